@@ -15,8 +15,9 @@ constexpr std::array<std::pair<AccuracyMode, std::string_view>, 4> kNames = {{
     {AccuracyMode::kBf16, "bf16"},
 }};
 
-// The largest error of operands rounded to one bfloat16 limb, relative to the products' magnitudes.
-// A limb has eight bits: 1 + 2^-8 becomes 1.
+// The largest error of products whose operands are rounded to one bfloat16 limb, relative to the
+// products' magnitudes. A limb has eight bits, so 1 + 2^-8 becomes 1: each of both operands has a
+// relative error of at most 2^-8.
 constexpr double kErrorOfOneTerm = 0x1p-7;
 
 int LeastTerms(const Accuracy& accuracy) {
@@ -35,7 +36,7 @@ int LeastTerms(const Accuracy& accuracy) {
   return 3;
 }
 
-// The relative error of each operand is 2^-11.
+// The largest relative error of a product: that of each operand is at most 2^-11.
 constexpr double kErrorOfTf32 = 0x1p-10;
 
 bool MayRoundToTf32(const Accuracy& accuracy) {

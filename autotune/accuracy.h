@@ -15,10 +15,10 @@ namespace tunec {
 
 enum class AccuracyMode : uint8_t {
   kExact,  // reductions in the order of their iterators, separate multiply and add
-  kF32,    // no worse than a sequential float32 FMA evaluation on the same inputs
+  kF32,    // at most 1.5 times the error of a sequential float32 FMA evaluation (check.h)
   kTf32,   // same as operands rounded to 10 bits of fraction, accumulated in float32
   kBf16,   // same as operands rounded to bfloat16, accumulated in float32
-  kBound,  // a number bounds the error
+  kBound,  // at most the error that `bound` gives
 };
 
 struct Accuracy {
@@ -27,32 +27,32 @@ struct Accuracy {
   bool operator==(const Accuracy&) const = default;
 };
 
-/// Returns `exact`, `f32`, `tf32`, `bf16`, or the number in its shortest form that reads back
-/// equal.
+/// Returns `exact`, `f32`, `tf32`, `bf16`, or the bound as the shortest number that parses to the
+/// same value.
 std::string Print(const Accuracy& accuracy);
-/// Parses the text that Print returns. Returns kInvalidArgument for any other text; a number must
-/// be positive and finite.
+/// Parses the text of Print, or any number. Errors: kInvalidArgument for other texts, and for
+/// numbers that are not positive and finite.
 Result<Accuracy> ParseAccuracy(std::string_view text);
 
-/// The largest error of operands split into two bfloat16 limbs, relative to the sum of the
-/// products' magnitudes.
+/// The largest error of products whose operands are split into two bfloat16 limbs, relative to the
+/// sum of the products' magnitudes.
 inline constexpr double kErrorOfTwoTerms = 0x1p-15;
 
-/// Returns the largest error from rounding both operands, relative to a product: 2^-10 for tf32,
-/// 2^-7 for bf16. The other modes do not round operands: the result is 0.
+/// Returns the largest error of a product whose two operands are rounded, relative to the product:
+/// 2^-10 for tf32, 2^-7 for bf16. Returns 0 for the modes that do not round operands.
 double OperandError(AccuracyMode mode);
 
-/// Returns the rounding freedom that schedules have under this accuracy mode. Operands may be split
-/// into bfloat16 limbs:
-///   exact   never
+/// Returns the rounding freedom that schedules have under this accuracy mode. The numbers of
+/// bfloat16 limbs into which operands may be split are:
+///   exact   none: operands are not split
 ///   f32     three limbs, six products: the error is less than that of the sum
 ///   tf32    two or three: two limbs hold 16 bits of each operand, tf32 has 11
 ///   bf16    one to three
-///   number  one from 2^-7 on (the relative error of an operand is 2^-8), two from 2^-15 on, else
-///           three
-/// Tiles may round operands to TF32 under tf32, bf16, and numbers from 2^-10 on. Some sums are
-/// computed in a way whose bounded error exceeds that of a reordering. Their allowed error is the
-/// number of the mode, or OperandError if the mode has no number.
+///   bound   one to three if the bound is at least 2^-7, two or three if it is at least 2^-15, else
+///           three (the error of an operand in one limb is 2^-8)
+/// Operands may be rounded to TF32 under tf32, bf16, and bounds of at least 2^-10. Transformed
+/// sums, such as Winograd's, have a larger error than a reordered sum. Their allowed error is the
+/// bound of kBound, and OperandError in the other modes.
 RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy);
 /// Returns the allowed order of reductions under this accuracy mode.
 ReductionOrder ReductionOrderFor(const Accuracy& accuracy);

@@ -1,5 +1,5 @@
-// The object code of a task's fastest candidates. The stored code is the code that was checked and
-// timed, and models run the same code.
+// The object code of a task's fastest candidates. The database gets the code that was checked and
+// timed, so that models run exactly this code.
 #pragma once
 
 #include <set>
@@ -20,12 +20,13 @@ class BestCode {
   BestCode(const TuningTask& task, const Target& target, const Accuracy& accuracy)
       : task_(task), target_(target), accuracy_(accuracy) {}
 
-  /// Takes the code of a correct candidate and stores it if the candidate is the fastest so far. So
-  /// the best code is already stored if the process is interrupted. Errors: of the database.
+  /// Adds the code of a correct candidate. If the candidate is the fastest so far, its code is
+  /// stored in the database at once, so that an interrupted process loses nothing. Errors: of the
+  /// database and of ParseSchedule.
   Status Add(Database& database, const std::string& schedule, double seconds, Artifact code);
   /// Stores the code of the schedule that was finally the best, and drops the code stored for
-  /// earlier winners. A schedule measured by another process or in an earlier run has no code here.
-  /// Such a schedule is compiled on first use.
+  /// earlier winners. Does nothing for a schedule without code here, such as one measured by
+  /// another process or in an earlier run. A model compiles such a schedule on first use.
   Status Settle(Database& database, const std::string& schedule);
 
  private:

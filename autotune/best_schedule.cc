@@ -15,7 +15,7 @@ namespace {
 
 // Numbers of constants that a schedule packs.
 struct Packs {
-  int held = 0;  // packed already, in the same order
+  int held = 0;  // packed already in the layout that the schedule needs
   int anew = 0;
 };
 
@@ -69,8 +69,8 @@ Status ScheduleRanking::AddFailures(const Database& database, const TuningKey& k
   return {};
 }
 
-// Adds the best schedule of the nearest key. Schedules that failed under that key are not tried
-// here either.
+// Adds the best schedule of the nearest key that has one. Schedules that failed under the visited
+// keys are not tried here either.
 Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& options) {
   const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
@@ -84,7 +84,8 @@ Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& op
   return {};
 }
 
-// Returns false for a record that is damaged or in another version of the schedule language.
+// Adds a record as a schedule. Returns false if it is listed already, or cannot be used: it is
+// damaged, or has another version of the schedule language or an unknown lowering.
 bool ScheduleRanking::AddRecord(const TrialRecord& record, const TuningKey& key) {
   if (listed_.contains(record.schedule)) return false;
   Result<Schedule> schedule = ParseSchedule(record.schedule, "record");
@@ -96,8 +97,9 @@ bool ScheduleRanking::AddRecord(const TrialRecord& record, const TuningKey& key)
   return true;
 }
 
-// Adds a schedule that goes before the best record if the best one has constants to pack: the
-// fastest of those about as fast whose constants are all packed already.
+// Adds a schedule that goes before the best record, if the best one has constants to pack. It is
+// the fastest schedule that is at most 5 % slower than the best and needs only constants that are
+// packed already. Adds nothing if there is none.
 Status ScheduleRanking::AddPacked(const Database& database, const TuningKey& key,
                                   const TrialRecord& best) {
   constexpr double kAsFast = 1.05;

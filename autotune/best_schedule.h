@@ -26,20 +26,21 @@ struct RankedSchedule {
 
 /// A ranking of a task's schedules. A compiler takes the first schedule that applies. Recorded
 /// schedules are not applied again here: they were legal when they were recorded. The order is:
-///   - the best measured schedule, then the one of the best predicted time, if readable;
-///   - without both, the best schedule of the nearest key (NearKeys) that has one;
+///   - the best recorded schedule of each key of KeysByTrust, unless its text cannot be parsed;
+///   - without any of these, the best schedule of the nearest key (NearKeys) with a record;
 ///   - the analytic schedules of the sketches, except those recorded as failures;
 ///   - the naive schedule, which is always present.
 class ScheduleRanking {
  public:
-  /// Requires: `database` and `task` outlive the ranking; `database` may be null. Reads trials,
-  /// target, accuracy and sketches of the options. Among schedules about as fast as the best, a
-  /// schedule whose constants are all packed already goes first.
+  /// Makes the ranking from the trials, target, accuracy and sketches of the options. If the best
+  /// schedule has constants to pack, a schedule that takes at most 5 % longer and needs only
+  /// constants that are packed already goes first. Requires: `database` and `task` outlive the
+  /// ranking; `database` may be null. Errors: of the database.
   static Result<ScheduleRanking> Of(const Database* database, const TuningTask& task,
                                     const TunerOptions& options, IsPacked packed = {});
 
-  /// Returns the next schedule; none after the naive one. Sketches that are expensive to find
-  /// (SketchStage) are searched for only when all schedules before them are taken.
+  /// Returns the next schedule, or none after the naive one. The sketches of a later SketchStage
+  /// are expensive to find, so they are searched for only when all earlier schedules are taken.
   std::optional<RankedSchedule> Next();
 
  private:
@@ -76,11 +77,12 @@ struct ChosenSchedule {
   std::vector<RejectedSchedule> rejected;  // schedules before the chosen one
 };
 
-/// Returns the first schedule of ScheduleRanking that CheckApplies accepts.
+/// Returns the first schedule of ScheduleRanking that CheckApplies accepts. Errors: of the
+/// database; if no schedule applies, the error of the last one.
 Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask& task,
                                       const TunerOptions& options);
 
-/// Returns only the schedule that ChooseSchedule chooses.
+/// Returns the schedule of ChooseSchedule without the rejected ones.
 Result<Schedule> BestSchedule(const Database* database, const TuningTask& task,
                               const TunerOptions& options);
 

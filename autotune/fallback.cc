@@ -17,7 +17,8 @@ std::string Reason(const TrialRecord& failed) {
   return reason;
 }
 
-// Compares the known times. The single run of a candidate with a wrong result was timed.
+// Compares the known times. A candidate with a wrong result has the time of its single, checked
+// run.
 std::string Compared(const TrialRecord& failed, const RankedSchedule& used) {
   std::string text;
   if (used.seconds) text += "; it takes " + Milliseconds(*used.seconds);

@@ -26,16 +26,16 @@ struct KeyDifference {
   std::string here;
   bool operator==(const KeyDifference&) const = default;
 };
-/// Returns empty texts for keys that agree.
+/// Compares two keys. Both texts of the result are empty for keys that agree.
 KeyDifference Compare(const KeyUse& there, const KeyUse& here);
 
-/// Returns the number of parts in which two near targets differ: hosts with the same processor and
-/// different sizes of caches or numbers of processors. Returns none if the targets are equal or
+/// Returns the number of parts in which two near targets differ. Near targets are hosts that differ
+/// only in the sizes of caches or the number of cores. Returns none if the targets are equal or
 /// differ in other parts.
 std::optional<int> NearDistance(std::string_view a, std::string_view b);
 
-/// The parts that all targets share, and per target the remaining parts, in their order. Parts are
-/// joined by spaces.
+/// The parts that all targets share, and the remaining parts of each target, in their order. Parts
+/// are joined by spaces.
 struct DistinctTargets {
   std::string common;
   std::vector<std::string> own;

@@ -97,8 +97,8 @@ std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
 
 namespace {
 
-// Returns the versions of all code generators of the target. A device's weights are packed by code
-// for the host.
+// Returns the versions of all code generators that the target needs. A GPU needs the host's too,
+// whose code packs the weights.
 std::string Generators(const Target& target) {
   std::string own = CodeGeneratorVersion(target);
   if (!target.device) return own;
@@ -114,7 +114,7 @@ std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const 
               schedule.lowering);
   Compute compute = *lowering;
   compute.name = "group";
-  // The code does not depend on the policy, so all keys have this fixed one.
+  // The code does not depend on the method of timing, so all keys have this fixed policy.
   const TuningKey key = KeyUnder("warm, median of adaptive repeats v1", task, target, accuracy);
   // A length goes before each free text, so that different keys never print alike.
   const std::string body = Print(compute);

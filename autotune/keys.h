@@ -16,13 +16,13 @@
 namespace tunec {
 
 /// The method of timing; part of the tuning key. Change the text whenever measure_time.cc would
-/// give different numbers for the same kernel. If some of the task's inputs and outputs are the
-/// model's own, the policy in the key also names them.
+/// give different numbers for the same kernel. The policy in a key also names the arguments that
+/// the caller of the model allocates (TuningTask::callers).
 inline constexpr std::string_view kMeasurementPolicy =
     "weights cold, median of adaptive repeats v2";
-/// The methods of earlier versions, the latest first. Their times are not compared with other
-/// times. Schedules that were fast under these policies are measured again first, and used until
-/// then.
+/// The methods of earlier versions, the latest first. Their times are not compared with those of
+/// other methods. Schedules that were fast under these policies are used until they are measured
+/// again, which happens first in a search.
 inline constexpr std::string_view kEarlierMeasurementPolicies[] = {
     "warm, median of adaptive repeats v1"};
 /// The method of timing on a device; runtime/cold_runs.cc implements a part of it.
@@ -32,7 +32,7 @@ inline constexpr std::string_view kDeviceMeasurementPolicy =
 /// different times for the same kernel.
 inline constexpr std::string_view kPredictionPolicy = "predicted 2";
 
-/// Returns the method of timing of a policy, without the placement of a task's arguments. Times of
+/// Returns the method of timing of a policy, without the names of the callers' arguments. Times of
 /// one method rank schedules alike.
 std::string_view WayOfTiming(std::string_view policy);
 /// Returns true if times under the policy are predicted, by any version of the formula.
@@ -53,17 +53,18 @@ std::optional<std::string> EarlierText(const TuningTask& task);
 /// device, else the key of measurements.
 TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy);
 /// Returns the keys of trials that rank the task's schedules, the most trusted first. The task's
-/// own measurements come first. On a host, next come the same group's trials with all arguments
-/// placed by the runtime, then those of earlier policies. On a device, predictions come next. Each
-/// key is followed by the same key with the earlier text. An emulated device has the same keys as a
-/// real one.
+/// own measurements come first. On a host, next come trials of the same group with all arguments
+/// allocated by the runtime, if the task has callers' arguments, then the policies of earlier
+/// versions. On a device, predictions come next. Each key is followed by the same key with the
+/// earlier text, if the two texts differ. An emulated device has the same keys as a real one.
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy);
 
 /// Returns the key text of the compiled object of one schedule of a task. The key has the target
-/// (emulated code has a different one), the accuracy, the schedule language and the workload. It
-/// also has the text of the schedule's lowering, the schedule, and the versions of LLVM and of our
-/// code generator. Requires: `schedule.lowering` names one of the task's lowerings.
+/// (code for the emulation has a different target than code for the device), the accuracy, the
+/// schedule language and the workload. It also has the text of the schedule's lowering, the
+/// schedule, and the versions of LLVM and of our code generator. Requires: `schedule.lowering`
+/// names one of the task's lowerings.
 std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const Target& target,
                         const Accuracy& accuracy);
 

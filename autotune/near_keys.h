@@ -1,4 +1,4 @@
-// Finds trials under other keys from which a search for one key can start.
+// Finds other keys whose trials help the search for one key.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,15 @@ namespace tunec {
 std::vector<std::string> KnownTexts(const TuningKey& key,
                                     const std::optional<std::string>& earlier);
 
-/// Returns the keys but `key` that have correct trials of workloads of these texts. Errors: of the
-/// database.
+/// Returns the keys except `key` that have correct trials of workloads of these texts, in the
+/// schedule version of `key`. Errors: of the database.
 Result<std::vector<TuningKey>> OtherKeys(const Database& database, const TuningKey& key,
                                          const std::vector<std::string>& texts);
 
 /// Returns the near keys among `others`, the nearest first. A near key has the same processor,
-/// threads, accuracy and method of timing. Sizes of caches or the number of processors differ.
-/// Schedules that are correct under a near key are correct here, and mostly fast. Targets with a
-/// device have no near keys.
+/// threads, accuracy and method of timing, but other sizes of caches or another number of cores.
+/// Schedules that are correct under a near key are also correct under `key`, and mostly fast.
+/// Targets with a device have no near keys.
 std::vector<TuningKey> NearOf(std::vector<TuningKey> others, const TuningKey& key);
 
 /// Returns the near keys among OtherKeys. Errors: of the database.

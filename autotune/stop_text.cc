@@ -17,7 +17,8 @@ std::string EndOf(const TaskProgress& task) {
   return task.converged ? Describe(*task.converged) : "";
 }
 
-// Returns how often each reason ended a task, in the order of the tasks.
+// Returns the reasons that ended tasks, each with its number of tasks, in the order of the first
+// task. A single reason is returned without its number.
 std::string DescribeEnds(const std::vector<TaskProgress>& tasks) {
   std::map<std::string, int> counts;
   std::vector<std::string> order;

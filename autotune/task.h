@@ -15,8 +15,9 @@ struct TuningTask {
   /// equal text are one task.
   std::vector<NamedCompute> lowerings;
   double weight = 1;  // number of executions in one run of the model
-  /// Sorted names of the inputs and outputs that are the model's own in every group of this task.
-  /// The caller of the model allocates these buffers. The runtime allocates all others.
+  /// Sorted names of the arguments that are inputs or outputs of the model itself, in every group
+  /// of this task. The caller of the model allocates the buffers of these arguments. The runtime
+  /// allocates all others.
   std::vector<std::string> callers = {};
 };
 

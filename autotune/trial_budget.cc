@@ -12,8 +12,8 @@
 namespace tunec {
 namespace {
 
-// Version of the hashed text. The version of the schedule language is not part of the text: trials
-// survive a new language, and so must their charges.
+// Version of the hashed text. The version of the schedule language is not part of the text, since
+// trials stay valid in a new language, and so do their charges.
 constexpr int kIdentityVersion = 1;
 
 }  // namespace

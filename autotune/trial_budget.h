@@ -1,6 +1,7 @@
-// The part of a model's trials that is spent. The database stores it as charges: a number of trials
-// of a task that count for the model. Trials recorded by another model for a shared task are not
-// charged. So the other model cannot use up the budget that this model's other tasks need.
+// A model's budget of trials, and the part that is spent. The database stores the spent part as
+// charges: a charge is the number of trials of one task that count for the model. Trials that
+// another model records for a shared task are not charged. So the other model cannot use up the
+// budget that this model's other tasks need.
 //
 //   - A model seen for the first time is charged for its recorded trials. The charge of each task
 //     is at most the task's fair share of the budget.
@@ -18,7 +19,7 @@
 
 namespace tunec {
 
-/// Returns an identifier of the set of a model's tuning keys; their order does not matter.
+/// Returns an identifier of the set of a model's tuning keys; the order of `keys` does not matter.
 std::string ModelIdentity(const std::vector<TuningKey>& keys);
 
 /// Returns the initial charge of each task of a model with `recorded` trials: at most the task's

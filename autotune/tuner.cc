@@ -194,7 +194,7 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
     record.median_seconds = Median(record.samples);
     record.mad_seconds = MedianDeviation(record.samples);
   }
-  // A prediction has no samples.
+  // A prediction is not a measurement, so it has no samples.
   if (predicts_) record.samples.clear();
   // The error of a wrong result may be infinite or NaN, which the database cannot store.
   if (record.accuracy_error && !std::isfinite(*record.accuracy_error)) {
@@ -222,7 +222,7 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
   return {};
 }
 
-// Returns the fraction of the trials, or of the time, that is used up.
+// Returns the fraction of the trials or of the time that is used up, whichever is greater.
 double Tuning::Spent() const {
   const double trials =
       static_cast<double>(budget_->spent()) / static_cast<double>(budget_->limit());
@@ -274,8 +274,8 @@ Status Tuning::CatchUp() {
   return {};
 }
 
-// Measures a ceiling again if a kernel exceeds it, and reopens tasks that converged at the lower
-// one.
+// Measures a ceiling again if the best kernel of the search exceeds it. If the new ceiling is
+// higher, reopens tasks that converged at the old one.
 Status Tuning::MeetCeiling(const TaskSearch& search) {
   const auto& arithmetic = search.progress.arithmetic;
   if (!search.progress.best_seconds || !arithmetic) return {};
@@ -285,8 +285,8 @@ Status Tuning::MeetCeiling(const TaskSearch& search) {
   return {};
 }
 
-// Ends a task that has no candidates left. All other reasons to end depend on times, which do not
-// count while other processes use the machine.
+// Ends the search of a task if no candidate is left or it is saturated. Saturation depends on
+// times, which are not reliable while other processes use the machine.
 Status Tuning::EndIfDone(TaskSearch& search, bool any) {
   if (!any) return search.RecordConverged(database_, search.Exhausted());
   for (const MacInstruction* rival : search.Rivals()) {
@@ -298,7 +298,7 @@ Status Tuning::EndIfDone(TaskSearch& search, bool any) {
 }
 
 Result<TuneStop> Tuning::Search() {
-  // Fraction of the time for the search. In the rest the winners are timed again.
+  // Fraction of the time limit for the search. In the rest of the time the winners are timed again.
   constexpr double kSearchPart = 0.9;
   for (;;) {
     if (Cancelled()) return Fail(ErrorCode::kCancelled, "cancelled");
@@ -321,7 +321,7 @@ bool Tuning::AnyOpen() const {
   return std::ranges::any_of(searches_, [](const auto& search) { return !search->State().done; });
 }
 
-// Fails if trials were requested and none could be measured.
+// Fails if no trial is recorded or measured, and some task could not be measured.
 Status Tuning::CheckMeasured() const {
   if (sums_.measured > 0 || CountRecorded() > 0) return {};
   for (const auto& search : searches_) {
@@ -333,7 +333,7 @@ Status Tuning::CheckMeasured() const {
   return {};
 }
 
-// Measures the ceilings, and compares them with the kernels of earlier runs.
+// Measures the machine's ceilings, and compares the ceilings with the best kernels of earlier runs.
 Status Tuning::Prepare() {
   TUNEC_RETURN_IF_ERROR(ceilings_.Ensure());
   for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(MeetCeiling(*search));
@@ -384,7 +384,7 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
                         const TunerOptions& options) {
   TuningParts parts;
   const double start = parts.clock();
-  // The measurer also stops at the time limit.
+  // The measurer also stops at the time limit, not only when the caller cancels.
   const auto stopped = [&options, start, clock = parts.clock] {
     const double limit = options.time_limit_seconds;
     return (options.cancelled && options.cancelled()) || (limit > 0 && clock() - start >= limit);

@@ -29,8 +29,8 @@ struct TaskProgress {
   int64_t measured = 0;                // measured by this call of Tune
   int64_t failures = 0;                // failures among `measured`
   std::optional<double> best_seconds;  // time of one run
-  /// Arithmetic that does the multiply-adds of the best schedule; without one, those of plain
-  /// loops.
+  /// Arithmetic that does the multiply-adds of the best schedule. Without a correct trial, the
+  /// arithmetic of the plain loops.
   std::optional<KernelArithmetic> arithmetic;
   std::optional<Convergence> converged;  // reason why more trials would not help
   std::string problem;                   // reason why the task cannot be tuned, or empty
@@ -45,8 +45,8 @@ struct TuneProgress {
   int64_t recorded = 0;        // recorded for all tasks, by any model
   int64_t measured = 0;        // measured by this call
   double elapsed_seconds = 0;  // duration of this call
-  double compile_seconds = 0;  // sums over this call's trials; compilation uses several
-  double check_seconds = 0;    // threads, so its sum may exceed the elapsed time
+  double compile_seconds = 0;  // sums over this call's trials; several threads compile, so
+  double check_seconds = 0;    // this sum may exceed the elapsed time
   double measure_seconds = 0;
   /// Sum of weight x best over the tasks; none while a task has no correct trial.
   std::optional<double> total_seconds;

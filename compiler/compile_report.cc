@@ -20,14 +20,14 @@ Result<std::vector<PredictedPhase>> Predict(const BuiltKernel& built,
   return PredictPhases(built.code->work, built.code->image, *options.target.device);
 }
 
-// Returns the report that all kernels of a task share: everything but their names.
+// Returns the report of a task's kernels, without their names, which differ between groups.
 Result<KernelReport> Describe(const TuningTask& task, const BuiltKernel& built,
                               const CompileOptions& options) {
   const Work work = CountWork(task.lowerings[0].compute);
   const Schedule& schedule = built.schedule.schedule;
   const Compute& lowering = *FindLowering(task.lowerings, schedule.lowering);
   TUNEC_ASSIGN(std::vector<PredictedPhase> predicted, Predict(built, options));
-  // A time of another target says nothing about this one.
+  // The time of a near key was measured on another target, so it is not reported.
   const std::optional<double> seconds = built.schedule.near ? std::nullopt : built.schedule.seconds;
   return KernelReport{.kind = task.kind,
                       .workload = StableHash(WorkloadText(task)),

@@ -42,7 +42,7 @@ std::set<std::string> SplitWeights(const std::vector<NamedCompute>& lowerings) {
 
 bool IsFinite(std::span<const uint32_t> floats) {
   constexpr uint32_t kExponent = 0x7f800000;
-  // A block is compared without branches, so the compiler can use vectors.
+  // Each block is checked without branches, so that the compiler can use vectors.
   constexpr size_t kBlock = 4096;
   for (size_t begin = 0; begin < floats.size(); begin += kBlock) {
     uint32_t special = 0;

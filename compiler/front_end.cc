@@ -117,15 +117,15 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& 
   return reports;
 }
 
-// Returns which lowerings to build: a lowering that the accuracy mode never allows is omitted.
+// Returns the kinds of lowerings to build: lowerings that the accuracy mode never allows are left
+// out.
 Transforms TransformsFor(const Accuracy& accuracy) {
   return RoundingFreedomFor(accuracy).allowed_error > 0 ? Transforms::kAll : Transforms::kAccurate;
 }
 
 bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
 
-// Logs why a model of one operator is not rewritten. Otherwise users may believe that the passes
-// missed it.
+// Logs why a model of a single operator is not rewritten, so that users do not expect a rewrite.
 Status TellWhatStays(const Graph& graph, const CompileOptions& options) {
   if (!options.on_log || std::ranges::count_if(graph.nodes(), IsComputed) > 1) return {};
   PassOptions pass = PassesOf(options).pass;

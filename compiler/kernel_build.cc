@@ -26,8 +26,9 @@ bool IsArgument(const Compute& compute, const std::string& name) {
   return role != TensorRole::kWorkspace && role != TensorRole::kLocal;
 }
 
-// Checks that stored code fits this Compute. Fails with kParse if the group cannot provide the
-// code's arguments, and with kDevice if the weights were packed for another host.
+// Checks that stored code fits this Compute. Fails with kParse if the group does not have the
+// code's arguments or the code is malformed, and with kDevice if the weights were packed for
+// another host.
 Status CheckFits(const CompiledKernel& code, const Compute& compute, const Target& target) {
   if (target.device && code.work.size() != code.image.phases.size()) {
     return Fail(ErrorCode::kParse, "{}: a stored object does not say what its phases do",
@@ -80,7 +81,7 @@ Result<std::optional<CompiledKernel>> FindStored(const Database* database, const
   return std::nullopt;
 }
 
-// Counts of a task's skipped schedules, in the order of their rank.
+// Numbers of a task's skipped schedules, by their origin.
 struct Rejections {
   int records = 0;
   int sketches = 0;
@@ -101,7 +102,7 @@ void Note(const CompileOptions& options, BuiltKernel& kernel, const std::string&
   kernel.notes.push_back(line);
 }
 
-// Notes for users that the kernel is slower because schedules were skipped.
+// Notes for users if the kernel is slower because schedules were skipped.
 void NotePassedOver(const CompileOptions& options, const TuningTask& task,
                     const Rejections& rejections, BuiltKernel& kernel) {
   if (rejections.records > 0) {

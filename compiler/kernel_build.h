@@ -19,16 +19,17 @@ struct BuiltKernel {
 };
 
 /// Tries the task's schedules in order of rank until one applies and compiles. An illegal or
-/// unsupported schedule is skipped with a line to `on_detail`. The naive schedule always applies,
-/// with a warning to `on_log` about slow code. `packed` says which packed weights other executables
-/// have.
+/// unsupported schedule is skipped with a line to `on_detail`. The last schedule, the naive one,
+/// always applies. If others were skipped before it, `on_log` receives a warning about slow code. A
+/// newly compiled object is stored in the database. `packed` returns true for weights that other
+/// executables have packed.
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner,
                                 IsPacked packed = {});
 
-/// Builds the kernels of all tasks, with a line to `on_log` if an analytic schedule failed. Returns
-/// kCancelled if the call is cancelled between two kernels. `packed` has one entry per task, or is
-/// empty.
+/// Builds the kernels of all tasks. `on_log` receives a line for each task whose first analytic
+/// schedule failed in a trial. Returns kCancelled if the call is cancelled between two kernels.
+/// `packed` has one entry per task, or is empty.
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
                                               Database* database, const CompileOptions& options,
                                               const TunerOptions& tuner,

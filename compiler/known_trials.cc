@@ -12,7 +12,8 @@
 namespace tunec {
 namespace {
 
-// Returns what the database has for one task under one key: a group with correct trials, or none.
+// Returns the use of a key by one task: one workload and its trials if a trial is correct, else
+// zeros.
 Result<KeyUse> UseOf(const Database& database, const TuningKey& key) {
   KeyUse use{key.target, key.policy, key.schedule_version};
   TUNEC_ASSIGN(const std::optional<TrialRecord> best, database.Best(key));
@@ -55,10 +56,10 @@ int64_t CountFound(const KnownTrials& known) {
   return known.tuned + known.earlier + known.predicted;
 }
 
-// Groups that are tuned only under near keys.
+// The groups that are tuned only under near keys.
 struct NearTrials {
   int64_t groups = 0;
-  KeyDifference difference;  // the difference of one group
+  KeyDifference difference;  // between one group's near key and its own key
 };
 
 // Adds a task that has trials only under near keys.
@@ -68,7 +69,8 @@ Status AddNear(const Database& database, const TuningTask& task, const TuningKey
                NearKeys(database, own, KnownTexts(own, EarlierText(task))));
   if (keys.empty()) return {};
   near.groups += 1;
-  // The policies differ at most in the placement of arguments.
+  // Both policies have the same method of timing and differ at most in the callers' arguments, so
+  // only targets are compared.
   near.difference = Compare({keys.front().target, own.policy, own.schedule_version},
                             {own.target, own.policy, own.schedule_version});
   return {};
@@ -81,9 +83,9 @@ std::string DescribeNear(const NearTrials& near, int64_t groups, bool tunes) {
       tunes ? "measured here first" : "used until it is measured here");
 }
 
-// Describes the key under which most of the groups are tuned.
+// Describes the key under which most groups are tuned.
 std::string DescribeElsewhere(const KeyUse& there, KeyUse here, int64_t groups) {
-  // The placement of one group's arguments does not apply to the other groups.
+  // Policies that differ only in the names of callers' arguments are not a difference for users.
   if (WayOfTiming(there.policy) == WayOfTiming(here.policy)) here.policy = there.policy;
   const KeyDifference difference = Compare(there, here);
   return fmt::format("groups tuned for {}: {} of {}; for {}: {}", difference.there, there.workloads,

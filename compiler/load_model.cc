@@ -42,7 +42,7 @@ Result<ImportOptions> MakeImportOptions(const ModelOptions& options) {
                        .dims = {},
                        .shapes_of_arrays = options.shapes_of_arrays,
                        .spelling = options.spelling};
-  // The arrays have the shapes of their memory layouts.
+  // The caller's arrays have the shapes of the memory layouts, the importer needs logical shapes.
   for (auto& [name, shape] : import.shapes_of_arrays) {
     TUNEC_ASSIGN(const AxisOrder order, OrderOf(options.layouts, name, shape.size()));
     shape = LogicalShape(shape, order);
@@ -95,8 +95,8 @@ Result<ModelFormat> FormatOfFile(const std::filesystem::path& file) {
 }
 
 // Returns whether a text is a .graph text: it begins with the word `graph`, after blanks and
-// comments. No ONNX model does: its first byte is the tag of a field of ModelProto, which is none
-// of these characters.
+// comments. An ONNX model never begins so: its first byte is the tag of a field of ModelProto, and
+// no tag is one of these characters.
 bool BeginsAsGraphText(std::string_view text) {
   const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   for (;;) {
@@ -132,7 +132,7 @@ Result<Graph> ParseText(std::string_view text, const ModelOptions& options,
   return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights), sizes);
 }
 
-/// A source of zeros, for a text of which only the inputs are used.
+/// A source of zeros, for a text whose inputs alone are read.
 class ZeroWeights : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override {
@@ -188,8 +188,8 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
   return std::move(source);
 }
 
-/// Returns whether a text divides sizes. A rounded quotient may follow any formula between samples;
-/// all other sizes of a text are sums and products.
+/// Returns whether a text divides sizes. Only then may a size between two samples follow another
+/// formula; all other sizes of a text are sums and products.
 bool DividesSizes(std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -313,7 +313,7 @@ Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& 
   TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
   TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
   if (format == ModelFormat::kGraph) {
-    // The file is read once, because a run may need code for another size long after the file has
+    // The file is read now, since a run may need code for another size long after the file has
     // changed.
     TUNEC_ASSIGN(const GraphFile model, GraphFile::Open(file, options.random_weights));
     return SizedTextOf(model.text(), path, options,

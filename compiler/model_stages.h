@@ -1,5 +1,4 @@
-// The stages of compilation up to code. Models that run here and models that are written to a
-// bundle share these stages.
+// The stages of compilation up to code. Compile and the writers of bundles share these stages.
 #pragma once
 
 #include <vector>

@@ -17,11 +17,11 @@ struct DatabaseChoice {
   std::string path;  // used with kFile
 };
 
-/// Opens the database for a compilation with this number of trials. Returns null if nothing is to
-/// be looked up or stored. Trials without a file use a database in memory. If the default file
-/// cannot be opened, or cannot be written later, `log` receives one line, and the work continues
-/// without a database. A file that the user named must open, otherwise the call fails; without
-/// trials, read access is enough.
+/// Opens the database for a compilation with this number of trials. Returns null without a file and
+/// without trials; trials without a file use a database in memory. If the default file cannot be
+/// opened for writing, `log` receives one line. The work then continues with a copy in memory, or
+/// without the file if no copy can be made. The same happens if the file cannot be written later. A
+/// file that the user named must open; without trials, read access is enough.
 Result<std::unique_ptr<Database>> OpenChosenDatabase(
     const DatabaseChoice& choice, int trials, const std::function<void(const std::string&)>& log);
 

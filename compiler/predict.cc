@@ -14,7 +14,7 @@
 namespace tunec {
 namespace {
 
-/// Facts that all groups of one task share.
+/// Properties that all groups of one task share.
 struct TaskFacts {
   int phases = 0;
   int64_t bytes = 0;

@@ -9,7 +9,7 @@ struct RunPrediction {
   int groups = 0;
   int launches = 0;         // kernels that run
   int phases = 0;           // phases of the kernels' default schedules; each ends with a barrier
-  int64_t bytes = 0;        // bytes of the kernels' arguments, counted per kernel
+  int64_t bytes = 0;        // bytes of the arguments of all kernels; shared values count repeatedly
   int64_t arena_bytes = 0;  // peak memory of the intermediate values, by the memory plan
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the number of known trials of the kind that these options make: predicted or measured.
+/// Returns the number of earlier trials of the kind that these options would make: predicted or
+/// measured.
 int64_t KnownOf(const CompileReport& report, const CompileOptions& options) {
   return PredictsTimes(options.target) ? report.known.predicted_trials : report.known.trials;
 }
@@ -32,7 +33,7 @@ Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
   return json;
 }
 
-/// Returns the row of a kernel with a count of 0.
+/// Returns the row of a kernel; the caller counts the kernels of this row.
 Json KernelJson(const KernelReport& kernel, size_t group) {
   Json json = {{"group", group},
                {"name", kernel.name},

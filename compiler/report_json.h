@@ -9,8 +9,8 @@
 namespace tunec {
 
 /// Returns one object; docs/reference/json.md lists its keys. `options` are the options of the
-/// compilation. Kernels are in the order of their first group; equal kernels are one entry. The
-/// function measures no times: the tuner measured `recorded_ms`.
+/// compilation. Kernels are in the order of their first group; kernels of equal workloads are one
+/// entry. `recorded_ms` are times of the tuner, since nothing is measured here.
 nlohmann::ordered_json ReportJson(const CompiledModel& model, const CompileOptions& options);
 
 }  // namespace tunec

@@ -1,6 +1,5 @@
-// Settings of reading and compiling a model. The command's options and the C interface's JSON
-// object are two spellings of one table, SettingTable. A setting that is not in the table exists in
-// neither spelling.
+// Settings of reading and compiling a model. The command's options and the keys of the C
+// interface's JSON object come from one table, SettingTable, so both have the same settings.
 #pragma once
 
 #include <cstdint>
@@ -67,12 +66,12 @@ struct Setting {
   std::string_view flag;   // option of the command; options for lists and maps may be repeated
   std::string_view value;  // name of a value in help texts: FILE
   std::string_view help;   // one line of help for both spellings
-  /// Value of the flag when none is given; empty: the flag requires a value.
+  /// Value of the flag if the user gives no value; empty: the flag requires a value.
   std::string_view bare = {};
   std::string_view unset;  // default value, for help texts; empty: none
   SettingField field;
   int64_t most = 0;  // upper bound of an int field
-  /// Checks the set value; its message is the expected value.
+  /// Checks the set value; the message of its error is the expected value.
   Status (*check)(const Settings&) = nullptr;
 };
 
@@ -81,8 +80,8 @@ std::span<const Setting> SettingTable();
 /// Returns the setting with this name, or null.
 const Setting* FindSetting(std::string_view name);
 
-/// Parses "16", "16,32" or the range "16..512". The sizes of a range are rounded up to those of
-/// RoundedSizes. Returns none for another form.
+/// Parses "16", "16,32" or the range "16..512". The sizes of a range are replaced by those of
+/// RoundedSizes. Returns none for other texts, and for a range that is empty or begins below 1.
 std::optional<DimSizes> ParseDimSizes(std::string_view text);
 
 /// Returns the form of a value in JSON, for messages and documentation: {"NAME": [N, ...]}.
@@ -92,7 +91,8 @@ std::string DescribeAsC(std::span<const Setting> settings);
 
 /// Reads the rules in the files. Returns null if the list is empty.
 Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>& files);
-/// Returns the target of the kernels. Fails with kInvalidArgument for an unknown processor.
+/// Returns the target of the kernels. Errors: kInvalidArgument for an unknown processor and for
+/// options that do not fit the target; errors of detecting a GPU.
 Result<Target> TargetOf(const Settings& settings);
 /// Returns the options for Compile. The caller sets the callbacks.
 Result<CompileOptions> MakeCompileOptions(const Settings& settings);

@@ -11,15 +11,15 @@
 
 namespace tunec {
 
-/// Constants of the executables, and the orders in which their weights are packed. A schedule for
-/// another size can use a packing that already exists. The object does not keep constants alive. It
-/// may be used from several threads.
+/// Constants of the executables, and the storage orders in which their weights are packed. A
+/// schedule for another size can use a weight that is already packed. The object does not own the
+/// constants. It may be used from several threads.
 class SharedPackedWeights {
  public:
   const std::shared_ptr<SharedConstants>& constants() const { return constants_; }
 
-  /// Records that a weight exists in this order as long as `user` is alive. `packing` names the
-  /// weight and the order.
+  /// Records that a packed weight exists as long as `user` is alive. `packing` names the weight and
+  /// its storage order.
   void Add(const std::string& packing, const std::shared_ptr<const void>& user);
   bool IsInUse(const std::string& packing) const;
 

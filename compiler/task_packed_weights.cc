@@ -28,14 +28,14 @@ std::map<std::string, std::string> ConstantsOf(const FrontReport& front, size_t 
   return contents;
 }
 
-// Returns the key of a weight packed in an order. The key does not contain the constant's name in
-// its group.
+// Returns the key of a weight packed in an order. The name that the constant has in its group is
+// left out, so that groups with different names share the weight.
 std::string PackingOf(const std::string& content, const std::string& constant, PackStep pack) {
   pack.tensor = "w" + pack.tensor.substr(constant.size());
   return content + " " + Print(Schedule{.lowering = "any", .compute_steps = {std::move(pack)}});
 }
 
-// The packed weights of one task; the object is an IsPacked.
+// A function object of the type IsPacked, for the packed weights of one task.
 class TaskPackedWeights {
  public:
   TaskPackedWeights(const std::vector<NamedCompute>& lowerings,

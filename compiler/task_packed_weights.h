@@ -16,9 +16,9 @@ namespace tunec {
 /// Returns the hashes of all constants that groups read. Reads all of these constants.
 std::map<ValueId, std::string> ContentsOf(const FrontReport& front);
 
-/// Returns, per task, a function that checks if another executable has the task's weights in an
-/// order. A task of several groups uses the weights of the first group. The arguments must outlive
-/// the functions.
+/// Returns a function for each task. The function returns true if another executable has the weight
+/// of a `pack` step in that step's storage order. A task of several groups uses the weights of its
+/// first group. The arguments must outlive the functions.
 std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const Tasks& tasks,
                                          const SharedPackedWeights& packed_weights);
 

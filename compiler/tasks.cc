@@ -11,8 +11,8 @@
 namespace tunec {
 namespace {
 
-// Returns the values in callers' arrays: the model's inputs, views of inputs, and outputs that
-// kernels write there.
+// Returns the values that are in callers' arrays: the model's inputs, outputs that kernels write
+// directly, and views of both.
 std::set<ValueId> PlacedByCallers(const FrontReport& front) {
   const Graph& graph = front.graph;
   std::set<ValueId> placed(graph.inputs().begin(), graph.inputs().end());
@@ -54,8 +54,8 @@ Tasks CollectTasks(const FrontReport& front, const Target& target) {
     } else {
       TuningTask& task = tasks.unique[found->second];
       task.weight += 1;
-      // If a group of the task is in the middle of the model, the runtime places all its arguments.
-      // That is then the usual case.
+      // The runtime may allocate an argument in one group of the task, for example in the middle of
+      // the model. It then counts as the runtime's in the whole task: this is the usual case.
       std::erase_if(task.callers, [&](const std::string& name) {
         return std::ranges::find(callers, name) == callers.end();
       });

@@ -1,6 +1,6 @@
 // Tuning tasks of a model. Groups with equal canonical text are one task, which is tuned and
-// compiled once. On a CPU an argument of a task counts as the caller's memory only if it is so in
-// all groups of the task.
+// compiled once. On a CPU, an argument of a task is the caller's memory (TuningTask::callers) only
+// if it is the caller's memory in all groups of the task.
 #pragma once
 
 #include <vector>

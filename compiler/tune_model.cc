@@ -41,7 +41,7 @@ Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const Tasks&
   return chosen;
 }
 
-// Looks up the known trials, and logs a note if the trials are for other options.
+// Looks up the known trials. Logs notes on trials of earlier versions and for other options.
 Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
                            const CompileOptions& options) {
   if (database == nullptr) return KnownTrials{.groups = std::ssize(tasks.unique)};

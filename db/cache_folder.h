@@ -10,11 +10,11 @@ namespace tunec {
 
 /// Returns $XDG_CACHE_HOME/tunec, else ~/.cache/tunec; kNotFound without a home.
 Result<std::string> CacheFolder();
-/// Returns the path of the user's key file in that folder; empty without a home.
+/// Returns the path of the user's key file in CacheFolder; empty without a home.
 std::string ObjectKeyPath();
 
-/// Makes the missing folders of the path, accessible only to the user, as the XDG specification
-/// requires. Error: kIo.
+/// Makes the missing folders of the path, with access for the user only, as the XDG specification
+/// requires. Existing folders are not changed. Error: kIo.
 Status MakePrivateFolders(const std::filesystem::path& folder);
 
 }  // namespace tunec

@@ -19,7 +19,7 @@ namespace tunec {
 
 class DatabaseConnection;
 
-/// The path of a database without a file, which exists as long as the object.
+/// The path of a database without a file. Its content exists as long as the Database.
 inline constexpr const char* kInMemory = ":memory:";
 
 enum class OpenMode {
@@ -37,25 +37,28 @@ Result<std::string> DefaultDatabasePath();
 ///
 /// Errors:
 ///   - kIo: cannot read or write, disk full, or locked by another process for 10 s;
-///   - kInvalidArgument: a directory, another program's database, or text that is not UTF-8;
+///   - kInvalidArgument: a directory, another program's database, a write to a database opened
+///     for reading only, or a value that cannot be stored, such as text that is not UTF-8;
 ///   - kParse: not a database, or damaged;
 ///   - kUnsupported: written by a newer tunec;
-///   - kNotFound.
+///   - kNotFound: no file at the path;
+///   - kResourceLimit: out of memory, or a text too big for SQLite.
 class Database {
  public:
-  /// Opens a database. `path` is a file name or kInMemory. A file of another program is never
-  /// written.
+  /// Opens a database. `path` is a file name or kInMemory. A file of another program is rejected
+  /// and not changed.
   static Result<Database> Open(const std::string& path, OpenMode mode);
-  /// Opens a database with another key file for compiled objects than `object_key` in the user's
-  /// cache folder. The key file is made when the first object is stored.
+  /// Opens a database whose compiled objects are marked with the key in `key_file`, instead of
+  /// `object_key` in the user's cache folder. The key file is made when the first object is stored.
   static Result<Database> Open(const std::string& path, OpenMode mode, const std::string& key_file);
 
-  /// Copies the file at `path` into memory. The file is only read, and new records exist as long as
-  /// the object.
+  /// Copies the file at `path` into memory. The file is only read. New records exist as long as the
+  /// returned object.
   static Result<Database> OpenCopy(const std::string& path);
   /// Continues in memory, without an error, if the file later cannot be read or written. The
-  /// readable part of the file is copied. `log` receives one line at that time, and one line if the
-  /// file was removed. `log` is called within the other functions and must not call them.
+  /// content is copied into memory if all of it is readable; else the database in memory is empty.
+  /// `log` receives one line at that time, and one line if the file was removed or replaced. `log`
+  /// is called within the other functions and must not call them.
   void GoOnWithoutFile(std::function<void(const std::string&)> log);
 
   Database(Database&&) noexcept;
@@ -81,8 +84,8 @@ class Database {
   Result<std::optional<TrialRecord>> Best(const TuningKey& key) const;
   /// Returns the record of exactly this schedule.
   Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;
-  /// Stores that more trials in this search space would not help `key`, and why. A later call
-  /// replaces it.
+  /// Stores that more trials in this search space would not help `key`, and why. Replaces an
+  /// earlier convergence of the key.
   Status SetConverged(const TuningKey& key, const Convergence& convergence);
   Status ClearConverged(const TuningKey& key);
   /// Returns the last convergence; none if the search has not converged.
@@ -91,32 +94,33 @@ class Database {
   // --- Charges (charges.cc): numbers of trials of each task that count for the budget of a model.
   // `model` is the caller's text for the set of the model's keys.
 
-  /// Returns the charges of all tasks together, each at most the task's recorded trials. Returns
-  /// none if the model was never charged.
+  /// Returns the sum of the model's charges over all tasks. At most the recorded trials of a task
+  /// are counted for it. Returns none if the model was never charged.
   Result<std::optional<int64_t>> Charged(const std::string& model) const;
   /// Charges a model that was never charged; a charged model is unchanged. Keys without records are
   /// skipped.
   Status ChargeNewModel(const std::string& model, const std::vector<TuningKey>& keys,
                         const std::vector<int64_t>& trials);
 
-  // --- Queries over many keys (queries.cc), in the order of kind, workload text, target.
+  // --- Queries over many keys (queries.cc). Lists of tasks and workloads are in the order of kind,
+  // workload text, target, policy, schedule version.
 
   Result<std::vector<TaskSummary>> List(const TaskFilter& filter) const;
   /// Returns the trials of List: training data of a cost model.
   Result<std::vector<TaskTrials>> ListTrials(const TaskFilter& filter) const;
-  /// Returns tuned workloads of one kind on one target with their best schedules, for the caller to
-  /// rank by distance. Only schedules of this version of the language are returned.
+  /// Returns the keys of workloads of one kind on one target with their best schedules. The caller
+  /// ranks them by distance. Only schedules of this version of the language are returned.
   Result<std::vector<TunedWorkload>> NearestWorkloads(const std::string& kind,
                                                       const std::string& target,
                                                       int schedule_version) const;
-  /// Returns the keys under which workloads of these texts have correct trials, most workloads
-  /// first.
+  /// Returns the keys under which workloads of these texts have correct trials. Keys of more
+  /// workloads come first.
   Result<std::vector<KeyUse>> UsesOf(const std::vector<std::string>& workload_texts) const;
   Result<DatabaseStats> Stats() const;
 
-  // --- Compiled objects and machine facts (artifacts.cc). Objects are programs, so a user has only
-  // objects with a hash made with the user's key. Without a trusted key, objects are neither stored
-  // nor found, and TakeMissReasons returns the reason once.
+  // --- Compiled objects and machine facts (artifacts.cc). Objects are programs, so only objects
+  // with a hash made with the user's key are loaded. Without a trusted key, objects are neither
+  // stored nor found, and TakeMissReasons returns the reason once.
 
   /// Stores or replaces the artifact of `key_text`. Returns kInvalidArgument if metadata is not
   /// JSON.
@@ -132,8 +136,9 @@ class Database {
   /// Returns the facts of a target, ordered by name.
   Result<std::vector<MachineFact>> MachineFacts(const std::string& target) const;
 
-  /// Returns and clears one line for each bad row that was skipped since the last call. Objects
-  /// dropped by a migration and an unusable key also have a line.
+  /// Returns and clears the reasons for missing results, one line for each damaged row that was
+  /// skipped since the last call. Objects dropped by a migration have one line together, and a key
+  /// file that must not be used has one.
   std::vector<std::string> TakeMissReasons() const;
 
   // --- Exchange (exchange.cc).
@@ -145,8 +150,8 @@ class Database {
   /// Imports JSON lines. A malformed line gives kParse at `name`:line, and no line is imported.
   Result<ExchangeCounts> Import(std::istream& in, const std::string& name);
   Result<ExchangeCounts> ImportFile(const std::string& path);
-  /// Merges another database, except artifacts. The operation is idempotent, and gives the same
-  /// record for a conflict in both directions.
+  /// Merges another database, except artifacts. Merging twice changes nothing. If both databases
+  /// have different records of one schedule, both directions of merging store the same record.
   Result<ExchangeCounts> Merge(const std::string& other_path);
 
   // --- Upkeep (upkeep.cc).
@@ -157,8 +162,9 @@ class Database {
   Result<PruneCounts> Forget(const std::vector<std::string>& workload_texts);
   /// Returns the space of removed rows to the file system.
   Status Compact();
-  /// Runs SQLite's check of the whole file, and checks foreign keys and tunec's invariants. Returns
-  /// one line for each problem; empty if the database is sound. Reads the whole file.
+  /// Runs SQLite's check of the whole file, and checks foreign keys. If these find no problem,
+  /// checks tunec's invariants. Returns one line for each problem; empty if the database is sound.
+  /// Reads the whole file.
   Result<std::vector<std::string>> IntegrityCheck() const;
 
  private:

@@ -14,8 +14,9 @@
 
 namespace tunec {
 
-/// Visits everything except artifacts, in an order that depends only on the data. Stops at the
-/// first error of `visit` and returns it. Requires: called inside Read or Write.
+/// Calls `visit` with the lines of an export: everything except artifacts, in an order that depends
+/// only on the data. Stops at the first error of `visit` and returns it. Returns kParse for a
+/// damaged target or task. Requires: called inside Read or Write.
 Status ForEachLine(DatabaseConnection& connection,
                    const std::function<Status(const ExchangeLine&)>& visit);
 
@@ -23,8 +24,9 @@ class LineTaker {
  public:
   explicit LineTaker(DatabaseConnection& connection) : connection_(connection) {}
 
-  /// Stores one line. Returns kParse or kInvalidArgument for a line that contradicts the earlier
-  /// ones. Requires: called inside Write.
+  /// Stores one line. Returns kParse for a line that refers to an undefined id or comes before the
+  /// header, kInvalidArgument for a value that cannot be stored, kUnsupported for a newer version.
+  /// Requires: called inside Write.
   Status Take(const ExchangeLine& line);
   const ExchangeCounts& counts() const { return counts_; }
 
@@ -46,7 +48,8 @@ class LineTaker {
   Ids workloads_;
   Ids tasks_;
   std::map<int64_t, std::string> workload_texts_;
-  /// Texts of the workloads of tasks whose schedules have version 1 of their language.
+  /// Texts of the workloads of tasks whose schedules are converted from version 1 of their
+  /// language.
   std::map<int64_t, std::string> older_;
   ExchangeCounts counts_;
 };

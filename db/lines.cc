@@ -15,8 +15,9 @@ namespace {
 
 using Visit = std::function<Status(const ExchangeLine&)>;
 
-/// Returns the error for a damaged key. Damaged trials and facts are skipped, since no other row
-/// depends on them. A trial is meaningless without its key, so a damaged key stops the export.
+/// Returns the error for a damaged target or task, which stops the export: other rows are
+/// meaningless without it. Damaged trials and facts are skipped, since no other row depends on
+/// them.
 std::unexpected<Error> DamagedRow(const DatabaseConnection& connection, const char* what,
                                   int64_t id, const std::string& why) {
   return Fail(ErrorCode::kParse, "{}: {} {}: {}", connection.path(), what, id, why);
@@ -75,7 +76,7 @@ TaskLine LineOf(const TaskRow& task, int64_t id, int64_t workload, int64_t targe
           .converged_bound = converged.bound};
 }
 
-/// Returns the row of an id in the file.
+/// Returns the row's id in this database for an id of the export.
 Result<int64_t> Lookup(const std::map<int64_t, int64_t>& ids, const char* what, int64_t id) {
   const auto found = ids.find(id);
   if (found != ids.end()) return found->second;
@@ -166,7 +167,7 @@ Status LineTaker::TakeLine(const TaskLine& line) {
                 line.schedule_version);
   }
   TUNEC_RETURN_IF_ERROR(ValidateText("policy text", line.policy));
-  const bool older = version_ < 4 && line.schedule_version == 1;  // converted to version 2
+  const bool older = version_ < 4 && line.schedule_version == 1;  // trials become version 2
   const int64_t task = EnsureTask(connection_, workload, target, line.policy,
                                   older ? 2 : static_cast<int>(line.schedule_version));
   // The greater of two convergences is stored, so that the order of merging does not matter.

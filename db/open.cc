@@ -1,10 +1,10 @@
 // Opens a file, and never changes a file that tunec did not write.
 //
 // SQLite repairs and checkpoints every file that it opens for writing. So the 100 bytes of the
-// header are checked first, through a read-only connection that takes no lock. Our application id
-// is in the file from the first commit on, because it is set before the file enters write-ahead
-// logging. The bytes are read through SQLite's own file object, because closing a second descriptor
-// would drop the POSIX locks of every connection of this process.
+// header are checked first, through a read-only connection that takes no lock. A file of tunec has
+// the application id from its first commit on, because the id is set before the file enters
+// write-ahead logging. The bytes are read through SQLite's own file object, because closing a
+// second descriptor would drop the POSIX locks of every connection of this process.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -54,7 +54,7 @@ Result<Found> LookAt(const std::string& path) {
   if (status.type() != fs::file_type::regular) {
     return Fail(ErrorCode::kInvalidArgument, "{}: is not a regular file", path);
   }
-  // SQLite treats a file of one byte as empty and would overwrite it.
+  // Only a file without bytes counts as empty: SQLite would overwrite a file of one byte too.
   return fs::file_size(path, error) == 0 ? Found::kEmptyFile : Found::kFile;
 }
 
@@ -67,8 +67,8 @@ Status CheckAccess(const std::string& path, int wanted, const char* purpose) {
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, purpose, std::strerror(errno));
 }
 
-/// Makes the folders. The user's cache folder is private; a user who names another folder may share
-/// it.
+/// Makes the folders. The user's cache folder is private; other folders get the usual access
+/// rights, since the user may share them.
 Status MakeFolders(const std::string& folder) {
   if (CacheFolder() == folder) return MakePrivateFolders(folder);
   std::error_code error;
@@ -88,8 +88,8 @@ int64_t BigEndian32(const unsigned char* bytes) {
   return int64_t{bytes[0]} << 24 | int64_t{bytes[1]} << 16 | int64_t{bytes[2]} << 8 | bytes[3];
 }
 
-/// Checks the file size, since SQLite reads a torn last page as if zeros followed. A file without a
-/// write in progress has a whole number of pages.
+/// Checks the file size, since SQLite reads zeros after the end of an incomplete last page. A file
+/// without a write in progress has a whole number of pages.
 Status CheckWholePages(const std::string& path, const unsigned char* header, int64_t size) {
   const int64_t stored = int64_t{header[kPageSizeOffset]} << 8 | header[kPageSizeOffset + 1];
   const int64_t page_size = stored == 1 ? 65536 : stored;
@@ -136,7 +136,7 @@ void CheckpointOnClose(SQLite::Database& sqlite, int enabled) {
 }
 
 /// Enters write-ahead logging. SQLite does not wait for the exclusive lock of this change, so this
-/// function waits.
+/// function repeats the change for up to kBusyTimeoutMs.
 void EnterWriteAheadLogging(SQLite::Database& sqlite) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);

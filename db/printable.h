@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-/// Returns `text` with `?` for each byte that is not UTF-8 and for each control character: these
-/// must not reach a terminal.
+/// Returns `text` with `?` for each byte that is not valid UTF-8 and for each ASCII control
+/// character, since such bytes could command the terminal.
 std::string Printable(std::string_view text);
 
 }  // namespace tunec

@@ -25,8 +25,8 @@ enum class TrialStatus {
 /// `illegal`.
 std::string_view TrialStatusName(TrialStatus status);
 
-/// A computation to tune. The key is `text` alone (the canonical text of the group's default
-/// lowering); the other fields describe it and are updated by each caller.
+/// A computation to tune. `text`, the canonical text of the group's default lowering, identifies
+/// the computation. The other fields describe it; recording stores those of the latest caller.
 struct WorkloadKey {
   std::string text;
   std::string kind;         // `matmul`, `conv2d`, ...; used to find similar workloads
@@ -65,7 +65,8 @@ struct TrialRecord {
   bool operator==(const TrialRecord&) const = default;
 };
 
-/// The reason why a search stopped although trials were left. Stored by number: never renumber.
+/// The reason why a search ended although its budget was not spent. Stored by number: never
+/// renumber.
 enum class ConvergenceReason {
   kUnknown = 0,    // recorded before reasons existed
   kExhausted = 1,  // every candidate of the space has a trial
@@ -169,7 +170,8 @@ struct DatabaseStats {
   std::vector<TargetStats> targets;  // ordered by their texts
 };
 
-/// The number of changes of an import or a merge; facts and artifacts count too.
+/// The numbers of records of an import or a merge, by RecordOutcome. Trials and machine facts are
+/// counted.
 struct ExchangeCounts {
   int64_t added = 0;
   int64_t replaced = 0;
@@ -177,8 +179,9 @@ struct ExchangeCounts {
   bool operator==(const ExchangeCounts&) const = default;
 };
 
-/// The rule for removing trials. Trials created before the date are removed (without a date, all),
-/// except the fastest `keep_best` of each tuning key. Artifacts are removed only by date.
+/// The rule for removing trials. Trials created before the date are removed (without a date, all
+/// trials), except the fastest `keep_best` correct ones of each tuning key. Artifacts are removed
+/// only if a date is set and they were created before it.
 struct PrunePolicy {
   std::optional<int64_t> created_before;  // unix seconds
   int64_t keep_best = 1;

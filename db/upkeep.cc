@@ -32,7 +32,7 @@ void CheckPages(DatabaseConnection& connection, Problems& problems) {
   }
 }
 
-/// Checks hashes. `rows` gives an id, a text and the hash stored for it.
+/// Checks stored hashes. Each row has an id, a text and the hash stored for the text.
 void CheckHashes(const char* what, Query&& rows, Problems& problems) {
   while (rows.Step()) {
     if (StableHash(rows.Text(1)) == rows.Text(2)) continue;
@@ -40,8 +40,8 @@ void CheckHashes(const char* what, Query&& rows, Problems& problems) {
   }
 }
 
-/// Reports repeated rows. `rows` gives the count and the text of each group of rows that should be
-/// one.
+/// Reports repeated rows. Each row of `rows` has the count and the text of rows that have the same
+/// text.
 void CheckRepeated(const char* what, Query&& rows, Problems& problems) {
   while (rows.Step()) {
     problems.push_back(fmt::format("{} stored {} times: {}", what, rows.Integer(0), rows.Text(1)));
@@ -103,7 +103,7 @@ void CheckContents(DatabaseConnection& connection, Problems& problems) {
   }
 }
 
-/// Removes keys without trials and their charges, then workloads and targets without references.
+/// Removes tasks without trials, and their charges, then workloads and targets without references.
 int64_t RemoveOrphans(DatabaseConnection& c) {
   const int64_t tasks =
       Query(c, "DELETE FROM tasks WHERE id NOT IN (SELECT task FROM trials)").Run();

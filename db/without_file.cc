@@ -1,5 +1,5 @@
 // Continues in memory if a database file is lost: the disk is full, another process holds its lock,
-// pages are damaged, or the file was removed. The readable part of the file is copied.
+// pages are damaged, or the file was removed. The content is copied if it is readable.
 #include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
@@ -16,7 +16,8 @@ namespace {
 
 using SqlitePtr = std::unique_ptr<SQLite::Database>;
 
-/// Returns a copy of the content if it is readable, else empty tables.
+/// Returns a copy of the content in memory. If the file is damaged or cannot be read, returns empty
+/// tables.
 Result<SqlitePtr> SaveInMemory(SQLite::Database& from, ErrorCode why) {
   try {
     if (why != ErrorCode::kParse) return CopyInMemory(from);
@@ -68,8 +69,8 @@ bool DatabaseConnection::LeaveFile(const Error& error) {
   return true;
 }
 
-/// Logs that the file was removed or replaced: writes to such an open file are lost. Requires: the
-/// mutex is held.
+/// Logs that the file was removed or replaced, since writes to the open file are then lost.
+/// Requires: the mutex is held.
 void DatabaseConnection::NoticeRemoval() {
   if (!log_ || in_memory_ || removal_noticed_) return;
   int moved = 0;

@@ -29,7 +29,8 @@ def is_elf(file):
 
 
 def files_of(path):
-    """Returns the files that a dynamic linker reads. An object file has no such section."""
+    """Returns the files that have a dynamic section, which the dynamic linker reads. Object files
+    have none."""
     found = sorted(path.rglob("*")) if path.is_dir() else [path]
     return [file for file in found if is_elf(file) and "There is no dynamic section" not in readelf("-d", file)]
 

@@ -33,14 +33,15 @@ def output(*command):
 
 
 def check_needs(file, needed):
-    """Returns libraries beyond libc. `needed`: the output of `readelf -d` for the file."""
+    """Yields the needed libraries that do not belong to libc. `needed`: the output of `readelf -d`
+    for the file."""
     for name in re.findall(r"NEEDED.*\[(.*)\]", needed):
         if not LIBC.fullmatch(name) and name not in BESIDE_LIBC.get(file, ()):
             yield f"{file} needs {name}"
 
 
 def check_glibc(file, symbols):
-    """Returns symbols of a too new glibc. `symbols`: the output of `objdump -T` for the file."""
+    """Yields symbols of a too new glibc. `symbols`: the output of `objdump -T` for the file."""
     for line in symbols.splitlines():
         version = re.search(r"\(?GLIBC_(\d+)\.(\d+)[.\d]*\)?\s+(\S+)$", line)
         if version and (int(version[1]), int(version[2])) > NEWEST_GLIBC:
@@ -48,8 +49,8 @@ def check_glibc(file, symbols):
 
 
 def check_exports(file, symbols):
-    """Returns unexpected exports. `symbols`: the output of `nm -D --defined-only`. A program has
-    copies of some libc variables."""
+    """Yields unexpected exports. `symbols`: the output of `nm -D --defined-only`. Copies of libc's
+    variables, which a program may have, are allowed."""
     for name in (line.split()[-1] for line in symbols.splitlines()):
         if "@GLIBC_" not in name and not (file == LIBRARY and name.startswith("tunec_")):
             yield f"{file} shows {name}"

@@ -24,7 +24,7 @@ LONGEST_LINE = 160
 
 @dataclass
 class Kernel:
-    """A kernel of one side; files by ending."""
+    """A kernel of one of the two folders. `files`: paths by ending."""
     program: str
     place: int
     hash: str
@@ -46,7 +46,8 @@ class Kernel:
 
 
 def read_side(folder):
-    """Returns the kernels of a side by (program, place, hash), and failed programs with reasons."""
+    """Returns the kernels of a folder by (program, place, hash), and the failed programs with
+    reasons."""
     kernels, failures = {}, {}
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
@@ -64,8 +65,8 @@ def read_side(folder):
 
 
 def pair(old, new):
-    """Returns pairs (old or None, new or None), matched by program and hash, then program and
-    place."""
+    """Returns pairs (old or None, new or None). Kernels are paired by program and hash, the rest by
+    program and place."""
     pairs = []
     old, new = dict(old), dict(new)
     for identity in (lambda k: (k.program, k.hash), lambda k: (k.program, k.place)):
@@ -139,7 +140,7 @@ def compare(old, new, full):
 
 
 def compare_failures(old, new):
-    """Returns lines for programs that failed on one side only, or for another reason."""
+    """Returns lines for programs that failed in one folder only, or for different reasons."""
     lines = []
     for program in sorted({*old, *new}):
         if old.get(program) != new.get(program):

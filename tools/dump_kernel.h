@@ -25,7 +25,8 @@ struct KernelDump {
 /// Writes NAME.sched, NAME.nest (the loops of all nests) and, for nest K, the object code NAME.K.o.
 /// If nest K does not compile, NAME.error has the reason. For a device's kernel, also writes
 /// NAME.kernel, which tunec-kernels runs (runtime/kernel_file.h). Creates the folder if it is
-/// missing. Replaces the name of the first nest, which contains names of graph nodes. Errors: kIo.
+/// missing. The first nest is written with the name `kernel`, since its own name contains names of
+/// graph nodes. Errors: kIo.
 Status DumpKernel(const std::filesystem::path& folder, const std::string& name, KernelDump dump,
                   const Target& target);
 

@@ -50,8 +50,8 @@ class Function:
 
 
 def blank(match):
-    """Returns a replacement for noise with equal line count. A literal stays a value: `'a' {` is
-    not a head."""
+    """Returns a replacement for noise with the same number of lines. A literal becomes 0, so that
+    `'a' {` is not taken for the head of a function."""
     text = match[0]
     kept = "0" if text[0] in "\"'RuUL" else ""
     return kept + "\n" * text.count("\n")
@@ -69,7 +69,7 @@ def without_templates(head):
 
 
 def outside_brackets(head):
-    """Returns the text outside parentheses and braces, with `()` or `{}` for each list."""
+    """Returns the text outside of parentheses and braces. Each pair is left as `()` or `{}`."""
     depth, kept = 0, []
     for character in head:
         depth -= character in ")}"
@@ -135,7 +135,7 @@ def functions_of(path, text):
 
 
 def quantile(lengths, percent):
-    """Returns the quantile of lengths for this share."""
+    """Returns the length that `percent` percent of the lengths do not exceed."""
     place = max(0, -(-len(lengths) * percent // 100) - 1)
     return sorted(lengths)[place] if lengths else 0
 
@@ -264,7 +264,7 @@ def size_rows(shapes):
 
 
 def ranked_rows(rankings):
-    """Returns the highest ranks of each tree, side by side."""
+    """Yields the highest ranks of each tree, side by side."""
     for place in range(RANKS):
         cells = [ranking[place] if place < len(ranking) else "" for ranking in rankings]
         if any(cells):

@@ -67,7 +67,7 @@ def last_line(text):
 
 
 def verdict(done):
-    """Returns (is right, description) for the output of `tunec verify --json`."""
+    """Returns (is right, description) from the output of `tunec verify --json`."""
     try:
         report = json.loads(done.stdout)
     except ValueError:

@@ -36,7 +36,7 @@ def output_of(*command):
 
 
 def read_includes(build):
-    """Returns, for each object as ninja names it, the file and all its includes."""
+    """Returns, by ninja's name of each object, the source file and all files that it includes."""
     includes, files = {}, []
     for line in output_of("ninja", "-C", str(build), "-t", "deps").splitlines():
         if line.startswith("    "):
@@ -52,7 +52,7 @@ def configurations(file, root):
 
 
 def object_of(entry):
-    """Returns the path relative to the build folder, as ninja names it."""
+    """Returns the path of the object relative to the build folder, which is ninja's name for it."""
     words = entry["command"].split()
     return entry.get("output") or words[words.index("-o") + 1]
 
@@ -77,7 +77,8 @@ def keys_of(files, build, tidy):
 
 
 def check(file, key, options):
-    """Returns clang-tidy's findings for a file, None or NOT_REACHED. Records a clean file."""
+    """Returns clang-tidy's findings for a file, None for a clean file, or NOT_REACHED. Records a
+    clean file."""
     left = options.end - time.monotonic()
     if left <= 0:
         return NOT_REACHED

@@ -17,8 +17,8 @@
 namespace tunec {
 namespace {
 
-/// Returns the words in reverse order, as CLI11 requires. After `help`, "--" precedes the
-/// names of commands, or CLI11 would parse them as commands.
+/// Returns the words in reverse order, as CLI11 requires. After `help`, "--" precedes the names of
+/// commands. Otherwise CLI11 would parse the names as commands.
 std::vector<std::string> Words(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool explains = words.size() > 1 && words[0] == "help" && !words[1].starts_with('-');
@@ -85,7 +85,7 @@ int RunTunec(int argc, char** argv) {
   ReserveStandardStreams();
   IgnoreFileSizeSignal();
   const int exit_code = GuardedMain(argc, argv);
-  // An unwritten report, for example on a full disk, is a failure.
+  // If the report could not be written, for example to a full disk, the command has failed.
   if (exit_code != kExitOk || !LostStandardOutput()) return exit_code;
   std::fputs("error: cannot write to standard output\n", stderr);
   return kExitUserMistake;

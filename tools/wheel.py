@@ -51,7 +51,7 @@ def copy_package(package, into):
 
 
 def write_facts(folder, version, tags, notices):
-    """Writes the .dist-info folder, except RECORD, which `wheel pack` writes."""
+    """Writes the .dist-info folder without RECORD, which `wheel pack` adds."""
     folder.mkdir()
     text = (ROOT / "python/METADATA.in").read_text().replace("@PROJECT_VERSION@", version)
     (folder / "METADATA").write_text(text + "\n" + (ROOT / "python/README.md").read_text())

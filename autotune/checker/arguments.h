@@ -16,13 +16,14 @@ namespace tunec {
 enum class ValueRange { kAroundZero, kPositive };
 
 /// Returns an array for each input and weight of the compute, in tensor order, logical row-major.
-/// Floats are uniform in [-1, 1), or [0.25, 1.25) if positive. Integers are in their declared
-/// range, else in [1, 9]; bools are 0 or 1. Equal seeds and names give equal values.
+/// Floats are uniform in [-1, 1), or in [0.25, 1.25) if positive. Integers are in their declared
+/// range, else in [1, 9]; bools are 0 or 1. Equal seeds give equal values to tensors of the same
+/// name, type and shape.
 std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed, ValueRange range);
 
 /// The rounding of operands of contractions before they are multiplied.
 enum class OperandRounding { kNone, kTf32, kBf16 };
-/// Returns the arguments with all floats rounded to `rounding`.
+/// Returns the arguments with the elements of f32 arrays rounded; arrays of other types are copied.
 std::vector<Array> RoundOperands(std::span<const Array> arguments, OperandRounding rounding);
 
 /// Returns the array converted to f64 if it has a float type, else a copy.

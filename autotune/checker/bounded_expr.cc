@@ -1,6 +1,7 @@
-// Each rule uses the errors of its operands once or twice: the bound of a deep expression would
-// otherwise be too large to print. If a function is steeper on one side of its argument, the error
-// is the change of the function on that side.
+// The bounds of an expression are expressions too, and become kernels. A rule uses the errors of
+// its operands at most twice, since the bound of a deep expression would otherwise be too large to
+// print. If a function is steeper on one side of its argument, the error is the change of the
+// function on that side.
 #include "autotune/checker/bounded_expr.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ Expr Apply(ScalarOp op, Expr a, Expr b) { return Expr::Apply(op, {std::move(a), 
 Expr Abs(const Expr& x) { return Unary(ScalarOp::kAbs, x); }
 bool IsZero(const Expr& x) { return x.IsConstant(0.0); }
 
-// Arithmetic of errors, with zero errors left out.
+// Arithmetic of errors. A literal zero is left out, so that exact expressions stay exact.
 Expr Plus(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : a + b; }
 Expr Times(const Expr& a, const Expr& b) { return IsZero(a) || IsZero(b) ? Number(0) : a * b; }
 Expr Larger(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : Max(a, b); }
@@ -33,14 +34,13 @@ Expr Where(const Expr& condition, const Expr& yes) {
   return Expr::Select(condition, yes, Number(0));
 }
 
-// Returns |x| as f64, or 0 for infinities: an infinite value stays infinite after any
-// multiplication.
+// Returns |x| as f64, or 0 for infinities: an infinite value has no rounding error.
 Expr Magnitude(const Expr& x) {
   if (!IsFloat(x.type())) return Abs(Expr::Cast(x, kWide));
   return Expr::Select(Unary(ScalarOp::kIsInf, x), Number(0), Abs(x));
 }
 
-// Adds the error of one rounding to the type.
+// Adds the error of one rounding to the type. Integers, and floats that are whole, have none.
 Expr AddRounding(const Expr& error, const Expr& value, DataType type, bool whole) {
   if (!IsFloat(type) || whole) return error;
   return AddRelative(error, value, RoundingOf(type));
@@ -51,7 +51,7 @@ bool IsWhole(const Expr& constant) {
   return !IsFloat(node.type) || std::floor(node.float_value) == node.float_value;
 }
 
-// Returns f(x + error) - f(x - error) of a function that never decreases.
+// Returns the largest change f(x + error) - f(x - error) of a function that never decreases.
 Expr Step(const Bounded& x, const std::function<Expr(const Expr&)>& function) {
   const Expr at = Expr::Cast(x.value, kWide);
   return function(at + x.error) - function(at - x.error);
@@ -63,7 +63,7 @@ struct Steepest {
 };
 
 // Returns the pair for a function that is convex or concave in x or in |x|. Returns none for a
-// function whose slope never exceeds kGreatestSlope. `op` is a function of ErrorOf.
+// function whose slope never exceeds kGreatestSlope. Requires: FunctionErrorOf supports `op`.
 std::optional<Steepest> SteepestOf(ScalarOp op, const Expr& x, const Expr& error) {
   const Expr size = Abs(x);
   switch (op) {
@@ -201,7 +201,8 @@ Expr QuotientError(const Bounded& a, const Bounded& b, const Expr& value) {
   return IsFloat(value.type()) ? error : Plus(error, Where(IsPositive(above), Number(1)));
 }
 
-// Returns the error of a - b * floor(a / b): at least |b| if the quotient may be on another step.
+// Returns the error of a - b * floor(a / b), or with truncation instead of floor. It is at least
+// |b| if the error of a and b may change the rounded quotient.
 Expr RemainderError(ScalarOp op, const Bounded& a, const Bounded& b) {
   const Expr x = Expr::Cast(a.value, kWide);
   const Expr y = Expr::Cast(b.value, kWide);

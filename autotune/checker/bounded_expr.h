@@ -1,7 +1,7 @@
 // Running error analysis of expressions. For the float64 value of an expression, a second
-// expression bounds the error of the value in any legal evaluation in the expression's own types.
-// Rounding is counted operation by operation. A function or a step (round, floor, a cast to an
-// integer, a comparison) changes the error of its operands according to the function.
+// expression bounds its distance from the value of any legal evaluation in the expression's own
+// types. Every operation adds its own rounding error. A function or a step (round, floor, a cast to
+// an integer, a comparison) changes the error of its operands according to the function.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,8 @@
 
 namespace tunec {
 
-/// A value and its error. The error of a bool is 1 if it may be true or false, else 0.
+/// A value and its error. The error of a bool is 1 if legal evaluations may give true or false,
+/// else 0.
 struct Bounded {
   Expr value;            // floats as f64, integers and bools unchanged
   Expr error;            // f64, not negative; the literal 0: exact
@@ -23,7 +24,7 @@ struct Bounded {
 /// accumulators and incoming values.
 Bounded BoundOf(const Expr& expr, const std::function<Bounded(const Expr&)>& leaf);
 
-/// Returns `error + relative * |value|`; infinite values have no rounding error.
+/// Returns `error + relative * |value|`. For an infinite value the second summand is 0.
 Expr AddRelative(const Expr& error, const Expr& value, double relative);
 
 }  // namespace tunec

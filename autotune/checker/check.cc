@@ -45,7 +45,7 @@ MeasuredError MeasureIntegers(const Array& actual, const OutputChecker& checker,
     if (value == expected) continue;
     const double difference = std::abs(static_cast<double>(value) - static_cast<double>(expected));
     if (difference <= BoundOf(checker, i)) continue;
-    // Both results are correct if rounding alone flips a comparison.
+    // The sequential result is also correct: rounding alone may flip a comparison.
     if (checker.sequential.size() > 0 && value == checker.sequential.GetInt(i)) continue;
     error.wrong_kind = error.worst = i;
     return error;
@@ -53,7 +53,7 @@ MeasuredError MeasureIntegers(const Array& actual, const OutputChecker& checker,
   return error;
 }
 
-// Returns the expected value, replaced by an infinity if it overflows the type.
+// Returns the expected value, or an infinity if the value overflows the type.
 double RoundedKind(double expected, DataType type) {
   if (type == DataType::kF16 && std::abs(expected) >= 65520)
     return std::copysign(INFINITY, expected);
@@ -89,7 +89,7 @@ MeasuredError MeasureFloats(const Array& actual, const OutputChecker& checker,
   return error;
 }
 
-// Returns true if the accuracy mode allows rounded operands in the compute's last contraction.
+// Returns true if the accuracy mode rounds the operands of the compute's last contraction.
 bool RoundsOperands(const Compute& compute, const Accuracy& accuracy) {
   if (accuracy.mode != AccuracyMode::kTf32 && accuracy.mode != AccuracyMode::kBf16) return false;
   const std::optional<StatementId> sum = LastContraction(compute);
@@ -105,7 +105,7 @@ double AllowedOfRounded(double sequential, double scale, const Compute& compute,
          (sum.flushed + sum.rounded) / scale;
 }
 
-// Returns the tolerance of a group with a contraction in a mode that does not round operands.
+// Returns the tolerance of a group with a contraction whose operands are not rounded.
 double AllowedOfOrder(double sequential, const Accuracy& accuracy) {
   constexpr double kLuckOfOrder = 1.5;
   const bool free = accuracy.mode == AccuracyMode::kF32;

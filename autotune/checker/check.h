@@ -2,23 +2,26 @@
 //
 // The error of an output is e = max|y - y64| / scale. In a group with a contraction the scale is
 // the larger of max sum|a*b| over the last contraction's elements and max|y64|. In other groups it
-// is max|y64| of that output. The tolerance of e depends on the accuracy mode:
-//   - exact: the error of the sequential evaluation in the compute's own types.
-//   - f32: 1.5 times that error. Another order of a sum is equally valid. With few results, or
-//     results of very different size, the largest error may be greater by luck.
-//   - tf32, bf16: the error of the sequential evaluation with rounded operands, or that of
-//     operands in two bfloat16 limbs if it is larger. Three tolerances of order_tolerance.h are
-//     added: for another order of the sums, for flushing of small numbers, and for other roundings
-//     of operands that are sums.
-//   - a number: that number.
-// In groups with a contraction, one unit in the last place of the scale is added. So reductions of
-// few terms do not fail by bad luck. Other groups may have twice the sequential error, and at least
-// the sum of their functions' documented errors. Results stored in 16 bits may differ by one
-// rounding. Integers and bools must be exact wherever the sequential evaluation is. If the float64
-// result is not finite, the output must be the same infinity or NaN.
-// After steps (round, floor, casts to integers, comparisons) an error that is allowed before the
-// step may move an element farther: `bounds` (error_bounds.h). The bound is subtracted from the
-// difference, and the rest is checked.
+// is max|y64| of that output. The tolerance of e is
+//   - in mode kBound: the bound;
+//   - in modes tf32 and bf16, if the last contraction multiplies float32: the error of the
+//     sequential evaluation with rounded operands, or that of operands in two bfloat16 limbs if it
+//     is larger. Three tolerances of order_tolerance.h are added: for another order of the sums,
+//     for flushing of small numbers, and for other roundings of operands that are sums;
+//   - in other groups with a contraction: the error of the sequential evaluation in the compute's
+//     own types, in mode f32 1.5 times that error. Another order of a sum is equally valid, and
+//     with few results, or results of very different size, its largest error may be greater by
+//     luck. One unit in the last place of the scale is added, so that reductions of few terms do
+//     not fail by bad luck;
+//   - in groups without a contraction: twice the sequential error, and at least the sum of the
+//     functions' documented errors.
+// Results stored in 16 bits may differ by one rounding more. Integers and bools must equal the
+// exact result or that of the sequential evaluation. If the float64 result is not finite, or
+// overflows the output's type, the output must be the same infinity or NaN.
+// A small error before a step (round, floor, casts to integers, comparisons) may move an element by
+// a whole step. `bounds` (error_bounds.h) has this distance for each element. The checker subtracts
+// it from the difference and checks the rest. For integers and bools, a difference within the bound
+// is correct.
 // A wrong result is recorded permanently. A change of these rules needs a migration in
 // db/tables/schema.cc that deletes the recorded wrong results.
 #pragma once
@@ -38,7 +41,7 @@ struct OutputChecker {
   std::string name;
   Array expected;      // y64 (integers: exact value), logical row-major
   Array sequential;    // sequential evaluation, in the output's own type
-  Array bounds;        // f64: allowed distance of each element from y64 due to steps; empty: 0
+  Array bounds;        // f64: distance of each element from y64 allowed by steps; empty: no steps
   double scale = 1;    // > 0
   double allowed = 0;  // tolerance of e
 };
@@ -46,14 +49,14 @@ struct OutputChecker {
 /// Returns the largest relative error of a function (exp, tanh, ...) in compiled code; 0 for
 /// correctly rounded operators.
 double FunctionError(ScalarOp op);
-/// Returns the relative error that the functions in a compute may cause.
+/// Returns the relative error that the functions in a compute may cause, at most 1e-5.
 double FunctionError(const Compute& compute);
 
 /// Returns the largest magnitude of the array's finite elements; 0 if none is finite.
 double LargestFinite(const Array& array);
 
-/// The error e, and the first element that differs from the expected one in kind: a NaN, an
-/// infinity, an integer.
+/// The error e, and the first element whose kind differs from the expected one: a NaN or infinity
+/// that is not expected or is missing, or a wrong integer.
 struct MeasuredError {
   double e = 0;
   int64_t worst = -1;       // element of largest error

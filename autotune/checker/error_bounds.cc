@@ -14,7 +14,7 @@ namespace {
 
 constexpr DataType kWide = DataType::kF64;
 
-// Properties of all elements of a tensor.
+// Properties that all elements of a tensor have.
 struct Known {
   bool exact = true;     // equal in every legal evaluation
   bool whole = true;     // integers, of any type
@@ -68,7 +68,7 @@ class Bounding {
   const Compute& compute_;
   IdVector<StatementId, double> sum_errors_;  // 0 for other statements
   IdVector<TensorId, Known> known_;
-  IdVector<TensorId, std::optional<TensorId>> bounds_;  // bound tensor of each tensor; none: exact
+  IdVector<TensorId, std::optional<TensorId>> bounds_;  // error tensor of each tensor; none: exact
 };
 
 Bounded Leaf(Expr value, Expr error, const Known& known) {
@@ -79,7 +79,7 @@ Bounded Leaf(Expr value, Expr error, const Known& known) {
 BoundedStatement Bounding::Bound(StatementId id) const {
   const Statement& statement = compute_.statements[id];
   BoundedStatement bounded;
-  std::vector<int> slots;  // slot of each read's bound
+  std::vector<int> slots;  // slot of the error tensor's read for each read
   for (const Read& read : statement.reads) {
     slots.push_back(static_cast<int>(statement.reads.size() + bounded.bound_reads.size()));
     if (known_[read.tensor].exact) continue;
@@ -102,8 +102,8 @@ BoundedStatement Bounding::Bound(StatementId id) const {
   return bounded;
 }
 
-// Bounds a reducer. Write k has the same slot as before; the slots of the bounds follow those of
-// all writes, in their order.
+// Bounds the expressions of a reducer. Write k keeps its slot. The slots of the error tensors
+// follow those of all writes, in the order of the writes.
 void Bounding::BoundReducer(const Statement& statement, double sum_error,
                             BoundedStatement& bounded) const {
   const Reducer& reducer = *statement.reducer;
@@ -132,7 +132,8 @@ void Bounding::BoundReducer(const Statement& statement, double sum_error,
       Expr::Accumulator(slot_of(0), kWide) + Expr::Incoming(slot_of(0), kWide);
 }
 
-// Repeats until nothing changes: a statement may read tensors written by itself or a later one.
+// Repeats until nothing changes, since a statement may read tensors written by itself or by a later
+// statement.
 void Bounding::Learn() {
   for (IdVector<TensorId, Known> before; before != known_;) {
     before = known_;
@@ -199,7 +200,7 @@ double TreeSize(const Expr& expr, std::unordered_map<const ExprNode*, double>& k
   return known[&expr.node()] = size;
 }
 
-// Returns true if every expression is small enough to be compiled quickly.
+// Returns true if every expression has few enough nodes to be compiled quickly.
 bool IsHandy(const Compute& compute) {
   constexpr double kLargest = 1 << 17;
   std::unordered_map<const ExprNode*, double> known;

@@ -1,7 +1,7 @@
-// Error bounds for groups with steps: round, floor, casts to integers, comparisons. There a sum in
-// another order sometimes falls on the other side of a step, and the result differs, but is equally
-// correct. A Compute that propagates the error of every value gives the correct values of each
-// output element.
+// Error bounds for groups with steps: round, floor, casts to integers, comparisons. A sum in
+// another order may fall on the other side of a step. The result then differs, but is equally
+// correct. A Compute that propagates the error of every value gives the range of correct values of
+// each output element.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@
 
 namespace tunec {
 
-/// Returns the statements that sum floats, whose order schedules may change.
+/// Returns the statements that sum floats. Schedules may change the order of these sums.
 std::vector<StatementId> FloatSums(const Compute& compute);
 
-/// Returns the number of terms of each element of such a sum.
+/// Returns the number of terms of each element of a sum of FloatSums.
 double TermsOf(const Statement& sum);
 
-/// Returns the greatest error of such a sum in any order, relative to the sum of its terms'
+/// Returns the greatest error of a sum of FloatSums in any order, relative to the sum of its terms'
 /// magnitudes.
 double LargestSumError(const Statement& sum);
 
@@ -27,16 +27,18 @@ std::string BoundTensor(const std::string& tensor);
 
 /// Returns the compute in float64 (PromoteToFloat64) with error tensors. Each tensor whose values
 /// may differ between legal evaluations has a tensor BoundTensor with the largest difference. The
-/// bounds of an output after steps are an output too. `sum_errors` has one entry per FloatSums,
-/// relative to the sum of the terms' magnitudes. Returns none if no output comes after a step, or
-/// if the bounds would be too large to compile; the group is then checked as if it had no steps.
+/// BoundTensor of an output after steps is an output too. `sum_errors` has one entry for each
+/// statement of FloatSums, relative to the sum of the terms' magnitudes. Returns none if no output
+/// comes after a step, or if an expression of the bounds would be too large to compile; the group
+/// is then checked as if it had no steps.
 ///   before: y[i] = round(acc[i] * 8.0)
 ///   after:  (y[i], y.bound[i]) = (round(acc[i] * 8.0),
 ///           round(acc[i] * 8.0 + E) - round(acc[i] * 8.0 - E)),  E = 8.0 * acc.bound[i] + ...
 std::optional<Compute> WithErrorBounds(const Compute& compute,
                                        const std::vector<double>& sum_errors);
 
-/// Returns true if some output comes after a step.
+/// Returns true if WithErrorBounds returns a compute: some output comes after a step, and the
+/// expressions of the bounds are not too large.
 bool HasSteps(const Compute& compute);
 
 }  // namespace tunec

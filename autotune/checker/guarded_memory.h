@@ -11,8 +11,8 @@ namespace tunec {
 
 /// The alignment of the data of GuardedMemory.
 enum class Placement {
-  kDevices,  // same as the device's allocations
-  kCallers,  // same as large arrays of callers: 16 bytes after the start of a page
+  kDevices,  // alignment of the device's own allocations
+  kCallers,  // alignment of a caller's large arrays: 16 bytes after the start of a page
 };
 
 /// A handle of guarded memory; copies share the memory. Requires: the device outlives it. Errors of
@@ -31,8 +31,8 @@ class GuardedMemory {
   Status Poison();
   /// Fills the data with zeros.
   Status Clear();
-  /// Returns the position of a write to the guards: bytes before (negative) or after the data; 0 if
-  /// intact.
+  /// Returns the distance in bytes from the data to the nearest guard byte that was overwritten:
+  /// negative before the data, positive after it, 0 if all guards are intact.
   Result<ptrdiff_t> Overrun() const;
 
  private:

@@ -73,8 +73,8 @@ OperandRounding RoundingFor(const Accuracy& accuracy) {
   return OperandRounding::kNone;
 }
 
-// Returns a factor rounded as bfloat16 instructions round it. An element stored as bfloat16 is
-// unchanged. Returns none for factors that such instructions cannot take.
+// Returns a factor rounded to bfloat16, as bfloat16 instructions round it. A factor that is already
+// stored as bfloat16 is unchanged. Returns none for factors that such instructions cannot take.
 std::optional<Expr> RoundedFactor(const Expr& factor) {
   const bool is_cast = factor.kind() == ExprKind::kCast;
   const Expr& read = is_cast ? factor.operands()[0] : factor;
@@ -83,9 +83,9 @@ std::optional<Expr> RoundedFactor(const Expr& factor) {
   return Expr::Cast(Expr::Cast(factor, DataType::kBF16), DataType::kF32);
 }
 
-// Rounds the operands of sums of float32 products where they are multiplied, the same as bfloat16
-// instructions do. Other uses of the arguments are not rounded. Returns false if the compute has no
-// such sum.
+// Rounds the operands of sums of float32 products to bfloat16 where they are multiplied, as
+// bfloat16 instructions do. Other uses of the operands are not rounded. Returns false if the
+// compute has no such sum.
 bool RoundFactors(Compute& compute) {
   bool any = false;
   for (Statement& statement : compute.statements) {
@@ -114,10 +114,10 @@ Compute WithSumsAsOutputs(Compute compute, const std::vector<StatementId>& sums)
 }
 
 // Returns the largest distance of legal evaluations from the float64 sum, relative to the
-// magnitudes of its terms. It is twice the distance of the sequential evaluation. In modes that
-// round operands, the tolerance of another order is added. A step before the sum may make the
-// sequential evaluation's distance very large, so the result is limited by the distance that
-// rounding alone explains.
+// magnitudes of its terms. In mode kBound the bound is returned. In other modes the result is twice
+// the distance of the sequential evaluation, plus the tolerance of another order in modes that
+// round operands. A step before the sum may make the sequential evaluation's distance very large.
+// So the result is limited by the distance that rounding alone explains.
 double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results& expected,
                   const Results& sequential, const Accuracy& accuracy) {
   if (accuracy.mode == AccuracyMode::kBound) return accuracy.bound;
@@ -135,12 +135,12 @@ double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results
   return kUlp + std::min(2 * relative + order, LargestSumError(sum) + operands);
 }
 
-// The sums of a compute that an evaluation must record.
+// The sums of a compute whose values an evaluation also returns.
 struct Sums {
   std::optional<StatementId> contraction;  // last contraction
-  bool check_steps = false;                // true: some output comes after a step
+  bool check_steps = false;                // WithErrorBounds bounds some output
   std::vector<StatementId> watched;        // sums whose magnitudes are needed
-  int computed_factors = 0;                // factors of the last one, if the mode rounds them
+  int computed_factors = 0;                // ComputedFactors, if the mode rounds operands
 };
 
 Sums SumsOf(const Compute& compute, const Accuracy& accuracy) {
@@ -193,7 +193,8 @@ Compute ReferenceEvaluation::Wide() const {
   return WithSquares(wide, *wide.FindStatement(compute_.statements[*sums_.contraction].name));
 }
 
-// Returns the float64 results, for arguments with the fewest results that are not finite.
+// Returns the float64 results, and sets the arguments. Takes positive arguments if fewer of their
+// results are not finite.
 Result<Results> ReferenceEvaluation::ChooseArguments(uint64_t seed,
                                                      KernelReference& reference) const {
   const Compute wide = Wide();
@@ -223,7 +224,8 @@ Result<Results> ReferenceEvaluation::Bounds(const KernelReference& reference,
   return RunWide(evaluation_, *bounded, reference.arguments);
 }
 
-// Evaluates the compute sequentially, with rounded operands if the accuracy mode allows them.
+// Evaluates the compute sequentially in its own types, with rounded operands in the modes that
+// round operands.
 Result<Results> ReferenceEvaluation::RunSequentially(const std::vector<Array>& arguments) const {
   Compute compute = WithSums(WithoutLayouts(compute_));
   const Contraction contraction = ContractionFor(accuracy_);

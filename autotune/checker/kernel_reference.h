@@ -22,12 +22,12 @@ struct KernelReference {
   std::optional<double> magnitude;      // max sum|a*b| of the last contraction
 };
 
-/// Computes the reference. The unscheduled compute is evaluated twice: with all floats in float64,
-/// and sequentially in its own types. Both are compiled for the target's host with a plain schedule
-/// that preserves the order of every reduction. If outputs come after steps, a third evaluation in
-/// float64 also propagates the errors.
-/// Cost: about four times a scalar evaluation, ten times with steps, divided by vectors and
-/// threads. Errors: those of compilation; kResourceLimit without memory.
+/// Computes the reference. The unscheduled compute is evaluated with all floats in float64, and
+/// sequentially in its own types. Both evaluations are compiled for the target's host with a plain
+/// schedule that preserves the order of every reduction. If results are not finite, positive
+/// arguments are tried too. If outputs come after steps, another evaluation in float64 also
+/// propagates the errors. Cost: about four times a scalar evaluation, ten times with steps, divided
+/// by vectors and threads. Errors: those of compilation; kResourceLimit without memory.
 Result<KernelReference> ComputeKernelReference(const Compute& compute, const Accuracy& accuracy,
                                                uint64_t seed, const Target& target,
                                                ThreadPool& pool);

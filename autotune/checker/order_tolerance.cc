@@ -16,15 +16,15 @@ constexpr double kMostProducts = 6;  // two operands in three limbs each
 constexpr double kLambda = 8;
 constexpr double kDeviations = 5;  // standard deviations of a sum of independent roundings
 
-// Returns the tensor whose element a factor is, through any casts.
+// Returns the tensor from which a factor is read, also through casts; none for other factors.
 std::optional<TensorId> TensorOf(const Statement& sum, const Expr& factor) {
   if (factor.kind() == ExprKind::kCast) return TensorOf(sum, factor.operands()[0]);
   if (factor.kind() != ExprKind::kRead) return std::nullopt;
   return sum.reads[factor.node().slot].tensor;
 }
 
-// Returns the tensors whose elements are computed from sums of floats: the sums, and tensors
-// written by statements that read them.
+// Returns the tensors whose elements depend on sums of floats, directly or indirectly: the sums,
+// and tensors written by later statements that read a tensor of this set.
 std::set<TensorId> FromSums(const Compute& compute) {
   const std::vector<StatementId> sums = FloatSums(compute);
   std::set<TensorId> found;

@@ -44,10 +44,11 @@
 
 namespace tunec {
 
-/// Returns the largest distance of two evaluations due to the order of the compute's sums of 32 and
-/// 64 bits, relative to the sum of the terms' magnitudes. For several sums the squares are added.
+/// Returns the largest distance of two evaluations due to the order of the compute's float sums,
+/// relative to the sum of the terms' magnitudes. For several sums the result is the root of the sum
+/// of squares. Sums of 16-bit floats do not count.
 double OrderTolerance(const Compute& compute);
-/// Returns the same for one sum.
+/// Returns the OrderTolerance of one sum of any float type.
 double OrderTolerance(const Statement& sum);
 
 /// Returns the number of factors of a sum's products that are computed from other sums of the
@@ -59,8 +60,8 @@ int ComputedFactors(const Compute& compute, StatementId sum);
 /// terms' squares.
 double RoundingTolerance(int factors, double unit, double squares);
 
-/// Returns the largest absolute error by flushing in a sum of products of arguments; 0 for other
-/// sums. `arguments` are inputs and weights in tensor order.
+/// Returns the largest absolute error by flushing in a sum of products whose factors are all
+/// arguments; 0 for other sums. `arguments` are inputs and weights in tensor order.
 double FlushTolerance(const Compute& compute, StatementId sum, std::span<const Array> arguments);
 
 }  // namespace tunec

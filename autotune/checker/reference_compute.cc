@@ -26,8 +26,8 @@ bool IsContraction(const Statement& statement) {
   return body.Is(ScalarOp::kMul) && body.operands()[0] != body.operands()[1];
 }
 
-// Returns a score of the memory access of iterator `v`'s lanes: contiguous or the same element is
-// good.
+// Returns a score for iterator `v` as the iterator of vector lanes. Each read adds 1 and each write
+// 2 if neighbouring lanes access neighbouring elements or the same element.
 int ContiguityOf(const Compute& compute, const Statement& statement, VarId v) {
   int score = 0;
   const auto add = [&](TensorId tensor, const std::vector<IndexExpr>& index, int weight) {
@@ -52,9 +52,9 @@ bool ReadsOnlyItsOwn(const Statement& statement) {
   });
 }
 
-// Returns iterators with independent instances: every write has the iterator as a whole index, so
-// the instances write different elements. This is a proof; the declared kinds of the iterators are
-// not used.
+// Returns iterators with independent instances and more than one value. Every write has the
+// iterator as a whole index, so the instances write different elements. This is a proof; the
+// declared kinds of the iterators are not used.
 std::vector<VarId> IndependentIterators(const Statement& statement) {
   std::vector<VarId> found;
   if (!ReadsOnlyItsOwn(statement)) return found;
@@ -80,8 +80,8 @@ std::optional<VarId> VectorIterator(const Compute& compute, const Statement& sta
   return best;
 }
 
-// Returns the only dimension that is indexed by just `v`; -1 if v is not used, -2 if it is used
-// otherwise.
+// Returns the dimension whose index is just `v`, if `v` is used nowhere else in `index`. Returns -1
+// if v is not used, -2 if it is used otherwise.
 int DimensionOf(const std::vector<IndexExpr>& index, VarId v) {
   int found = -1;
   for (size_t d = 0; d < index.size(); ++d) {
@@ -92,7 +92,8 @@ int DimensionOf(const std::vector<IndexExpr>& index, VarId v) {
   return found;
 }
 
-// Returns true if every access of the statement uses `v` only as a whole index.
+// Returns true if every access of the statement uses `v` in at most one index, which is just `v`,
+// and no guard uses `v`.
 bool IsSeparable(const Statement& statement, VarId v) {
   const auto guarded = [&](const Read& read) {
     if (!read.guard) return false;
@@ -133,8 +134,8 @@ void ScheduleStatement(const Compute& compute, const Statement& statement,
   std::string innermost = loop_of(*vector);
   if (statement.iterators[*vector].extent > kLongestVectorLoop) {
     steps.emplace_back(SplitStep{innermost, {kLongestVectorLoop}});
-    // The loop is outermost, so that data read by the vectors stays in the caches for all other
-    // loops.
+    // The loop over blocks of vectors is outermost, so that data read by the vectors of one block
+    // stays in the caches during all other loops.
     order.insert(order.begin(), innermost + ".0");
     innermost += ".1";
   }
@@ -155,7 +156,7 @@ const std::string& NameOfSums(const Compute& compute, const Statement& sum) {
   return compute.tensors[sum.writes[0].tensor].name;
 }
 
-// Returns a sum of other values over the same terms, whose results are a new output of the compute.
+// Returns a sum of `value` over the terms of `sum`. Its results are a new output of the compute.
 Statement SumBeside(const Statement& sum, std::string name, std::string results, const Expr& value,
                     Compute& compute) {
   Statement beside = sum;

@@ -17,12 +17,12 @@ namespace tunec {
 Compute PromoteToFloat64(const Compute& compute);
 Expr PromoteToFloat64(const Expr& expr);
 
-/// Returns the compute with row-major tensors of the same types.
+/// Returns the compute with row-major tensors of the same types, without aliases and alignments.
 Compute WithoutLayouts(const Compute& compute);
 
-/// Changes layouts so that one independent iterator of the largest statement, by instances, is
-/// contiguous in all of its tensors. Only the speed of a plain schedule depends on it. Requires:
-/// the compute has no layouts.
+/// Changes layouts so that one independent iterator of the statement with the most instances is
+/// contiguous in all tensors of that statement. Only the speed of a plain schedule depends on the
+/// layouts. Requires: the compute has no layouts.
 Compute WithContiguousIterator(const Compute& compute);
 
 /// Returns the last statement that is a float contraction: a sum of products of two different

@@ -13,12 +13,13 @@
 namespace tunec {
 namespace {
 
-constexpr double kMostOperations = 1 << 26;  // per candidate; loads count as operations
+constexpr double kMostOperations = 1 << 26;  // limit for one check; loads count as operations
 constexpr double kThreadOperations = 400;    // cost of emulating a thread
 constexpr double kRuns = 2;                  // runs of each sampled block
 
-// Returns the block of a corner. Bit d of `corner` puts axis d at its beginning, else at its end.
-// Corner 0, with all axes at their ends, has partial tiles if any block has.
+// Returns the block at a corner of the block space. A set bit d of `corner` puts axis d at its
+// beginning, a clear bit at its end. Corner 0, with all axes at their ends, has partial tiles if
+// any block has.
 int64_t CornerBlock(std::span<const int64_t> extents, uint64_t corner) {
   int64_t block = 0;
   for (size_t d = 0; d < extents.size(); ++d) {

@@ -1,10 +1,11 @@
 // Checks a large kernel by some of its blocks: selects the blocks and finds the elements they
 // wrote.
 //
-// The blocks of one wave run in any order, so any of them may run alone. Outputs are filled before
-// the runs, once with ones and once with zeros. An element that neither run changed was not written
-// by a sampled block, and is not checked. So a missing write of a block is not detected, unless the
-// blocks wrote no element at all. Checks of whole kernels with smaller shapes detect it.
+// The blocks of one wave run in any order, so any of them may run alone. They run twice: outputs
+// are filled with 0xff bytes before one run and with zeros before the other. An element that
+// neither run changed was not written by a sampled block, and is not checked. So a missing write of
+// a block is not detected, unless the blocks wrote no element at all. Checks of whole kernels with
+// smaller shapes detect it.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,10 @@ namespace tunec {
 std::vector<int64_t> SampleBlocks(std::span<const int64_t> extents, int64_t count, uint64_t seed);
 
 /// Returns the blocks of a one-phase kernel that are checked; an empty list means all. The cost of
-/// emulation is counted, not timed, so that the result is the same on every machine. The limit of
-/// operations, loads and threads takes about a tenth of a second. A larger kernel has as many
-/// blocks checked as the limit allows, at least one. `extents` is the same as in SampleBlocks.
+/// emulation is an estimate from the numbers of operations, loads and threads, so that the result
+/// is the same on every machine. A kernel that costs more than the limit, about a tenth of a
+/// second, has as many blocks checked as the limit allows, at least one. `extents` is the same as
+/// in SampleBlocks.
 std::vector<int64_t> BlocksToCheck(const PhaseLaunch& launch, const PhaseWork& work,
                                    std::span<const int64_t> extents, uint64_t seed);
 
@@ -37,8 +39,9 @@ std::vector<int64_t> BlocksToCheck(const PhaseLaunch& launch, const PhaseWork& w
 void RunBlocks(const Kernel& kernel, void* const* arguments, void* workspace,
                std::span<const int64_t> blocks, ThreadPool& pool);
 
-/// Returns for each element if it was written. `over_ones` was filled with 0xff bytes before its
-/// run, and `over_zeros`, the same array of another run, with 0x00 bytes.
+/// Returns true for each element that a kernel wrote in one of two runs. `over_ones` is the output
+/// that was filled with 0xff bytes before its run; `over_zeros` is the output of the other run,
+/// filled with 0x00 bytes.
 std::vector<bool> WrittenElements(const Array& over_ones, const Array& over_zeros);
 
 }  // namespace tunec

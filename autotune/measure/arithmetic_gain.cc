@@ -14,8 +14,9 @@ namespace tunec {
 namespace {
 
 constexpr double kUnknown = 1;
-// Gain of AMX under emulation, which represents machines with AMX: 512 products per cycle, compared
-// with 32 of their vectors. A measured gain would be far below 1, and no tile would rank first.
+// Gain of AMX under emulation, which stands for machines with AMX: 512 multiply-adds per cycle,
+// compared with 32 by vectors. A gain measured under emulation would be far below 1, so no AMX tile
+// would rank first.
 constexpr double kEmulated = 16;
 
 bool IsEmulated(const TileIntrinsic& intrinsic, const Target& target) {
@@ -34,9 +35,9 @@ std::optional<double> RecordedGain(const Database* database, const Target& targe
   return ceiling->flops / plain->flops;
 }
 
-// Measures the gain on one core, which has the same ratio and is disturbed less by other processes.
-// The two ceilings are measured in turns, so that a disturbance affects both. A disturbance can
-// only lower a ceiling, so the greatest of each counts.
+// Measures the gain on one core, where the ratio is the same and other processes disturb less. The
+// two ceilings are measured in turns, so that a disturbance affects both. A disturbance can only
+// lower a ceiling, so the greatest value of each ceiling is taken.
 double MeasureGain(Target target, const MacInstruction& by) {
   constexpr int kMostTurns = 4;
   target.host.threads = 1;

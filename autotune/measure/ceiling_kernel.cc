@@ -1,7 +1,7 @@
-// A round is one multiply-add into each of several accumulators, which stay in registers. Their
-// number hides the latency of the instruction and leaves registers for the operands. Vectors have
-// twelve accumulators (two units with a latency of 5, and some spare). AMX has all four tiles that
-// may be accumulators: a tile product takes 16 cycles, and its latency is 52.
+// A round is one multiply-add into each of several accumulators, which stay in registers. There are
+// enough accumulators to hide the latency of the instruction, and few enough to leave registers for
+// the operands. Vectors have twelve accumulators: two units with a latency of 5 need ten. AMX has
+// all four tiles that may be accumulators: a tile product takes 16 cycles, and its latency is 52.
 //
 // Plain instructions have constant operands: t = t * 0.999 + 1e-4 stays a normal number for any
 // number of rounds. Tile intrinsics load their operands from memory. A round has fewer operands
@@ -21,7 +21,8 @@ namespace {
 constexpr int64_t kVectors = 12;
 constexpr int64_t kTiles = 4;
 
-/// The shape and index texts of one operand, along the axes that it has.
+/// The shape and index texts of one operand, along those axes of the intrinsic that the operand
+/// has.
 struct Element {
   std::string shape;  // "16, 2"
   std::string index;  // "i, g"
@@ -56,8 +57,8 @@ std::string TileText(const TileIntrinsic& intrinsic, const std::string& statemen
   return text + statement + close;
 }
 
-/// Returns the text of a nest: `before` for each accumulator, the rounds, and a store of each
-/// accumulator.
+/// Returns the text of a nest: `before` for each accumulator, the rounds, and `after`, the store of
+/// each accumulator.
 std::string NestText(const std::string& inputs, const std::string& accumulator, const char* scope,
                      const std::string& before, const std::string& round, const std::string& after,
                      int64_t accumulators, int64_t rounds) {
@@ -151,7 +152,7 @@ CeilingKernel MakeCeilingKernel(const MacInstruction& by, const Target& target, 
 int64_t UsualRounds(const MacInstruction& by) {
   const bool matrix =
       by.intrinsic != nullptr && by.intrinsic->extents[static_cast<size_t>(TileAxis::kRow)] > 1;
-  // These are 4.8 million vector instructions, or as many cycles of tile instructions.
+  // The run takes 4.8 million vector instructions, or as many cycles of tile instructions.
   return matrix ? 75'000 : 400'000;
 }
 

@@ -1,5 +1,6 @@
-// Kernels that measure ceilings (measure_arithmetic.cc). Each does only one arithmetic, as fast as
-// the machine can. They are ordinary loop nests, compiled by the same code generator as candidates.
+// Kernels that measure ceilings (measure_arithmetic.cc). Each kernel does the multiply-adds of one
+// instruction as fast as the machine can. The kernels are ordinary loop nests, compiled by the same
+// code generator as candidates.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,9 @@
 namespace tunec {
 namespace {
 
-// Maximum number of measurements of one ceiling in a tuning; each takes up to a second. A kernel
-// may stay above its ceiling, because some operations are not multiply-adds, or are not needed.
+// Maximum number of measurements of one ceiling in a tuning; each takes up to a second. Measuring
+// again may not help: a kernel may stay above its ceiling, if some of the counted operations are
+// not multiply-adds or are not executed.
 constexpr int kMostMeasured = 3;
 
 }  // namespace
@@ -21,7 +22,7 @@ Status Ceilings::Ensure() {
   return MeasureAgain(Float32Fma());
 }
 
-// Measures the ceiling at most once per tuning.
+// Measures the ceiling at most once per tuning, even if the measurement failed.
 Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   const std::optional<ArithmeticCeiling> known = Find(by);
   const bool sure = known && !known->Provisional();
@@ -29,8 +30,8 @@ Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   return MeasureAgain(by);
 }
 
-// Measures the ceiling again. The ceiling of float32 is measured together with the machine's
-// others.
+// Measures the ceiling again, unless it was measured kMostMeasured times. The ceiling of float32 is
+// measured together with those of caches and memory.
 Status Ceilings::MeasureAgain(const MacInstruction& by) {
   if (PastOf(by).measured == kMostMeasured) return {};
   return &by == &Float32Fma() ? MeasureMachine() : MeasureArithmetic(by);
@@ -45,8 +46,8 @@ Status Ceilings::MeasureMachine() {
   return {};
 }
 
-// Measures an arithmetic, if the machine's other ceilings are known. Without them no ceiling is
-// used.
+// Measures an arithmetic if the roofline is known. A ceiling of an arithmetic is only stored as
+// part of a roofline.
 Status Ceilings::MeasureArithmetic(const MacInstruction& by) {
   if (!meters_.arithmetic || !roofline_) return {};
   ++past_[by.name].measured;
@@ -85,16 +86,16 @@ std::optional<double> Ceilings::PeakFlops(const KernelArithmetic& arithmetic) co
   const MacInstruction& by = *arithmetic.by;
   if (const auto known = Find(by)) return known->flops / arithmetic.work;
   if (by.intrinsic != nullptr || target_.device) return std::nullopt;
-  // The guess is two fused multiply-adds per cycle at 3 GHz. It only weighs tasks against each
-  // other.
+  // The guess is two fused multiply-adds per cycle at 3 GHz. It only serves to share trials among
+  // tasks.
   return 3e9 * 4 * target_.host.Lanes(static_cast<int>(SizeOf(by.operand))) * target_.host.threads /
          arithmetic.work;
 }
 
 double Ceilings::BytesPerSecond() const {
   if (roofline_) return roofline_->bytes_per_second;
-  // The guess is a core's share of the cache bandwidth, about the same as that of a device's
-  // processor.
+  // The guess is 20 GB/s per thread or processor of a device: the share that one core or one
+  // processor has of the bandwidth of shared caches.
   return 20e9 * (target_.device ? target_.device->processors : target_.host.threads);
 }
 

@@ -15,7 +15,8 @@ namespace tunec {
 
 class Ceilings {
  public:
-  /// Functions that measure. Either may be empty: then only recorded ceilings are available.
+  /// Functions that measure a ceiling. If a function is empty, only recorded values of its ceiling
+  /// are available.
   struct Meters {
     std::function<Result<Roofline>()> machine;
     std::function<Result<ArithmeticCeiling>(const MacInstruction& by)> arithmetic;
@@ -27,32 +28,34 @@ class Ceilings {
 
   /// Reads the recorded ceilings.
   Status Load();
-  /// Measures the machine if its ceilings are not recorded, or only provisional.
+  /// Measures the machine if its ceilings are not recorded or are provisional (measured on a busy
+  /// machine).
   Status Ensure();
-  /// Measures the arithmetic once if its ceiling is not recorded, or only provisional.
+  /// Measures the arithmetic if its ceiling is not recorded or is provisional. Does so at most once
+  /// for each arithmetic.
   Status EnsureArithmetic(const MacInstruction& by);
   /// Notes that a kernel of this arithmetic has reached `flops_per_second` useful operations per
-  /// second. For the first kernel of an arithmetic, the ceiling is measured if it is not known. A
-  /// kernel above the ceiling proves the ceiling wrong: it is measured again, a few times at most.
-  /// Returns true if a ceiling has grown.
+  /// second. Measures the ceiling first if EnsureArithmetic would. A kernel above the ceiling
+  /// proves the ceiling too low, so the ceiling is measured again, at most three times in all.
+  /// Returns true if this has raised the ceiling.
   Result<bool> Meet(const KernelArithmetic& arithmetic, double flops_per_second);
 
   const std::optional<Roofline>& Known() const { return roofline_; }
-  /// Returns the useful operations per second that an arithmetic allows a kernel. An unknown
-  /// ceiling of a host's plain instructions is guessed from its vectors and threads. For other
-  /// instructions an unknown ceiling is none.
+  /// Returns the useful operations per second that an arithmetic allows a kernel. If the ceiling is
+  /// unknown, returns a guess from vectors and threads for the plain instructions of a host, and
+  /// none for other instructions.
   std::optional<double> PeakFlops(const KernelArithmetic& arithmetic) const;
   /// Returns the bytes per second of memory, or a guess. The guess for a device depends only on the
   /// device.
   double BytesPerSecond() const;
-  /// Returns true if a search may end at the arithmetic's ceiling. The ceiling was measured on an
+  /// Returns true if a search may end at the arithmetic's ceiling: the ceiling was measured on an
   /// idle machine, and no kernel has exceeded it.
   bool Firm(const MacInstruction& by) const;
 
  private:
   // The history of one arithmetic's ceiling.
   struct Past {
-    double fastest = 0;  // fastest kernel: operations per second of its multiply-adds
+    double fastest = 0;  // highest rate of a kernel, in operations of its multiply-adds per second
     int measured = 0;    // number of measurements
   };
 

@@ -44,8 +44,8 @@ const MacInstruction* DoneBy(const MultiplyAdd& of, const Tiles& tiles) {
   return tile == tiles.end() ? PlainMac(of.type) : MacOf(**tile);
 }
 
-/// Amounts of work per instruction, in the order of the statements. A null instruction stands for
-/// work without a ceiling.
+/// Numbers of multiply-adds per instruction, in the order of the statements. A null instruction
+/// stands for multiply-adds of integers, for which no ceiling is measured.
 class Shares {
  public:
   void Add(const MacInstruction* by, double amount) {
@@ -60,8 +60,8 @@ class Shares {
     const auto known = std::ranges::find(amounts_, by, &Share::by);
     return known == amounts_.end() ? 0 : known->amount;
   }
-  /// Returns the instruction with the greatest amount; among equal amounts the first. Null: no
-  /// instruction has a ceiling.
+  /// Returns the instruction with the greatest amount; among equal amounts the first. Returns null
+  /// if no instruction with a ceiling does any.
   const MacInstruction* Most() const {
     Share most;
     for (const Share& share : amounts_) {
@@ -89,7 +89,7 @@ Shares MultiplyAddsOf(const Compute& compute, const Tiles& tiles) {
   for (const Statement& statement : compute.statements) {
     const double instances = CountInstances(statement);
     VisitMultiplyAdds(statement.values, statement.reducer, [&](const MultiplyAdd& one) {
-      // Integers in expressions are indices.
+      // Sums of integers without a product compute indices, so they are not counted.
       if (one.product == nullptr && !IsFloat(one.type)) return;
       shares.Add(DoneBy(one, tiles), instances);
     });
@@ -119,8 +119,7 @@ bool SplitsOperands(const Schedule& schedule) {
   });
 }
 
-// Returns a freedom that allows every rounding: the steps are applied without a check of the
-// accuracy mode.
+// Returns a freedom that allows every rounding, so that the steps apply under any accuracy mode.
 RoundingFreedom AnyContract() {
   RoundingFreedom any = ReductionOrder::kAny;
   any.least_terms = 1;
@@ -144,8 +143,8 @@ std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Sche
     most = FloatOperationsOf(compute).Most();
     return most == nullptr ? std::nullopt : std::optional(KernelArithmetic{most});
   }
-  // Only splitting replaces one product by several. Other steps change only how products are
-  // counted.
+  // Only splitting of operands replaces one product by several products that do the same work.
+  // Other steps change only how products are counted.
   const double useful =
       SplitsOperands(schedule) ? MultiplyAddsOf(lowering, {}).Total() : shares.Total();
   return KernelArithmetic{most, shares.Of(most) / useful};

@@ -20,10 +20,11 @@ struct KernelArithmetic {
 
 /// Returns the arithmetic of a lowering under its schedule, as if all tiles were full. The result
 /// depends on the statements after the compute steps and on the intrinsics of `tensorize`; no loops
-/// are made. Among equal shares, the first statement decides. A kernel without multiply-adds has
-/// the plain multiply-adds of the float type of most of its operations, since no instruction is
-/// faster. Returns none for integers without an intrinsic, for kernels that only move data, and for
-/// devices (all MacInstructions are for CPUs).
+/// are made. Among instructions that do equally many multiply-adds, the first one in statement
+/// order is taken. For a kernel without multiply-adds, returns the plain multiply-adds of the float
+/// type that most of its operations have, since no other instruction does these operations faster.
+/// Returns none for integers without an intrinsic, for kernels that only move data, and for devices
+/// (all MacInstructions are for CPUs).
 std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule,
                                              const Target& target);
 

@@ -22,23 +22,27 @@ struct MacInstruction {
   const TileIntrinsic* intrinsic = nullptr;  // null: plain instructions
 };
 
-/// Returns all multiply-add instructions that the code generator emits for CPUs, the one of f32
-/// first. They are valid until the program ends. A tile intrinsic with the same type for operands
-/// and accumulator (fma.avx512) is the plain instruction of the type. Integers have only tile
-/// intrinsics: the plain instructions that multiply integers depend on their ranges.
+/// Returns all multiply-add instructions that the code generator emits for CPUs, that of f32 first.
+/// They are valid until the program ends. A tile intrinsic with one type for operands and
+/// accumulator (fma.avx512) has no entry, since it is the plain instruction of its type. Integers
+/// have only tile intrinsics: which plain instructions multiply integers depends on the integers'
+/// ranges.
 std::span<const MacInstruction> MacInstructions();
 
 /// Returns the fused multiply-add of f32.
 const MacInstruction& Float32Fma();
 /// Returns the instruction with this name, or null.
 const MacInstruction* FindMac(std::string_view name);
-/// Returns the plain multiply-add of the type on the host: f16 and bf16 are computed in f32.
-/// Returns null for integers.
+/// Returns the plain vector instruction that multiplies and adds numbers of this float type on a
+/// CPU: fma.f64 for f64, fma.f32 for f32 and for f16 and bf16, which are converted to f32. Returns
+/// null for integers and bools.
 const MacInstruction* PlainMac(DataType type);
-/// Returns the instruction of a tile intrinsic; null for intrinsics that are not for CPUs.
+/// Returns the instruction of a tile intrinsic: the plain one if all its types are equal. Returns
+/// null for intrinsics that are not for CPUs.
 const MacInstruction* MacOf(const TileIntrinsic& intrinsic);
 
-/// Returns the features that the target lacks for the instruction; for a device, "a cpu".
+/// Returns the features that the target lacks for the instruction. For a plain instruction and a
+/// device, this is "a cpu".
 std::vector<std::string> MissingFeatures(const MacInstruction& by, const Target& target);
 
 /// Returns the instructions that the target has.

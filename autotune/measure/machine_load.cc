@@ -41,7 +41,8 @@ ProcessorTimes ParseTimes(std::istringstream& words) {
   return {.idle = ticks.idle / rate, .stolen = ticks.stolen / rate, .all = ticks.all / rate};
 }
 
-/// Returns the times of a processor between two samples. They are 0 where a sample lacks it.
+/// Returns the times of a processor between two samples. They are 0 if a sample lacks the
+/// processor.
 ProcessorTimes Between(const LoadSample& before, const LoadSample& after, int processor) {
   const auto old = before.processors.find(processor);
   const auto now = after.processors.find(processor);
@@ -83,7 +84,7 @@ double OthersShare(const LoadSample& before, const LoadSample& after,
   for (const int processor : processors) {
     const ProcessorTimes times = Between(before, after, processor);
     if (times.all < seconds / 2) return 0;  // counts that do not advance are not real
-    // Both numbers are rounded down, so the difference may be a tick too small.
+    // Idle times are rounded down to ticks, so a difference of them may be a tick too small.
     taken += seconds - times.idle - 1 / TicksPerSecond();
     stolen += times.stolen;
   }

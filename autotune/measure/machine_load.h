@@ -8,10 +8,10 @@
 
 namespace tunec {
 
-/// The system's counts for one processor since the start of the system, in seconds.
+/// The times that the system has counted for one processor since its start, in seconds.
 struct ProcessorTimes {
   double idle = 0;    // no process had work
-  double stolen = 0;  // used by the host of a virtual machine
+  double stolen = 0;  // used by other virtual machines on the same host
   double all = 0;
   bool operator==(const ProcessorTimes&) const = default;
 };
@@ -29,10 +29,10 @@ struct LoadSample {
   static LoadSample Now();
 };
 
-/// Returns the share of the processors needed by `threads` threads that other processes used
-/// between two samples: 1 is all. Only these `processors` count. The share is 0 if others leave
-/// enough processors. It is also 0 if the system does not count, or hides one of the processors, as
-/// a container may do.
+/// Returns the share that other processes used of the processors that `threads` threads need,
+/// between two samples: 0 is nothing, 1 is all. Only these `processors` count. The share is 0 if
+/// other processes leave enough processors free. It is also 0 if the system does not count the
+/// times, or hides one of the processors, as a container may do.
 double OthersShare(const LoadSample& before, const LoadSample& after,
                    std::span<const int> processors, int threads);
 

@@ -37,8 +37,8 @@ Measurement FailedBy(const Error& error) {
 
 using Storage = std::map<std::string, GuardedMemory>;  // key: argument name
 
-// Allocates memory filled with NaN. Padding of packed weights stays NaN: a kernel may load the
-// padding, but not use it.
+// Allocates memory filled with NaN. Padding of packed weights stays NaN, so that a kernel that uses
+// the padding gives NaN. Loading the padding is allowed.
 Result<GuardedMemory> AllocatePoisoned(Device& device, size_t bytes) {
   TUNEC_ASSIGN(GuardedMemory memory, GuardedMemory::Allocate(device, bytes));
   TUNEC_RETURN_IF_ERROR(memory.Poison());
@@ -87,7 +87,7 @@ CompiledCandidate& CompiledCandidate::operator=(CompiledCandidate&&) noexcept = 
 CompiledCandidate::~CompiledCandidate() = default;
 const std::optional<Measurement>& CompiledCandidate::failure() const { return impl_->failure; }
 
-// A candidate that is ready to run. Members are destroyed in reverse order, so the kernel is
+// A candidate that is ready to run. C++ destroys members in reverse order, so the kernel is
 // destroyed before its code and memory.
 struct LoadedCandidate {
   Storage packed;
@@ -97,10 +97,10 @@ struct LoadedCandidate {
   std::shared_ptr<const DeviceCode> code;
   std::unique_ptr<DeviceKernel> kernel;
   std::optional<ColdRuns> cold;  // made when the candidate is first timed
-  CacheEviction constants;       // host kernels: inputs that no run changes
+  CacheEviction constants;       // host kernels: arguments that are the same in every run
 };
 
-// The incumbent of earlier candidates, ready to run; empty if it cannot run.
+// The incumbent that earlier candidates were timed with; `loaded` is empty if it cannot run.
 struct LoadedIncumbent {
   std::string schedule;
   std::optional<LoadedCandidate> loaded;
@@ -202,7 +202,8 @@ Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepac
   return packed;
 }
 
-// Returns the kernel's arguments that are the same in every run of a model.
+// Returns the kernel's arguments that are the same in every run of a model: weights and packed
+// weights. Empty for a device.
 CacheEviction Workbench::Impl::Constants(const std::vector<std::string>& names,
                                          const Storage& packed) const {
   std::vector<std::span<const std::byte>> ranges;
@@ -271,8 +272,8 @@ Result<std::vector<Array>> Workbench::Impl::ReadOutputs() {
   return arrays;
 }
 
-// Runs the blocks twice, on outputs filled with ones and with zeros. An element that changes in
-// either run was written.
+// Runs the blocks twice, on outputs filled with zeros and with 0xff bytes. An element that changes
+// in either run was written.
 Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
                                              std::span<const int64_t> blocks) {
   const Kernel* const kernel = candidate.code->OnHost();
@@ -298,9 +299,9 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
   return CheckOutputs(actual, reference.checkers, written);
 }
 
-// Returns the seconds of runs that find their constants in no cache. The caches are emptied between
-// runs. If emptying takes much longer than the runs, fewer runs represent all. A kernel that reads
-// a few rows of a large table is an example.
+// Returns the seconds of `runs` runs. The caches are emptied before each run, so that no run finds
+// its constants there. If emptying takes much longer than the runs, fewer runs are timed and their
+// mean counts for all. An example is a kernel that reads a few rows of a large table.
 Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int runs) {
   if (candidate.constants.Empty()) return candidate.kernel->Seconds(runs);
   constexpr double kMostMilliseconds = 3;
@@ -316,7 +317,7 @@ Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int ru
   return seconds * runs / done;
 }
 
-// Returns the seconds of the runs. On a device with a cache, each run finds no data in the cache.
+// Returns the seconds of the runs. On a device with a cache, no run finds its data in the cache.
 Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
   if (!workload.target.device) return SecondsOfHost(candidate, runs);
   const int64_t cache_bytes = workload.target.device->l2_bytes;
@@ -333,7 +334,7 @@ Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
   return candidate.cold->Seconds(runs);
 }
 
-// Checks the candidate, and returns the time that was predicted when it was compiled.
+// Checks the candidate in the emulation. Returns the time that was predicted when it was compiled.
 Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& candidate) {
   const Prediction& prediction = *candidate.prediction;
   Measurement result{.message = prediction.warnings, .note = prediction.note};
@@ -363,8 +364,8 @@ Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& cand
   return result;
 }
 
-// Returns the loaded incumbent, or null if it cannot run. The database may have its schedule from
-// another version or device.
+// Returns the loaded incumbent, or null if it cannot run. Its schedule may come from a database
+// that another version or device wrote.
 LoadedCandidate* Workbench::Impl::ReadyIncumbent(const std::string& schedule) {
   if (!incumbent || incumbent->schedule != schedule) {
     incumbent = {.schedule = schedule, .loaded = std::nullopt};
@@ -441,7 +442,7 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
   impl->hook = std::move(hook);
   impl->pool = &pool;
   impl->emulated = EmulatedTarget(workload.target);
-  // The host's own code is faster than emulated code of a device.
+  // The host's own code computes the reference faster than emulated code of a device.
   const Target of_reference =
       impl->emulated ? Target{.host = workload.target.host} : workload.target;
   TUNEC_ASSIGN(impl->reference,
@@ -477,7 +478,7 @@ Measurement Workbench::Measure(CompiledCandidate candidate,
                                        : impl_->Measure(*candidate.impl_, incumbent, policy);
   };
   Result<Measurement> result = measure();
-  // The incumbent's copies may have used the memory.
+  // The loaded incumbent may have used the memory that the candidate needs, so it is unloaded.
   if (!result && result.error().code == ErrorCode::kResourceLimit && impl_->incumbent) {
     impl_->incumbent.reset();
     result = measure();
@@ -510,7 +511,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!loaded[i]) continue;
       const auto run = [&](int times) { return impl_->Seconds(*loaded[i], times); };
-      // The previous run was of another kernel, so the first sample only warms up.
+      // The previous run was of another kernel, so TimeRuns first runs this one once to warm up.
       TimingPolicy once = policy;
       once.least_samples = once.most_samples = 1;
       const auto samples = TimeRuns(run, std::nullopt, once, clock);

@@ -19,9 +19,9 @@ namespace tunec {
 
 struct LoopPipelineOptions;
 
-/// A hook for tests. It is called before a candidate is compiled, with the text of its schedule.
-/// The hook may inject faults into the candidate (LoopPipelineOptions::plant). It is called from
-/// several threads; may be empty.
+/// A hook for tests. It is called before a candidate is compiled, with the text of its schedule,
+/// and may inject faults into the candidate (LoopPipelineOptions::plant). The hook may be empty; it
+/// is called from several threads.
 using CandidateHook = std::function<void(LoopPipelineOptions&, std::string_view schedule)>;
 
 /// A candidate after compilation, or the reason why it failed. Move-only.
@@ -57,17 +57,17 @@ class Workbench {
   /// Compiles a candidate. Thread-safe. Never fails: an error is stored in the candidate.
   CompiledCandidate Compile(const CandidateRequest& request) const;
   /// Checks a candidate, then times it. If the host emulates the target's device, the time is
-  /// predicted from the device's code. In the emulation only some blocks of a large kernel are
-  /// checked (sample_blocks.h). Not thread-safe. `incumbent` is the fastest known schedule, for the
-  /// race. On a device the candidate and the incumbent are timed in turns, so that changing clocks
-  /// do not affect the choice. The candidate is timed alone if the incumbent cannot run. Returns
-  /// kCrashed for a candidate at which the device failed; the workbench must not be used after
-  /// that.
+  /// predicted from the device's code, and only some blocks of a large kernel are checked
+  /// (sample_blocks.h). Not thread-safe. `incumbent` is the fastest known schedule: the candidate's
+  /// timing ends early if it is clearly slower. On a device the candidate and the incumbent are
+  /// timed in turns, so that changing clocks do not affect the choice. The candidate is timed alone
+  /// if the incumbent cannot run. Returns kCrashed if the device failed at the candidate; the
+  /// workbench must not be used afterwards.
   Measurement Measure(CompiledCandidate candidate, const std::optional<Incumbent>& incumbent,
                       const TimingPolicy& policy = {});
   /// Times candidates in turns, `rounds` samples each, so that drift affects all of them alike. The
-  /// outputs are not checked: that was done when the candidates were first measured. Returns
-  /// kCrashed under the same condition as Measure. Requires: a target whose times are measured.
+  /// outputs are not checked, since Measure has checked them. Returns kCrashed under the same
+  /// condition as Measure. Requires: a target whose times are measured.
   std::vector<Measurement> Retime(std::vector<CompiledCandidate> candidates, int rounds,
                                   const TimingPolicy& policy = {});
 

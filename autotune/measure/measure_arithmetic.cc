@@ -23,7 +23,7 @@
 namespace tunec {
 namespace {
 
-// Other work on the machine can only lower the result, so the best of several repetitions counts.
+// Other work on the machine can only lower the result, so the best of several repetitions is taken.
 // The pauses spread the repetitions over several time slices of other processes.
 constexpr int kRepetitions = 16;
 constexpr std::chrono::milliseconds kPause{25};
@@ -91,11 +91,11 @@ PeakSamples SamplePeak(std::vector<CeilingRun>& runs, double flops) {
 }
 
 /// Returns the share of the machine that other processes had during the samples. The share is the
-/// greater of two numbers: the threads' time without a processor, and `counted`, the system's
-/// number. The spread of repetitions does not count: an idle virtual machine has a spread of 10 to
-/// 30 %.
+/// greater of two numbers: the part of the threads' time in which they had no processor, and
+/// `counted`, the number from the system's counters. The spread of repetitions is not used: even an
+/// idle virtual machine has a spread of 10 to 30 %.
 double Disturbance(const PeakSamples& samples, double counted, const Target& target) {
-  // If there are more threads than cores, the threads take turns.
+  // If there are more threads than cores, the threads wait for each other.
   const double most = std::min(1.0, static_cast<double>(target.host.cores) / target.host.threads);
   const double mean = std::accumulate(samples.shares.begin(), samples.shares.end(), 0.0) /
                       static_cast<double>(samples.shares.size());

@@ -49,8 +49,8 @@ double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
 // Prevents the compiler from merging passes: each pass must read the data again.
 void NextPass() { asm volatile("" ::: "memory"); }
 
-// Reads data in passes. It is inlined into one function per vector width, which enables the
-// instructions of that width.
+// Reads data in passes. The function is inlined into one function per vector width, whose attribute
+// enables the instructions of that width.
 template <class Vector>
 [[gnu::always_inline]] inline int64_t Read(const Vector& zero, const std::byte* from, size_t bytes,
                                            int64_t passes) {
@@ -147,8 +147,8 @@ class CacheMeter {
   std::atomic<int64_t> sink_ = 0;  // prevents the compiler from dropping the reads
 };
 
-// Measures each cache level with half of its size, since other data also use the cache. That half
-// must be more than twice the size of the previous level.
+// Measures each cache level with data of half of its size, since other data also use the cache. A
+// level is skipped unless this half is more than twice the size of the previous level.
 std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target,
                                           const Buffer& from, Buffer& to) {
   std::array<CacheCeiling, 3> caches = CachesOf(target);

@@ -15,7 +15,7 @@ Clock SteadyClock() {
 }
 
 int RunsPerSample(double seconds, const TimingPolicy& policy) {
-  // The limit also ends the measurement if the clock stands still.
+  // The maximum also ends the measurement if the clock stands still.
   constexpr double kMost = 10000;
   if (seconds <= 0) return static_cast<int>(kMost);
   return static_cast<int>(std::clamp(std::ceil(policy.sample_seconds / seconds), 1.0, kMost));
@@ -24,12 +24,12 @@ int RunsPerSample(double seconds, const TimingPolicy& policy) {
 namespace {
 
 // Returns true for a run that is far slower than the best. The first run finds cold caches and
-// predictors, so a normal slowdown does not count.
+// predictors, so a moderate slowdown is not enough.
 bool IsLost(double seconds, double best, const TimingPolicy& policy) {
   return seconds > 4 * policy.race_factor * best && seconds > 10 * policy.sample_seconds;
 }
 
-// Returns the seconds of one run, from one sample.
+// Returns the mean seconds of one run in a sample of `runs` runs.
 Result<double> SampleOf(const TimeOf& time_of, int runs) {
   TUNEC_ASSIGN(const double seconds, time_of(runs));
   return std::max(seconds / runs, 1e-9);

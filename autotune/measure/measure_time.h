@@ -20,18 +20,18 @@ struct TimingPolicy {
   int least_samples = 3;
   int most_samples = 25;
   double long_run_seconds = 0.5;  // a run of at least this length is timed once
-  double race_factor = 2;         // timing stops if slower than this factor times the best
+  double race_factor = 2;  // timing stops if the first sample exceeds this factor times the best
 };
 
 /// A function that returns the seconds of `runs` runs of a kernel, one after the other; an error if
 /// one of them failed.
 using TimeOf = std::function<Result<double>(int runs)>;
 
-/// Returns the seconds of one run, one entry per sample in the order taken. The first runs only
-/// warm up. `clock` measures the time for the budget. `best` is the fastest known time. A candidate
-/// whose first sample is over race_factor times `best` has one sample only. `before` is the seconds
-/// of a run just before, if any; it alone may decide the race. Errors: the first that `time_of`
-/// returns.
+/// Returns the seconds of one run, one entry per sample in the order taken. One run before the
+/// samples only warms up. `clock` measures the time for the budget. `best` is the fastest known
+/// time. A candidate whose first sample is over race_factor times `best` has one sample only.
+/// `before` is the time of a run just before, if there was one. If that run or the first one is
+/// very long, its time is the only sample. Errors: the first that `time_of` returns.
 Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before = std::nullopt);
@@ -41,12 +41,12 @@ struct KnownRuns {
   TimeOf time_of;
   double known = 0;
 };
-/// Takes samples of a kernel in turns with runs of another kernel. Each sample is scaled: it is the
-/// time of the run if the other kernel's run of the same turn had taken `other.known` seconds. So a
-/// falling clock frequency does not make the kernel look slower, neither during the measurement nor
-/// since the other kernel was first timed. The two change their order in every second turn. The
-/// rest is the same as in TimeRuns, with the other kernel as the best. A race that is clearly lost
-/// is decided by unscaled seconds.
+/// Takes samples of a kernel in turns with runs of another kernel. Each sample is divided by the
+/// other kernel's time in the same turn, and multiplied by `other.known`. So a lower clock
+/// frequency does not make the kernel look slower, neither one during the measurement nor one since
+/// the other kernel was first timed. The order of the two kernels changes with every turn. The
+/// other rules are those of TimeRuns, with the other kernel as the best. A warm-up run that is far
+/// slower than the other kernel is returned unscaled, as the only sample.
 Result<std::vector<double>> TimeBeside(const TimeOf& time_of, const KnownRuns& other,
                                        const TimingPolicy& policy, const Clock& clock,
                                        std::optional<double> before = std::nullopt);

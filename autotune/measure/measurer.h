@@ -1,5 +1,5 @@
-// The interface that measures candidates for the search. In tuning it is a worker process
-// (worker_measurer.h), in tests of the search a scripted one.
+// The interface through which the search measures candidates. Tuning implements it by a worker
+// process (worker_measurer.h), tests of the search by a script.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace tunec {
 
-/// A callback, called once per candidate when its result arrives. An error stops the request and is
-/// returned.
+/// A callback, called once per candidate when its result arrives. If it returns an error, the
+/// request stops and returns that error.
 using OnMeasured = std::function<Status(size_t candidate, const Measurement&)>;
 
 class Measurer {
@@ -24,7 +24,8 @@ class Measurer {
   virtual Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
                          const std::optional<Incumbent>& incumbent,
                          const OnMeasured& on_measured) = 0;
-  /// Takes `rounds` further samples of each candidate, in turns.
+  /// Takes `rounds` samples of each candidate, in turns. `on_measured` gets them in one Measurement
+  /// per candidate.
   virtual Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates,
                         int rounds, const OnMeasured& on_measured) = 0;
 };

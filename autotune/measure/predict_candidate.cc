@@ -14,7 +14,8 @@
 namespace tunec {
 namespace {
 
-// Returns the extents of a phase's block loops, if they are a chain that contains the whole phase.
+// Returns the extents of a phase's block loops. Returns an empty list unless the loops are a chain
+// that contains the whole phase.
 std::vector<int64_t> ExtentsOf(const Phase& phase) {
   std::vector<int64_t> extents;
   if (phase.body.size() != 1) return extents;
@@ -34,8 +35,8 @@ std::vector<int64_t> IndependentBlocks(const LoopNest& nest) {
   return ExtentsOf(nest.phases.front());
 }
 
-// Copies the resource uses of the GPU's phases. Requires: both images have the same phases, in
-// order.
+// Copies the registers, spills and local memory of the GPU's phases. Requires: both images have the
+// same phases, in order.
 void TakeUses(const KernelImage& gpu, KernelImage& emulated) {
   TUNEC_CHECK(gpu.phases.size() == emulated.phases.size(), "{} phases, emulated {}",
               gpu.phases.size(), emulated.phases.size());

@@ -1,5 +1,5 @@
-// A candidate for a GPU that is not present. It is compiled for that GPU to predict its time, and
-// for the emulation on the host to check its outputs.
+// A candidate for a GPU that is not present. The candidate is compiled for that GPU to predict the
+// time, and for the emulation on the host to check the outputs.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Prediction {
 
 struct PredictedCandidate {
   /// Kernel for the emulation. Its launches store the registers, spills and local memory of the
-  /// GPU's code. So a prediction from the stored kernel is the same.
+  /// GPU's code, so that a prediction from the stored kernel gives the same time.
   CompiledKernel kernel;
   Prediction prediction;
 };

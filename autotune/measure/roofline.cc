@@ -15,8 +15,8 @@ constexpr char kDisturbance[] = "ceilings_disturbance";
 constexpr std::array<const char*, 3> kCaches = {"l1_bytes_per_second", "l2_bytes_per_second",
                                                 "l3_bytes_per_second"};
 
-// The facts of float32 have names without the name of the arithmetic: databases of earlier
-// versions, which had no other arithmetic, stay valid.
+// The facts of float32 have names without the name of the arithmetic, so that databases of earlier
+// versions, which had only float32, stay valid.
 bool IsFloat32(const std::string& arithmetic) { return arithmetic == Float32Fma().name; }
 std::string PeakOf(const std::string& arithmetic) {
   return IsFloat32(arithmetic) ? kPeakFlops : fmt::format("{}.{}", kPeakFlops, arithmetic);
@@ -94,7 +94,7 @@ RooflineBound TrafficBound(const Roofline& roofline, double bytes) {
     const CacheCeiling& cache = roofline.caches[level];
     if (cache.bytes_per_second <= 0 || cache.bytes <= placed) continue;
     const double here = std::min(bytes, cache.bytes) - placed;
-    // A cache level is never slower than memory.
+    // A measured rate of a cache level may be too low, but a cache is never slower than memory.
     traffic.seconds += here / std::max(cache.bytes_per_second, roofline.bytes_per_second);
     traffic.by = static_cast<Ceiling>(level + 1);
     placed += here;
@@ -185,7 +185,7 @@ Result<Roofline> RecordRoofline(Database& database, const Target& target,
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used) {
   for (const MacInstruction* by : used) {
-    // The ceiling of float32 was measured together with the machine's others.
+    // The ceiling of float32 was measured together with those of caches and memory.
     if (by == &Float32Fma() || !MissingFeatures(*by, target).empty()) continue;
     const std::optional<ArithmeticCeiling> known = roofline.CeilingOf(*by);
     if (known && !known->Provisional()) continue;

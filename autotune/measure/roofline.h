@@ -6,9 +6,9 @@
 // every roofline. Others are measured when a kernel uses them, and stored as `peak_flops.NAME` and
 // `ceilings_disturbance.NAME`.
 //
-// A kernel that runs repeatedly finds in each cache as much of its data as fits. So the least time
-// for its traffic reads the first bytes from the first level. Bytes that do not fit there come from
-// the next level, and the rest from memory.
+// A kernel that runs repeatedly finds in each cache as much of its data as fits. The least time of
+// its traffic counts each byte at the rate of a level: the first bytes, as many as L1 holds, at the
+// rate of L1; the following bytes at the rate of the next level; the rest at the rate of memory.
 #pragma once
 
 #include <array>
@@ -66,8 +66,8 @@ struct Roofline {
   /// Returns true if the roofline was measured on a busy machine: caches and memory are measured
   /// together with float32.
   bool Provisional() const { return Float32().Provisional(); }
-  /// Returns true if rates relative to the roofline are meaningful: it is not provisional, and the
-  /// caches were measured (earlier versions did not measure them).
+  /// Returns true if rates relative to the roofline are meaningful: it is not provisional, and L1
+  /// was measured. Earlier versions did not measure caches.
   bool Sure() const { return !Provisional() && caches[0].bytes_per_second > 0; }
 
   /// Returns the ceiling of the arithmetic; none if it was not measured.
@@ -95,20 +95,21 @@ Result<Roofline> MeasureRoofline(const Target& target);
 /// machine cannot run the target's code, kUnsupported if the target lacks the instruction.
 Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstruction& by);
 
-/// Returns the error if it is internal (kInternal), else success. A machine without the target's
-/// vectors, or without the memory, has no such ceiling, and the caller continues without one.
+/// Returns the error if it is internal (kInternal), else success. A machine that lacks the target's
+/// vectors or the memory cannot measure a ceiling, and the caller continues without the ceiling.
 Status OwnFault(const Error& error);
 
 /// Combines two measurements. A disturbance can only lower a ceiling, so the greater one is valid.
-/// The result has the disturbance of the greater one, or the smaller disturbance if the ceilings
-/// agree.
+/// The result has the disturbance of the greater one, or the smaller of both disturbances if the
+/// ceilings differ by at most 3 %.
 ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b);
 Roofline Combine(const Roofline& a, const Roofline& b);
 
 /// Returns the recorded roofline with all arithmetics; none if it was never measured. A ceiling
 /// without a recorded disturbance is provisional.
 Result<std::optional<Roofline>> RecordedRoofline(const Database& database, const Target& target);
-/// Combines the recorded roofline with this one, records the result and returns it.
+/// Combines the recorded roofline, if there is one, with this one, records the result and returns
+/// it.
 Result<Roofline> RecordRoofline(Database& database, const Target& target, const Roofline& roofline);
 
 /// Returns the roofline with the ceilings of these arithmetics. Missing or provisional ceilings are
@@ -117,9 +118,9 @@ Result<Roofline> RecordRoofline(Database& database, const Target& target, const 
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used);
 
-/// Returns the recorded or else measured roofline, and the same for each of these arithmetics that
-/// the target has. The measurements are not recorded. `database` may be null: then everything is
-/// measured.
+/// Returns the recorded roofline with the ceilings of these arithmetics. Measures the machine if
+/// its roofline is not recorded or not Sure, and arithmetics as WithArithmetics does. The
+/// measurements are not recorded. `database` may be null: then everything is measured.
 Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
                                     std::span<const MacInstruction* const> used);
 /// Returns the same as RecordedOrMeasured, and records the measurements if `database` is not null.

@@ -41,7 +41,8 @@ void ThreadTeam::Live(int thread, std::span<const int> processors) {
 
 void ThreadTeam::RunOnce(int thread) {
   // The last thread to arrive starts all threads. The others wait in a loop, so that no thread must
-  // be woken. A thread without a processor at the start counts that time as lost.
+  // be woken. If a thread has no processor at the start, this time counts as lost
+  // (SideBySide::share).
   if (++ready_ == std::ssize(times_)) start_ = ReadClock(CLOCK_MONOTONIC);
   while (start_ == 0) std::this_thread::yield();
   const double processor = ReadClock(CLOCK_THREAD_CPUTIME_ID);

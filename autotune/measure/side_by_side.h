@@ -13,16 +13,16 @@ namespace tunec {
 /// Describes a run of several threads at the same time.
 struct SideBySide {
   double seconds = 0;  // from the common start to the last thread's end
-  double share = 1;    // processor time of the threads, divided by their running time
+  double share = 1;    // processor time of the threads / elapsed time; 1: none had to wait
 };
 
-/// Returns the processors for one of several threads. No two threads share a processor if there are
-/// enough. Together the threads have all processors.
+/// Returns the processors for thread number `thread` of `threads`. No two threads share a processor
+/// if there are enough. Together the threads have all processors.
 std::vector<int> ProcessorsOf(int thread, int threads, std::span<const int> processors);
 
-/// A team of threads, each on separate processors, that exist as long as the team. A new thread
-/// first shares a processor with its parent, for longer than a short run takes. The caller sleeps
-/// while the team works.
+/// A team of threads, each on separate processors. The threads start with the team and end with it,
+/// since a new thread shares a processor with its parent for longer than a short run takes. The
+/// caller sleeps while the team works.
 class ThreadTeam {
  public:
   explicit ThreadTeam(int threads);

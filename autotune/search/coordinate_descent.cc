@@ -17,8 +17,8 @@ class CoordinateDescent : public Strategy {
     const std::vector<Tried> ranked = history.Ranked();
     for (size_t i = 0; i < std::min(ranked.size(), kStarts) && !proposals.Full(); ++i) {
       std::vector<Candidate> around = Neighbours(space, *ranked[i].candidate);
-      // If a batch holds only a part of the neighbours, the first knobs must not always be
-      // favoured.
+      // The neighbours are shuffled: a batch may hold only a part of them, and the first knobs must
+      // not always be favoured.
       for (size_t n = 0; n < around.size() && !proposals.Full(); ++n) {
         std::swap(around[n], around[n + random.Below(around.size() - n)]);
         proposals.Offer(std::move(around[n]), "descend");

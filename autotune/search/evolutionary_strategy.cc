@@ -10,11 +10,11 @@ namespace {
 constexpr size_t kParents = 8;
 constexpr uint64_t kRandomPercent = 10;
 constexpr uint64_t kCrossoverPercent = 30;
-constexpr uint64_t kJumpPercent = 25;  // share of mutations that jump anywhere instead of one step
+constexpr uint64_t kJumpPercent = 25;  // share of mutations that move a knob to any choice
 
 bool Chance(Random& random, uint64_t percent) { return random.Below(100) < percent; }
 
-// Moves one knob by one step, or to any choice.
+// Moves one knob by one step, or to any choice. Knobs with a single choice do not move.
 void Mutate(const Sketch& sketch, Decisions& decisions, Random& random) {
   std::vector<size_t> free;
   for (size_t k = 0; k < sketch.knobs.size(); ++k) {

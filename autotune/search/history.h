@@ -12,7 +12,7 @@
 namespace tunec {
 
 struct Tried {
-  std::optional<Candidate> candidate;  // none: the schedule is not in the space any more
+  std::optional<Candidate> candidate;  // none: the schedule is not in the search space any more
   std::string schedule;
   TrialStatus status = TrialStatus::kOk;
   double seconds = 0;  // valid if the status is ok
@@ -30,16 +30,18 @@ class History {
   /// Returns the fastest correct schedule, in the space or not; among equal times the smaller text.
   /// Empty: no schedule is correct.
   std::string BestSchedule() const;
-  /// Returns the number of candidates since the last one that was at least 1 % faster than all
-  /// before.
+  /// Returns the number of candidates added since the last one that was more than 1 % faster than
+  /// all before.
   int Stale() const { return stale_; }
-  /// Resets Stale. The space has changed, so earlier trials without gain do not count any more.
+  /// Resets Stale to 0. Called when the space has changed, so that earlier trials without gain do
+  /// not count any more.
   void ForgetStaleness() { stale_ = 0; }
   /// Returns the correct candidates of the space, the fastest first; among equal times the smaller
   /// text goes first.
   std::vector<Tried> Ranked() const;
-  /// Returns true if the sketch was tried and its best is over four times slower than the best of
-  /// all. Such a sketch is not drawn from any more.
+  /// Returns true if the sketch has a correct candidate and even its best takes more than four
+  /// times as long as the best of all sketches. The random strategy does not draw from such a
+  /// sketch any more.
   bool IsHopeless(int sketch) const;
   /// Replaces the time of a candidate after timing it again.
   void SetSeconds(const std::string& schedule, double seconds);
@@ -49,7 +51,7 @@ class History {
 
   std::vector<Tried> tried_;
   std::set<std::string> seen_;
-  std::optional<size_t> best_;  // index in tried_; first correct one in the order of Ranked
+  std::optional<size_t> best_;  // index in tried_ of the fastest correct one; ties as in Ranked
   int stale_ = 0;
 };
 

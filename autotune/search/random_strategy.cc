@@ -17,7 +17,8 @@ std::vector<int> LiveSketches(const SearchSpace& space, const History& history) 
   return live;
 }
 
-// Returns the decisions with this number among those of the live sketches, in mixed radix.
+// Returns the candidate with this number: the live sketches' candidates are numbered one sketch
+// after another, within a sketch in mixed radix.
 Candidate Numbered(const SearchSpace& space, const std::vector<int>& live, int64_t number) {
   size_t at = 0;
   while (number >= space.sketches()[live[at]].SpaceSize()) {
@@ -59,8 +60,8 @@ class RandomStrategy : public Strategy {
                                  Random& random) const override {
     Proposals proposals(history, count);
     const std::vector<int> live = LiveSketches(space, history);
-    // The list is empty only if the best schedule is not in the space: the sketch of the best is
-    // live.
+    // The list is empty only if the best schedule is not in the space: otherwise the sketch of the
+    // best schedule is live.
     if (live.empty()) return {};
     if (space.Size() <= kEnumerated) {
       int64_t size = 0;

@@ -18,8 +18,8 @@
 namespace tunec {
 namespace {
 
-// Returns the fields `name=value` of a note. A name may have blanks, such as `t rows` in `t
-// rows=14` for a knob of a part of a sketch.
+// Returns the fields `name=value` of a note. A name may contain blanks: the knob `t rows` of a part
+// of a sketch has the field `t rows=14`.
 std::map<std::string, std::string> Fields(std::string_view note) {
   std::map<std::string, std::string> fields;
   std::string name;
@@ -38,9 +38,9 @@ std::map<std::string, std::string> Fields(std::string_view note) {
   return fields;
 }
 
-// Returns the analytic schedule without the storage order of its copies. The order follows from the
-// statements that write the copies. The fingerprint excludes it, so that searches recorded as
-// converged stay valid.
+// Returns the analytic schedule for the fingerprint, without the storage order of its copies. The
+// order follows from the statements that write the copies, so the fingerprint does not need it.
+// Without it, searches that were recorded as converged stay valid.
 std::string AnalyticText(const Sketch& sketch) {
   Schedule schedule = sketch.Fill(sketch.InitialDecisions());
   std::erase_if(schedule.loop_steps, [](const LoopStep& step) {

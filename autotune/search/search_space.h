@@ -17,8 +17,8 @@ struct Candidate {
   std::string origin;    // strategy that proposed the candidate
 };
 
-/// A set of candidates; it neither measures nor checks legality. The naive sketch is the last one,
-/// and only the last resort.
+/// A set of candidates; it neither measures nor checks legality. The naive sketch is the last one.
+/// It is tried only if no other sketch gives a correct candidate.
 class SearchSpace {
  public:
   explicit SearchSpace(std::vector<Sketch> sketches);
@@ -27,10 +27,10 @@ class SearchSpace {
   int Naive() const { return static_cast<int>(sketches_.size()) - 1; }
   /// Returns the number of searched sketches: all but the naive one, unless it is the only one.
   int Searched() const { return Naive() == 0 ? 1 : Naive(); }
-  /// Returns the number of decisions of all searched sketches together (saturating).
+  /// Returns the number of candidates of all searched sketches together (saturating).
   int64_t Size() const;
   /// Returns a number > 0 that identifies this space by its sketches, knobs and choices. A
-  /// converged search continues when the number changes.
+  /// converged search continues if the number has changed since.
   int64_t Fingerprint() const;
 
   Candidate At(int sketch, Decisions decisions) const;

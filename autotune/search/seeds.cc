@@ -13,11 +13,12 @@
 namespace tunec {
 namespace {
 
-// A shared database may have keys of many hosts, and each seed costs a trial.
+// Number of near keys with a seed. A shared database may have keys of many hosts, and each seed
+// costs a trial.
 constexpr size_t kMostNear = 2;
 
-// Returns the parts of a target's text that must agree for code of one GPU to run on another with
-// the same meaning.
+// Returns the parts of a target's text that are equal for GPUs that run the same code with the same
+// meaning.
 std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   constexpr std::string_view kParts[] = {"kind", "cpu", "features", "accuracy"};
   std::vector<KeyPart> parts = TakeApart(target);
@@ -27,8 +28,8 @@ std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   return parts;
 }
 
-// Returns the keys with measurements of the key's own target. Predictions compare only with
-// predictions of the same policy.
+// Returns the other keys of the key's own target. Keys of predictions are included only if both
+// keys are predictions under the same policy.
 std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey& key) {
   std::erase_if(keys, [&](const TuningKey& other) {
     const bool predicted = IsPrediction(key.policy) || IsPrediction(other.policy);

@@ -1,5 +1,5 @@
-// Seeds: schedules of trials under other policies, for a search that measures. Times under another
-// policy are not comparable with those of the search, so only the schedules are used.
+// Seeds: schedules of trials under other keys, for a search that measures. The times of such trials
+// are not comparable with those of the search, so only the schedules are used.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,22 @@
 
 namespace tunec {
 
-/// Trials of a key's workload that are worth measuring early, grouped by the source of their times.
+/// Trials of a key's workload whose schedules are worth measuring early.
 struct Seeds {
-  /// The fastest trial of this target under each other policy, and under each policy for the
-  /// earlier text. Such policies are of an earlier version, or place the arguments differently.
-  /// Policies of the current version come first; the fastest trials of near keys come last.
+  /// The fastest trial under each other key of this target and workload. Such a key has the policy
+  /// of an earlier version, names other callers' arguments, or has the earlier text. Keys with the
+  /// method of timing of the current version come first. The fastest trials of the two nearest near
+  /// keys come last.
   std::vector<TrialRecord> measured;
-  /// Correct trials with times predicted for the key's GPU, the fastest first. Trials of exactly
-  /// this GPU come before trials of others of the same architecture. The latter happen if
-  /// predictions assumed a GPU model different from the present one.
+  /// Correct trials with times predicted for the key's GPU or for GPUs of the same architecture.
+  /// Trials for exactly this GPU come first; within one key the fastest come first. Trials for
+  /// other GPUs exist if predictions were made for another model of the architecture.
   std::vector<TrialRecord> predicted;
 };
 
 /// Returns the seeds of a key, with at most `predictions` predicted ones. `earlier_text` is the
-/// workload text of earlier versions, if it differs. If the key is itself one of predictions, only
-/// the earlier text has seeds. Errors: of the database.
+/// workload text of earlier versions, if it differs. A key of predictions has seeds only under the
+/// earlier text. Errors: of the database.
 Result<Seeds> FindSeeds(const Database& database, const TuningKey& key, size_t predictions,
                         const std::optional<std::string>& earlier_text = {});
 

@@ -20,14 +20,17 @@ class Strategy {
                                          int count, Random& random) const = 0;
 };
 
-/// Makes a strategy that draws uniformly over the decisions of the searched sketches that are not
-/// hopeless. In spaces of at most kEnumerated decisions, the result is empty exactly if no
-/// candidate is left. In larger spaces the strategy gives up after many misses.
+/// Makes a strategy that draws a sketch, then each decision uniformly. Half of the draws use the
+/// first sketch, the others any searched sketch; hopeless sketches are left out
+/// (History::IsHopeless). In spaces of at most kEnumerated candidates, all untried candidates have
+/// the same chance, and the result is empty exactly if no candidate is left. In larger spaces the
+/// strategy gives up after many draws of known candidates.
 std::unique_ptr<Strategy> MakeRandomStrategy();
 inline constexpr int64_t kEnumerated = 512;
 
 /// Makes a strategy that proposes children of the fastest candidates: crossover and small mutations
-/// of decisions. About a tenth are random.
+/// of decisions. About a tenth of the proposals are random, and all of them while no candidate is
+/// correct.
 std::unique_ptr<Strategy> MakeEvolutionaryStrategy();
 
 /// Makes a strategy that proposes the neighbours of the fastest candidate, then of the next

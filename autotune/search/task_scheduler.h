@@ -2,8 +2,9 @@
 //
 // The next batch goes to the task of greatest expected gain per trial: the gain divided by the
 // task's trials so far. The gain is the time that the model would save if the task reached its
-// roofline. So trials are shared in proportion to the gains (as d'Hondt's method shares seats).
-// Trials without gain count double, so tasks that no longer improve get fewer trials.
+// roofline. So trials are shared in proportion to the gains, as d'Hondt's method shares seats in
+// proportion to votes. Trials without gain count double, so tasks that no longer improve get fewer
+// trials.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct TaskState {
   bool done = false;  // converged, or cannot be tuned
 };
 
-/// Returns the seconds of the model that the task may still save; the result is positive.
+/// Returns the seconds of the model that the task may still save, at least 2 % of its time; a huge
+/// number if no trial of the task is correct.
 double ExpectedGain(const TaskState& task);
 
 struct Share {

@@ -14,8 +14,8 @@
 namespace tunec {
 namespace {
 
-// Limits of the number of trials without gain after which a search ends. The number grows with the
-// model's budget.
+// Limits of the number of trials without gain after which a search ends. Between them the number
+// grows with the model's budget.
 constexpr int64_t kLeastPatience = 64;
 constexpr int64_t kMostPatience = 1024;
 constexpr int64_t kPatiencePart = 8;  // an eighth of the model's trials
@@ -27,8 +27,8 @@ double Distance(const WorkloadKey& a, const WorkloadKey& b) {
   return ratio(a.flops, b.flops) + ratio(a.bytes, b.bytes);
 }
 
-// Returns the operations per run of a lowering that transforms its operands; none for other
-// lowerings.
+// Returns the operations per run of a lowering that transforms its operands (as Winograd's does),
+// without those on constants, which are done once. Returns none for other lowerings.
 std::optional<double> TransformedFlops(const Compute& compute) {
   if (!HasTransforms(compute)) return std::nullopt;
   Compute run = compute;
@@ -68,8 +68,8 @@ Status TaskSearch::Load(const Database& database, const SketchSource& sketches) 
   return {};
 }
 
-// Returns true if the reason for convergence is still valid. The number of trials without gain
-// depends on the budget, and the ceiling may have been measured again.
+// Returns true if the reason for convergence is still valid. The patience depends on the budget of
+// this call, and the ceiling may have been measured again.
 bool TaskSearch::StillHolds(const Convergence& convergence) const {
   switch (convergence.reason) {
     case ConvergenceReason::kExhausted:
@@ -77,8 +77,8 @@ bool TaskSearch::StillHolds(const Convergence& convergence) const {
     case ConvergenceReason::kStale:
       return convergence.bound >= static_cast<double>(Patience());
     case ConvergenceReason::kCeiling: {
-      // Earlier versions compared kernels whose arithmetic has no ceiling with the ceiling of
-      // float32.
+      // Without an arithmetic that has a ceiling, the result is false. Earlier versions compared
+      // such kernels with the ceiling of float32.
       const std::optional<double> peak = PeakFlops();
       return peak && (*peak <= convergence.bound || NearCeiling());
     }
@@ -153,8 +153,8 @@ bool TaskSearch::Offer(std::vector<Candidate>& chosen, Candidate candidate) cons
 }
 
 // Offers the analytic schedules. Until a candidate is correct, they are offered one at a time: the
-// next one is only needed if the previous one fails. Afterwards the analytic schedules of the other
-// sketches join the first batch.
+// next schedule is only needed if the previous one fails. Afterwards all analytic schedules that
+// were not tried yet join the batch.
 void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
   const bool any = history_.AnyOk();
   const int sketches = any ? space_->Searched() : space_->Naive() + 1;
@@ -164,8 +164,8 @@ void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
   }
 }
 
-// Offers the seeds' schedules. If the sketch has new knobs since the record, the nearest schedule
-// of that sketch is offered.
+// Offers the seeds' schedules. If the sketch of a seed has changed since the record, the candidate
+// with the nearest values of the knobs is offered.
 void TaskSearch::OfferSeeds(std::vector<Candidate>& chosen, int count,
                             const std::vector<TrialRecord>& seeds, std::string_view origin) {
   for (const TrialRecord& seed : seeds) {
@@ -203,7 +203,8 @@ Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
 }
 
 void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double spent) {
-  // Each state of the history has a different random stream, so that a resumed search continues.
+  // The random stream depends on the size of the history, so that a resumed search does not repeat
+  // its proposals.
   Random random(StreamSeed(options_.seed + history_.size(), key_.workload.text));
   const auto evolve = MakeEvolutionaryStrategy();
   const auto descend = MakeCoordinateDescent();
@@ -211,7 +212,8 @@ void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double
   const bool late = spent >= kDescendFrom;
   for (const Strategy* strategy :
        {late ? descend.get() : evolve.get(), late ? evolve.get() : descend.get(), anywhere.get()}) {
-    // Asks for more candidates than are missing, since some may be chosen already.
+    // Asks for more candidates than are missing, since the strategy may propose candidates that are
+    // chosen already.
     const int missing = count - static_cast<int>(chosen.size());
     if (missing <= 0) return;
     const int asked = missing + static_cast<int>(chosen.size());
@@ -261,8 +263,8 @@ void TaskSearch::ShowBest() {
   shown_ = best;
 }
 
-// Returns the arithmetic of a schedule. Without a readable schedule, returns that of the default
-// lowering as written.
+// Returns the arithmetic of a schedule. If the schedule cannot be parsed, returns the arithmetic of
+// the default lowering as written.
 std::optional<KernelArithmetic> TaskSearch::CurrentArithmetic(const std::string& schedule) const {
   const Result<Schedule> steps = ParseSchedule(schedule, "record");
   const Compute* lowering = steps ? FindLowering(task_.lowerings, steps->lowering) : nullptr;
@@ -280,8 +282,8 @@ std::optional<double> TaskSearch::PeakFlops() const {
   return progress.arithmetic ? ceilings_.PeakFlops(*progress.arithmetic) : std::nullopt;
 }
 
-// Returns the least seconds of arithmetic. A lowering that transforms its operands has fewer
-// operations than the key counts.
+// Returns the least seconds of arithmetic, with the fewest operations of all lowerings. A lowering
+// that transforms its operands has fewer operations than the key counts.
 double TaskSearch::ArithmeticSeconds() const {
   const std::optional<double> peak = PeakFlops();
   if (!peak) return 0;
@@ -294,9 +296,9 @@ double TaskSearch::ArithmeticSeconds() const {
   return flops / *peak;
 }
 
-// Returns true if the best kernel is within kNearCeiling of its ceiling. Only a ceiling of
-// arithmetic counts: small data is read from caches, faster than from memory. A kernel above the
-// ceiling is not near it, since the ceiling is then too low for this kernel.
+// Returns true if the best kernel is within kNearCeiling of the ceiling of its arithmetic. The
+// ceiling of memory does not count: small data is read from caches, faster than from memory. A
+// kernel above the ceiling is not near it, since the ceiling is then too low for this kernel.
 bool TaskSearch::NearCeiling() const {
   const double rate = BestFlopsPerSecond();
   const std::optional<double> peak = PeakFlops();
@@ -327,9 +329,10 @@ std::vector<const MacInstruction*> TaskSearch::Rivals() const {
   return rivals;
 }
 
-// Returns true if another sketch may be faster. A kernel with fewer operations than counted may
-// exceed the ceiling of its arithmetic. A ceiling that is unknown, or was measured on a busy
-// machine, may be higher.
+// Returns true if another sketch may be faster: a sketch with transformed operands is untried, or
+// has an arithmetic with a higher ceiling. A transforming kernel does fewer operations than are
+// counted, so it may exceed the ceiling. A ceiling that is unknown or was measured on a busy
+// machine may be higher.
 bool TaskSearch::AnotherAllowsMore() const {
   for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
     const std::string initial = space_->Initial(sketch).schedule;

@@ -31,11 +31,13 @@ class TaskSearch {
   Status Load(const Database& database, const SketchSource& sketches);
   /// Adds the trials that other processes have recorded since.
   Status CatchUp(const Database& database);
-  /// Records that more trials would not help, for this and later runs.
+  /// Records that more trials would not help, for this and later runs. `convergence` has the
+  /// reason.
   Status RecordConverged(Database& database, const Convergence& convergence);
   /// Reopens the search if the ceiling at which it converged was too low.
   Status ReopenBelowCeiling(Database& database);
-  /// Reopens the search in any case. It then ends only by its new results, and never at a ceiling.
+  /// Reopens the search in any case. The search then ends only if its new trials bring no gain or
+  /// no candidate is left, and never at a ceiling.
   Status Reopen(Database& database, const SketchSource& sketches);
 
   const TuningTask& task() const { return task_; }
@@ -47,10 +49,10 @@ class TaskSearch {
   void EnsureSpace(const SketchSource& sketches);
 
   /// Returns at most `count` candidates that the database has no trial of. `spent` is the fraction
-  /// of the whole budget that is used up; beyond kDescendFrom the strategy is coordinate descent.
-  /// The fastest schedules under other policies come first. Analytic schedules follow one by one
-  /// until one is correct, the naive one last. An empty result means that the search has converged.
-  /// Requires: EnsureSpace.
+  /// of the whole budget that is used up; beyond kDescendFrom coordinate descent comes before the
+  /// evolutionary strategy. The fastest schedules under other policies come first. Analytic
+  /// schedules follow one by one until one is correct, the naive one last. An empty result means
+  /// that no candidate is left. Requires: EnsureSpace.
   Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
   static constexpr double kDescendFrom = 0.62;
 
@@ -60,11 +62,13 @@ class TaskSearch {
   void NoteTime(const std::string& schedule, double seconds);
   void Retimed(const std::string& schedule, double seconds);
   /// Returns the reason why more trials are not worth their time; none if they are. One reason is a
-  /// long time without progress. The other is a best kernel within 3 % of the sure ceiling of its
-  /// arithmetic, if no sketch has an arithmetic that allows more. Requires: EnsureSpace.
+  /// long time without progress. The other is a best kernel within 3 % of the firm ceiling of its
+  /// arithmetic (Ceilings::Firm), if no sketch has an arithmetic that may be faster. Requires:
+  /// EnsureSpace.
   std::optional<Convergence> Saturated() const;
-  /// Returns the sketches' other arithmetics if the best is near its ceiling; else an empty list.
-  /// The ceilings of these arithmetics decide if the search ends. Requires: EnsureSpace.
+  /// Returns the arithmetics of the other sketches if the best kernel is near its ceiling; else an
+  /// empty list. The search ends at that ceiling only if none of these
+  /// arithmetics has a higher one. Requires: EnsureSpace.
   std::vector<const MacInstruction*> Rivals() const;
   /// Returns the convergence of a search without candidates left. Requires: EnsureSpace.
   Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }
@@ -80,14 +84,15 @@ class TaskSearch {
   std::vector<Tried> Ranked() const { return history_.Ranked(); }
   TaskState State() const;
 
-  double weight = 1;              // sum of the weights of all equal tasks
-  bool left_out = false;          // skipped in this tuning
-  std::vector<size_t> positions;  // positions of these tasks in the caller's list
+  double weight = 1;      // sum of the weights of all equal tasks
+  bool left_out = false;  // not tuned in this call, since TunerOptions::retune names other tasks
+  std::vector<size_t> positions;  // positions in the caller's list of all tasks of this search
   TaskProgress progress;
   BestCode best_code;
 
  private:
-  /// Returns the least seconds of arithmetic; 0 without an arithmetic that has a known ceiling.
+  /// Returns the least seconds of the multiply-adds; 0 if the best schedule's arithmetic has no
+  /// known ceiling.
   double ArithmeticSeconds() const;
   double TrafficSeconds() const { return key_.workload.bytes / ceilings_.BytesPerSecond(); }
   int64_t Patience() const;
@@ -96,11 +101,11 @@ class TaskSearch {
   bool NearCeiling() const;
   /// Returns true if the schedule is for a lowering that transforms its operands.
   bool IsTransformed(const std::string& schedule) const;
-  /// Returns the arithmetics of the sketches' analytic schedules, except the best's. Requires:
-  /// EnsureSpace.
+  /// Returns the arithmetics of the sketches' analytic schedules, except that of the best schedule.
+  /// Requires: EnsureSpace.
   std::vector<KernelArithmetic> OtherArithmetics() const;
-  /// Returns true if one of OtherArithmetics may be faster than the best's, or an untried sketch
-  /// does fewer operations. Requires: EnsureSpace, and PeakFlops of the best.
+  /// Returns true if one of OtherArithmetics may be faster than that of the best schedule, or an
+  /// untried sketch does fewer operations. Requires: EnsureSpace, and a known PeakFlops.
   bool AnotherAllowsMore() const;
   bool StillHolds(const Convergence& convergence) const;
   void Take(const TrialRecord& record);
@@ -117,7 +122,7 @@ class TaskSearch {
   const TunerOptions& options_;
   TuningKey key_;
   const Ceilings& ceilings_;
-  std::vector<TrialRecord> records_;  // loaded records, until there is a space
+  std::vector<TrialRecord> records_;  // loaded records, until the space exists
   std::optional<SearchSpace> space_;
   History history_;
   std::string shown_;           // schedule of progress.arithmetic; empty: the plain loops

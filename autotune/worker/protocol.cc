@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Invalid UTF-8 is replaced: JSON is UTF-8, and texts may come from a crashed process.
+// Invalid UTF-8 is replaced, since JSON is UTF-8 and texts may come from a crashed process.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -262,7 +262,7 @@ Json ToJson(const FinishedEvent& event) {
   return json;
 }
 
-// Returns the bytes after the zero byte.
+// Returns the object code, which the frame has after the zero byte; empty if the event has none.
 std::string_view CodeOf(const Event& event) {
   const auto* finished = std::get_if<FinishedEvent>(&event);
   if (finished == nullptr || !finished->measurement.artifact) return {};

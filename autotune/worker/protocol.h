@@ -20,7 +20,7 @@ namespace tunec {
 inline constexpr int kProtocolVersion = 8;
 
 /// The first request to a worker, which is answered immediately. So a program that is not a worker,
-/// or has another build, is detected before the first real request.
+/// or is from another build, is detected before the first real request.
 struct HelloRequest {};
 struct PrepareRequest {
   Workload workload;

@@ -25,12 +25,12 @@ namespace {
 
 void Limit(int resource, rlim_t value) {
   const rlimit limit{value, value};
-  // The worker also works without the limit.
+  // An error is ignored: the worker also works without the limit.
   (void)setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
 struct KeptBench {
-  std::string text;  // text of the request that made it
+  std::string text;  // text of the PrepareRequest that the bench was made for
   std::unique_ptr<Workbench> bench;
 };
 
@@ -202,7 +202,7 @@ class Server {
   std::mutex mutex_;  // guards writes to the socket
   std::atomic<bool> gone_ = false;
   std::unique_ptr<ThreadPool> pool_;
-  // The current one is the first. Declared after the pool, which the benches use.
+  // The bench of the current workload is the first. Declared after the pool, which the benches use.
   std::vector<KeptBench> benches_;
   bool prepared_ = false;     // the last Prepare succeeded
   bool device_lost_ = false;  // a candidate failed on the device, so later ones would fail

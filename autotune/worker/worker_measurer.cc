@@ -1,10 +1,10 @@
-// The worker receives one request at a time. Its events give the set of candidates in a stage, each
-// with its deadline. The worker may end in three ways:
+// The worker receives one request at a time. Its events tell which candidates are in a stage, and
+// each of these candidates has a deadline. The worker may end in three ways:
 //   - a deadline passes: the worker is killed, and the candidate of that deadline has timed out;
 //   - the worker dies with one candidate in flight: that candidate crashed;
 //   - the worker dies with several in flight: all are suspects and are repeated alone.
-// It may also end by itself with none in flight, after its device failed at a candidate. All other
-// candidates without a result are sent again to a new worker.
+// After its device failed at a candidate, the worker may also end by itself, with no candidate in
+// flight. All candidates without a result are then sent again to a new worker.
 #include "autotune/worker/worker_measurer.h"
 
 #include <algorithm>
@@ -72,8 +72,8 @@ class WorkerMeasurer : public Measurer {
     std::vector<size_t> alone;     // suspects, sent one by one afterwards
   };
 
-  // Sends one request for open candidates, and handles its end. Returns false if the worker died
-  // without a candidate in flight or a result.
+  // Sends one request for open candidates, and handles its end. Returns false if the worker died or
+  // was killed without any result and without a candidate in flight.
   Result<bool> Round(std::span<const CandidateRequest> candidates,
                      const std::optional<Incumbent>& incumbent, const OnMeasured& on_measured,
                      Open& open) {
@@ -105,8 +105,8 @@ class WorkerMeasurer : public Measurer {
     return progress;
   }
 
-  // Returns the memory limit. A real device has none: a driver's mappings count as data of the
-  // process, though few of them are memory.
+  // Returns the memory limit of the worker, 0 for no limit. A real device has no limit: a driver's
+  // mappings count as data of the process, though few of them are memory.
   int64_t MemoryFor(const Target& target) const {
     const bool on_device = target.device && !EmulatedTarget(target);
     return on_device ? 0 : limits_.memory_bytes;
@@ -137,7 +137,8 @@ class WorkerMeasurer : public Measurer {
     return {};
   }
 
-  // Returns the error. `why` is empty for a program that has ended: its exit status is the reason.
+  // Returns the error. `why` is empty for a program that has ended: then its exit status is the
+  // reason.
   Status NotAWorker(const std::string& why) {
     (void)Ended(Outcome::kDied);
     return Fail(ErrorCode::kIo, "'{}' does not answer as the tunec-worker of this tunec: {}", path_,
@@ -211,7 +212,8 @@ class WorkerMeasurer : public Measurer {
     return on_measured(finished->candidate, finished->measurement);
   }
 
-  // Returns the earliest deadline of a stage, and sets `overdue_` to its candidate.
+  // Returns the earliest deadline of a candidate in flight, else `idle`. Sets `overdue_` to that
+  // candidate.
   SteadyTime::time_point NextDeadline(SteadyTime::time_point idle) {
     overdue_.reset();
     SteadyTime::time_point earliest = idle;

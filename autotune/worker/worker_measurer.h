@@ -19,8 +19,8 @@ struct WorkerLimits {
 
 /// Makes a measurer with one worker process, which is restarted after a candidate ended it. If the
 /// worker dies while several candidates are compiled at once, each is repeated alone, to find the
-/// guilty one. `cancelled` may be empty; it is called ten times a second. A program that does not
-/// greet correctly gives the error kIo.
+/// one that ends the worker. `cancelled` may be empty; it is called about ten times a second. A
+/// program that does not answer as a worker gives the error kIo.
 std::unique_ptr<Measurer> MakeWorkerMeasurer(std::string worker_path, WorkerLimits limits,
                                              std::function<bool()> cancelled);
 

@@ -72,7 +72,7 @@ Result<std::optional<Event>> WorkerProcess::Receive(Time until, size_t longest) 
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return Fail(ErrorCode::kIo, "cannot wait: {}", std::strerror(errno));
     if (ready > 0 && watched[1].revents != 0 && ReadErrors() == 0) (void)errors_.Close();
-    // The time limit must also work during a flood of error output.
+    // The time limit is also checked while error output arrives without a pause.
     const bool is_over = ready == 0 || MillisecondsUntil(until) == 0;
     if (watched[0].revents == 0 && is_over) return std::optional<Event>();
     if (watched[0].revents == 0) continue;
@@ -104,7 +104,7 @@ std::string WorkerProcess::LastWords() {
 
 WorkerProcess::Ending WorkerProcess::Stop() {
   constexpr std::chrono::seconds kLongestEnd{5};
-  // The end of the socket is visible a moment before the process can be waited for.
+  // The closed socket is visible a moment before the process can be waited for.
   pollfd watched{socket_.get(), POLLIN, 0};
   char byte = 0;
   const bool closed =

@@ -33,7 +33,7 @@ class WorkerProcess {
   /// The end of a process.
   struct Ending {
     bool out_of_memory = false;
-    std::string text;  // "signal 11 (Segmentation fault)" and its last line of output
+    std::string text;  // "signal 11 (Segmentation fault)" and the last line of standard error
   };
   /// Kills the process if it still runs, and returns how it ended. A process that has closed its
   /// socket has some seconds to end by itself. Requires: called only once.

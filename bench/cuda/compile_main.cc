@@ -1,9 +1,11 @@
 // bench_cuda_compile MODEL ARCH [CANDIDATES]: compiles a model's kernels for a GPU architecture and
 // reports times and results. Needs ptxas and no GPU. Prints one JSON object per line:
-//   {"group", "kernel", "sketch", "rejected": N, "loops_ms", "llvm_ms", "ptxas_ms",
-//    "functions": [{"symbol", "registers", "spilled_bytes", "local_bytes", "shared_bytes"}]}
+//
+//     {"group", "kernel", "sketch", "refused": N, "loops_ms", "llvm_ms", "ptxas_ms",
+//      "functions": [{"symbol", "registers", "spilled_bytes", "local_bytes", "shared_bytes"}]}
+//
 // for each distinct kernel, with the first schedule that can be applied, as in a compilation of the
-// model. "rejected" counts the schedules before it. A kernel without a valid schedule has "error"
+// model. `refused` counts the schedules before it. A kernel without a valid schedule has "error"
 // instead of times. With CANDIDATES, tries that many schedules of each kernel, drawn as in a
 // search. These lines have the same form; schedules that do not compile have "error".
 //

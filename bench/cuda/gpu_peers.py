@@ -38,7 +38,7 @@ PEERS = ("tunec", "torch", "inductor", "triton")
 DEFAULT_MODELS = ("matmul_512", "matmul_1024", "matmul_2048", "matmul_bias_gelu", "attention", "softmax_heads",
                   "softmax_4096", "layernorm_768", "layernorm_4096", "elementwise5", "gelu_tanh", "resnet50",
                   "bert_base", "gpt2_small", "vit_b_16")
-# Relative to the largest magnitude of the expected float32 outputs.
+# Limits of the error, relative to the largest magnitude of the expected float32 outputs.
 TOLERANCES = {"f32": 1e-4, "tf32": 1e-2, "bf16": 6e-2}
 FLUSHED_BYTES = 256 << 20
 
@@ -82,8 +82,7 @@ def relative_error(got, want):
 
 
 def table(rows):
-    """Returns the lines of a model: peers with their times, or with the reason for a missing
-    time."""
+    """Returns the lines of a model: each peer with its time, or with the reason why it has none."""
     base = rows.get("tunec", {}).get("median_ms")
     lines = []
     for peer, row in rows.items():

@@ -60,7 +60,7 @@ class Decoder:
         return result.logits[:, -1]
 
     def prefill(self, prompt):
-        """Returns the logits after the prompt."""
+        """Returns the logits after the prompt, with an empty cache before it."""
         import torch
         if self.cache.is_initialized:
             self.cache.reset()
@@ -90,7 +90,8 @@ def error_of(wide, prompt, tokens, logits):
 
 
 def first_token(decoder, prompt):
-    """Returns seconds for the eager prompt and for the first step, including its compilation."""
+    """Returns the seconds of the eager prompt and the first step together, including
+    compilation."""
     decoder.prefill(prompt)  # allocates the cache
     started = time.perf_counter()
     decoder.decode(prompt, 1)
@@ -139,7 +140,7 @@ def run_process(name, length, arguments, caches, rounds):
 
 
 def same_tokens(one, other):
-    """Returns how many tokens agree before the first difference."""
+    """Returns the number of tokens before the first difference."""
     return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), len(one))
 
 

@@ -58,7 +58,7 @@ def is_nan(word):
 
 
 def differences(stored, recorded, floats):
-    """Counts the results with different bits; all NaNs are equal."""
+    """Counts the results with different bits. If `floats`, all NaNs are equal."""
     pairs = list(zip(elements_of(stored)["D"], elements_of(recorded)["D"], strict=True))
     different = [pair for pair in pairs if pair[0] != pair[1]]
     return {"results": len(pairs),
@@ -82,7 +82,8 @@ def vectors(kind, out, may_lack):
 
 
 def folder_of(model):
-    """Exports each model to a separate folder, so that several exports run in parallel."""
+    """Returns the folder of an exported model. Each model has its own, so that exports can run in
+    parallel."""
     return CARRIED / "onnx" / model
 
 

@@ -61,7 +61,9 @@ def digest(path):
 
 
 def output_of(command, seconds=None, check=True, environment=None):
-    """Returns the output of the program. Raises Problem with its last line if it fails."""
+    """Returns the output of a program. Raises Problem if the program cannot be started, does not
+    end within `seconds`, or (if `check`) fails; then the message has the last line of its standard
+    error."""
     words = [str(word) for word in command]
     name = Path(words[0]).name
     try:
@@ -72,7 +74,7 @@ def output_of(command, seconds=None, check=True, environment=None):
     try:
         output, messages = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        # Its child processes would disturb the next step.
+        # The program's child processes would disturb the next step, so the whole group is killed.
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         raise Problem(f"{name}: no end within {seconds:.0f} s") from None
@@ -83,7 +85,8 @@ def output_of(command, seconds=None, check=True, environment=None):
 
 
 def processor():
-    """Returns facts of /proc/cpuinfo about the first processor, and the number of processors."""
+    """Returns the name of the first processor, its AVX and AMX features, and the number of
+    processors."""
     text = Path("/proc/cpuinfo").read_text()
     first = dict(tuple(part.strip() for part in line.split(":", 1))
                  for line in text.split("\n\n")[0].splitlines() if ":" in line)
@@ -93,7 +96,7 @@ def processor():
 
 
 def host_facts(folder):
-    """Returns the processor, and the versions of the compared software."""
+    """Returns the processor, and the versions of Python, the compared packages and tunec."""
     versions = {}
     for package in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -103,7 +106,8 @@ def host_facts(folder):
 
 
 class Day:
-    """The steps of one script. `machine` and the build identify valid results."""
+    """The steps of one script. A stored result is valid only for the same build and the same
+    `machine`."""
 
     def __init__(self, name, machine, options):
         self.began, self.dry = time.monotonic(), options.dry_run
@@ -135,7 +139,8 @@ class Day:
         return not self.only or step.startswith(tuple(self.only))
 
     def step(self, step, seconds, work):
-        """Stores the result of `work()`, unless it is known or needs more than the remaining
+        """Runs `work()` and stores its result, or the problem if it fails. Does nothing if the
+        result is known, and leaves the step to another call if it needs more than the remaining
         time."""
         if self.is_done(step) or not self.is_asked(step):
             return
@@ -160,7 +165,7 @@ class Day:
         print(f"{row['step']}: {row['seconds']} s  {row.get('problem', 'done')}", flush=True)
 
     def end(self):
-        """Returns the exit code."""
+        """Prints a summary. Returns the exit code: 1 if a step failed."""
         print(f"{len(self.rows)} rows in {self.paths[0]}; {self.failed} failed, {self.left_out} left for another "
               f"call; {self.seconds - self.left():.0f} s", flush=True)
         return int(self.failed > 0)

@@ -46,8 +46,8 @@ def parse(arguments):
 
 
 def predicted_groups(report):
-    """Returns, by group, facts of `tunec MODEL --json`, with the predicted times of phases added
-    up."""
+    """Returns, by group, fields of the report of `tunec MODEL --json`. The predicted times of a
+    group's phases are added up."""
     phases = collections.defaultdict(list)
     for phase in report["predicted"] or []:
         phases[phase["group"]].append(phase)
@@ -67,7 +67,7 @@ def predicted_groups(report):
 
 
 def group_of(path):
-    """Returns the group's number in a file name of `tunec show --dump`:
+    """Returns the group's number in the name of a file of `tunec show --dump`, such as
     007-933977174ec50378.kernel."""
     return int(Path(path).name.split("-")[0])
 
@@ -79,7 +79,8 @@ def measured_groups(lines):
 
 
 def joined(groups, measured):
-    """Joins both, the costliest kernels of the model first."""
+    """Adds the measured times to the predictions. Returns the groups, the costliest of the model
+    first."""
     for number, group in groups.items():
         row = measured.get(number, {})
         group["measured_us"] = row.get("median_us")
@@ -89,7 +90,7 @@ def joined(groups, measured):
 
 
 def total(kernels, key):
-    """Adds up a run of the model. Returns None if a kernel has no such time."""
+    """Returns the sum over a run of the model, or None if a kernel lacks this time."""
     if any(kernel[key] is None for kernel in kernels):
         return None
     return sum(kernel[key] * kernel["count"] for kernel in kernels)
@@ -160,7 +161,8 @@ class Answers:
         return {"words": words, "seconds": round(time.monotonic() - began, 1)}
 
     def run(self, models):
-        """`models`: (name, arguments of `tunec verify` or a function that returns them)."""
+        """Stores a result for each model and accuracy mode. `models`: pairs of a name and the
+        arguments of `tunec verify`, or a function that returns them."""
         pending = [(name, arguments, contract) for name, arguments in models for contract in CONTRACTS
                    if not self.day.is_done(f"answers {name} {contract}")]
         with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2)) as pool:
@@ -190,7 +192,8 @@ def models_of(networks, folders):
 
 
 def table_row(network, contract, names, options, gpu, folder):
-    """Times tunec beside PyTorch in rounds; both are checked against float64."""
+    """Returns the times of tunec and PyTorch in rounds. Outputs of both are checked against
+    float64."""
     import numpy as np
 
     import peers_of_graphs

@@ -1,4 +1,4 @@
-"""Facts of this machine's GPU: part, clocks, and the options that compile for it."""
+"""Properties of this machine's GPU, its clocks, and the options that compile for it."""
 import contextlib
 import statistics
 import subprocess
@@ -30,7 +30,7 @@ def values_of(line):
 
 
 class Gpu:
-    """The facts of the GPU. `emulated`: there is no GPU, and tunec emulates an H200."""
+    """A GPU and its properties. `emulated`: there is no GPU, and tunec emulates an H200."""
 
     def __init__(self, emulated):
         self.emulated = emulated

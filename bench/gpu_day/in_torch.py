@@ -16,12 +16,13 @@ INTEGERS = {"i64": torch.int64}
 
 
 def inputs_of(network):
-    """Returns the weights by name, in the network's order."""
+    """Returns the inputs by name, in the network's order."""
     return {line[1]: make_input(network, line[1], *line[2:]) for line in network.lines if line[0] == "input"}
 
 
 def write_expected(network, path):
-    """Returns inputs and outputs of the network in float64, as in tests/networks."""
+    """Computes inputs and outputs of the network in float64, as in tests/networks. Writes them to
+    `path` and returns them."""
     arrays = run(network)
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez(path, **arrays)
@@ -63,7 +64,7 @@ class InTorch(torch.nn.Module):
 
 
 class Steps:
-    """Returns (name, function, operands) of each step; operators are joined if torch has one for
+    """The steps of a network. Operators are joined into one step if torch has one function for
     them."""
 
     def __init__(self, ops, readers, known):
@@ -85,8 +86,8 @@ class Steps:
         return (lambda *xs: OPS[op](*xs, **attributes), operands), set()
 
     def only_read(self, name, kind):
-        """Returns the operator of that kind that makes the value, or None if it has other
-        readers."""
+        """Returns the operator that makes the value, or None if the operator has another kind or
+        the value has several readers."""
         op = self.ops.get(name)
         return op if op is not None and op[0] == kind and self.readers[name] == 1 else None
 

@@ -27,7 +27,7 @@ DEFAULT_STREAM = 1
 
 
 class GraphCase:
-    """A network with inputs and float64 outputs: a case of gpu_peers."""
+    """A network with inputs and float64 outputs, in the form of a case of gpu_peers."""
 
     def __init__(self, network, accuracy, arrays, device):
         self.network, self.name, self.accuracy, self.device = network, network.name, accuracy, device
@@ -153,7 +153,7 @@ class InductorOnGpu(gpu_peers.Torch):
 
 
 def compare(case, options, names):
-    """Returns a row for each peer, like gpu_peers.measure."""
+    """Returns the result of gpu_peers.measure: a row for each peer."""
     known = ({"tunec": TunecOnGpu, "torch": TorchOnGpu, "inductor": InductorOnGpu} if case.device == "cuda" else
              {"tunec": TunecEmulated, "torch": TorchOnHost})
     peers = {name: known[name](options) for name in names if name in known}

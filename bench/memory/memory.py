@@ -35,8 +35,8 @@ def predicted(tunec, model):
 
 
 def run_options(passes, fused):
-    """Returns the counts of `tunec opt --count`: unfused (one kernel per node), or after all
-    passes."""
+    """Returns the options with which a run has the counts of `tunec opt --count`: after all passes
+    if `fused`, else before all passes with one kernel per node."""
     if fused:
         return []
     return ["--unfused"] + [f"--disable-pass={name}" for name in dict.fromkeys(passes)]

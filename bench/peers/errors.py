@@ -9,7 +9,8 @@ def root_mean_square(array):
 
 
 def rms_error(results, names, path):
-    """Returns errors against the model's float64 outputs, or None if the model has no such
+    """Returns the greatest error of an output against the model's float64 outputs: root mean
+    squares of the error and of the output, divided. Returns None if there are no float64
     outputs."""
     exact = path[:-5] + ".f64.npz"
     if not os.path.exists(exact):
@@ -20,8 +21,8 @@ def rms_error(results, names, path):
 
 
 def largest_errors(results, reference):
-    """Returns absolute errors, and errors over the largest magnitude of the reference, as dicts by
-    name."""
+    """Returns the largest absolute error over all outputs, and the largest error relative to the
+    largest magnitude of its output in the reference."""
     absolute = relative = 0.0
     for got, want in zip(results, reference.values(), strict=True):
         if got.shape != want.shape:

@@ -11,7 +11,8 @@ from networks.table import QUANTISED
 
 
 def onnx_runtime(path, feed, names_out, optimised=True):
-    """Returns the outputs of ONNX Runtime; None if its CPU provider does not support a type."""
+    """Returns the outputs of ONNX Runtime, or None if its CPU provider does not support the
+    model."""
     import onnxruntime as ort
     options = ort.SessionOptions()
     options.log_severity_level = 3
@@ -41,7 +42,7 @@ def describe(path, opset, feed, ref):
 
 
 def float64_outputs(module, xs):
-    """Returns the module's outputs in float64. Converts the module permanently."""
+    """Returns the module's outputs in float64. The module stays converted."""
     with torch.no_grad():
         ys = module.double()(*(x.double() if x.is_floating_point() else x for x in xs))
     return [y.numpy() for y in (ys if isinstance(ys, tuple) else (ys,))]
@@ -88,7 +89,8 @@ def export(name, outdir, opset, fold_bn):
 
 
 def random_feeds(feed, name, count):
-    """Returns other inputs of the same shapes and ranges, for calibration; deterministic."""
+    """Yields other inputs of the same shapes and ranges, for calibration. The same name gives the
+    same inputs."""
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     for _ in range(count):
         yield {k: rng.standard_normal(v.shape, np.float32) if v.dtype.kind == "f"

@@ -21,8 +21,8 @@ def set_niceness(value):
 
 
 def load(runner, path, inputs, outputs, compile_nice):
-    """Compiles the model at `path`, runs it once and checks it. Returns the table's facts of
-    both."""
+    """Compiles the model at `path`, runs it once and checks its outputs. Returns the columns of the
+    table that describe compiling and errors."""
     with np.load(path[:-5] + ".npz") as z:
         x, ref = {n: z[n] for n in inputs}, {n: z[n] for n in outputs}
     start = time.perf_counter()

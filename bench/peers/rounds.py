@@ -81,7 +81,7 @@ def take_turns(workers, live, rows, args):
 
 
 def summary(blocks):
-    """Returns the table's facts of a peer's blocks."""
+    """Returns the columns of the table that describe a peer's blocks."""
     times = sorted(1e3 * t for block, _ in blocks for t in block)
     medians = [1e3 * statistics.median(b) for b, _ in blocks]
     return {"median_ms": statistics.median(times), "p95_ms": times[int(0.95 * (len(times) - 1))],

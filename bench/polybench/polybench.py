@@ -39,8 +39,8 @@ STATEMENT = re.compile(r"^  (\w+)\[([^\]]*)\](?: where .*)?:$", re.MULTILINE)
 
 
 def sizes(text: str) -> list[str]:
-    """Replaces sizes: `A_0` is the extent of dimension 0 of tensor A, `A_t` of iterator t of
-    statement A."""
+    """Returns options of the C compiler that define sizes: `A_0` is the extent of dimension 0 of
+    tensor A, `A_t` that of iterator t of statement A."""
     defined = []
     for name, _, shape in DECLARATION.findall(text):
         defined += [f"-D{name}_{d}={extent.strip()}" for d, extent in enumerate(shape.split(","))]

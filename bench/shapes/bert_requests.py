@@ -26,7 +26,7 @@ from pathlib import Path
 
 MOST_BATCH, LEAST_LENGTH, MOST_LENGTH = 8, 16, 512
 STALL = 0.1  # seconds by which a stalled request exceeds its repetition
-SENT_TWICE = 3  # each third request, and those that may have stalled
+SENT_TWICE = 3  # a third of the requests are sent again, and those that may have stalled
 
 
 def draw_requests(count, seed):
@@ -45,7 +45,8 @@ def bert(options):
 
 
 def arguments_of(number, sizes, tokens, device="cpu"):
-    """Returns the request with this number; some sequences are shorter than the batch's length."""
+    """Returns the arguments of the request with this number. Some sequences are shorter than the
+    length."""
     import torch
     stream = torch.Generator().manual_seed(number)
     batch, length = sizes
@@ -85,7 +86,7 @@ def onnxruntime_call(model, tokens, threads):
 
 
 class Compiles:
-    """A counter of the executables that tunec makes."""
+    """A counter of the executables that tunec makes, by replaced functions of tunec.torch."""
 
     def __init__(self):
         from tunec.torch import same_model, sized

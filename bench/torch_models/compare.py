@@ -36,7 +36,8 @@ def tensors_of(result):
 
 
 def relative_error(found, wanted):
-    """Returns the largest difference of any output, over its largest element."""
+    """Returns the largest error of any output: its largest difference, divided by its largest
+    element."""
     worst = 0.0
     for one, other in zip(found, wanted, strict=True):
         if not other.is_floating_point() or other.numel() == 0:
@@ -58,7 +59,7 @@ def reference(model, arguments):
 
 
 def call_of(model, backend, trials):
-    """Returns a function of the arguments."""
+    """Returns the function to time: the model, compiled by the backend."""
     import torch
     if backend == "eager":
         return lambda arguments: model(**arguments)
@@ -105,7 +106,8 @@ def measure(calls, arguments, rounds):
 
 
 def what_became(reports):
-    """Returns the number of compiled parts and of nodes in the graphs that tunec received."""
+    """Returns the number of graphs that tunec received, of their compiled parts, and of nodes that
+    torch runs."""
     left = {}
     for report in reports:
         for node in report.left:
@@ -150,8 +152,8 @@ def run_one(name, options):
             except Exception as failure:  # any of three compilers may fail
                 result["failed"][backend] = f"{type(failure).__name__}: {str(failure)[:300]}"
                 result.setdefault("trace", {})[backend] = traceback.format_exc()[-2000:]
-        # The reset is for the first calls' times; the functions before the last compile once more, for which
-        # caches and the database are there.
+        # The first calls were timed after a reset of dynamo, so all functions but the last compile once
+        # more in `measure`, from filled caches and the database.
         result["ms"] = measure(calls, arguments, options.rounds) if options.rounds else {}
     return result
 
@@ -175,7 +177,7 @@ def show_warm(warm, backend):
 
 
 def show(cold, warm):
-    """Prints a line."""
+    """Returns the line of a model."""
     if "process" in cold.get("failed", {}):
         return f"{cold['model']:20} {cold['failed']['process']}"
     of = cold.get("tunec", {})

@@ -32,12 +32,12 @@ def export_onnx(module, inputs, path):
 
 
 def schedules(executable):
-    """Returns the origin of each workload's schedule."""
+    """Returns the schedule of each workload, as named in the report."""
     return {kernel["workload"]: kernel["schedule"] for kernel in executable.report["kernels"]}
 
 
 def through_both(name, trials):
-    """Returns a line, and if both sides have the same workloads."""
+    """Returns the line of a network, and True if both sides have the same workloads."""
     import torch
     import tunec
     sys.path.append(str(PEERS))

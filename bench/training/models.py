@@ -25,7 +25,7 @@ def _resnet18(size=224, classes=1000):
 
 
 def _encoder():
-    """Returns a BERT task: the token of each position."""
+    """Returns a BERT task: the module, its arguments, and the expected token of each position."""
     import transformers
     config = transformers.BertConfig(
         vocab_size=VOCABULARY, hidden_size=512, num_hidden_layers=4, num_attention_heads=8, intermediate_size=2048,
@@ -34,7 +34,7 @@ def _encoder():
 
 
 def _decoder():
-    """Returns a GPT-2 task: the next token at each position."""
+    """Returns a GPT-2 task: the module, its arguments, and the next token at each position."""
     import transformers
     config = transformers.GPT2Config(
         vocab_size=VOCABULARY, n_embd=512, n_layer=4, n_head=8, n_positions=LENGTH, resid_pdrop=0.0, embd_pdrop=0.0,

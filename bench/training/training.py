@@ -85,8 +85,8 @@ def summary(found):
 
 
 def measure(steps, rounds):
-    """Returns milliseconds of each backend in turns, a number per step. Each round has two steps;
-    the first is not counted, because its caches were filled by another backend."""
+    """Returns milliseconds per step of each backend, in turns. Each round has two steps. The first
+    is not counted, because another backend has filled the caches."""
     times = {name: [] for name in steps}
     for _ in range(rounds):
         for name, step in steps.items():

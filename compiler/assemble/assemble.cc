@@ -62,15 +62,16 @@ class Assembler {
   std::vector<StepCode> prologue_code_;
   std::vector<StepCode> step_code_;
   std::map<ValueId, const StorageView*> view_of_;
-  std::map<ValueId, ValueRef> place_;  // values with own storage that steps read or write
+  std::map<ValueId, ValueRef> place_;  // values that have their own storage
   std::map<ValueId, int32_t> constants_;
   std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // by weight and packing code
   std::map<const KernelImage*, Kernel> kernels_;
   std::map<const KernelImage*, std::shared_ptr<const DeviceCode>> codes_;
 };
 
-// Opens the device and, if weights are packed, the host, which packs the weights of a device's
-// model.
+// Opens the device that runs the code, and the host if the host runs code: its own kernels, or the
+// packing of weights for a device. A device is not opened for stored code. If either cannot be
+// opened, the plan has a rejection.
 Status Assembler::OpenTarget() {
   const bool packs = std::ranges::any_of(
       groups_, [](const GroupKernel& group) { return !group.code->prepacks.empty(); });
@@ -109,9 +110,9 @@ void Assembler::AddInterface() {
   }
 }
 
-// Places the values that kernels write: directly in the caller's buffer, or in the arena. Outputs
-// of the graph that are not outputs of the model are behind everything else in the arena, where
-// they stay until the end of the run.
+// Assigns a place to each value that kernels write: the caller's buffer, or an offset in the arena.
+// Outputs of the graph that are not outputs of the model are indices to be checked. They are at the
+// end of the arena, where no later step overwrites them.
 void Assembler::PlaceValues() {
   std::vector<ArenaStep> steps;
   for (const GroupKernel& group : groups_)
@@ -139,7 +140,7 @@ int32_t Assembler::ConstantIndex(ValueId value) {
   const Array* array = graph_.ConstantOf(value);
   TUNEC_CHECK(array != nullptr, "value {} is no constant", graph_.value(value).name);
   const auto index = static_cast<int32_t>(plan_.constants.size());
-  // The pointer's owner keeps the array alive as long as the plan.
+  // The pointer's owner keeps the array alive as long as the plan exists.
   const auto owner = std::make_shared<const Array>(*array);
   plan_.constants.push_back({.name = graph_.value(value).name,
                              .bytes = static_cast<int64_t>(array->bytes()),
@@ -163,8 +164,8 @@ ValueRef Assembler::RefOf(ValueId value) {
   return ValueRef::Constant(ConstantIndex(value));
 }
 
-// Returns a kernel without functions, for device code and for plans with a rejection: it is never
-// called.
+// Returns a kernel without functions, for device code and for plans with a rejection: the host
+// never calls such a kernel.
 Kernel WithoutFunctions(const KernelImage& image) {
   Kernel kernel{.workspace_bytes = image.workspace_bytes, .scratch_bytes = image.scratch_bytes};
   for (const PhaseLaunch& phase : image.phases)
@@ -244,8 +245,8 @@ std::vector<std::pair<int32_t, int32_t>> InPlaceArguments(const CompiledKernel& 
   return pairs;
 }
 
-// Returns the range of integers in which the code trusts an argument's elements to be. Code checks
-// that an index is in range, unless the index was a constant in range.
+// Returns the range in which the code trusts the elements of an integer argument to be; none if the
+// code relies on no range. Code checks indices at run time, unless they were constants in range.
 std::optional<bundle::TrustedRange> RangeOf(const GroupKernel& group, const std::string& argument,
                                             DataType type) {
   const auto range = group.ranges.find(argument);
@@ -300,7 +301,8 @@ Status Assembler::AddStep(const GroupKernel& group) {
   return {};
 }
 
-// Adds copies to outputs that no kernel writes directly: inputs, constants, repeated outputs.
+// Adds copies to outputs that no kernel writes directly, such as inputs, constants and repeated
+// outputs.
 void Assembler::AddOutputCopies() {
   for (size_t i = 0; i < front_.outputs; ++i) {
     const ValueId output = graph_.outputs()[i];
@@ -344,7 +346,8 @@ Result<AssembledPlan> Assembler::Run() {
   return AssembledPlan{std::move(plan_), std::move(prologue_code_), std::move(step_code_)};
 }
 
-// Returns the ranges of arguments only; values between statements are internal to the kernel.
+// Returns the ranges of the compute's arguments. Values between statements are internal to the
+// kernel, so their ranges are left out.
 std::map<std::string, Interval> RangesOf(const Compute& compute) {
   std::map<std::string, Interval> ranges;
   for (const Tensor& tensor : compute.tensors) {

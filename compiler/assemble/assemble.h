@@ -1,5 +1,5 @@
-// Assembly of an executable from kernels: offsets of all values, and the steps that read and write
-// them.
+// Assembly of an executable from kernels: the place of every value in memory, and the steps of a
+// run.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace tunec {
 struct GroupKernel {
   FusionGroup group;
   std::string name;
-  /// Canonical names of the group's inputs, then its outputs.
+  /// Names of the group's inputs, then its outputs, as in the canonical text of its workload.
   std::vector<std::string> argument_names;
-  std::map<std::string, Interval> ranges;  // ranges of the values of arguments, by these names
+  std::map<std::string, Interval> ranges;  // ranges of integer arguments, by these names
   std::shared_ptr<const CompiledKernel> code;
 };
 
@@ -30,7 +30,7 @@ struct GroupKernel {
 std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& tasks,
                                          const std::vector<BuiltKernel>& kernels);
 
-/// The code of a step, with its requirements on the step's arguments.
+/// The code of a step, with the requirements of the code on the step's arguments.
 struct StepCode {
   const KernelImage* image = nullptr;  // part of a GroupKernel's code; null for a copy
   std::vector<bundle::ArgumentContract> arguments;
@@ -43,16 +43,16 @@ struct AssembledPlan {
   std::vector<StepCode> step_code;
 };
 
-/// The use of the assembled code. kStore: the code is written to a file. Device code is then not
-/// loaded, so no device has to exist, and the plan has a rejection. The host's code for packing
-/// weights is loaded if this host can run it.
+/// The use of the assembled code. kRun: the code runs in this process. kStore: the code is written
+/// to a file. Device code is then not loaded, so no device has to exist, and the plan has a
+/// rejection. The host's code for packing weights is loaded if this host can run it.
 enum class CodeUse : uint8_t { kRun, kStore };
 
 /// Loads the code and plans the memory. `groups` are in an order that respects data flow. `pool` is
 /// the pool on which the executable will run. Kernels of a device are steps of the plan's device;
 /// packing of weights runs on the host. If this machine cannot run the target's kernels, nothing is
-/// loaded, and the plan has a rejection. Errors: constant indices that are out of range, and errors
-/// of loading code.
+/// loaded, and the plan has a rejection. Errors: kInvalidArgument for constant indices that are out
+/// of range, and errors of loading code.
 Result<AssembledPlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
                                const CompileOptions& options, ThreadPool& pool,
                                CodeUse use = CodeUse::kRun);

@@ -30,7 +30,8 @@ namespace {
 enum class Reuse : uint8_t { kNever, kInPlace };
 enum class Order : uint8_t { kSize, kFirstUse, kArea };
 
-// A chain of values. A value that shares with no other value is a chain of one.
+// A chain of values that share storage. A value that shares storage with no other value is a chain
+// of one.
 struct Block {
   int64_t bytes = 0;
   int64_t alignment = 1;
@@ -77,7 +78,7 @@ std::vector<Block> MakeBlocks(std::span<const PlannedValue> values,
   std::vector<size_t> block_of(values.size());
   for (const int v : by_use) {
     const PlannedValue& value = values[v];
-    // The predecessor was first used earlier, so its block exists.
+    // The value whose storage is reused was first used earlier, so its block exists.
     const int previous = in_place_of[v];
     block_of[v] = previous < 0 ? blocks.size() : block_of[previous];
     if (previous < 0) blocks.push_back({.first_use = value.first_use});
@@ -108,8 +109,8 @@ void Sort(std::vector<Block>& blocks, Order order) {
   std::ranges::sort(blocks, {}, key);
 }
 
-// Returns the offset of the smallest gap between placed blocks that holds `block`, else the end of
-// the last block.
+// Returns the offset of the smallest gap that holds `block`, between placed blocks that are alive
+// at the same time. If no gap holds `block`, returns the end of these blocks.
 int64_t FindOffset(const Block& block, const std::vector<const Block*>& placed_by_offset) {
   int64_t end = 0;  // end of all blocks so far
   int64_t best = -1;

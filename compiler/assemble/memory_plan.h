@@ -16,9 +16,8 @@ struct PlannedValue {
   int64_t alignment = 64;  // a power of two
   int first_use = 0;
   int last_use = 0;
-  /// Values whose storage this value may reuse, best first. Such a value is an input of step
-  /// first_use, and no later step reads it. Step first_use reads each element before it writes the
-  /// same offset.
+  /// Values whose storage this value may reuse, best first. Step first_use of this value is the
+  /// last step that reads such a value, and reads each element before it writes the same offset.
   std::vector<int> in_place_of;
 };
 
@@ -29,13 +28,13 @@ struct MemoryPlan {
 };
 
 /// Assigns offsets so that values alive at the same step do not overlap. The plan needs nearly the
-/// least memory: it is the best of several greedy orders, with and without reuse in place.
+/// least memory: it is the best of three greedy orders, each with and without reuse in place.
 /// Requires: bytes >= 0, first_use <= last_use, alignments are powers of two. Ensures: VerifyPlan.
 /// Deterministic. O(values^2).
 MemoryPlan PlanMemory(std::span<const PlannedValue> values);
 
 /// Checks the invariants listed in memory_plan.cc. The kInternal error names the values that break
-/// one.
+/// an invariant.
 Status VerifyPlan(std::span<const PlannedValue> values, const MemoryPlan& plan);
 
 }  // namespace tunec

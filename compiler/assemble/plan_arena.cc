@@ -96,8 +96,8 @@ class Lifetimes {
     if (found != index_.end()) planned_[found->second].last_use = step;
   }
 
-  // Allows reuse in place, except for views, whose offset is fixed, and for values that are also
-  // read through a view.
+  // Allows the kernel to reuse the input's storage for the output. Views are excluded, since their
+  // offset is fixed, and so are values that the group also reads through a view.
   void AllowInPlace(const FusionGroup& group, ValueId input, ValueId output) {
     const auto shares = [&](ValueId value) { return OwnerOf(value) == input; };
     if (owner_.contains(input) || owner_.contains(output)) return;

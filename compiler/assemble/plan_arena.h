@@ -25,12 +25,12 @@ struct ArenaPlan {
   int64_t bytes = 0;
 };
 
-/// Returns the graph outputs that a kernel writes directly into the caller's buffer, with the
-/// number of the output.
+/// Returns the graph outputs that a kernel writes directly into the caller's buffer, each with its
+/// position among the outputs.
 std::map<ValueId, int32_t> DirectOutputs(const Graph& graph);
 
-/// Assigns offsets to every value that a step writes, except direct outputs and views. A view has
-/// the offset of its owner. `steps` are in order.
+/// Assigns offsets to every value that a step writes, except DirectOutputs and views. A view has
+/// the offset of its owner. `steps` are in the order of execution.
 ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
                     std::span<const ArenaStep> steps);
 
@@ -38,7 +38,7 @@ ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
 std::map<std::string, ValueId> ValueOfArguments(const FusionGroup& group,
                                                 const std::vector<std::string>& argument_names);
 /// Converts pairs of names to pairs of values. Pairs with names that are not in the group are
-/// omitted. PlanArena decides which of the pairs it uses.
+/// omitted. PlanArena decides which pairs share storage.
 std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
     const FusionGroup& group, const std::vector<std::string>& argument_names,
     const std::vector<std::pair<std::string, std::string>>& in_place);

@@ -13,13 +13,13 @@ namespace {
 constexpr int64_t kMostOfOne = 8192;  // limit of the compared sizes of one dimension
 constexpr int64_t kFewInAll = 256;    // up to this number all combinations are compared
 constexpr int kFurther = 64;          // number of random combinations above that
-// A run of a separable dimension may have up to kCutUpTo elements, or up to kTimesTheListed times
-// the largest listed size.
+// A run of a separable dimension may have up to kCutUpTo elements, or kTimesTheListed times the
+// largest listed size if that is more.
 constexpr int64_t kCutUpTo = 64;
 constexpr int64_t kTimesTheListed = 4;
 
-/// Returns the least size that a run may have. The first size of a range was rounded up to the
-/// first size of its list.
+/// Returns the least size that a run may have: 1 for a list, and for a range the least size that is
+/// rounded up to the first listed size.
 int64_t LeastAskedFor(const ListedSizes& listed) {
   return listed.exact ? 1 : LeastOfBucket(listed.sizes.front(), {});
 }
@@ -76,7 +76,8 @@ struct Difference {
 };
 
 /// Compares the form with the graphs of the sizes that a bundle serves, and limits runs of
-/// separable dimensions to the compared sizes. Sizes without a graph are skipped.
+/// separable dimensions to the compared sizes. Sizes without a graph are skipped. Returns the first
+/// difference, or none.
 Result<std::optional<Difference>> FindDifference(const SizedSource& source, SizedForm& form) {
   Sizes least, most;
   for (size_t d = 0; d < form.dimensions.size(); ++d) {
@@ -127,7 +128,7 @@ Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt) {
   const SizedForm whole = learnt.form;
   TUNEC_ASSIGN(std::optional<Difference> found, FindDifference(source, learnt.form));
   if (!found) return {};
-  // Padded code may still be right for a size for which split runs are not.
+  // Splitting of runs may be the only fault, so padding is tried without it.
   learnt.form = whole;
   learnt.form.separable.assign(whole.separable.size(), false);
   if (whole.separable != learnt.form.separable) {

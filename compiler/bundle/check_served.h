@@ -11,31 +11,35 @@
 
 namespace tunec {
 
-/// Limit of the sizes for which one bundle has exact code because padded code would be wrong.
+/// Limit of the sizes for which one bundle has exact code because padded code is wrong or
+/// impossible.
 inline constexpr size_t kMostForThemselves = 24;
 
-/// Returns the sizes to compare between `least` and `most`. If there are few combinations, all are
-/// returned. Otherwise each dimension takes all its sizes, with the least and the greatest of the
-/// others, and some random combinations are added. kUnsupported: one dimension has more sizes than
-/// can be compared.
+/// Returns the sizes to compare between `least` and `most`. Up to 256 combinations, all are
+/// returned. Otherwise each dimension takes all its sizes, once with the least and once with the
+/// greatest sizes of the other dimensions, and 64 random combinations are added. kUnsupported: one
+/// dimension has more than 8192 sizes.
 Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most);
 
 /// Compares the form with the graphs of the sizes that the bundle serves. Limits runs of separable
-/// dimensions to the compared sizes. If the form does not hold, `rejection` says why, and nothing
-/// is padded or split. Requires: NeedsChecks of the form.
+/// dimensions to the compared sizes. If the form does not hold, splitting of runs is given up; if
+/// it still does not hold, padding too, and `rejection` has the reason. Requires: NeedsChecks of
+/// the form.
 Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt);
 
-/// Returns the least sizes that the list or range requests from the code. Smaller sizes are also
-/// served if the padded code computes all of them.
+/// Returns the least sizes that a run on the code may have: `code.least`, but for a range not less
+/// than the smallest size that is rounded up to the first listed size.
 Sizes LeastAskedFor(const SizedForm& form, const SizedCode& code);
 
-/// Returns the sizes for which padded code would be wrong. kUnsupported: there are more than
-/// `most`; the message names the first.
+/// Returns those of the compared sizes (SizesToCompare) for which padded code would be wrong. The
+/// list is empty if the code needs no checks. kUnsupported: there are more than `most`, and the
+/// message names the first further one; or such a size has no graph.
 Result<std::vector<Sizes>> SizesThatDiffer(const SizedSource& source, const SizedGraph& padded,
                                            size_t most);
 
 /// Returns all requested sizes that would run on code of this key: each size of a range, and the
-/// key's size along the other dimensions. kUnsupported, with `why`: there are more than `most`.
+/// key's size along the other dimensions. kUnsupported: there are more than `most`; the message
+/// contains `why`, the reason why code of the key cannot serve all of them.
 Result<std::vector<Sizes>> SizesOfRanges(const SizedSource& source, const SizedForm& form,
                                          const SizedKey& key, size_t most, std::string_view why);
 

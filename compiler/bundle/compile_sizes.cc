@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Compiler of one plan after the other, with one table of kernels for all plans.
+/// Compiler of one plan after another, with one table of kernels for all plans.
 class SizesCompiler {
  public:
   SizesCompiler(const SizedSource& source, Database* database, const CompileOptions& options)
@@ -41,7 +41,8 @@ class SizesCompiler {
   Status CompileKey(const SizedForm& form, SizedGraph graph);
   /// Compiles padded code, and records the sizes for which it would be wrong.
   Status CompilePadded(const SizedForm& form, SizedGraph graph);
-  /// Records each size of a range that a key without padded code would have served.
+  /// Adds the sizes of a range to the sizes with exact code, since no padded code serves them.
+  /// Other smaller sizes than the key's are logged as rejected.
   Status ServeEach(const SizedForm& form, const SizedKey& key, const Error& why);
   Status CompileThemselves(const SizedForm& form);
   Status Account(const SizedCode& code, const StagedModel& staged, ExecutablePlan plan);
@@ -54,7 +55,7 @@ class SizesCompiler {
   std::set<Sizes> themselves_;  // sizes that need exact code
   std::vector<SizedCode> codes_;
   std::vector<UnplacedPlan> plans_;
-  // Executables whose packed weights later ones prefer.
+  // Kept alive, since schedules of later plans prefer their packed weights.
   std::vector<std::shared_ptr<const Executable>> executables_;
   Json reports_ = Json::array();
   Json rejected_ = Json::array();
@@ -129,10 +130,11 @@ Status SizesCompiler::CompileKey(const SizedForm& form, SizedGraph graph) {
   return Account(codes_.emplace_back(std::move(graph.code)), staged, assembled.plan);
 }
 
-// Records the memory that a run needs, and the data that other plans may share.
+// Adds the plan to the report with the memory that a run needs. Records its packed weights, which
+// later plans may share.
 Status SizesCompiler::Account(const SizedCode& code, const StagedModel& staged,
                               ExecutablePlan plan) {
-  plan.shared = nullptr;  // everything shared is already in the plan
+  plan.shared = nullptr;  // all shared data is already in the plan
   TUNEC_ASSIGN(Executable made, Executable::Make(std::move(plan), pool_));
   const auto executable = std::make_shared<const Executable>(std::move(made));
   const MemoryUse memory = executable->Memory();
@@ -160,7 +162,8 @@ BundleVariant SizesCompiler::Take(LearntForm learnt, const std::string& cpu) {
   return variant;
 }
 
-/// Returns the keys for which code is needed. If a range cannot be padded, these are all its sizes.
+/// Returns the keys for which code is needed. Without padding, a range needs exact code for each of
+/// its sizes.
 Result<std::vector<SizedKey>> KeysFor(const SizedSource& source, const LearntForm& learnt) {
   const SizedForm& form = learnt.form;
   TUNEC_ASSIGN(std::vector<SizedKey> keys, KeysOf(form, bundle::kMostSizedPlans));

@@ -15,10 +15,11 @@ namespace tunec {
 
 /// Compiles the code for runs of all sizes up to the listed ones (KeysOf), for the host of the
 /// options: exact code for the sizes of lists, padded code for smaller sizes. Padded code is
-/// compared with the graphs of its sizes; a size that differs gets exact code. `on_log` names the
-/// sizes without padded code; runs of these sizes are rejected. Requires: each dimension has listed
-/// sizes. Errors: those of Compile; kUnsupported for a device, and for a range that needs separate
-/// code for each of many sizes; kResourceLimit for too many sizes.
+/// compared with the graphs of its sizes; a size for which the padded code is wrong gets exact
+/// code. `on_log` names the sizes without padded code; the bundle rejects runs of these sizes.
+/// Requires: each dimension has listed sizes. Errors: those of Compile; kUnsupported for a device,
+/// and for a range that needs exact code for more than kMostForThemselves sizes; kResourceLimit for
+/// too many combinations of listed sizes.
 Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
                                           const std::vector<ListedSizes>& listed,
                                           Database* database, CompileOptions options,

@@ -19,19 +19,20 @@
 
 namespace tunec {
 
-/// Plans for several sizes, with the sizes that each plan serves. They replace the single plan of a
-/// variant.
+/// Plans for several sizes, with the sizes that each plan serves. A variant of a dynamic-shape
+/// model has these plans instead of a single plan.
 struct UnplacedSizes {
   SizedForm form;
   std::vector<SizedCode> codes;
   std::vector<UnplacedPlan> plans;
 };
 
-/// A variant without the offsets of its constants, which the writer assigns.
+/// A variant without the file offsets of its constants. The writer of the bundle assigns the
+/// offsets.
 struct BundleVariant {
   bundle::VariantHead head;
   bundle::StoredPlan plan;
-  /// Data of each of the plan's constants; null: no data yet.
+  /// Data of each of the plan's constants; null: the data is only known at load time.
   std::vector<std::shared_ptr<const void>> constants;
   std::vector<bundle::KernelContract> kernels;  // kernels of the host
   std::string image;
@@ -41,10 +42,9 @@ struct BundleVariant {
 };
 
 /// Compiles `graph` for the options' device, or for their host. The device does not have to exist
-/// here. If this machine can run the host's code, weights are packed now; otherwise the bundle
-/// packs them at load time. `cpu` is the host's name in the options. Errors: those of Compile;
-/// kUnsupported for code
-/// that no GPU runs, for example code of an emulated GPU.
+/// here. If this machine can run the host's code, weights are packed now; otherwise they are packed
+/// when the bundle is loaded. `cpu` is the host's name in the options. Errors: those of Compile;
+/// kUnsupported for code that no GPU runs, for example code of an emulated GPU.
 Result<BundleVariant> CompileVariant(const Graph& graph, Database* database,
                                      const CompileOptions& options, const std::string& cpu);
 

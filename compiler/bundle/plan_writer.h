@@ -18,15 +18,15 @@
 
 namespace tunec {
 
-/// A plan without the offsets of its constants, which the writer assigns.
+/// A plan without the file offsets of its constants. The writer of the bundle assigns the offsets.
 struct UnplacedPlan {
   bundle::StoredPlan plan;
-  /// Data of each of the plan's constants; null: no data yet.
+  /// Data of each of the plan's constants; null: the data is only known at load time.
   std::vector<std::shared_ptr<const void>> constants;
 };
 
-/// Runs the prologue if all its kernels are loaded, and removes the constants that no step names
-/// afterwards.
+/// Packs the weights by running the prologue, if all its kernels are loaded. Removes the constants
+/// that no remaining step names.
 Status PackWeights(AssembledPlan& assembled, ThreadPool& pool);
 
 /// Converts a plan without its steps.
@@ -38,8 +38,8 @@ Result<std::vector<bundle::StoredStep>> WriteSteps(const std::vector<Step>& step
                                                    const std::vector<StepCode>& codes,
                                                    const NumberOf& number_of);
 
-/// Writer of the host's kernels. Their code is linked into one image; equal objects are stored
-/// once.
+/// Writer of the host's kernels. The code of all kernels is linked into one image; equal objects
+/// are stored once.
 class HostCodeWriter {
  public:
   Result<int64_t> NumberOf(const Step& step, const StepCode& code);

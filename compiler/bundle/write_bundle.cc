@@ -63,8 +63,8 @@ class BundleWriter {
     parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(kept)});
   }
   void Add(const WeightPlaces& weights) {
-    // A section of no bytes would not make the file larger, so the section has at least one
-    // alignment.
+    // A section of 0 bytes would begin where the next section begins, so the section has at least
+    // kConstantAlignment bytes.
     std::string whole(std::max(weights.bytes(), bundle::kConstantAlignment), '\0');
     const uint64_t offset = Begin(SectionKind::kWeights, 0, whole.size());
     for (const FilePart& part : weights.parts())

@@ -15,16 +15,16 @@ namespace tunec {
 
 /// A bundle's bytes: parts in order, with zeros between them.
 struct BundleParts {
-  std::vector<std::unique_ptr<std::string>> memory;  // memory that the parts refer to
+  std::vector<std::unique_ptr<std::string>> memory;  // owns bytes that the parts refer to
   std::vector<FilePart> parts;
   uint64_t bytes = 0;
 };
 /// Makes the bundle of the variants. Constants with equal bytes are stored once, also across
-/// variants. Loading a bundle prefers earlier variants.
+/// variants. When a bundle is loaded, the first variant that the machine can run is taken.
 BundleParts MakeBundle(std::vector<BundleVariant> variants);
 
 /// Writes the file atomically: a reader sees the old file or the complete new file. Programs that
-/// loaded the old file keep it. Fails with kIo.
+/// have loaded the old file continue to use it. Fails with kIo.
 Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant> variants);
 
 }  // namespace tunec

@@ -27,7 +27,7 @@ std::unexpected<Error> TooLong(std::string_view name, size_t most) {
               name, name.size(), most);
 }
 
-/// An ELF file that is changed in memory. Write copies the tables back.
+/// An ELF file in memory whose tables can be changed.
 class Library {
  public:
   static Result<Library> Read(std::span<const std::byte> bytes);

@@ -1,8 +1,8 @@
 // Writer of shared libraries: a bundle -> a library that contains the bundle and the runtime.
 //
 // The library is made from a template that was linked when tunec was built (api/shared/). So no
-// linker is needed: the functions are renamed with the model's name, and the bundle becomes the
-// last segment, which the loader maps like the others.
+// linker is needed: the functions get the model's name, and the bundle becomes the last segment.
+// The loader maps this segment like the others.
 #pragma once
 
 #include <filesystem>

@@ -9,18 +9,18 @@
 
 namespace tunec {
 
-/// Returns whether the form must be compared with the graph of each size before a run. That is so
-/// if a number may depend on the sizes in a way that samples do not show, or if a formula was
-/// guessed.
+/// Returns true if the form must be compared with the graph of each size before a run: a number may
+/// depend on the sizes in a way that samples do not show, or a formula was guessed.
 bool NeedsChecks(const SizedSource& source, const SizedForm& form);
-/// Returns whether the parameters of padded code must be compared in the same way.
+/// Returns true if the parameters of padded code must be compared with the graph of each size
+/// before a run.
 bool NeedsChecks(const SizedSource& source, const SizedCode& code);
 
 /// Fails with kUnsupported if the graph's outputs have other sizes than the form predicts.
 Status CheckOutputsAt(const SizedForm& form, const Graph& graph, const Sizes& sizes);
 
-/// Fails with kUnsupported if the model of these sizes has other outputs than the form predicts.
-/// Also fails if elements along a separable dimension are not computed independently.
+/// Fails with kUnsupported if the model of these sizes has other outputs than the form predicts, or
+/// computes elements along a separable dimension differently from a single element.
 Status CheckForm(const SizedSource& source, const SizedForm& form, const Sizes& sizes);
 
 /// Fails with kUnsupported if the padded graph, with the parameters of its formulas, differs from

@@ -19,8 +19,9 @@ struct LearntForm {
 /// Infers the form. `listed` has the sizes of each dimension for which code is requested. Errors:
 /// those of the graphs.
 Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed);
-/// Replaces the form by one without padding and splitting, with the reason `why`. Outputs whose
-/// sizes differ at some of `seen` become dynamic.
+/// Replaces the form by one without padding and splitting, with the reason `why`. Dimensions of
+/// outputs become dynamic if they differ at some of `seen`, of SizesFarFrom, or at the next larger
+/// size.
 Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt,
                   std::vector<Sizes> seen = {});
 

@@ -24,14 +24,14 @@ bool HasSeveralSizes(const ModelOptions& options);
 Result<std::vector<ListedSizes>> ListedSizesOf(const SizedSource& source,
                                                const ModelOptions& options);
 
-/// Load models like LoadModel and LoadModelBytes (compiler.h) for such options. The dimensions with
-/// several sizes are dynamic.
+/// Load models like LoadModel and LoadModelBytes (compiler.h), for options that give several sizes
+/// to some dimension. These dimensions are dynamic.
 Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& options);
 Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::string_view format,
                                         const ModelOptions& options);
 
-/// Loads a text like LoadGraphText for such options. The source owns `weights`, which later graphs
-/// need.
+/// Loads a text like LoadGraphText, with the same treatment of dimensions. The source owns
+/// `weights`, which later graphs need.
 Result<SizedSource> LoadSizedText(std::string_view text,
                                   std::shared_ptr<const WeightSource> weights,
                                   const ModelOptions& options);

@@ -1,4 +1,4 @@
-// A model's graph at several sizes, padded to the sizes of a bucket.
+// A model's graph at several sizes, each padded to the sizes of one bucket.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct PaddedSample {
   PaddedGraph padded;  // formulas refer to the source's dimensions by number
 };
 
-/// Graph samples from which shape functions are inferred.
+/// The graphs from which shape functions are inferred.
 struct Looked {
   std::vector<Graph> graphs;  // graphs at the samples' sizes
   std::vector<PaddedSample> samples;
@@ -31,7 +31,8 @@ Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Gra
 std::vector<OpenAxis> OpenAxes(const SizedSource& source, const std::vector<bool>& open);
 
 /// Returns the graph at enough of the served sizes to infer its dependence on the sizes. Fails with
-/// kUnsupported unless all padded graphs have the same text.
+/// kUnsupported if two padded graphs have different texts, or if the samples are not sufficient
+/// after a few rounds (SamplesOfRemainders).
 Result<Looked> PadSamples(const SizedSource& source, const Graph& bucket,
                           const ServedSizes& served);
 

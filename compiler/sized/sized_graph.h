@@ -1,4 +1,5 @@
-// Graphs of a model for some sizes, and padded graphs for smaller sizes.
+// Graphs of a dynamic-shape model: the exact graph for given sizes, and a padded graph, made for
+// given sizes and also used for smaller ones.
 #pragma once
 
 #include <vector>
@@ -11,12 +12,13 @@
 
 namespace tunec {
 
-/// A graph for some sizes and, with parameters, for smaller sizes.
+/// The graph for the sizes of a key. A padded graph has parameters, with which it also serves
+/// smaller sizes.
 struct SizedGraph {
   Graph graph;
   SizedCode code;
-  /// The graphs that padding compared; the graph of the code's sizes is the first. Empty without
-  /// padding.
+  /// Graphs from which the parameters of a padded graph were inferred. The first one is the graph
+  /// of the key's sizes. Empty for an exact graph.
   std::vector<Graph> compared = {};
 };
 
@@ -24,14 +26,14 @@ struct SizedGraph {
 /// the form. kUnsupported: the model cannot be padded; the message says why, and the form does not
 /// change.
 Status LearnShape(const SizedSource& source, SizedForm& form);
-/// Checks that the form also holds at a larger size of a dimension. kUnsupported: the model
-/// differs.
+/// Checks that the form also holds at a larger size of a dimension, with the other dimensions as in
+/// the example. kUnsupported: the model differs.
 Status CheckFurther(const SizedSource& source, const SizedForm& form, size_t dimension,
                     int64_t size);
-/// Returns the exact graph of the key's sizes, or a padded graph for smaller sizes along the
-/// dynamic dimensions. The padded graph serves as many as possible of the sizes for which KeyFor
-/// returns this key. An exact graph is not compared with the form. kUnsupported: the message names
-/// what cannot be padded. kCancelled: the source was cancelled.
+/// Returns the exact graph of the key's sizes, or a padded graph if the key has dynamic dimensions.
+/// The padded graph serves as many as possible of the sizes for which KeyFor returns this key. An
+/// exact graph is not compared with the form. kUnsupported: the message names what cannot be
+/// padded. kCancelled: the source was cancelled.
 Result<SizedGraph> GraphFor(const SizedSource& source, const SizedForm& form, const SizedKey& key);
 
 }  // namespace tunec

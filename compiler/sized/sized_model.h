@@ -1,5 +1,5 @@
-// A dynamic-shape model, compiled when a run first needs code for its sizes. The runtime decides
-// which code is needed and how it runs (runtime/sized/sized_executable.h).
+// A dynamic-shape model whose code is compiled when a run first needs it. The runtime decides which
+// code a run needs (runtime/sized/sized_executable.h).
 #pragma once
 
 #include <functional>
@@ -25,9 +25,9 @@ namespace tunec {
 
 /// Options of a dynamic-shape model.
 struct SizedOptions {
-  /// Listed sizes per dimension.
+  /// Listed sizes of each dimension; empty: a run may have every size.
   std::vector<ListedSizes> listed;
-  /// Limit of retained executables; none: 24, or 96 on a device.
+  /// Limit of the executables that are retained; none: 24, or 96 on a device.
   std::optional<size_t> most_variants = {};
   CompileOptions compile;
 };
@@ -56,16 +56,17 @@ class SizedModel : public SizedExecutable {
   Status CompileListed();
   Result<VariantPtr> Compile(const SizedKey& key) const;
   using PaddedPtr = std::shared_ptr<const SizedGraph>;
-  /// Returns the graph of padded code; it is made again if it was evicted.
+  /// Returns the graph of padded code. A graph that was evicted is made again.
   Result<PaddedPtr> PaddedFor(const SizedKey& key) const;
-  /// Returns whether padded code computes the model of these sizes correctly. Requires: the code
+  /// Returns true if padded code computes the model of these sizes correctly. Requires: the code
   /// serves the sizes.
   Result<bool> Computes(const SizedVariant& variant, const Sizes& sizes) const;
-  /// Returns whether `check` succeeds for these sizes, and caches the result. Fails if the check is
+  /// Returns true if `check` succeeds for these sizes, and caches the result. Fails if the check is
   /// cancelled.
   Result<bool> Holds(std::map<Sizes, bool>& known, const Sizes& sizes,
                      const std::function<Status()>& check) const;
-  /// Returns the number of runs of these sizes, each of one element, that are worth joining.
+  /// Returns the number of runs of the sizes `single` that are worth joining to one run. Each has
+  /// one element along the split dimension.
   Result<int64_t> Joined(const Sizes& single) const;
 
   SizedSource source_;
@@ -86,7 +87,7 @@ class SizedModel : public SizedExecutable {
   mutable std::list<std::pair<SizedKey, PaddedPtr>> padded_;
   mutable std::map<SizedKey, std::string> rejected_;
   mutable std::map<Sizes, int64_t> joined_;
-  mutable uint64_t compiled_ = 0;  // number of compiled variants, including evicted ones
+  mutable uint64_t compiled_ = 0;  // number of compiled executables, including evicted ones
 };
 
 }  // namespace tunec

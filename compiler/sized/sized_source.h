@@ -13,7 +13,7 @@
 
 namespace tunec {
 
-/// Returns whether a call must end with this error, instead of a retry with other sizes.
+/// Returns true for an error after which a call must end, without trying other sizes.
 inline bool IsCancelled(const Error& error) { return error.code == ErrorCode::kCancelled; }
 
 /// The graphs of a dynamic-shape model, one per set of sizes.
@@ -24,12 +24,12 @@ struct SizedSource {
   /// Returns the model's graph at these sizes, one size per dimension.
   std::function<Result<Graph>(const Sizes&)> graph_at;
   /// True: all numbers in the graphs are sums and products of sizes, or follow from sizes by the
-  /// rules of operators. Then a formula is right if it agrees with the samples. False: each size is
+  /// rules of operators. A formula that agrees with the samples is then right. False: each size is
   /// compared with its graph before a run (compiler/sized/check_sizes.h).
   bool follows_rules = false;
 
-  /// Returns the graph at these sizes, or none if no graph exists. kCancelled: the caller must end
-  /// too.
+  /// Returns the graph at these sizes, or none if no graph exists for them. kCancelled: the caller
+  /// must end with this error.
   Result<std::optional<Graph>> GraphIfAny(const Sizes& sizes) const;
 
   size_t IndexOf(const std::string& dimension) const;

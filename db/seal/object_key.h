@@ -17,15 +17,15 @@ class ObjectKey {
   explicit ObjectKey(const HashKey& secret);
   /// Returns a new key from the system's source of random bytes. Error: kIo.
   static Result<ObjectKey> Random();
-  /// Parses the text of Text; none for any other text.
+  /// Parses the string that Text returns; none for any other text.
   static std::optional<ObjectKey> Parse(std::string_view text);
 
   /// Returns one line that contains the secret.
   std::string Text() const;
   /// Returns an identifier of the key that does not reveal the secret: 32 hexadecimal digits.
   const std::string& owner() const { return owner_; }
-  /// Returns a hash that only owners of this key can make. The hash covers all data that is used to
-  /// find, load and call a kernel.
+  /// Returns a hash that only owners of this key can make. It covers all data that is used to find,
+  /// load and call a kernel: the key text, the object and the metadata.
   std::string Seal(const std::string& key_text, const Artifact& artifact) const;
 
  private:

@@ -72,7 +72,8 @@ const ObjectKey* DatabaseConnection::Keep(Result<std::optional<ObjectKey>> found
 
 const ObjectKey* DatabaseConnection::FindKey() {
   if (key_) return &*key_;
-  // Without a file, all objects were stored by this process.
+  // In memory without a key file, all objects were stored by this process, so a random key is
+  // enough.
   if (path_ == kInMemory && key_file_.empty()) return Keep(ObjectKey::Random());
   return key_rejected_ ? nullptr : Keep(FindObjectKey(key_file_));
 }

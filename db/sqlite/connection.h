@@ -1,5 +1,6 @@
-// One SQLite connection behind one mutex: the only access of this folder to the file. Inside Read
-// and Write, SQLite's exceptions may be thrown; Read and Write convert them to Errors.
+// One SQLite connection behind one mutex: the other files of this folder access the database only
+// through it. Inside Read and Write, SQLite's exceptions may be thrown; Read and Write convert them
+// to Errors.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,7 @@ class Database;
 
 namespace tunec {
 
-/// Sets the options of a connection, which do not change the file.
+/// Sets the options of a connection. They are not stored in the file.
 void ConfigureConnection(SQLite::Database& sqlite);
 
 /// Returns a configured copy of `from` in memory. Throws SQLite's exceptions.
@@ -59,13 +60,15 @@ class DatabaseConnection {
   /// Runs a statement under the mutex without a transaction, for statements that require this.
   Status Execute(const char* sql);
 
-  /// Returns the key of the user's compiled objects; null if it does not exist or must not be used.
-  /// The latter adds one miss reason, once. Requires: called inside Read or Write.
+  /// Returns the key of the user's compiled objects; null if the key file does not exist or must
+  /// not be used. A key file that must not be used adds one miss reason for the lifetime of the
+  /// connection. Requires: called inside Read or Write.
   const ObjectKey* FindKey();
-  /// Returns the key. A missing key is made; null if that fails.
+  /// Returns the key, and makes the key file if it is missing. Returns null if that fails.
   const ObjectKey* FindOrMakeKey();
 
-  /// Stores the reason why a row was skipped. May be called inside Read and Write.
+  /// Stores the reason why a row was skipped, for TakeMissReasons. May be called inside Read and
+  /// Write.
   void Miss(std::string reason);
   std::vector<std::string> TakeMissReasons();
 

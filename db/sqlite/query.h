@@ -39,7 +39,7 @@ class Query {
 
   int64_t Integer(int column) const;
   double Real(int column) const;
-  std::string Text(int column) const;  // also for blobs
+  std::string Text(int column) const;  // returns the bytes of a blob too
   bool IsNull(int column) const;
 
  private:

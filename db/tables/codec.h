@@ -1,4 +1,4 @@
-// The text forms inside and outside the file: sample lists, and the lines of an export.
+// Text forms of records: the samples column of the table of trials, and the lines of an export.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace tunec {
 
-/// Returns a JSON array of numbers.
+/// Returns a JSON array of numbers. DecodeSamples returns none for any other text.
 std::string EncodeSamples(const std::vector<double>& samples);
 std::optional<std::vector<double>> DecodeSamples(std::string_view text);
 
 bool IsJson(std::string_view text);
 
-/// The lines of an export, in the order in which later lines may refer to earlier ones. Ids are
-/// valid within one file, from its header on.
+/// The lines of an export. A line refers only to ids of earlier lines. Ids are valid from a header
+/// up to the next header: several exports may be concatenated.
 struct HeaderLine {
   int64_t version = 1;
   bool operator==(const HeaderLine&) const = default;
@@ -65,9 +65,9 @@ struct TrialLine {
 using ExchangeLine =
     std::variant<HeaderLine, TargetLine, FactLine, WorkloadLine, TaskLine, TrialLine, ChargeLine>;
 
-/// Version of the format. All older versions can be read. Version 1 had no charges and no reasons
-/// of convergence. Up to version 2, notes numbered some sketches. Up to version 3, schedules had
-/// version 1 of their language.
+/// Version of the format of exports. All older versions can be read. Version 1 had no charges and
+/// no reasons of convergence. Up to version 2, notes had numbers instead of names for some
+/// sketches. Up to version 3, schedules had version 1 of their language.
 inline constexpr int64_t kExchangeVersion = 6;
 
 /// Returns one line of JSON without the line break. Requires: the texts are storable.

@@ -61,8 +61,8 @@ auto Description(const WorkloadKey& workload) {
   return std::tie(workload.kind, workload.flops, workload.bytes, workload.description);
 }
 
-/// Returns the weight of a status. A schedule with a wrong result is never trusted again; any other
-/// failure may have been an accident of the machine.
+/// Returns the weight of a status in KnowsMore. A schedule with a wrong result must not be used
+/// again; any other failure may have been an accident of the machine.
 int Weight(TrialStatus status) {
   switch (status) {
     case TrialStatus::kWrongResult:
@@ -212,7 +212,8 @@ Result<TrialRecord> DecodeTrial(const Query& row) {
   trial.tool_version = row.Text(13);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   if (!samples) return Fail(ErrorCode::kParse, "samples are not a list of numbers");
-  // Other values of these fields would change in an export and come back as another trial.
+  // Normalised replaces other values of these fields, so an exported row would be imported as a
+  // different trial.
   if (trial.created_at == 0) return Fail(ErrorCode::kParse, "creation time is 0");
   if (trial.status != TrialStatus::kOk && trial.median_seconds != 0)
     return Fail(ErrorCode::kParse, "a trial that is not ok has a median");

@@ -16,17 +16,19 @@ namespace tunec {
 std::optional<int64_t> FindTarget(DatabaseConnection& connection, const std::string& text);
 std::optional<int64_t> FindTask(DatabaseConnection& connection, const TuningKey& key);
 
-/// Returns the row of a workload. An existing row takes over the caller's description.
+/// Returns the row of a workload, which is added if it is missing. An existing row gets the
+/// caller's kind, description, flops and bytes.
 int64_t EnsureWorkload(DatabaseConnection& connection, const WorkloadKey& workload);
-/// Returns the row of a workload. If two descriptions differ, the greater one is stored.
+/// Returns the row of a workload, which is added if it is missing. If the description differs, the
+/// greater one is stored, so that the order of merging does not matter.
 int64_t EnsureMergedWorkload(DatabaseConnection& connection, const WorkloadKey& workload);
 int64_t EnsureTarget(DatabaseConnection& connection, const std::string& text);
 int64_t EnsureTask(DatabaseConnection& connection, int64_t workload, int64_t target,
                    const std::string& policy, int schedule_version);
 int64_t EnsureTask(DatabaseConnection& connection, const TuningKey& key);
 
-/// Returns the convergence in three columns of the current row, from `column` on; none for a space
-/// of 0. A reason of a later tunec becomes kUnknown.
+/// Returns the convergence in three columns of the current row, from `column` on; none if the space
+/// is 0. A reason that this version does not have becomes kUnknown.
 std::optional<Convergence> ReadConvergence(const Query& row, int column);
 
 /// Adds `trials` trials of a task to a model's charges.
@@ -43,7 +45,7 @@ void AddCharge(DatabaseConnection& connection, const std::string& model, int64_t
 /// Returns the trial in the current row; kParse or kInvalidArgument if the row is damaged.
 Result<TrialRecord> DecodeTrial(const Query& row);
 /// Returns the trial in the current row. If the row is damaged, returns none and stores the reason
-/// in `connection`.
+/// as a miss of `connection`.
 std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query& row);
 /// Returns the ok trial with the smallest median.
 std::optional<TrialRecord> BestTrial(DatabaseConnection& connection, int64_t task);
@@ -64,7 +66,7 @@ Result<MachineFact> DecodeFact(const Query& row, int first);
 std::optional<MachineFact> ReadFact(DatabaseConnection& connection, const Query& row, int first);
 
 /// Returns true if `a` replaces `b`, a record of the same schedule. This is a total order on
-/// contents, so that merging gives the same result in both directions.
+/// contents, so that both directions of merging store the same record.
 bool KnowsMore(const TrialRecord& a, const TrialRecord& b);
 /// Records `trial` unless the stored record has more information. Requires: `trial` is valid and
 /// normalised.

@@ -16,8 +16,8 @@ namespace tunec {
 /// Application id in the header of every tunec file: `tunc` in ASCII.
 inline constexpr int64_t kApplicationId = 0x74756e63;
 
-/// A function that migrates a file from version i to i + 1, where i is its position in the list.
-/// Runs in a transaction; throws SQLite::Exception.
+/// A function that migrates a file from schema version i to i + 1, where i is the function's
+/// position in the list. Runs in a transaction; throws SQLite::Exception.
 using Migration = void (*)(SQLite::Database&);
 
 /// Returns the released migrations; their number is the current version. Only append to the list,

@@ -23,11 +23,11 @@ struct StoredArtifact {
 /// Columns of a row that ReadArtifact expects.
 #define TUNEC_ARTIFACT_COLUMNS "id, key_hash, key_text, object, metadata, created_at, hash, owner"
 
-/// Reads a row. `key` is the reader's key; null if the reader has none. Rows of other owners must
-/// not be used: only the owner can detect damage.
+/// Reads a row. `key` is the reader's key; null if the reader has none. Damage of an object is only
+/// detected in rows of the key's owner. Rows of other owners must not be used.
 StoredArtifact ReadArtifact(const Query& row, const ObjectKey* key);
-/// Returns the artifact that the owner of `key` stored for `key_text`, or a damaged row in its
-/// place.
+/// Returns the row that the owner of `key` stored for `key_text`; none if there is no row. A
+/// damaged row has `damage` set.
 std::optional<StoredArtifact> FindArtifact(DatabaseConnection& connection, const ObjectKey& key,
                                            const std::string& key_text);
 /// Stores or replaces the artifact of `key_text` for the owner of `key`.

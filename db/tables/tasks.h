@@ -21,8 +21,8 @@ struct TaskRow {
 
 /// Returns the keys in the order of kind, workload text, target, policy, schedule version.
 std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilter& filter);
-/// Returns the keys without the damaged ones, and stores a reason in `connection` for each damaged
-/// key.
+/// Returns the keys without the damaged ones, and stores a miss reason in `connection` for each
+/// damaged key.
 std::vector<TaskRow> SelectSoundTasks(DatabaseConnection& connection, const TaskFilter& filter);
 
 }  // namespace tunec

@@ -8,7 +8,8 @@ namespace tunec {
 
 bool IsStorableText(std::string_view text);
 
-/// Returns `text` with each invalid byte replaced by `?`, for messages of compilers and kernels.
+/// Returns `text` with each byte that cannot be stored replaced by `?`. Used for messages of
+/// compilers and kernels.
 std::string MakeStorable(std::string_view text);
 
 }  // namespace tunec

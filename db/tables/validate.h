@@ -6,7 +6,8 @@
 
 namespace tunec {
 
-/// Returns kInvalidArgument with the name of the first field that cannot be stored.
+/// Checks that all fields can be stored. Returns kInvalidArgument with the name of the first field
+/// that cannot.
 Status Validate(const WorkloadKey& workload);
 Status Validate(const TuningKey& key);
 Status Validate(const TrialRecord& trial);
@@ -15,8 +16,9 @@ Status ValidateText(const char* field, const std::string& text);
 /// Checks a text that identifies an object: not empty and storable.
 Status ValidateName(const char* field, const std::string& text);
 
-/// Returns `trial` in its stored form: storable message and note, no median unless ok, no NaN
-/// accuracy error, and the current time if it has none.
+/// Returns `trial` in its stored form: without id, with a storable message and note, without a
+/// median unless ok, without an accuracy error that is NaN, and with the current time if it has no
+/// time.
 TrialRecord Normalised(TrialRecord trial);
 
 int64_t UnixNow();

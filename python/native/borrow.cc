@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint8_t kBoolCode = 6;  // kDLBool, which older versions of dlpack.h lack
 
-/// Returns the element type of a buffer's format (module struct); bits is 0 if unsupported.
+/// Returns the element type of a buffer with this format of Python's module struct. Its bits are 0
+/// if the type is not supported.
 DLDataType TypeOfFormat(const char* format, Py_ssize_t itemsize) {
   std::string_view text = format == nullptr ? "B" : format;
   if (text.starts_with('@') || text.starts_with('=') || text.starts_with('<'))
@@ -37,7 +38,8 @@ std::string Text(const nb::object& object) {
   Raise(TUNEC_INVALID_ARGUMENT, what + " " + problem);
 }
 
-/// Names of a capsule of `__dlpack__`, before and after its tensor is taken out.
+/// Names of a capsule of `__dlpack__`: while the capsule owns its tensor, and after a caller has
+/// taken the tensor.
 struct Capsule {
   const char* fresh;
   const char* used;
@@ -87,7 +89,7 @@ bool Borrowed::TakeByTable(nb::handle object) {
   const DlpackExchange* exchange = ExchangeOf(object.ptr());
   if (exchange == nullptr || exchange->borrow == nullptr) return false;
   if (exchange->borrow(object.ptr(), &tensor_) == 0) return true;
-  // __dlpack__ may support more, or explain the failure.
+  // The buffer protocol or `__dlpack__` may take the object, or its message explains the failure.
   PyErr_Clear();
   return false;
 }
@@ -96,7 +98,7 @@ bool Borrowed::TakeBuffer(nb::handle object, Access access, const std::string& w
   const int wanted = PyBUF_FORMAT | PyBUF_STRIDES | (access == Access::kWrite ? PyBUF_WRITABLE : 0);
   if (PyObject_GetBuffer(object.ptr(), &buffer_, wanted) != 0) {
     PyErr_Clear();
-    // NumPy has no buffer format for types that other packages add.
+    // NumPy has no buffer format for types that other packages add, such as bfloat16.
     if (nb::hasattr(object, "dtype") && Text(object.attr("dtype")) == "bfloat16") {
       TakeBfloat16(object, access, what);
       return true;
@@ -152,7 +154,8 @@ void Borrowed::TakeCapsule(nb::handle object, Access access, const std::string& 
     tensor_ = managed->tensor;
     return;
   }
-  // Before DLPack 1.0, the tensor is the first member. The capsule still owns and frees the tensor.
+  // Before DLPack 1.0, the tensor is the first member of the struct. The capsule still owns and
+  // frees the struct.
   const auto* tensor = static_cast<DLTensor*>(PyCapsule_GetPointer(capsule, kPlain.fresh));
   if (tensor == nullptr) {
     PyErr_Clear();

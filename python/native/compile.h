@@ -13,8 +13,8 @@
 
 namespace tunec::python {
 
-/// Callbacks of a compilation: callables or None. The calling thread calls them. An exception of a
-/// callback or of a signal's handler (KeyboardInterrupt) ends the compilation.
+/// Callbacks of a compilation: callables or None. They are called in the calling thread. An
+/// exception of a callback or of a signal's handler (KeyboardInterrupt) ends the compilation.
 struct Listeners {
   nanobind::object progress;  // receives a tunec_progress
   nanobind::object log;       // receives a line of text
@@ -34,12 +34,13 @@ Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string
                           const Listeners& listeners);
 
 /// Compiles the model of `of` again for other axis orders. `layouts` maps names of inputs and
-/// outputs to text. Returns null and sets `rejection` if such code cannot be compiled. Raises the
-/// exception of a signal's handler.
+/// outputs to the text of a layout. Returns null and sets `rejection` if such code cannot be
+/// compiled. Raises the exception of a signal's handler.
 tunec_executable* CompileLayouts(const tunec_executable* of, const nanobind::dict& layouts,
                                  std::string& rejection);
 
-/// Loads a bundle. `threads` = 0 uses the number of threads that the bundle was built for.
+/// Loads a bundle. If `threads` is 0, runs use the number of threads that the bundle was built for,
+/// at most one per core.
 Executable Load(const std::string& path, size_t threads, bool share_threads,
                 const std::optional<std::string>& device);
 

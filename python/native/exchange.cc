@@ -26,8 +26,8 @@ const DlpackExchange* FindExchange(PyTypeObject* type) {
 }  // namespace
 
 const DlpackExchange* ExchangeOf(PyObject* object) {
-  // The cache retains its types, so that no other type gets the same address. Only a few types of
-  // tensors occur in a process.
+  // The cache holds a reference to each type, so that no other type can get its address. Only a few
+  // types of tensors occur in a process.
   static auto& known = *new std::map<PyTypeObject*, const DlpackExchange*>;
   PyTypeObject* type = Py_TYPE(object);
   const auto found = known.find(type);

@@ -31,7 +31,7 @@ struct DlpackExchange {
                   void (*set_error)(void* context, const char* kind, const char* message));
   int (*own)(void* object, DlpackManaged** out);
   int (*wrap)(DlpackManaged* tensor, void** out_object);
-  /// Borrows a tensor: the object owns the memory that `out` points to. May be null.
+  /// Borrows a tensor: `object` owns the memory that `out` points to. The function may be null.
   int (*borrow)(void* object, DLTensor* out);
   int (*current_stream)(int32_t device_type, int32_t device_id, void** out);
 };

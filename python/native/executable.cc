@@ -19,7 +19,8 @@ void Release(tunec_executable* executable) {
   tunec_release(executable);
 }
 
-// Largest number of extra input layouts with separate code. Inputs in further layouts are copied.
+// Largest number of other combinations of input layouts for which code is compiled. For further
+// combinations, inputs are copied.
 constexpr size_t kMostOthers = 4;
 
 nb::object Described(size_t count, const std::function<nb::object(size_t)>& describe) {
@@ -84,8 +85,9 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   return tensors.results;
 }
 
-// A run with GPU tensors goes into their library's stream, after earlier work of the stream. If no
-// tensor must be copied, the run is queued and not waited for.
+// If an input is on a GPU, the run goes into the current stream of the library that owns the input,
+// after earlier work of the stream. If no tensor has to be copied to or from the GPU, the run is
+// queued and not waited for.
 tunec_run_options Executable::OptionsOf(const Tensors& tensors) const {
   tunec_run_options options = {.size = sizeof(tunec_run_options), .stream = nullptr, .queued = 0};
   if (!IsGpu(tensors.device) || tensors.exchange->current_stream == nullptr) return options;
@@ -120,8 +122,8 @@ int Executable::Visit(visitproc visit, void* arg) const {
   return source_ ? source_->Visit(visit, arg) : 0;
 }
 
-// `kept_` remains, because the code reads its memory. A cycle from a held tensor to the executable
-// goes through a dict, which the collector empties.
+// Clears only the source. `kept_` remains, because the code reads its memory. A reference cycle
+// from a held tensor to the executable goes through a dict, which the collector empties.
 void Executable::Clear() {
   if (source_) source_->Clear();
 }
@@ -181,7 +183,7 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
   for (size_t i = 0; i < ordered.size(); ++i) {
     const Borrowed& input = tensors.inputs.emplace_back(ordered[i], Access::kRead, input_names_[i]);
     all_lie_so = all_lie_so && LiesIn(input.tensor(), input_orders_[i]);
-    // Outputs are made on the GPU of the inputs if any input is on a GPU.
+    // If any input is on a GPU, outputs are made on that GPU.
     const DLDevice device = input.tensor().device;
     if (tensors.exchange != nullptr && (IsGpu(tensors.device) || !IsGpu(device))) continue;
     const DlpackExchange* exchange = ExchangeOf(ordered[i].ptr());
@@ -192,7 +194,8 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
   if (!all_lie_so) RunOtherwise(ordered, tensors);
 }
 
-// Chooses an executable for inputs in other orders, and copies inputs that no executable takes.
+// Chooses an executable for inputs in another order than the executable's. Copies inputs if there
+// is no such executable.
 void Executable::RunOtherwise(const std::vector<nb::handle>& ordered, Tensors& tensors) {
   Orders orders = input_orders_;
   for (size_t i = 0; i < ordered.size(); ++i) {
@@ -214,7 +217,8 @@ void Executable::RunOtherwise(const std::vector<nb::handle>& ordered, Tensors& t
       CopyInput(i, ordered[i], rejection, tensors);
 }
 
-// Tests the type and shape of an input. The run rejects mismatches, whatever their order.
+// Tests the type and shape of an input. A run rejects an input of another type or shape in any
+// order.
 bool Executable::IsOfInput(size_t index, const DLTensor& tensor) const {
   const tunec_executable* of = executable_.get();
   const DLDataType type = tunec_input_type(of, index);
@@ -284,7 +288,8 @@ void Executable::WarnOfCopy(size_t index, const DLTensor& tensor, const std::str
   if (PyErr_WarnEx(category.ptr(), message.c_str(), 1) != 0) throw nb::python_error();
 }
 
-// Releases the interpreter's lock: this call may compile, and then Python runs in another thread.
+// Sets the shapes of the outputs. Releases the interpreter's lock: this call may compile, and
+// compiling may call Python in another thread.
 void Executable::ResolveShapes(Tensors& tensors) const {
   std::vector<int64_t*> places;
   for (size_t i = 0; i < output_names_.size(); ++i) {

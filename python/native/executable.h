@@ -29,9 +29,9 @@ class Executable {
   /// tuple.
   ///
   /// If inputs are dense in another axis order, the model is compiled for that order, and the code
-  /// is retained. Inputs that are not dense, or whose order cannot be compiled, are copied. If a
-  /// library with DLPack's table (torch) owns the GPU tensors, the run goes into its current
-  /// stream. Such a call does not wait for the run if all tensors are on the GPU.
+  /// is retained. Inputs that are not dense, or for whose order no code is compiled, are copied. If
+  /// a library with DLPack's table (torch) owns the GPU tensors, the run goes into the library's
+  /// current stream. Such a call does not wait for the run if all tensors are on the GPU.
   nanobind::object Call(const nanobind::args& inputs, const nanobind::kwargs& named);
   /// Runs once and also returns the seconds of each step: (results, [(step, seconds), ...]).
   nanobind::object Profile(const nanobind::args& inputs, const nanobind::kwargs& named);
@@ -66,7 +66,7 @@ class Executable {
     // DLPack table and device of the first input that has a table; GPU inputs take precedence.
     const DlpackExchange* exchange = nullptr;
     DLDevice device = {kDLCPU, 0};
-    tunec_executable* runner = nullptr;  // executable for the order of the inputs
+    tunec_executable* runner = nullptr;  // executable for the orders of the inputs
   };
   // The model compiled for other orders of its inputs, or the reason why it was not compiled.
   struct Other {
@@ -89,13 +89,13 @@ class Executable {
   void CheckRun(int status) const;
   void WarnOfCopy(size_t index, const DLTensor& tensor, const std::string& why);
 
-  KeptTensors kept_;  // destroyed after its readers
+  KeptTensors kept_;  // destroyed after executable_, which reads its memory
   std::shared_ptr<tunec_executable> executable_;
   std::vector<std::string> input_names_;  // quoted in messages: input 'x'
   std::vector<std::string> output_names_;
   std::vector<Result> results_;
   Orders input_orders_;
-  std::vector<bool> warned_;        // per input: warned of its copy
+  std::vector<bool> warned_;        // per input: a CopyWarning was given
   std::map<Orders, Other> others_;  // guarded by the interpreter's lock
   std::unique_ptr<std::mutex> compiling_ = std::make_unique<std::mutex>();
   bool any_size_ = false;  // shapes of outputs depend on those of inputs

@@ -41,7 +41,7 @@ int GraphSource::Visit(visitproc visit, void* arg) const {
   return kept_.Visit(visit, arg);
 }
 
-// `kept_` remains, see Executable::Clear.
+// `kept_` remains, since executables read its memory (see Executable::Clear).
 void GraphSource::Clear() {
   // The function is destroyed after the member was replaced.
   const nb::object function = std::exchange(text_at_, nb::none());
@@ -58,8 +58,8 @@ int GraphSource::TextAt(void* user, const int64_t* sizes, tunec_graph_text* text
   return of.TextOrRaised(sizes, text);
 }
 
-// After a failure the compiler tries other sizes or gives up. `interrupted_` preserves an interrupt
-// until Rethrow.
+// Makes the text for these sizes, or stores the exception. After a failure the compiler tries other
+// sizes or gives up. `interrupted_` preserves an interrupt until Rethrow.
 int GraphSource::TextOrRaised(const int64_t* sizes, tunec_graph_text* text) {
   if (interrupted_) return TUNEC_CANCELLED;
   try {

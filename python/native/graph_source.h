@@ -22,15 +22,16 @@ class GraphSource {
   GraphSource(nanobind::object text_at, const nanobind::list& dimensions,
               const nanobind::list& example, const nanobind::list& open, bool follows_rules);
 
-  /// Describes `of` for one call of tunec_compile_any_size; the library releases the reference.
+  /// Returns the description of `of` for one call of tunec_compile_any_size. The library releases
+  /// the reference to `of` that the description contains.
   static tunec_graph_source Describe(const std::shared_ptr<GraphSource>& of);
-  /// Raises the function's exception once, after a C call returned `status`. Errors are raised only
-  /// if the call failed, other exceptions (KeyboardInterrupt) always. Requires the interpreter's
-  /// lock.
+  /// Raises the function's exception once, after a C call returned `status`. An exception of the
+  /// class Exception is raised only if the call failed, others (KeyboardInterrupt) always. Requires
+  /// the interpreter's lock.
   void Rethrow(int status);
 
   /// Visit and clear the held objects for Python's garbage collector: the function may reference
-  /// the executable that owns this source. After Clear, no text can be made.
+  /// the executable that owns this source. After Clear, the source makes no texts.
   int Visit(visitproc visit, void* arg) const;
   void Clear();
 
@@ -55,7 +56,7 @@ class GraphSource {
   /// Weights of all texts. Executables may read their memory.
   KeptTensors kept_;
   std::exception_ptr raised_;
-  bool interrupted_ = false;  // a KeyboardInterrupt or the like is pending: no text is made
+  bool interrupted_ = false;  // a KeyboardInterrupt or similar is pending, so no text is made
 };
 
 }  // namespace tunec::python

@@ -11,12 +11,12 @@
 
 namespace tunec::python {
 
-/// A set of tensors whose memory stays valid. Resizing a held tensor raises `BufferError` in its
-/// owner. Callers that change or destroy a KeptTensors hold the interpreter's lock.
+/// A set of tensors whose memory stays valid. While a tensor is held, resizing it raises
+/// `BufferError`. Callers that change or destroy a KeptTensors hold the interpreter's lock.
 class KeptTensors {
  public:
-  /// Returns the tensor of `object`. A tensor that is given twice is held once. `what` names the
-  /// tensor in messages (see Borrowed).
+  /// Holds the tensor of `object` and returns it. A tensor that is given twice is held once. `what`
+  /// names the tensor in messages (see Borrowed).
   const DLTensor& Keep(nanobind::handle object, const std::string& what);
 
   /// Visits the held objects for Python's garbage collector.

@@ -108,7 +108,7 @@ void DefineCompile(nb::module_& module) {
       nb::arg("log").none());
 }
 
-// Says more than nanobind, which makes a RuntimeError of it that says std::bad_cast.
+// Raises a TypeError with an explanation. nanobind would raise RuntimeError("std::bad_cast").
 void TranslateFailedCast(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);

@@ -1,4 +1,5 @@
-// The package's programs, linked into its library: separate programs would duplicate the library.
+// The package's programs, linked into its library. Separate programs would contain the whole
+// library again.
 #include "tools/tunec_program.h"
 #include "tools/worker_program.h"
 

@@ -1,4 +1,4 @@
-// New tensors for a model's outputs, made by the library of its inputs.
+// New tensors for a model's outputs, made by NumPy or by the library of the inputs.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,8 @@ namespace tunec::python {
 /// Returns the name of a dtype in the spelling of NumPy and torch, such as "float32".
 std::string NameOf(DLDataType type);
 
-/// A maker of tensors for one output. Only the Make functions raise.
+/// A maker of tensors for one output. MakeArray and MakeBy raise Python exceptions, other members
+/// do not.
 class Result {
  public:
   /// Prepares tensors whose axes have `order` in memory.

@@ -38,7 +38,7 @@ bool IsRowMajor(const DLTensor& tensor) {
   return true;
 }
 
-// Returns the tensor, or a NumPy view if its library has no `transpose`.
+// Returns the tensor, or a NumPy view of it if it has no method `transpose`.
 nb::object WithTranspose(nb::handle tensor) {
   if (nb::hasattr(tensor, "transpose")) return nb::borrow(tensor);
   const bool is_array = nb::hasattr(tensor, "__array__") || PyObject_CheckBuffer(tensor.ptr()) != 0;
@@ -64,10 +64,11 @@ std::vector<int64_t> StridesOf(const DLTensor& tensor) {
 bool LiesIn(const DLTensor& tensor, const AxisOrder& order) {
   if (HasNoElements(tensor)) return true;
   if (order.empty()) return IsRowMajor(tensor);
-  // The run rejects a tensor of another rank and gives the reason.
+  // A tensor of another rank is accepted here: the run rejects it and gives the reason.
   if (order.size() != ShapeOf(tensor).size()) return true;
   if (tensor.strides != nullptr) return HasStridesOf(tensor, order);
-  // Row-major order equals this order if the axes with more than one element are sorted.
+  // Without strides the tensor is row-major. This equals `order` if the axes with more than one
+  // element are in ascending order.
   AxisOrder several = order;
   std::erase_if(several, [&](int64_t axis) { return tensor.shape[axis] == 1; });
   return std::ranges::is_sorted(several);

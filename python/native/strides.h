@@ -23,13 +23,14 @@ std::vector<int64_t> StridesOf(const DLTensor& tensor);
 /// Tests if the tensor is dense in this order. Strides of axes of size 1 are ignored.
 bool LiesIn(const DLTensor& tensor, const AxisOrder& order);
 
-/// Returns the order in which the tensor is dense, axes of size 1 first; nullopt if it is not.
+/// Returns the order in which the tensor is dense, axes of size 1 first; an empty order for
+/// row-major; nullopt if the tensor is not dense.
 std::optional<AxisOrder> DenseOrder(const DLTensor& tensor);
 
 /// Prints an order as the option "layouts" spells it: "0,2,3,1" or "row_major".
 std::string Text(const AxisOrder& order);
 
-/// Returns a view of the tensor with its axes in this order, made by the tensor's library.
+/// Returns a view of the tensor with its axes in this order, made by the tensor's own library.
 nanobind::object Permuted(nanobind::handle tensor, const AxisOrder& order);
 AxisOrder Inverse(const AxisOrder& order);
 

@@ -44,8 +44,8 @@ class TensorSpec:
         return (self.name, self.dtype, self.shape) == (other.name, other.dtype, other.shape)
 
 
-# Name under which the native module stays in sys.modules if the package is removed and imported
-# again. A C++ module can be loaded only once per process.
+# Name under which the native module is also stored in sys.modules. The package may be removed from
+# sys.modules and imported again, but a C++ module can be loaded only once per process.
 _LOADED = "_tunec_native"
 
 
@@ -61,7 +61,7 @@ def _native() -> ModuleType:
 
 
 def _complete(executable: Any) -> None:
-    """Adds properties that return types defined in Python."""
+    """Adds properties whose values are objects of Python classes, and the text of repr()."""
     executable.inputs = property(lambda self: [TensorSpec(*spec) for spec in self._inputs],
                                  doc="A TensorSpec for each input.")
     executable.outputs = property(lambda self: [TensorSpec(*spec) for spec in self._outputs],
@@ -145,7 +145,8 @@ def compile_any_size(text_at: TextAt, dimensions: Sequence[str], example: Sequen
     example        a size for each dimension, for which a text exists
     open_axes      (input, axis, dimension) as indices, for all dynamic axes of inputs
     follows_rules  True if all numbers of the texts are sums and products of sizes, or follow from
-                   such numbers by rules of operators. Otherwise the text of each size is compared
+                   such numbers by rules of operators. Otherwise the text of each new size is
+                   compared with the formulas before a run
     """
     def held_text_at(sizes: tuple[int, ...]) -> tuple[str, dict[str, object]]:
         made, weights = text_at(sizes)
@@ -179,8 +180,8 @@ def _compile_text(model: str, weights: Mapping[str, object] | None, text: str, p
 
 
 def _is_torch(model: object) -> bool:
-    """Tests for a Module or an exported program. torch is not imported here: an object of torch
-    implies that torch was imported."""
+    """Tests for a Module or an exported program. torch is not imported here: if the program has an
+    object of torch, it has imported torch already."""
     torch = sys.modules.get("torch")
     if torch is None or isinstance(model, (str, bytes)):
         return False

@@ -65,7 +65,8 @@ class CopyWarning(UserWarning):
 
 
 class NotCompiledWarning(UserWarning):
-    """torch runs or recomputes something that torch.compile was asked to compile or to cache."""
+    """Something is not compiled or cached as torch.compile requested: torch runs it, or traces it
+    again."""
 
 
 _CLASSES: dict[int, type[Error]] = {kind.status: kind for kind in

@@ -30,8 +30,8 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def options_json(options: Mapping[str, Any]) -> str:
-    """Returns the JSON text for tunec.h. Names are checked there, so that only one list of names
-    exists."""
+    """Returns the JSON object for the C interface. The C interface also checks the names of
+    options, so that only one list of names exists."""
     plain = {name: _plain(name, value) for name, value in options.items()}
     if plain.get("target") == "cuda":
         _find_ptxas()

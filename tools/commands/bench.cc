@@ -44,7 +44,7 @@ struct BenchResult {
   double unfused_error = 0;  // error of the outputs, relative to the unfused model's outputs
   std::vector<KernelTiming> kernels;
   ShownRoofline roofline;
-  std::optional<Roofline> ceilings;  // also ceilings that are not used for shares
+  std::optional<Roofline> ceilings;  // set also if they are not reliable enough for shares
   std::optional<ExplainedRuns> explained;
 };
 
@@ -147,7 +147,7 @@ void PrintText(const BenchArguments& arguments, const BenchResult& result) {
   PrintKernels(arguments, result);
 }
 
-// Writes the roofline. On a busy machine the drawing says that its ceilings may be higher.
+// Writes the roofline. If the ceilings are not reliable, the title of the drawing has the reason.
 Status WriteRoofline(const BenchArguments& arguments, const BenchResult& result) {
   if (arguments.svg.empty()) return {};
   const std::string& doubt = result.roofline.why_not;

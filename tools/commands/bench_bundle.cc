@@ -13,7 +13,7 @@ namespace tunec {
 
 namespace {
 
-/// The numbers in a report beside the times.
+/// The numbers of a report that are not times of runs.
 struct BenchedBundle {
   double ready_seconds = 0;
   uint32_t variant = 0;

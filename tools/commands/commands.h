@@ -37,7 +37,7 @@ void Finish(Invocation& invocation, const Result<int>& exit_code);
 /// to `tunec MODEL` and would have no effect.
 void RejectOptionsBefore(const CLI::App& command);
 
-/// Adds a subcommand. `run(arguments)` returns Result<int>, the exit code. `arguments` lives as
+/// Adds a subcommand. `run(arguments)` returns Result<int>, the exit code. `arguments` exists as
 /// long as the command.
 template <class Arguments, class Run>
 CLI::App& AddSubcommand(CLI::App& root, Invocation& invocation, const char* name,

@@ -26,7 +26,8 @@ struct ModelCommand {
   bool json = false;
 };
 
-/// Returns the ceilings; measures them only if tuning was requested and did not measure them.
+/// Returns the ceilings. If tuning was requested, missing ceilings are measured; otherwise only
+/// recorded ceilings are read.
 Result<Roofline> FindRoofline(const Session& session, const CompileReport& report) {
   if (session.options.Tunes()) {
     return EnsureRoofline(session.database.get(), session.options.target, ArithmeticsOf(report));
@@ -110,8 +111,8 @@ void PrintTimes(const MeasuredRuns& runs, int threads) {
              CountText(std::ssize(runs.latency.samples), "run"), CountText(threads, "thread"));
 }
 
-/// Returns the report's kernels with their measurements, the costliest first. Copies are not
-/// kernels, so they only have times.
+/// Returns the rows of `timings`, the costliest first, extended by the entries of the report for
+/// their kernels. Copies are not kernels, so their rows have only times.
 Json WithTimes(const Json& kernels, Json timings) {
   for (Json& row : timings) {
     for (const Json& kernel : kernels) {
@@ -202,7 +203,7 @@ std::vector<Settings> EachSize(const Settings& settings) {
   return all;
 }
 
-/// Tunes a model of several sizes for one combination of sizes after the other.
+/// Tunes a model of several sizes for one combination of sizes after another.
 Result<int> RunEachSize(const ModelCommand& command, double started) {
   if (!HasSeveralSizes(command.compile.settings)) return RunCompile(command, started);
   if (command.json)

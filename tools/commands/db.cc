@@ -61,8 +61,9 @@ Cell DateCell(int64_t unix_seconds) {
 
 std::string WorkloadHash(const TaskSummary& task) { return StableHash(task.key.workload.text); }
 
-// Returns the parts of the target texts that differ; prints the common parts. Facts about a machine
-// are stored under its text without an accuracy.
+// Returns the parts in which the target texts differ, and prints the common parts. A text without
+// such a part is called "with any accuracy": under it are facts about the machine, which are stored
+// without an accuracy.
 std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   std::vector<std::string> texts;
   for (const TargetStats& target : targets) texts.push_back(target.target);
@@ -147,7 +148,8 @@ Result<int> ShowStats(const DbArguments& arguments) {
   return kExitOk;
 }
 
-// Returns the distinguishing text of each task's target; empty if there is only one target.
+// Returns the part of each task's target text that other targets do not share; empty if there is
+// only one target.
 std::vector<std::string> TargetsOf(const std::vector<TaskSummary>& tasks) {
   std::vector<std::string> texts;
   for (const TaskSummary& task : tasks) texts.push_back(task.key.target);
@@ -268,7 +270,7 @@ bool IsModel(const std::string& word) {
   return word.ends_with(".onnx") || word.ends_with(".graph");
 }
 
-// Returns the workloads of a model's groups that the database contains.
+// Returns the workloads of a model's groups for which the database has tasks.
 Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& tasks,
                                                const Settings& settings, const std::string& model) {
   TUNEC_ASSIGN(const CompileOptions options, MakeCompileOptions(settings));
@@ -286,7 +288,8 @@ Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& t
   return found;
 }
 
-// Returns the only workload whose hash has this prefix.
+// Returns the workload whose hash has this prefix. Errors: no workload, or several workloads, have
+// the prefix.
 Result<std::string> FindWorkload(const std::vector<TaskSummary>& tasks, const std::string& hash) {
   std::set<std::string> texts;
   for (const TaskSummary& task : tasks) {

@@ -121,8 +121,9 @@ void Doctor::ExamineDatabase() {
                               stats->trials, stats->artifacts));
 }
 
-// Returns the ceilings of all arithmetics of the machine: recorded ones, or new ones if requested.
-// New ceilings are recorded if a database is open.
+// Returns the ceilings of all arithmetics of the machine. If --measure is given, all are measured,
+// and recorded if a database is open. Otherwise recorded ceilings are returned, and only missing or
+// unreliable ones are measured, without recording.
 Result<Roofline> Doctor::FindCeilings() {
   const std::vector<const MacInstruction*> all = MacInstructionsOf(target_);
   if (!arguments_.measure) return RecordedOrMeasured(database_.get(), target_, all);

@@ -37,7 +37,8 @@ struct VariantFacts {
   size_t plans = 1;
 };
 
-/// Fills in the facts of a variant with several sizes. Steps are those of its longest plan.
+/// Examines a variant with several sizes and sets the fields of `facts`. The number of steps is
+/// that of the longest plan.
 Status ExamineSizes(const BundleFile& file, const bundle::CodeParts& parts, uint32_t variant,
                     VariantFacts& facts) {
   TUNEC_ASSIGN(const auto bytes, file.Section(SectionKind::kSizes, variant));
@@ -54,7 +55,7 @@ Status ExamineSizes(const BundleFile& file, const bundle::CodeParts& parts, uint
     facts.problem = checked.error().message;
     return {};
   }
-  facts.form = std::move(stored.form);  // the lists of the form are consistent
+  facts.form = std::move(stored.form);  // CheckSizes has found the form's lists consistent
   return {};
 }
 

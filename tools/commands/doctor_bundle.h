@@ -1,4 +1,4 @@
-// Reports the content of a bundle, and if it runs on this machine.
+// Reports the content of a bundle, and says if the bundle runs on this machine.
 #pragma once
 
 #include <string>

@@ -17,8 +17,8 @@ struct Finding {
 };
 
 struct CudaFindings {
-  /// Results of the checks. A missing component is ok; a component that exists but cannot be used
-  /// is not, and neither is a GPU without an assembler.
+  /// Results of the checks. A missing component is ok, unless the user named it. A component that
+  /// cannot be used, or a GPU without an assembler, is not ok.
   std::vector<Finding> findings;
   TextTable gpus;
   // The strings below are empty if the component is missing or cannot be used.

@@ -69,7 +69,8 @@ Result<RunResult> RunOnce(const Executable& executable, const std::vector<Array>
   return result;
 }
 
-/// Returns the first elements. Numbers that JSON lacks, such as infinity, become null.
+/// Returns the first kShown elements. Numbers that JSON cannot express, such as infinity, become
+/// null.
 Json FirstElements(const Array& array) {
   Json first = Json::array();
   for (int64_t i = 0; i < std::min(array.size(), kShown); ++i)

@@ -19,7 +19,7 @@ struct ArrowStyle {
   double width = 1.1;
 };
 
-// Arrow styles by DependenceType. Dashes also distinguish them.
+// Arrow styles by DependenceType. Dashes distinguish them for readers who do not see the colours.
 constexpr std::array<ArrowStyle, kDependenceTypes> kArrows = {{
     {"stroke=\"#1553b5\"", "flow dependence: the target reads what the source wrote"},
     {"stroke=\"#666\" stroke-dasharray=\"1.5 2\"",

@@ -143,7 +143,7 @@ std::string PanelDrawing::Outlines() const {
       return found == at.end() ? int64_t{-1} : found->second->tiles[level];
     };
     SvgPath path;
-    // Draws runs along one grid line where `differs` holds.
+    // Draws a line along each part of one grid line for which `differs` returns true.
     const auto trace = [&](Interval along, const auto& differs, const auto& corner) {
       for (int64_t first = along.lo; first <= along.hi;) {
         int64_t end = first;

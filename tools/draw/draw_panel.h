@@ -41,7 +41,7 @@ class PanelDrawing {
   }
   double Pitch() const { return pitch_; }
   double Radius() const;                         // radius of a point
-  bool IsNumbered() const { return numbered_; }  // else a line shows the order
+  bool IsNumbered() const { return numbered_; }  // false: a line shows the order instead of numbers
 
   std::string Below() const { return Fills() + Lanes() + Outlines() + OrderLine(); }
   std::string Above() const { return Points() + Labels(); }

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLeft = 70, kTop = 40, kBottom = 50, kRight = 30;
 constexpr double kWidth = 760, kHeight = 440;  // size of the plane
 constexpr size_t kLabelled = 8;
-constexpr double kLargestDot = 14;  // radius of a kernel that takes all the time
+constexpr double kLargestDot = 14;  // radius of the dot of a kernel that takes all the time
 constexpr double kSmallestDot = 2.5;
 
 // The visible range of both axes, as powers of ten.

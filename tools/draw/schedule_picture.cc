@@ -39,8 +39,8 @@ Result<Places> ParsePlaces(const std::vector<std::string>& texts) {
   return places;
 }
 
-// Returns the statement with the most iterators. Of several, the one with the most iterators that
-// are not parallel: a recurrence rather than its initialization.
+// Returns the statement with the most iterators. If several have equally many, returns the one with
+// the most iterators that are not parallel: a recurrence rather than its initialization.
 StatementId MainStatement(const Statements& statements) {
   const auto weight = [](const Statement& statement) {
     const auto bound = std::ranges::count_if(statement.iterators, [](const Iterator& iterator) {
@@ -88,7 +88,8 @@ std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std:
   return axes;
 }
 
-// Fixes other iterators in the middle of their domain, where no boundary disturbs the pattern.
+// Fixes the iterators that are not axes in the middle of their domain, where no boundary disturbs
+// the pattern.
 Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
                            const PictureArguments& arguments, const Places& places) {
   const Statement& statement = tree.statements[id];

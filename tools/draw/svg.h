@@ -28,7 +28,7 @@ class SvgPath {
   void Dot(SvgPoint at);
   /// Adds an arc between two points, curved by `bend` to the left of its direction.
   void Arc(SvgPoint from, SvgPoint to, double bend);
-  /// Adds the head of an arrow at the end of that arc.
+  /// Adds the head of an arrow at the end of the arc with the same points and bend.
   void Head(SvgPoint from, SvgPoint to, double bend, double size);
 
   bool empty() const { return data_.empty(); }

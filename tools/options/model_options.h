@@ -1,4 +1,4 @@
-// Adds MODEL and the settings to subcommands that compile, and opens what they name.
+// Adds MODEL and the settings to subcommands that compile, and opens the model and the database.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -40,13 +40,13 @@ WORD = re.compile(r"[A-Za-z][\w'-]*")
 
 
 def read_words():
-    """Pairs of a pattern and what to write instead."""
+    """Returns pairs of a pattern and the words to write instead."""
     lines = (HERE / "words.txt").read_text(encoding="utf8").splitlines()
     return [(re.compile(pattern, re.I), advice) for pattern, advice in (line.split("\t") for line in lines)]
 
 
 def sentences(passage):
-    """Pairs of a line number and a sentence."""
+    """Yields pairs of a line number and a sentence."""
     starts, text = [], ""
     for number, line in enumerate(passage.lines, passage.line):
         starts.append((len(text), number))
@@ -62,7 +62,7 @@ def longest_part(sentence):
 
 
 def findings_of_sentence(sentence, words, is_message):
-    """The kinds of fault that a sentence has."""
+    """Yields the kinds of fault that a sentence has."""
     plain = CODE.sub("x", sentence)
     if len(WORD.findall(plain)) < 3:
         return
@@ -79,7 +79,7 @@ def findings_of_sentence(sentence, words, is_message):
 
 
 def findings(name, text, words):
-    """Triples of a line number, a kind and a sentence."""
+    """Yields triples of a line number, a kind of fault and a sentence."""
     for passage in passages_of(name, text):
         is_test_data = passage.is_message and name.startswith("tests/")
         if not passage.is_accepted() and not is_test_data:
@@ -95,7 +95,7 @@ def tracked(paths):
 
 
 def read_later():
-    """Patterns of files that are not checked yet."""
+    """Returns patterns of the files that are not checked yet."""
     lines = (HERE / "later.txt").read_text(encoding="utf8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 

@@ -10,7 +10,7 @@ MARK = "prose: ok"  # in a comment: a reader has accepted the sentence as it is
 
 @dataclass(frozen=True)
 class Passage:
-    """Lines of prose that belong together."""
+    """Lines of prose that belong together: a paragraph, or one string literal."""
     line: int  # number of the first line, from 1
     lines: list
     is_message: bool = False  # a string literal: only its words are checked
@@ -33,8 +33,8 @@ def text_of(comment):
 
 
 def joined_comments(comments):
-    """Comments of neighbouring lines that begin their lines are one passage; an item of a list begins
-    another. `comments`: (line, text, begins its line)."""
+    """Returns passages. Comments of neighbouring lines that begin their lines are one passage; an item of
+    a list begins another. `comments`: (line, text, begins its line)."""
     passages = []
     for line, text, begins in comments:
         last = passages[-1] if passages else None
@@ -89,7 +89,7 @@ def python_passages(text):
 
 
 def dedented(lines):
-    """The lines of a docstring without the indentation that all but the first share."""
+    """Returns the lines of a docstring without the indentation that all but the first share."""
     first, *rest = lines
     return [first.strip(), *textwrap.dedent("\n".join(rest)).split("\n")] if rest else [first.strip()]
 
@@ -101,7 +101,8 @@ def shell_passages(text):
 
 
 def paragraphs(lines, first=1):
-    """Runs of lines between empty ones. An item of a list is a paragraph, what is indented by four is code."""
+    """Returns the paragraphs of a text. Each item of a list is a paragraph; lines indented by four
+    are code."""
     found, run, start, in_code = [], [], 0, False
     for number, line in enumerate([*lines, ""], first):
         bare = line.strip()
@@ -124,7 +125,7 @@ def markdown_passages(text):
 
 
 def passages_of(name, text):
-    """The passages of a file by the end of its name; none of a file of another kind."""
+    """Returns the passages of a file, by the ending of its name. Files of other kinds have none."""
     if name.endswith((".h", ".hpp", ".cc", ".cpp", ".c")):
         return cxx_passages(text)
     if name.endswith((".py", ".pyi")):

@@ -15,7 +15,7 @@ namespace {
 
 // Grid spacings of the two executions, relative to that of the type.
 constexpr float kGrids[] = {1.0f, 1.25f};
-// Factor by which another sample of the same error may be larger.
+// Factor by which the error of a second sample may exceed that of the first.
 constexpr double kOtherDraw = 2;
 
 OperandRounding RoundingOf(const Accuracy& accuracy) {
@@ -29,7 +29,8 @@ bool IsFactor(const Node& node, size_t operand) {
          operand < (node.op == Op::kAttention ? 3 : 2);
 }
 
-// Rounds to a grid of another spacing, which has similar errors at other values.
+// Rounds to a grid of another spacing. Its rounding errors have a similar size, but at other
+// values.
 Array RoundedOnGrid(const Array& array, OperandRounding rounding, float width) {
   Array scaled(array.type(), array.shape());
   for (int64_t i = 0; i < array.size(); ++i)

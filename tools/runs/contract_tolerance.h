@@ -1,8 +1,8 @@
 // Computes the tolerance of a model's outputs under an accuracy mode that rounds operands.
 //
 // Each kernel alone meets the accuracy mode. The error of a chain of kernels depends on the model:
-// some models shrink errors, others carry each error to every output. The reference, which has no
-// kernels, therefore executes the model with the roundings. Its error is the error that the
+// some models shrink errors, others carry each error to every output. So the reference, which has
+// no kernels, executes the model with rounded operands. The resulting error is the error that the
 // accuracy mode explains.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace tunec {
 /// Returns true if the accuracy mode permits rounding operands of products.
 bool RoundsOperands(const Accuracy& accuracy);
 
-/// Returns ToleranceFor, except under `tf32` and `bf16`. There, the result is kOutputTolerance plus
-/// twice the greatest error of two reference executions. Both round the operands of products, each
-/// to a different grid. A compiled model rounds at other places (folded weights, order of sums),
-/// which gives another sample of the same error. A kernel may also have twice the error of one
-/// evaluation (autotune/checker/check.h). `exact`: the reference's outputs without roundings. Cost:
-/// two reference executions, only under these accuracy modes.
+/// Returns ToleranceFor, except under `tf32` and `bf16`. In these modes the result is
+/// kOutputTolerance plus twice the greatest error of two reference executions. Both round the
+/// operands of products, each to a different grid. A compiled model rounds at other places (folded
+/// weights, order of sums), which gives another sample of the same error. A kernel may also have
+/// twice the error of one evaluation (autotune/checker/check.h). `exact`: the reference's outputs
+/// without roundings. Cost: two reference executions in these modes, else none.
 Result<VerifyTolerance> PropagatedTolerance(const Graph& graph, std::span<const Array> inputs,
                                             const Accuracy& accuracy, std::span<const Array> exact);
 

@@ -67,7 +67,8 @@ Cell TimeCell(double seconds) {
   return {DurationText(seconds), 1e3 * seconds};
 }
 
-// Returns the share of the arithmetic's ceiling, whatever limits the kernel.
+// Returns the rate of a kernel as a share of its arithmetic's ceiling, even if memory limits the
+// kernel.
 Cell CeilingShare(const KernelTiming& timing, const ShownRoofline& ceilings) {
   const KernelReport& kernel = timing.kernel;
   if (!ceilings.roofline || !kernel.arithmetic || kernel.flops <= 0) return Missing();

@@ -24,12 +24,12 @@ struct ExplainedRuns {
 Result<ExplainedRuns> ExplainRuns(const Executable& executable, std::span<const Array> inputs,
                                   const TimingLimits& limits);
 
-/// Returns one row for each distinct group in `kernels`, the result of GroupTimings. `ceilings` may
-/// lack the roofline.
+/// Returns one row for each distinct group in `kernels`, the result of GroupTimings. If
+/// `ceilings` has no roofline, shares of ceilings are missing.
 TextTable ExplanationTable(const std::vector<KernelTiming>& kernels, const ShownRoofline& ceilings,
                            size_t name_width);
 
-/// Returns a picture of the kernels that calculate below the ceilings.
+/// Returns a picture of the ceilings, and of the kernels that have an arithmetic.
 RooflinePicture PictureOf(const std::string& title, const std::vector<KernelTiming>& kernels,
                           const Roofline& roofline);
 

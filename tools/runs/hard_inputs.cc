@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// Factor by which rounding errors of another evaluation may exceed those of the reference.
+// Factor by which rounding errors of a compiled model may exceed those of the reference.
 constexpr double kOtherRoundings = 16;
 
 bool IsInfinite(double x) { return !std::isnan(x) && !std::isfinite(x); }

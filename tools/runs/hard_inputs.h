@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// An output's error, and its limit relative to the output's magnitude.
+/// An output's error, and the limit of the error relative to the output's magnitude.
 struct HardOutput {
   OutputError error;
   double threshold = 0;
@@ -17,10 +17,11 @@ struct HardOutput {
 };
 
 /// Compares outputs with a reference execution on the same inputs. If the plain tolerance is
-/// exceeded, 16 times the effect of rounding each node's result to its type in the reference is
-/// added to the tolerance, because hard inputs magnify roundings. An element that is not finite in
-/// the reference must not be finite in the output; infinities keep their sign. `reference` holds
-/// the results of RunReference. Cost: at most one more reference execution.
+/// exceeded, a part for roundings is added, because hard inputs magnify roundings. It is 16 times
+/// the difference of two references: `reference`, the results of RunReference, rounds each node's
+/// result to its type; the other computes in float64. An element that is finite in
+/// neither reference must not be finite in the output, and infinities must have the sign of those
+/// in `reference`. Cost: at most one more reference execution.
 Result<std::vector<HardOutput>> CheckHardOutputs(const Graph& graph, std::span<const Array> inputs,
                                                  std::span<const Array> outputs,
                                                  std::span<const Array> reference,

@@ -13,10 +13,10 @@
 
 namespace tunec {
 
-/// Returns true if the file begins like a bundle, false also if it is not readable.
+/// Returns true if the file begins like a bundle; false for other files and if it is not readable.
 bool IsBundleFile(const std::string& path);
 
-/// Loads a bundle. Of the settings, only the threads affect a compiled model.
+/// Loads a bundle. Only the settings of threads are used, since the model is compiled already.
 Result<LoadedBundle> OpenBundle(const CompileArguments& arguments);
 
 /// Makes random inputs. Integers are 0 or 1, because a bundle does not say what they index.

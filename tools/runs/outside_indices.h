@@ -5,7 +5,8 @@
 
 namespace tunec {
 
-/// Prints a line on standard error for each gather with such indices in the runs so far.
+/// Prints a line on standard error for each gather that had out-of-range indices in the runs so
+/// far.
 void NoteOutsideIndices(const Executable& executable);
 
 }  // namespace tunec

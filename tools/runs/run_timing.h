@@ -74,7 +74,7 @@ struct KernelTiming {
   int count = 0;
   double seconds = 0;         // sum over the kernels of the group
   double alone_seconds = 0;   // of all kernels, each run repeatedly alone; 0: not timed
-  double roofline_share = 0;  // least possible time / time; 0 without a roofline of the arithmetic
+  double roofline_share = 0;  // least possible time / time; 0: no ceiling of the arithmetic
   std::string limit;  // resource that limits the least possible time; empty without a roofline
 };
 /// Returns the arithmetics of the kernels' multiply-adds, each once.

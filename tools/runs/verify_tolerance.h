@@ -16,11 +16,11 @@ struct VerifyTolerance {
 
 /// Returns the tolerance of the coarsest type in which values are computed or stored.
 /// - 16-bit floats: 16 roundings, because every operation rounds and errors of layers add up.
-/// - Quantised values: 4 levels of the largest magnitude, which is 127 levels for 8 bits and 32767
-///   for 16. A value near the edge between two levels may fall on either side, which
-///   moves all values computed from this value.
+/// - Quantised values: 4 levels. The largest magnitude has 127 levels for 8 bits and 32767 for 16.
+///   A value near the edge between two levels may fall on either side, and all values computed from
+///   this value then move too.
 /// - float32 and finer types: kOutputTolerance, which suffices for long sums.
-/// - A numeric accuracy mode: 16 times its number.
+/// - Accuracy mode kBound: 16 times the bound.
 /// contract_tolerance.h handles accuracy modes that round operands.
 VerifyTolerance ToleranceFor(const Graph& graph, const Accuracy& accuracy);
 

@@ -11,7 +11,7 @@ namespace tunec {
 /// groups with the reason against fusing.
 void AddFusion(TableReport& report, const Graph& graph, const FusionPlan& plan);
 
-/// Returns a row per value between two computing nodes: the decision, and the cost that fusing
+/// Adds a row for each value between two computing nodes: the decision, and the cost that fusing
 /// saves.
 void AddFusionCandidates(TableReport& report, const Graph& graph, const FusionPlan& plan);
 

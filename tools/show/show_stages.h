@@ -12,8 +12,9 @@ std::string LoopStageNames();
 /// Returns kInvalidArgument with the nearest name if the stage does not exist.
 Status CheckLoopStage(const std::string& stage);
 
-/// Returns the text of the kernel and of its weight packing after the stage; LLVM IR after the last
-/// stage. Requires: CheckLoopStage accepts the stage. Errors: those of CompileKernel.
+/// Returns the text of the kernel and of its weight packing after the stage; the LLVM IR for the
+/// stage `emit`. Requires: CheckLoopStage accepts the stage. Errors: those of CompileKernel, and of
+/// the generator's Show.
 Result<std::string> TextAfterStage(const Compute& compute, const Schedule& schedule,
                                    KernelOptions options, const std::string& stage);
 

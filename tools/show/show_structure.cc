@@ -40,7 +40,7 @@ class WaysTo {
     }
   }
 
-  /// Returns the common origin of both operands, if any.
+  /// Returns the last node on both paths, if any.
   std::optional<NodeId> fork() const { return fork_; }
   /// Returns the nodes on the path of operand 0 or 1 only, in graph order.
   std::vector<NodeId> way(int operand) const {
@@ -48,7 +48,7 @@ class WaysTo {
   }
 
  private:
-  // Constants have no operands; a constant with two readers is not a common origin.
+  // Constants are left out: a constant that both operands read is not a common origin.
   void Mark(ValueId value, int mark) {
     const Value& of = graph_.value(value);
     if (graph_.node(of.producer).op != Op::kConstant) marks_[of.producer.index] |= mark;

@@ -66,7 +66,7 @@ class TableReport {
   /// Adds a table. In text form, prints it immediately, followed by `below`. `key` names the rows
   /// in JSON.
   void Add(std::string_view key, const TextTable& table, const std::string& below = "");
-  /// Adds a table that is printed as `text` in text form.
+  /// Adds a table for JSON; text form prints `text` instead of it.
   void AddText(std::string_view key, const TextTable& table, const std::string& text);
   /// Prints the object of all tables in JSON form; does nothing in text form.
   void Finish() const;

@@ -1,4 +1,4 @@
-// Text of models, databases and errors, as a terminal may print it.
+// Makes text of models, databases and errors safe for a terminal.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-/// Returns `text` with `?` for each control character but line ends and tabs, and for each byte
-/// that is not UTF-8. A name of a file from elsewhere could otherwise command the terminal.
+/// Returns `text` with `?` for each byte that is not UTF-8, and for each ASCII control character
+/// except line ends and tabs. Otherwise a name in a file from elsewhere could command the terminal.
 std::string VisibleText(std::string_view text);
 
 }  // namespace tunec

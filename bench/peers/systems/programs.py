@@ -11,7 +11,7 @@ def find(bindir, tool):
 
 
 def call(command):
-    """Runs a command. Raises its first error message if it fails."""
+    """Runs a command. If it fails, raises RuntimeError with its first error message."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{os.path.basename(command[0])}: {first_error(done.stderr)}")

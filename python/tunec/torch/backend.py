@@ -54,8 +54,8 @@ def _options_of(options: Mapping[str, Any] | None, mode: str | None) -> dict[str
 @_collector_paused()
 def tunec(module: fx.GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None,
           mode: str | None = None) -> Callable[..., Any]:
-    """The backend. `mode`: "max-autotune" sets 200 trials unless the options set another number.
-    `options` are those of tunec.compile by name, and
+    """The backend. `mode`: "max-autotune" and "max-autotune-no-cudagraphs" set 200 trials unless
+    the options set another number. `options` are those of tunec.compile by name, and
 
     background  True: run in torch until a thread has compiled the code. Default: False
     freeze      True: without gradients, compile weights in and pack them at the first call
@@ -98,15 +98,16 @@ def _static_places() -> tuple[int, ...]:
 
 
 class _Compiled:
-    """One compiled graph. Every argument, weights included, is read in place. With `freeze`, the
-    first call fixes the weights, because their values are not available before."""
+    """One compiled graph. Every argument, weights included, is read in place at each call. With
+    `freeze`, the weights of the first call are compiled in: their values are not available
+    before."""
 
     def __init__(self, graph: fx.GraphModule, kind: str, static_places: Sequence[int],
                  options: Mapping[str, Any], background: bool, freeze: bool) -> None:
         self._options = options
         self._background = background
-        # Partitioning rewrites the graph, so torch runs a copy of the nodes until the code is
-        # ready.
+        # Partitioning rewrites the graph, so a copy of the nodes is made, which torch runs until
+        # the code is ready.
         self._original: Any = fx.GraphModule(graph, copy.deepcopy(graph.graph)) if background else None
         with unset_fake_temporarily():  # constants are computed on real tensors
             self._parts = partition(graph)
@@ -147,7 +148,8 @@ class _Compiled:
             return self._graph(*values)
 
     def _install(self, frozen: Mapping[int, torch.Tensor], values: Sequence[Any]) -> None:
-        """Replaces each part by a SizedGraph. `frozen` maps argument indices to weights."""
+        """Replaces each part by a _Part with a SizedGraph. `frozen` maps argument indices to
+        weights."""
         weights = {self._names[i]: weight for i, weight in frozen.items()}
         self._ready.clear()
         for node in self._graph.graph.find_nodes(op="call_module"):
@@ -167,7 +169,8 @@ class _Compiled:
             self._thread.start()
 
     def _warm(self, values: Sequence[Any]) -> None:
-        """Compiles by running once on copies, so that only torch's run changes the arguments."""
+        """Compiles by running once on copies, so that only the run in torch changes the
+        arguments."""
         try:
             copies = [v.clone() if isinstance(v, torch.Tensor) and i not in self._unwritten else v
                       for i, v in enumerate(values)]
@@ -183,7 +186,7 @@ class _Compiled:
 
 
 class _Part(torch.nn.Module):
-    """A compiled submodule."""
+    """A compiled part of a graph, as a submodule."""
 
     def __init__(self, module: fx.GraphModule, weights: dict[str, torch.Tensor],
                  updates: Mapping[int, str] | None, options: Mapping[str, Any], layouts: Sequence[Layout],
@@ -212,7 +215,7 @@ class _Part(torch.nn.Module):
 
 
 def _is_changed(graph: fx.GraphModule, name: str) -> bool:
-    """Tests if the graph writes a placeholder."""
+    """Tests if the graph writes the placeholder `name`."""
     node = next(n for n in graph.graph.find_nodes(op="placeholder") if n.name == name)
     return any(user.target is torch.ops.aten.copy_.default and user.args[0] is node
                for user in node.users)

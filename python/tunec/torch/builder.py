@@ -21,7 +21,7 @@ class Value:
     def __init__(self, graph: GraphBuilder, line: Line, tensor: torch.Tensor | None = None) -> None:
         self.graph = graph
         self.line = line
-        self.tensor = tensor  # its contents, if known
+        self.tensor = tensor  # the value's elements as a torch tensor, if known
         self.element = line.element
         self.shape = tuple(line.shape)
 
@@ -39,7 +39,8 @@ class Value:
 
     @property
     def meta(self) -> torch.Tensor:
-        """Returns a tensor of the same type and shape without data, for torch's promotion rules."""
+        """Returns a tensor without data of the same type and shape, for torch's rules of type
+        promotion."""
         return torch.empty(self.shape, dtype=torch_dtype(self.element), device="meta")
 
     def _other(self, other: Any) -> Value:
@@ -147,9 +148,9 @@ class Value:
 
     def scatter(self, indices: Value, updates: Value, axis: int, depth: int = 1,
                 reduction: str = "none") -> Value:
-        """Returns this value with `updates` written at `indices` along `axis`. Indices are
-        broadcast to the updates. With a depth, an index counts positions over that many axes,
-        flattened."""
+        """Returns this value after a scatter: `updates` replace or are combined with (`reduction`)
+        the elements at `indices` along `axis`. Indices are broadcast to the updates. With a depth
+        above 1, an index is a row-major position over that many axes, beginning with `axis`."""
         return self.graph.emit("scatter", self, indices, updates, axis=axis, depth=depth,
                                reduction=reduction)
 
@@ -168,7 +169,7 @@ def numel(shape: Iterable[int]) -> int:
 
 
 class GraphBuilder:
-    """Adds lines; each line has the type of the value that it defines.
+    """Builds the lines of a graph. Each line has the type of the value that it defines.
 
     same_at_any_size  True: also add lines that have no effect at these sizes, because they may have
                       one at other sizes. Then the graphs of a model at two sizes have the same
@@ -179,7 +180,7 @@ class GraphBuilder:
         self.same_at_any_size = same_at_any_size
         self.lines: list[Line] = []
         self.weights: dict[str, torch.Tensor] = {}  # tensor by key
-        self.hint = ""  # name for the values that follow
+        self.hint = ""  # preferred name of the values that are added next
         self._numbers: dict[tuple[str, str], Value] = {}
         self._weight_values: dict[object, Value] = {}
 
@@ -191,7 +192,8 @@ class GraphBuilder:
         return self._add(Input(element, tuple(shape), name))
 
     def emit(self, op: str, *operands: Any, **attributes: Any) -> Value:
-        """Adds an operator and returns its result. Raises ValueError if shapes do not fit."""
+        """Adds an operator and returns its result. Raises ValueError if shapes do not fit, and
+        Rejected if the operator does not accept booleans."""
         if op not in BOOLEAN and operands and operands[0].element == "bool":
             raise Rejected(f"{op} of booleans")
         shapes = [None if x is None else x.shape for x in operands]
@@ -215,7 +217,8 @@ class GraphBuilder:
         return self.number(value, element).expand(shape)
 
     def constant(self, tensor: torch.Tensor, key: str = "constant") -> Value:
-        """Returns a tensor's contents as a constant in the text if short, else as a weight."""
+        """Returns a tensor's contents as a constant in the text if it has at most _MOST_INLINE
+        elements, else as a weight."""
         element = element_type(tensor.dtype)
         if element is None:
             raise Rejected(f"a tensor of {tensor.dtype}")
@@ -234,7 +237,8 @@ class GraphBuilder:
         return next(k for k in (f"{key}_{n}" for n in itertools.count()) if k not in self.weights)
 
     def weight(self, key: str, tensor: torch.Tensor, hint: str = "") -> Value:
-        """Adds a weight that shares the tensor's memory. A tensor under two names is one weight."""
+        """Adds a weight that shares the tensor's memory. If the same memory is added under two
+        names, both are one weight."""
         same = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
         if tensor.numel() > 0 and same in self._weight_values:
             return self._weight_values[same]
@@ -277,5 +281,6 @@ class GraphBuilder:
         return write_graph(name, self.lines, [(n, value.line) for n, value in outputs])
 
     def nameless(self, outputs: Iterable[tuple[str, Value]]) -> tuple[str, list[str]]:
-        """Returns a text that ignores names: see graph_text.nameless. `outputs` as in `text`."""
+        """Returns a text that does not depend on names, and its weights: see graph_text.nameless.
+        `outputs` are as in `text`."""
         return nameless(self.lines, [value.line for _, value in outputs])

@@ -28,7 +28,7 @@ _EXTRA = ("_adaptive_avg_pool2d_backward", "grid_sampler_2d", "grid_sampler_3d",
 
 
 def is_kept(target: Any) -> bool:
-    """Tests if an operator is imported whole."""
+    """Tests if an operator is imported as it is, without a decomposition."""
     name = overload_name(target)
     return name in handled_names() and (_is_primitive(target) or name in _KEPT_COMPOSITES)
 
@@ -48,8 +48,8 @@ def aot_decompositions() -> Mapping[Any, Callable[..., Any]]:
 
 
 class _AotTable(Mapping):
-    """A table that is built at its first use: building takes torch half a second, and a cached
-    graph needs no table."""
+    """A table that is built at its first use. Building takes torch half a second, and a graph from
+    the cache needs no table."""
 
     def __getitem__(self, target: Any) -> Callable[..., Any]:
         return _aot_table()[target]
@@ -72,8 +72,8 @@ def _aot_table() -> dict[Any, Callable[..., Any]]:
 
 
 def _dropout(x: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draws the random numbers separately, so that torch can make them before the other operators
-    of the graph. They do not depend on x, so the operators around the dropout stay in one part."""
+    """Draws the random numbers by a separate operator. They do not depend on x, so torch can draw
+    them before all other operators, and the operators around the dropout stay in one part."""
     if not train or p == 0:
         return x.clone(), torch.ones_like(x, dtype=torch.bool)
     if p == 1:

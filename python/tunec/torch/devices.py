@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def device_of(module: fx.GraphModule) -> torch.device:
-    """Returns the device of most results of a graph, or of its inputs if it has no results."""
+    """Returns the device of most results in a graph, or of most inputs if it has no operators."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
     nodes = nodes or module.graph.find_nodes(op="placeholder")
     counts: Counter[torch.device] = Counter(device for node in nodes for device in _devices(node))
@@ -30,26 +30,26 @@ def device_options(device: torch.device) -> dict[str, str]:
 
 
 def lies_on(node: fx.Node, device: torch.device) -> bool:
-    """Tests if a node's results and operands are on the device. CPU scalars are allowed as
-    operands."""
+    """Tests if a node's results and operands are on the device. Operands may also be scalars on the
+    CPU."""
     return (all(found == device for found in _devices(node)) and
             all(found == device or (found.type == "cpu" and not source.meta["val"].dim())
                 for source in node.all_input_nodes for found in _devices(source)))
 
 
 def on_host(weights: Weights) -> Weights:
-    """Returns the weights (see import_graph) in CPU memory and row-major. A graph with several
-    sizes is imported many times, and each import would copy them otherwise. A tensor under two
-    names stays one tensor."""
+    """Returns the weights (see import_graph) in CPU memory, row-major unless they are short. A
+    graph with several sizes is imported many times, and each import would copy the weights
+    otherwise. A tensor under two names stays one tensor."""
     def is_ready(tensor: torch.Tensor) -> bool:
-        # Short tensors are written into the text.
+        # Short tensors on the CPU need no copy, since they are written into the text.
         return tensor.device.type == "cpu" and (tensor.is_contiguous() or tensor.numel() <= 16)
 
     return _copied(weights, is_ready)
 
 
 def own_copies(weights: Weights) -> Weights:
-    """Returns copies of the weights that no other code writes."""
+    """Returns copies of the weights in CPU memory, which no other code writes."""
     return _copied(weights, lambda tensor: False)
 
 
@@ -75,6 +75,6 @@ def places_of(weights: Weights) -> frozenset[int]:
 
 
 def _devices(node: fx.Node) -> list[torch.device]:
-    """Returns the devices of a node's tensors. Constants that have no type yet are omitted."""
+    """Returns the devices of a node's results. Constants whose type is not known yet have none."""
     return [value.device for value in pytree.tree_leaves(node.meta.get("val"))
             if isinstance(value, torch.Tensor)]

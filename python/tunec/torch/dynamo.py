@@ -35,12 +35,12 @@ _ANOTHER = "*** While handling this graph break, another graph break occurred: *
 # Prefix of the function that runs the rest of a function after a graph break.
 _RESUMED = "torch_dynamo_resume_in_"
 
-# Attributes and methods of a tensor that compute nothing.
+# Attributes and methods of a tensor that do not compute with its elements.
 _FACTS = frozenset(("dim", "ndim", "shape", "size", "numel", "nelement", "dtype", "device", "stride",
                     "layout", "is_contiguous", "requires_grad", "storage_offset", "untyped_storage",
                     "data_ptr", "element_size", "type", "names", "grad", "is_floating_point"))
 
-_thread = threading.local()  # allow_rnn before this backend started in a thread
+_thread = threading.local()  # per thread: the value of allow_rnn before this backend started
 _told: set[tuple[str, str, int | str]] = set()  # functions that a warning has named
 
 
@@ -62,8 +62,8 @@ def watch(backend):
         for broken in graph_break_reasons[_thread.breaks_before:] if failure is None else ():
             _tell_of_module(broken)
 
-    # Dynamo calls these functions while it holds a lock. A backward graph is compiled while Dynamo
-    # traces all functions; compiling one of these functions would then wait for that lock forever.
+    # Dynamo calls these callbacks while it holds a lock. While a backward graph is compiled, Dynamo
+    # traces every function that is called. Tracing a callback would then wait for the lock forever.
     started, ended = torch._dynamo.disable(started), torch._dynamo.disable(ended)
 
     def register():
@@ -104,7 +104,7 @@ def _innermost(compiler):
 
 
 def _tell(frame, failure):
-    """Warns once of a function that Dynamo does not compile."""
+    """Warns once of a function that computes with tensors and that Dynamo does not compile."""
     code, values = _function_of(frame["code"], frame["locals"])
     key = code.co_filename, _name_of(code), code.co_firstlineno
     if key in _told or not _computes(failure, frame["code"], code, values):
@@ -118,8 +118,8 @@ def _tell(frame, failure):
 
 
 def _tell_of_module(broken):
-    """Warns of a graph break in a function of torch.nn. Dynamo does not compile the functions that
-    such a function calls."""
+    """Warns of a graph break in a function of torch.nn. Dynamo does not compile functions that are
+    called from such a function either."""
     stack = list(broken.user_stack)
     call = next((at for at in stack if os.path.dirname(torch.nn.__file__) in at.filename), None)
     if call is None or (call.filename, call.name, call.lineno) in _told:

@@ -7,8 +7,8 @@ from torch.nn import functional as F
 
 aten = torch.ops.aten
 
-# Values of `mask_type`: the mask is over [rows, columns] or [batch, columns]; None: over all
-# scores.
+# Values of `mask_type`: the mask has the axes [rows, columns] or [batch, columns]. None: the mask
+# has the axes of the scores.
 _OF_SCORES, _OF_KEYS = 0, 1
 
 
@@ -36,8 +36,8 @@ def _attention_of_heads(query, key, value, embed_dim, num_heads, qkv_weight, qkv
 
 
 def _projected(query, key, value, weight, bias):
-    """Returns queries, keys and values; one product computes all three if the operands are
-    equal."""
+    """Returns queries, keys and values. If all three operands are the same tensor, one product
+    computes all three."""
     if query is key and key is value:
         return F.linear(query, weight, bias).chunk(3, -1)
     return [F.linear(x, w, b)

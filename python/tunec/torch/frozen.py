@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-# Number of changes after which weights are treated as inputs.
+# Number of changes of weights after which all weights are read in place.
 MOST_CHANGES = 2
 
 
@@ -42,8 +42,8 @@ class FrozenWeights:
                 self._changes += 1
                 if self._changes > MOST_CHANGES:
                     self.places, marks = [], _mark([])
-            # Holds the memory of compiled-in weights, so that no other weight gets the same
-            # address.
+            # Holds the memory of compiled-in weights, so that no new weight gets the address of an
+            # old one.
             self._held = [values[i].detach() for i in self.places]
             self._install({i: values[i] for i in self.places}, values)
             self._marks = marks
@@ -53,8 +53,8 @@ _version = operator.attrgetter("_version")
 
 
 def _mark(weights: Sequence[torch.Tensor]) -> tuple[list[int], list[int]]:
-    """Returns the address and the version of each weight, which change with the weight. A model has
-    hundreds of weights, so this function must be fast."""
+    """Returns the address and the version of each weight. One of them differs after a visible
+    change of the weight. A model has hundreds of weights, so this function must be fast."""
     addresses = list(map(torch.Tensor.data_ptr, weights))
     try:
         return addresses, list(map(_version, weights))

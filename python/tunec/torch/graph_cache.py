@@ -43,8 +43,9 @@ try:
     from torch.fx._graph_pickler import GraphPickler, Options
 
     class _Details(autograd_cache.AOTAutogradCacheDetails):
-        """The facts in a graph's key. torch's own class includes Inductor's settings. It would load
-        all of Inductor, which takes longer than tracing most graphs."""
+        """The properties that are hashed to the key of a cached graph. torch's own class includes
+        Inductor's settings. It would load all of Inductor, which takes longer than tracing most
+        graphs."""
 
         def _init_fx_graph_hash_details(self, gm, example_inputs, fx_config):
             FxGraphCache._check_can_cache(gm, example_inputs, fx_config)
@@ -62,16 +63,17 @@ try:
 except (ImportError, AttributeError):  # another version of torch
     HAS_CACHE, OutputCode = False, object
 
-# Version of the key: raise it if the stored form or a decomposition under the same name changes.
+# Version of the key: raise it if the stored form changes, or a decomposition under the same name.
 _FORMAT = 3
 
-# During a call of the backend: makes a function of a graph and of the indices of arguments that are
-# parameters and buffers.
+# Function that makes the callable of a graph, from the graph and the indices of the arguments that
+# are parameters and buffers. Set during a call of the backend.
 _make_function: contextvars.ContextVar[Callable[..., Any]] = contextvars.ContextVar("make_function")
 
 
 class StoredGraph(OutputCode):
-    """A compiled function and its graph, from which another process makes the same function."""
+    """A callable of a graph, stored as the graph: another process makes the same callable from
+    it."""
 
     def __init__(self, graph, static_places, run):
         super().__init__()
@@ -86,14 +88,15 @@ class StoredGraph(OutputCode):
         return self._run(inputs)
 
     def prepare_for_serialization(self):
-        """Prepares a copy that is written to a file and does not run."""
+        """Prepares a copy of this object for a file: the copy has the graph as bytes and cannot
+        run."""
         if _has_effects(self._graph):
             raise autograd_cache.BypassAOTAutogradCache("effects in the graph")
         self._bytes = GraphPickler.dumps(self._graph, Options(ops_filter=None))
         self._graph = self._run = None
 
     def post_compile(self, example_inputs, constants, graph_kwargs):
-        """Makes the function after the graph was read from a file."""
+        """Makes the callable after the graph was read from a file."""
         graph = GraphPickler.loads(self._bytes, detect_fake_mode(example_inputs))
         self._run = _make_function.get()(graph, self._static_places)
 
@@ -117,7 +120,8 @@ def _is_private(folder):
 
 
 def may_be_kept(example_inputs):
-    """Tests if a Dynamo graph with these inputs can be cached."""
+    """Tests if the graph of a call with these inputs can be cached. Warns if the folder is not
+    private."""
     if not HAS_CACHE or any(not isinstance(x, torch.Tensor) for x in example_inputs):
         return False
     if torch.is_grad_enabled():
@@ -139,11 +143,11 @@ def keeping_compiler(make_function, static_places):
 
 @contextlib.contextmanager
 def kept_graphs(make_function):
-    """A context for AOTAutograd, in which `make_function(graph, places)` makes the function of a
-    cached graph."""
+    """Returns a context for AOTAutograd. In it, graphs are looked up in tunec's cache, and
+    `make_function(graph, places)` makes the callable of a cached graph."""
     token = _make_function.set(make_function)
     try:
-        # Dynamo compiles one graph at a time, so no other compiler's key is made meanwhile.
+        # Dynamo compiles one graph at a time, so the patches affect no other compiler.
         with functorch_config.patch(bundled_autograd_cache=True), \
                 mock.patch.object(autograd_cache, "AOTAutogradCacheDetails", _Details), \
                 mock.patch.object(autograd_cache.AOTAutogradCache, "_get_tmp_dir", _folder):

@@ -17,13 +17,14 @@ _WORDS = frozenset(("input", "output", "weight", "constant", "graph", "layout", 
 
 
 def quote(text: str) -> str:
-    """Returns a quoted string of the text."""
+    """Returns a text as a string literal of the `.graph` text."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 def name_text(name: str) -> str:
-    """Returns a name, quoted unless it is an identifier outside the grammar's words."""
+    """Returns a name, as a string literal unless it is an identifier and not a word of the
+    grammar."""
     return name if _IDENTIFIER.match(name) and name not in _WORDS else quote(name)
 
 
@@ -126,7 +127,7 @@ class _Names:
 
 
 def live_lines(lines: Sequence[Line], outputs: Iterable[Line]) -> list[Line]:
-    """Returns the inputs and the lines that outputs depend on, in their order."""
+    """Returns, in their order, the inputs and the lines that `outputs` depend on."""
     needed = set()
     pending = list(outputs)
     while pending:
@@ -155,8 +156,8 @@ def write_graph(name: str, lines: Sequence[Line], outputs: Sequence[tuple[str, L
 
 def nameless(lines: Sequence[Line], outputs: Sequence[Line]) -> tuple[str, list[str]]:
     """Returns a text of the computation that does not depend on names, and the keys of its weights
-    in the order of the text. Values are numbered, and operations that return their operand are
-    omitted."""
+    in the order of the text. Values have numbers instead of names. Operations that return their
+    operand unchanged are omitted."""
     names: dict[Line, str] = {}
     text: list[str] = []
     weights: list[str] = []

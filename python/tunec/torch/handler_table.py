@@ -2,8 +2,7 @@
 
 A handler receives the operator's arguments in the order and with the defaults of its schema.
 Tensors are Values (or None), all other arguments are as in FX. A handler returns a Value, or a
-tuple for several results. For unsupported arguments, a handler raises
-Rejected.
+tuple for several results. For unsupported arguments, a handler raises Rejected.
 """
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ _HANDLERS: dict[str | None, Any] = {}  # by the name without its namespace: "add
 
 
 class Call:
-    """The node that is imported: facts for handlers beside the operator's arguments."""
+    """The node that is imported: its graph, operator and results, for handlers."""
 
     def __init__(self, graph: GraphBuilder, target: Any, result: Any, used: frozenset[int] | None = None,
                  beside_torch: bool = False) -> None:
@@ -32,7 +31,8 @@ class Call:
         self.target = target  # the OpOverload
         self.result = result  # its fake tensor in FX, or a tuple of them
         self._used = used  # indices of results that are read; None: unknown
-        # If torch can run the node, the handler rejects values that eager mode checks.
+        # True: torch can run the node. Handlers then reject values for which eager mode raises an
+        # error.
         self.beside_torch = beside_torch
 
     @property
@@ -44,7 +44,7 @@ class Call:
         return self.result[index] if several else self.result
 
     def is_used(self, index: int) -> bool:
-        """Tests if one of several results may be read."""
+        """Tests if the result with this index may be read."""
         return self._used is None or index in self._used
 
     def element(self, index: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""An imported torch graph: its text and the facts needed to run it."""
+"""An imported torch graph: its text, its weights, and the mapping of inputs and outputs."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -31,9 +31,9 @@ class Fixed:
 
 @dataclass
 class ImportedGraph:
-    """A graph and the facts needed to run it instead of the FX graph.
+    """A graph, and the mapping by which it runs instead of the FX graph.
 
-    If a port has an order, the text has its dimensions in that order.
+    If a port has an order, the text has the port's dimensions in that order.
 
     `outputs`: the tensor outputs of the FX graph in their order, then the mutations.
     `results`: for each output of the FX graph, the index of an output, or Fixed.

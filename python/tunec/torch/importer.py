@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 
     Imported = tuple[ImportedGraph | None, list[UnsupportedNode]]  # the graph, or the nodes
 
-# Operators that check or mark something for torch; their results are not used.
+# Operators that only check or mark something for torch, so they are not imported.
 _IGNORED = ("_assert_scalar", "_assert_tensor_metadata", "_assert_async", "sym_constrain_range",
             "sym_constrain_range_for_size", "_functional_assert_async", "_functional_assert_scalar")
-# Regions whose nested graph is imported in place. The number is the index of the graph argument.
+# Operators that contain a graph, which is imported in place. The number is the index of the
+# argument that is the graph.
 _REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4, "wrap_set_grad_enabled": 1}
 
 
 class Importer:
-    """Walks a graph once. Nodes that cannot be imported are recorded, and their results become
-    inputs. One walk therefore finds all unsupported nodes.
+    """Walks a graph once. A node that cannot be imported is recorded, and new inputs replace its
+    results. One walk therefore finds all unsupported nodes.
 
     beside_torch  True: torch can run the rejected nodes (see Call)
     """
@@ -48,7 +49,7 @@ class Importer:
 
     def size(self, value: Any) -> Any:
         """Returns a size as a number. Raises Rejected if a symbol has no number, and for floats and
-        booleans made of sizes: their traced values are wrong for other sizes."""
+        booleans made of sizes, since their values differ for other sizes."""
         if isinstance(value, (torch.SymFloat, torch.SymBool)):
             raise Rejected(f"a number that is made of sizes and is no whole one: {value.node.expr}")
         if not isinstance(value, torch.SymInt):
@@ -112,7 +113,7 @@ class Importer:
             return self._leave(node, f"the importer failed: {first_line(fault)}")
 
     def _leave(self, node: fx.Node, reason: str) -> Any:
-        """Records a node that cannot be imported. Returns a replacement for its results."""
+        """Records a node that cannot be imported. Returns inputs that replace its results."""
         left = UnsupportedNode(node.name, _operator_name(node), reason, place_of(node))
         self.unsupported.append(left)
         return self._phantom(node.meta.get("val"))
@@ -126,7 +127,8 @@ class Importer:
         return self.size(argument)
 
     def _phantom(self, meta: Any) -> Any:
-        """Returns a value of the right type as a replacement for one that cannot be computed."""
+        """Returns an input of the right type as a replacement for a value that cannot be
+        computed."""
         try:
             if isinstance(meta, (tuple, list)):
                 return tuple(self._phantom(m) for m in meta)
@@ -188,8 +190,8 @@ class Importer:
         return result
 
     def _check(self, node: fx.Node, meta: Any, result: Any) -> None:
-        """Compares a handler's result with the type and shape of torch; a difference is a handler's
-        bug."""
+        """Compares a handler's result with the type and shape that torch has recorded. Raises
+        AssertionError if they differ: the handler then has a bug."""
         if isinstance(meta, (tuple, list)):
             for m, r in zip(meta, result, strict=True):
                 self._check(node, m, r)
@@ -226,7 +228,7 @@ def _is_empty(result: Any) -> bool:
 
 
 def _nothing(call: Call) -> Any:
-    """Returns empty results for such a call; its operands do not matter."""
+    """Returns results without elements; the operands of the call do not matter."""
     if not isinstance(call.result, (tuple, list)):
         return call.graph.full(call.shape(), 0, call.element())
     return tuple(call.graph.full(call.shape(i), 0, call.element(i))
@@ -324,8 +326,8 @@ def unsupported(module: fx.GraphModule, *, weights: Weights | None = None,
                 sizes: Mapping[str, int] | None = None, beside_torch: bool = False) -> list[UnsupportedNode]:
     """Returns an UnsupportedNode for each node of a GraphModule that cannot be imported.
 
-    `beside_torch`: torch can run these nodes. Nodes that torch should run are then also
-    returned."""
+    `beside_torch`: torch can run the rejected nodes. Nodes that are better run by torch are then
+    returned too."""
     importer = Importer(sizes or {}, beside_torch=beside_torch)
     return _import(module, weights or {}, importer, [], {}, "model")[1]
 

@@ -14,7 +14,7 @@ BINARY = frozenset(("add", "sub", "mul", "div", "pow", "min", "max", "mod", "and
 REDUCTIONS = frozenset(("reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod",
                         "reduce_l1", "reduce_l2", "reduce_sum_square", "reduce_log_sum_exp"))
 
-# Operators that accept booleans; other operators require numbers.
+# Operators whose first operand may be boolean; other operators require numbers.
 BOOLEAN = frozenset(("identity", "not", "cast", "and", "or", "xor", "eq", "ne", "where",
                      "transpose", "reshape", "expand", "slice", "concat", "pad", "tile", "gather",
                      "gather_elements", "scatter"))

@@ -9,8 +9,8 @@ from torch.export.graph_signature import ConstantArgument, InputKind
 from .._errors import InvalidArgument
 from .symbols import solve
 
-# Sizes 0 and 1 are special while torch traces. Programs accept them although
-# exported ranges exclude both.
+# While torch traces, it treats sizes 0 and 1 as constants. Exported ranges begin at 2, but programs
+# also accept smaller sizes.
 _SPECIAL = 2
 
 
@@ -31,7 +31,8 @@ class InputBounds:
         self._known: set[object] = set()  # shapes and numbers that passed before
 
     def check(self, leaves: Sequence[Any]) -> None:
-        """Raises InvalidArgument with the input, the axis, its size and the expected size."""
+        """Raises InvalidArgument unless the program is valid for these arguments. The message names
+        the input, the axis, its size and the expected size, or the constant."""
         key: tuple[object, ...] | None = tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else x for x in leaves)
         try:
             if key in self._known:
@@ -98,7 +99,8 @@ class InputBounds:
 
 
 def _spelt(expected: Any, size: torch.SymInt) -> str:
-    """Returns the text of an expected size, with its number if other sizes determine it."""
+    """Returns the text of an expected size. If other sizes determine it, the text has the
+    number."""
     expression = size.node.expr
     if expression.is_symbol:
         return f"{expected} as in another input"
@@ -106,7 +108,7 @@ def _spelt(expected: Any, size: torch.SymInt) -> str:
 
 
 def _guards_of(program: ExportedProgram) -> tuple[Any, tuple[str, ...]]:
-    """Returns torch's function that checks the other relations, and the names of its inputs."""
+    """Returns torch's function that checks the remaining relations, and the names of its inputs."""
     if not getattr(program, "_guards_code", None):
         return None, ()
     module = program.module()

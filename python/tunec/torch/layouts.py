@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from .ports import memory_order
 
-# Operators whose result is not an image, even if the operand is.
+# Operators whose result is not an image, even if the operand is one: they change the axes.
 _TURNED = ("permute", "transpose", "t", "view", "_unsafe_view", "reshape", "expand", "as_strided")
 
 
@@ -61,7 +61,8 @@ def _channels_last(meta: torch.Tensor) -> Layout:
 
 
 def _images(part: fx.GraphModule) -> set[fx.Node]:
-    """Returns the results of convolutions and of operators on them that preserve the axes."""
+    """Returns the results of convolutions, and of operators on these results that preserve the
+    axes."""
     images: set[fx.Node] = set()
     for node in part.graph.nodes:
         if node.op == "call_function" and _may_be_image(node.meta.get("val")):
@@ -134,7 +135,8 @@ def _strides(node: Any, layouts: Mapping[str, Sequence[Layout]]) -> tuple[int, .
 
 
 def take_strides(module: fx.GraphModule, inputs: Sequence[Any]) -> None:
-    """Sets the strides of a backward graph's inputs to those reported for the forward outputs."""
+    """Sets the strides of a backward graph's inputs to the strides that the forward graph
+    reported."""
     aten = torch.ops.aten
     by_strides = (aten.as_strided.default, aten.as_strided_scatter.default)
     for node, given in zip(module.graph.find_nodes(op="placeholder"), inputs):
@@ -149,7 +151,7 @@ def take_strides(module: fx.GraphModule, inputs: Sequence[Any]) -> None:
 
 def _give_as_said(graph: fx.Graph, placeholder: fx.Node, said: torch.Tensor,
                   readers: Sequence[fx.Node]) -> None:
-    """Inserts a copy with the traced strides for readers that address elements by strides."""
+    """Inserts a copy with the traced strides before readers that address elements by strides."""
     with graph.inserting_before(next(n for n in graph.nodes if n.op != "placeholder")):
         copy = graph.call_function(torch.ops.aten.clone.default, (placeholder,),
                                    {"memory_format": torch.contiguous_format})
@@ -159,7 +161,8 @@ def _give_as_said(graph: fx.Graph, placeholder: fx.Node, said: torch.Tensor,
 
 
 def with_strides(tensor: Any, strides: tuple[int, ...] | None) -> Any:
-    """Returns the tensor with these strides: the tensor itself, a view, or a copy."""
+    """Returns the tensor with these strides: the tensor itself, a view, or a copy. If the strides
+    make elements overlap other than by repetition, returns the tensor itself."""
     if strides is None or not isinstance(tensor, torch.Tensor) or tensor.stride() == strides:
         return tensor
     # If elements are repeated, one element of the repeated axis is enough.

@@ -12,7 +12,7 @@ from .._errors import Error, InvalidArgument, NotCompiledWarning, ParseError, Un
 from .errors import UnsupportedNode, first_line
 from .partitions import BY_STRIDES
 
-# Errors for a graph that the compiler rejects. Wrong options also give the first error.
+# Errors for a graph that the compiler rejects. InvalidArgument also means that an option is wrong.
 REJECTIONS = (InvalidArgument, ParseError, Unsupported)
 
 _ANY_GRAPH = """graph any {
@@ -36,7 +36,7 @@ class LeftPart:
                  left: list[UnsupportedNode]) -> None:
         self._module, self._name, self._options, self._left = module, name, options, left
         self._in_torch: Any = None  # a GraphModule after the first rejection
-        self._shapes: set[tuple[object, ...]] = set()  # the compiler rejected the part for arguments of these shapes
+        self._shapes: set[tuple[object, ...]] = set()  # shapes of arguments for which the compiler rejected the part
 
     def takes(self, arguments: Sequence[Any]) -> bool:
         """Tests if the compiler rejected the part for arguments of these shapes."""

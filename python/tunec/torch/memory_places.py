@@ -1,7 +1,7 @@
 """Finds operators that read elements by memory address (as_strided).
 
-They need the strides that torch's kernels give a tensor. For some kernels, tracing records other
-strides if operands are not row-major, such as `roll` of channels-last images.
+The operators need the strides that torch's kernels give an operand. If operands are not row-major,
+tracing records wrong strides for some kernels, such as `roll` of channels-last images.
 """
 import torch
 from torch import fx
@@ -17,7 +17,7 @@ _UNTOLD = frozenset((
     "replication_pad3d", "copysign", "heaviside", "ldexp", "logaddexp", "floor_divide",
     "div.Tensor_mode", "div.Scalar_mode", "logical_and", "logical_or", "logical_xor"))
 
-# The results of these kernels are row-major, whatever the strides of the operands are.
+# The results of these kernels are always row-major.
 _ROW_MAJOR = frozenset(("mm", "bmm", "addmm", "baddbmm"))
 
 

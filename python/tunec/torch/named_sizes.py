@@ -41,15 +41,15 @@ def symbol_of(program: ExportedProgram, place: str) -> str:
 
 
 def samples_for(program: ExportedProgram, symbols: Sequence[str]) -> list[tuple[int, ...]]:
-    """Returns sample sizes: tuples of a number per symbol, where one symbol or all symbols
-    change."""
+    """Returns sample sizes: tuples with a number for each symbol. From one sample to the first one,
+    either one symbol changes or all symbols change."""
     choices = []
     for i, symbol in enumerate(symbols):
         low, most = _range_of(program, symbol)
         high = int(min(low + 40, most))
         if high < low + 2:
             raise ValueError(f"the program allows sizes from {low} to {high}, expected 3 or more sizes")
-        # Different dimensions get different numbers.
+        # Different symbols get different numbers, so that a number in a text shows its symbol.
         first = min(low + 3 + 2 * i, high - 2)
         choices.append((first, min(first + 4 + i, high - 1), high))
     base = tuple(choice[0] for choice in choices)
@@ -60,7 +60,7 @@ def samples_for(program: ExportedProgram, symbols: Sequence[str]) -> list[tuple[
 
 @dataclass(frozen=True)
 class NamedText:
-    """A text with names for sizes: words, and an expression between each two words."""
+    """A text with names for sizes: fixed words, with an expression of sizes between each two."""
 
     names: tuple[str, ...]
     words: tuple[str, ...]
@@ -161,8 +161,8 @@ def _sum(column: Sequence[int], names: Sequence[str], samples: Sequence[tuple[in
     terms = [(f, name if abs(f) == 1 else f"{abs(f)} * {name}") for f, name in zip(factors, names) if f]
     if constant:
         terms.append((constant, str(abs(constant))))
-    # A size must not begin with a minus. In an attribute, it must not begin with a number that an
-    # operator follows.
+    # By the grammar, a size must not begin with a minus. In an attribute, it must not begin with a
+    # number that an operator follows.
     terms.sort(key=lambda term: term[0] < 0 or term[1].isdigit())
     if terms[0][0] < 0:
         return None

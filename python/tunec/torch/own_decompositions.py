@@ -1,7 +1,7 @@
 """Decompositions for operators whose decomposition in torch differs from torch's kernels.
 
-torch decomposes some operators before it reads a table, by Python kernels for its key Autograd.
-Rules replace these kernels only while a graph is traced for tunec.
+torch decomposes some operators before it reads a table, by Python kernels for the dispatch key
+Autograd. Rules replace these kernels, but only while a graph is traced for tunec.
 """
 import contextlib
 import contextvars
@@ -30,8 +30,8 @@ _LINEAR = ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "
 
 
 def own_decompositions():
-    """Returns decomposition functions by operator. NotImplemented as a result leaves the operator
-    whole."""
+    """Returns decomposition functions by operator. If a function returns NotImplemented, the
+    operator is not decomposed."""
     table = {aten.addr.default: _addr, aten._softmax_backward_data.default: _softmax_backward,
              aten.grid_sampler_2d.default: _grid_sampler}
     table |= {overload: functools.partial(_linspace, overload)
@@ -52,7 +52,8 @@ def own_rules():
 
 
 def _addr(addend, column, row, *, beta=1, alpha=1):
-    """Multiplies a factor by alpha, as the kernel does: the product alone may overflow."""
+    """Multiplies the column by alpha before the product, as the kernel does: the product alone may
+    overflow."""
     if not addend.is_floating_point():
         return decomposition_table[aten.addr.default](addend, column, row, beta=beta, alpha=alpha)
     product = (column if alpha == 1 else column * alpha).unsqueeze(1) * row
@@ -60,22 +61,23 @@ def _addr(addend, column, row, *, beta=1, alpha=1):
 
 
 def _softmax_backward(gradient, output, dim, input_dtype):
-    """Subtracts the sum from the gradient and multiplies by the output last, as the kernel does."""
+    """Subtracts the sum first and multiplies by the output last, as the kernel does."""
     wide, y = (x.float() if x.dtype in _NARROW else x for x in (gradient, output))
     total = (wide * y).sum(dim, keepdim=True)
     return ((wide - total) * y).to(input_dtype).contiguous()
 
 
 def _linspace(overload, start, end, steps, *, dtype=None, **where):
-    """Leaves integer types whole: steps fall on integers, so roundings of the kernel decide
-    truncation."""
+    """Does not decompose integer types: a step often falls on an integer, so the kernel's rounding
+    decides which integer remains after truncation."""
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         return NotImplemented
     return decomposition_table[overload](start, end, steps, dtype=dtype, **where)
 
 
 def _grid_sampler(images, grid, mode=0, padding=0, align_corners=False):
-    """Computes positions in float32: in bfloat16 they would be off by whole pixels."""
+    """Computes positions of 16-bit images in float32: in bfloat16 they would be off by whole
+    pixels."""
     if images.dtype not in _NARROW:
         return _sampled(images, grid, mode, padding, align_corners)
     wide = _sampled(images.float(), grid.float(), mode, padding, align_corners)
@@ -116,14 +118,15 @@ def _multi_margin_loss(scores, target, p=1, margin=1, weight=None, reduction=1):
 
 
 def _stays_whole(images, *arguments):
-    """Tests if resizing is imported as one operator. Gradients of resizing and dynamic sizes have
+    """Tests if resizing is imported as one operator. Gradients and dynamic sizes are not: they have
     no handler."""
     sizes = [*images.shape, *(arguments[0] or ())]
     return not images.requires_grad and all(isinstance(size, int) for size in sizes)
 
 
 def _resized(target, original, images, *arguments):
-    """Leaves resizing whole by dispatching below the key at which torch decomposes it."""
+    """Prevents the decomposition of resizing, by dispatching below the key at which torch
+    decomposes it."""
     if not _stays_whole(images, *arguments):
         return original(images, *arguments)
     with torch._C._AutoDispatchBelowAutograd():
@@ -131,13 +134,14 @@ def _resized(target, original, images, *arguments):
 
 
 def _resized_later(target, original, images, *arguments):
-    """Leaves resizing whole if torch asks for a decomposition: NotImplemented means that none
-    exists."""
+    """Prevents the decomposition of resizing if torch asks for one: NotImplemented means that there
+    is none."""
     return NotImplemented if _stays_whole(images, *arguments) else original(images, *arguments)
 
 
 def _resized_by_factors(by_size, original, images, size, *arguments):
-    """Resizes to the size that the factors give. The factors are the last argument."""
+    """Resizes by size instead of by factors, to the size that the factors give. The factors are the
+    last argument."""
     if not _stays_whole(images, size):
         return original(images, size, *arguments)
     *how, factors = arguments

@@ -16,20 +16,21 @@ from .importer import unsupported
 from .memory_places import reads_places, untold_strides
 from .sized import hinted_sizes
 
-# Operators that only change the view of elements. A part with only such operators is not worth a
-# call.
+# Operators that move or convert elements but compute nothing. A part with only such operators is
+# not worth a call.
 _ONLY_VIEWS = ("view", "permute", "expand", "slice", "select", "squeeze", "unsqueeze", "alias", "t",
                "transpose", "detach", "_unsafe_view", "reshape", "clone", "_to_copy", "full")
 
-# Views that are valid for torch's strides, but may be invalid for tunec's. A reshape copies if
-# necessary.
+# Views that are valid for torch's strides of an operand, but may be invalid for tunec's. The
+# reshape that replaces a view copies if necessary.
 BY_STRIDES = {torch.ops.aten.view.default: torch.ops.aten.reshape.default,
                torch.ops.aten._unsafe_view.default: torch.ops.aten.reshape.default}
 
 
 @dataclass
 class Partitions:
-    """A graph whose call_module nodes are to be compiled. `left` has the nodes that torch runs."""
+    """A graph whose call_module nodes are the parts that tunec compiles. `left` has the nodes that
+    torch runs."""
 
     module: fx.GraphModule
     compiled: list[str] = field(default_factory=list)  # names of the submodules
@@ -37,8 +38,8 @@ class Partitions:
 
 
 class _Supported(OperatorSupportBase):
-    """All nodes, except nodes that cannot be imported or are on a minority device. Sizes may be
-    computed by torch or by tunec."""
+    """All nodes, except nodes that cannot be imported and nodes on another device than most.
+    Arithmetic of sizes may be in a part or outside."""
 
     def __init__(self, module: fx.GraphModule) -> None:
         found = unsupported(module, sizes=hinted_sizes(module), beside_torch=True)
@@ -56,8 +57,8 @@ class _Supported(OperatorSupportBase):
 
 
 def _of_fractions(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
-    """Returns the nodes that read a float or boolean made of sizes. The value of such an argument
-    must be known when its part is compiled."""
+    """Returns the nodes with a float or boolean made of sizes as an operand. The value of such an
+    operand would have to be known when the part is compiled."""
     def is_fraction(node: fx.Node) -> bool:
         return isinstance(node.meta.get("val"), (torch.SymFloat, torch.SymBool))
 
@@ -78,7 +79,8 @@ def _elsewhere(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]
 
 
 def _read_by_place(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
-    """Returns the nodes that torch must run because other nodes read their results by address."""
+    """Returns the nodes that torch must run because other nodes read the results by address
+    (memory_places.py)."""
     sources = {source: None for node in module.graph.nodes if reads_places(node)
                for source in untold_strides(node.args[0])}
     return [UnsupportedNode(source.name, str(source.target), "its places in memory are read",
@@ -87,15 +89,15 @@ def _read_by_place(module: fx.GraphModule, known: set[str]) -> list[UnsupportedN
 
 
 def _writes_placeholder(node: fx.Node) -> bool:
-    """Tests if a node writes a placeholder. The caller of the parts performs such a copy, or a part
-    writes the argument in place (updates.py)."""
+    """Tests if a node writes a placeholder. Such a copy is never left to torch as unsupported: the
+    caller of the parts performs it, or a part writes the argument in place (updates.py)."""
     return (node.target is torch.ops.aten.copy_.default and isinstance(node.args[0], fx.Node)
             and node.args[0].op == "placeholder")
 
 
 def _is_of_tensors(meta: Any) -> bool:
-    """Tests if a result consists of tensors. Some of several may be None, such as unused
-    gradients."""
+    """Tests if a result consists of tensors. One of several results may be None, such as an unused
+    gradient."""
     if isinstance(meta, (tuple, list)):
         return all(m is None or _is_of_tensors(m) for m in meta)
     return isinstance(meta, torch.Tensor)
@@ -121,7 +123,8 @@ def partition(module: fx.GraphModule) -> Partitions:
 
 def _propose(module: fx.GraphModule, supported: _Supported) -> list[Iterable[fx.Node]]:
     """Returns the nodes of each part. torch's partitioner takes time quadratic in the number of
-    nodes. It is used only if a single part would depend on nodes that depend on the part."""
+    nodes. It is used only if a single part of all nodes is impossible, since the part would depend
+    on its own results."""
     nodes = _nodes_of(module, supported)
     if _is_one_part(module, nodes):
         return [nodes] if nodes else []
@@ -144,7 +147,8 @@ def _nodes_of(module: fx.GraphModule, supported: _Supported) -> dict[fx.Node, No
 
 
 def _is_one_part(module: fx.GraphModule, nodes: Mapping[fx.Node, None]) -> bool:
-    """Tests if no node of these depends on another node that depends on one of these."""
+    """Tests if these nodes can be one part: none depends on a node outside that depends on one of
+    these."""
     after = set()
     for node in module.graph.nodes:
         needs_after = any(n in after for n in node.all_input_nodes)

@@ -1,7 +1,8 @@
 """Tests if the numbers of a module's graphs are sums and products of sizes.
 
 torch has an expression for each size and each number made of sizes. Handlers compute further
-numbers. The handlers below use sums and products of sizes, or leave sizes to the operator's rule.
+numbers from sizes. The handlers listed here only compute sums and products, or leave sizes to the
+operator's rule.
 """
 import operator
 from typing import Any
@@ -15,7 +16,7 @@ from .symbols import is_plain, is_rounded
 # Modules of operators/ whose handlers compute no other numbers.
 _MODULES = ("attention", "comparison", "conversions", "creation", "elementwise", "matmul", "rounding",
             "views")
-# Further handlers of that kind, by module.
+# Further handlers that compute no other numbers, by module.
 _HANDLERS = {
     "convolution": ("convolution",),
     "indexing": ("embedding", "gather", "index_select"),

@@ -90,7 +90,7 @@ def _free_name(name: str, taken: set[str]) -> str:
 
 
 def _view_root(node: fx.Node) -> fx.Node | None:
-    """Returns the placeholder that a node is or is a view of, or None."""
+    """Returns the placeholder that a node is or is a view of; None for other nodes."""
     while node.op == "call_function":
         schema = getattr(node.target, "_schema", None)
         if schema is None or not schema.arguments or not node.args:

@@ -1,15 +1,16 @@
 """Unrolls LSTM, GRU and RNN layers.
 
-A graph has no loops, so each step of a sequence has separate nodes. torch unrolls these layers in
-the same way. However, it omits the dropout between layers, and calls a oneDNN kernel for some
-LSTMs. A sequence of unknown or very large length stays one node that torch runs.
+A graph has no loops, so each step of a sequence has separate nodes. torch also unrolls these
+layers. However, torch's version omits the dropout between layers, and calls a oneDNN kernel for
+some LSTMs. A sequence of unknown or very large length stays one node, which torch runs.
 """
 import torch
 from torch.nn import functional as F
 
 aten = torch.ops.aten
 
-# Tracing and compiling time grows with the steps, but long sequences gain little at run time.
+# Tracing and compiling time grows with the number of steps, but long sequences gain little at run
+# time.
 MOST_STEPS = 1024
 
 # Value of the argument `mode` of mkldnn_rnn_layer for an LSTM.
@@ -86,8 +87,8 @@ class _Weights:
 
 def _unrolled(x, state, weights, cell, is_reversed):
     """Returns the outputs of all steps, and the last state. The first tensor of a state is the
-    output. `cell` maps the step's product with the inputs, a state, and weights to the next
-    state."""
+    step's output. `cell` returns the next state, from the product of the step's inputs with their
+    weights, a state, and the weights."""
     products = F.linear(x, weights.of_inputs, weights.input_bias).unbind(0)
     outputs = []
     for product in reversed(products) if is_reversed else products:
@@ -142,7 +143,8 @@ def _simple(cell):
 
 def _mkldnn_layer(x, of_inputs, of_states, input_bias, state_bias, hx, cx, reverse, batch_sizes, mode,
                   hidden_size, layers, has_biases, bidirectional, batch_first, train):
-    """Decomposes one layer of an LSTM; torch calls this kernel only in that form."""
+    """Decomposes one layer of an LSTM. torch calls this kernel only for one layer and one
+    direction."""
     steps = x.shape[0]
     if (mode != _LSTM_OF_IDEEP or layers != 1 or bidirectional or batch_first or train or batch_sizes
             or isinstance(steps, torch.SymInt) or not _is_short(steps, 1, False)):

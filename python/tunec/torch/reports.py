@@ -16,7 +16,8 @@ from .errors import UnsupportedNode
 if TYPE_CHECKING:
     from .partitions import Partitions
 
-# Reports of the latest graphs. The number is bounded for programs that compile forever.
+# Reports of the latest graphs. Their number is limited for processes that compile new graphs all
+# the time.
 _latest: deque[GraphReport] = deque(maxlen=256)
 _skipped: deque[SkippedFunction] = deque(maxlen=256)
 

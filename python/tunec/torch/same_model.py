@@ -1,7 +1,7 @@
 """Executables with dynamic shapes, each shared by all graphs of one model.
 
-Dynamo traces a model again if a size is 1. The new graph equals the graph with that size dynamic,
-traced earlier or later, so both run on the same executables.
+Dynamo traces a model again if a size is 1. The graph for size 1 equals the graph with this size
+dynamic, which was traced earlier or will be traced later. Both run on the same executables.
 """
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _made = 0  # number of models made so far
 
 
 def models_made() -> int:
-    """Returns the number of models made so far. A model of several graphs may follow the first
-    graph."""
+    """Returns the number of models made so far. If it has grown, a model for other graphs may now
+    exist."""
     return _made
 
 
 class Model:
-    """An executable with dynamic shapes, and facts to test if another graph is the same model.
+    """An executable with dynamic shapes, with the data to test if another graph is the same model.
 
     sizes          OpenSizes of its graph
     example        a number for each name
@@ -87,8 +87,8 @@ class Model:
 def find_model(fewest: int, example: Mapping[str, int], imported_at: ImportedAt,
                options: Mapping[str, Any]) -> Model | None:
     """Returns a Model that computes this graph at the example sizes and at other sizes, or None.
-    `fewest`: the least number of dynamic dimensions of the Model. Requires: the numbers of the
-    graph and of the Model are sums and products of sizes."""
+    `fewest`: least number of dynamic dimensions that the Model must have. Requires: the graph
+    follows rules (plain_sizes.py), as the compared Models do."""
     with _LOCK:
         models = [m for m in _MODELS if m.follows_rules and
                   len(m.sizes.names) >= fewest and m.options == options]
@@ -112,8 +112,8 @@ def _imported(imported_at: ImportedAt, sizes: Mapping[str, int]) -> ImportedGrap
 
 
 def are_equal(one: torch.Tensor, other: torch.Tensor, borrowed: frozenset[int] = frozenset()) -> bool:
-    """Tests if two weights are one tensor or equal constants. `borrowed`: addresses of weights that
-    other code may write, so equal values there do not count."""
+    """Tests if two weights are one tensor, or different tensors with equal values. `borrowed`:
+    addresses of weights that other code may write. For these, equal values do not count."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     if one.data_ptr() == other.data_ptr():

@@ -1,7 +1,7 @@
 """Shares executables between graphs of equal text.
 
-If weights are inputs, layers of a model that are compiled separately often have equal text. All
-graphs with one text share an executable, which lives as long as one of the graphs.
+If weights are inputs, layers of a model that are compiled separately often have equal text. Graphs
+with one text share an executable, which exists as long as one of the graphs.
 """
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from .._native import Executable
     from .imported_graph import ImportedGraph
 
-# Options that call the user during compilation: such a graph is compiled separately.
+# Options with functions that are called during compilation. A graph with such an option gets its
+# own executable.
 _CALLED = ("progress", "log")
 
 _LOCK = threading.Lock()
@@ -25,8 +26,9 @@ _MADE: weakref.WeakValueDictionary[tuple[str, str], Executable] = weakref.WeakVa
 
 def compile_once(graph: ImportedGraph, options: Mapping[str, Any],
                  compile_model: Callable[..., Executable]) -> Executable:
-    """Returns the executable of an ImportedGraph. `compile_model(text, weights=, **options)` makes a
-    new one, unless a graph without weights has the same text and the same options."""
+    """Returns the executable of an ImportedGraph. A graph without weights gets the executable of an
+    earlier graph with the same text and options. Otherwise `compile_model(text, weights=,
+    **options)` makes a new one."""
     if graph.weights or any(options.get(name) is not None for name in _CALLED):
         return compile_model(graph.text, weights=graph.weights, **options)
     key = (graph.text, options_json(options))
@@ -34,8 +36,8 @@ def compile_once(graph: ImportedGraph, options: Mapping[str, Any],
         found = _MADE.get(key)
     if found is not None:
         return found
-    # The lock is free while compiling, which takes seconds. If two threads compile, one result is
-    # used.
+    # The lock is released while compiling, which takes seconds. If two threads compile the same
+    # text, the first result is used by both.
     made = compile_model(graph.text, weights=graph.weights, **options)
     with _LOCK:
         return _MADE.setdefault(key, made)

@@ -24,13 +24,14 @@ from .symbols import solve
 if TYPE_CHECKING:
     from .imported_graph import Order, Weights
 
-# Number of executables retained per graph. The least recently used executable is evicted.
+# Number of executables retained per graph. If there are more, the least recently used one is
+# removed.
 MOST_EXECUTABLES = 24
 
 
 def with_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns options with defaults for torch graphs: torch's thread count, limited by the
-    container, and one shared pool, because graphs run one after the other."""
+    """Returns options with defaults for torch graphs: torch's number of threads, at most as many as
+    the container allows, and a shared thread pool, since graphs run one after another."""
     threads = min(torch.get_num_threads(), processors())
     return {"threads": threads, "share_threads": True, **options}
 
@@ -71,8 +72,8 @@ class SizedGraph:
         self._lock = threading.Lock()
 
     def compiled(self, arguments: Sequence[Any]) -> tuple[ImportedGraph, Any]:
-        """Returns the ImportedGraph and the Executable for the sizes of these arguments. An
-        Executable with dynamic shapes has the graph of the first sizes."""
+        """Returns the ImportedGraph and the Executable for the sizes of these arguments. For an
+        Executable with dynamic shapes, the ImportedGraph is the one of the first sizes."""
         named = self._named_sizes(arguments) if self._open is not None else None
         if named is not None and 0 not in named.values():  # padding cannot make sizes of 0
             return self._compiled_for_any(named)
@@ -113,7 +114,8 @@ class SizedGraph:
         return graph.reads
 
     def _results(self, graph: ImportedGraph, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Returns ImportedGraph.results; numbers made of sizes are computed for these arguments."""
+        """Returns ImportedGraph.results. For dynamic shapes, numbers made of sizes are computed
+        again for these arguments."""
         if graph is not self._any_size or not any(isinstance(r, Fixed) for r in graph.results):
             return graph.results
         known = self._open.all_symbols(self._named_sizes(arguments))
@@ -134,8 +136,8 @@ class SizedGraph:
             return self._any_size, self._model and self._model.executable
 
     def _choose_model(self, example: Mapping[str, int]) -> None:
-        """Uses the model of an equal graph, else makes one. A later model with more dynamic
-        dimensions replaces it."""
+        """Sets the Model of this graph: one of an equal graph if it exists, else a new one. If
+        called again, a model with more dynamic dimensions may replace it."""
         found = None
         # otherwise graphs that are equal at a few sizes may differ at others
         if self._follows_rules:
@@ -156,7 +158,7 @@ class SizedGraph:
         return graph
 
     def _given(self, graph: ImportedGraph, arguments: Sequence[Any]) -> dict[int, torch.Tensor]:
-        """Returns the tensors that outputs are written into, by output index."""
+        """Returns, by output index, the argument's tensor into which an output is written."""
         given = {}
         for result, placeholder in self.updates.items():
             number = graph.results[result]
@@ -175,7 +177,8 @@ class SizedGraph:
 
 
 def _evaluated(node: object, known: Mapping[str, int], otherwise: Any) -> Any:
-    """Returns a number of a graph's outputs: evaluates an expression of sizes, else `otherwise`."""
+    """Returns a number among a graph's outputs: the value of its expression of sizes, else
+    `otherwise`."""
     meta: Any = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
     kinds = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
     if type(meta) not in kinds:
@@ -184,7 +187,7 @@ def _evaluated(node: object, known: Mapping[str, int], otherwise: Any) -> Any:
     return kinds[type(meta)](expression.subs({s: known[str(s)] for s in expression.free_symbols}))
 
 
-# torch's DLPack table accepts tensors that require gradients; `__dlpack__` rejects them.
+# With this table, torch passes tensors that require gradients; `__dlpack__` rejects them.
 _TAKES_GRADIENTS = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 
@@ -221,7 +224,8 @@ def _size_of(argument: Any, dimension: int | None) -> int:
 
 
 def empty_output(port: Port, device: torch.device | str = "cpu") -> torch.Tensor:
-    """Returns a tensor for an output of a graph without inputs, which does not identify torch."""
+    """Returns an uninitialized torch tensor for an output. Used for graphs without inputs, whose
+    results would otherwise be NumPy arrays."""
     shape = port.shape if port.order is None else [port.shape[d] for d in port.order]
     return as_named(torch.empty(shape, dtype=torch_dtype(port.element), device=device), port.order)
 

@@ -5,7 +5,7 @@ AOTAutograd represents a change of a buffer by a copy at the graph's end:
     fused_0 = self.fused_0(keys, x)
     copy_ = torch.ops.aten.copy_.default(keys, fused_0)
 
-If the part writes the buffer itself, the copy has no effect.
+If the part writes its result into the buffer itself, torch has nothing to copy.
 """
 import operator
 from typing import Any
@@ -40,8 +40,9 @@ def _part_of(value: fx.Node) -> tuple[Any, Any]:
 
 
 def _is_free(buffer: fx.Node, value: fx.Node, part: fx.Node, copy: fx.Node, order: dict[fx.Node, int]) -> bool:
-    """Tests that no reader follows the part and that the value has no other user. Other users of
-    the buffer must be parts: an operator that torch runs may make a view of the buffer."""
+    """Tests that no node reads the buffer after the part, and that the value has no other user.
+    Other users of the buffer must be parts, since an operator that torch runs may make a view of
+    the buffer."""
     if buffer.op != "placeholder" or set(value.users) != {copy}:
         return False
     return all(user in (part, copy) or (user.op == "call_module" and order[user] < order[part])

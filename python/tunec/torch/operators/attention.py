@@ -12,8 +12,8 @@ from .scores import scores_of, with_few_rows
 
 def _scale(q, scale):
     """Returns the factor of the scores. torch's own formula and its ONNX export multiply queries
-    and keys by the root of the factor. The square of the float32 root equals that product, so all
-    forms lead to the same kernels."""
+    and keys by the root of the factor. Here the factor is the square of that float32 root, so that
+    all forms lead to the same kernels."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if q.element != "f32" or scale <= 0:
         return scale
@@ -21,7 +21,8 @@ def _scale(q, scale):
     return root * root
 
 
-# Largest number of score rows computed by products. With more rows, a product would copy the keys.
+# Largest number of score rows for which separate products are emitted. A product of more rows would
+# copy the keys.
 _FEW_ROWS = 1
 
 
@@ -42,7 +43,7 @@ def attention(call, q, k, v, mask, causal, scale):
 
 
 def _fused(q, k, v, mask, causal, scale):
-    """Emits one operator, which stores no scores."""
+    """Emits one attention operator, which does not store the scores."""
     attributes = {"scale": _scale(q, scale)}
     if causal:
         attributes["causal"] = 1
@@ -79,8 +80,8 @@ def flash_attention_for_cpu(call, q, k, v, dropout=0.0, causal=False, mask=None,
          "_scaled_dot_product_cudnn_attention.default",
          "_scaled_dot_product_efficient_attention.default")
 def other_attention(call, q, k, v, *others):
-    """Imports attention of GPUs. Further results are None: only torch's own backward pass uses
-    them."""
+    """Imports attention of GPUs. All results but the first are None: only torch's own backward pass
+    uses them."""
     rest = list(others)
     mask = None
     if "flash" not in call.name:
@@ -95,8 +96,8 @@ def other_attention(call, q, k, v, *others):
 @handles("_scaled_dot_product_flash_attention_for_cpu_backward.default")
 def flash_attention_backward(call, gradient, q, k, v, y, log_sums, dropout=0.0, causal=False,
                              mask=None, scale=None):
-    """Recomputes the weights from the scores and the logarithms of their sums, then applies the
-    chain rule."""
+    """Recomputes the weights of attention from the scores and the logarithms of their sums, then
+    applies the chain rule."""
     _no_dropout(dropout)
     factor, graph = _scale(q, scale), q.graph
     heads = k.shape[1]
@@ -115,7 +116,7 @@ def flash_attention_backward(call, gradient, q, k, v, y, log_sums, dropout=0.0, 
 
 
 def _for_each_query(x, heads):
-    """Repeats keys or values for each query of a group."""
+    """Repeats keys or values for each query head of a group."""
     batch, groups, *rest = x.shape
     if groups == heads:
         return x
@@ -124,7 +125,7 @@ def _for_each_query(x, heads):
 
 
 def _of_groups(gradient, groups):
-    """Sums the gradients of repeated keys or values over each group."""
+    """Sums the gradients of repeated keys or values over each group of heads."""
     batch, heads, *rest = gradient.shape
     if groups == heads:
         return gradient

@@ -41,7 +41,7 @@ def is_special(call, x):
 @handles("where.self", "where.Scalar", "where.ScalarSelf", "where.ScalarOther")
 def where(call, condition, yes, no):
     yes, no = in_result_type(call, yes, no)
-    # Older models have conditions of type u8.
+    # Older models have conditions of type u8, which `truth` converts.
     return call.graph.where(truth(condition), yes, no)
 
 

@@ -56,8 +56,9 @@ def _gradient_of_input(gradient, x, weight, window):
 
 
 def _gradient_of_weight(x, gradient, kernel, window):
-    """Convolves x with the gradient as filter; batches are the channels of both. Strides and
-    dilations are exchanged. Elements at the ends of x that no stride reaches are omitted."""
+    """Convolves x with the gradient as filter; the batch axis of both has the role of channels.
+    Strides and dilations are exchanged. Elements at the ends of x that no stride reaches are
+    omitted."""
     strides, pads, dilations, groups = window
     axes = range(len(kernel))
     read = [(gradient.shape[2 + i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - pads[i]

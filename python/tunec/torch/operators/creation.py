@@ -28,7 +28,7 @@ def zeros(call, *_):
 @handles("empty.memory_format", "empty_like.default", "new_empty.default", "empty_strided.default",
          "new_empty_strided.default", "empty_permuted.default")
 def empty(call, *_):
-    """Returns zeros: the contents are undefined in torch."""
+    """Returns zeros, since torch leaves the contents undefined."""
     return call.graph.full(call.shape(), 0, call.element())
 
 
@@ -54,7 +54,8 @@ def arange_from(call, start, end, *_):
 
 @handles("linspace.default")
 def linspace(call, start, end, steps, *_):
-    """Returns a constant that torch computes, because integers depend on each step's rounding."""
+    """Returns a constant that torch computes: for integer types, the result depends on how each
+    step is rounded."""
     dtype = torch_dtype(call.element())
     return call.graph.constant(torch.linspace(start, end, steps, dtype=dtype))
 

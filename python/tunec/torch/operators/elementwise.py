@@ -5,7 +5,7 @@ from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import as_value, in_result_type, result_element, widened
 
-# tunec's names of float functions; integers are first converted to the result's type.
+# tunec's names of float functions. Operands are first converted to the result's type.
 _UNARY = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "log2": "log2",
     "log10": "log10", "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal",
@@ -42,7 +42,8 @@ def sign(call, x):
 
 @handles("selu.default")
 def selu(call, x):
-    """Imports selu. The compiler's default factors are those of ONNX, in float32."""
+    """Imports selu. The compiler's default factors are those of ONNX in float32, so float64 needs
+    more digits."""
     if x.element != "f64":
         return x.unary("selu")
     return x.unary("selu", alpha=1.6732632423543772, gamma=1.0507009873554805)
@@ -97,12 +98,12 @@ def extreme(call, a, b):
     y = a.max(b) if largest else a.min(b)
     if call.name in ("maximum", "minimum") or not a.is_float:
         return y
-    # fmax and fmin return the number if the other operand is NaN.
+    # fmax and fmin return the other operand if one operand is NaN.
     g = call.graph
     return g.where(a.unary("isnan"), b, g.where(b.unary("isnan"), a, y))
 
 
-# torch computes roots instead of these powers, which differ for minus infinity and -0.
+# torch computes roots for these exponents. A power differs from a root for minus infinity and -0.
 _ROOTS = {0.5: "sqrt", -0.5: "rsqrt"}
 
 
@@ -186,7 +187,8 @@ def threshold(call, x, bound, value):
 
 @handles("atan2.default")
 def atan2(call, y, x):
-    """Computes the arc tangent of the smaller over the larger operand, which cannot overflow."""
+    """Computes the arc tangent of the quotient of the smaller and the larger operand, which cannot
+    overflow."""
     g = call.graph
     y, x = (widened(v) for v in g.broadcast(*in_result_type(call, y, x)))
     low, high = y.unary("abs").min(x.unary("abs")), y.unary("abs").max(x.unary("abs"))
@@ -199,7 +201,7 @@ def atan2(call, y, x):
 
 
 def _has_minus(x):
-    """Tests the sign bit, also of zeros: 1 / -0 is minus infinity."""
+    """Tests the sign bit of x, also for zeros: 1 / -0 is minus infinity."""
     return x.graph.where(x.compare("eq", 0), x.unary("reciprocal"), x).compare("lt", 0)
 
 

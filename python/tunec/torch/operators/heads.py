@@ -6,7 +6,8 @@ from ..infer import broadcast
 
 
 def batched(q, k, v):
-    """Broadcasts batch axes to one shape. Head counts may differ if they form groups."""
+    """Broadcasts batch axes to one shape. The number of heads of q may be a multiple of that of k
+    and v."""
     rank = max(q.rank, k.rank, v.rank)
     q, k, v = (x.reshape((*[1] * (rank - x.rank), *x.shape)) for x in (q, k, v))
     heads = rank - 3
@@ -21,8 +22,8 @@ def batched(q, k, v):
 
 
 def _before_repeat(x):
-    """Undoes the repetition of heads. If keys or values [*, H, T, D] are reshape(expand([*, H/g, 1,
-    T, D] to [*, H/g, g, T, D])), returns [*, H/g, T, D], else x."""
+    """Undoes the repetition of heads: if x [*, H, T, D] is reshape(expand([*, H/g, 1, T, D] to [*,
+    H/g, g, T, D])), returns [*, H/g, T, D]. Returns other values unchanged."""
     if x.rank < 3 or not _is(x.line, "reshape") or not _is(x.line.inputs[0], "expand"):
         return x
     spread = x.line.inputs[0]
@@ -43,8 +44,9 @@ def _is(line, op):
 
 
 def not_repeated(q, k, v):
-    """Returns keys and values without the repetition of heads for groups of queries. An attention
-    reads them for each query, but repeating would write a whole cache again."""
+    """Returns keys and values without their repetition for groups of query heads. The attention
+    reads the same keys for all query heads of a group; a repetition would write the whole cache
+    again."""
     if k.rank != v.rank or k.rank != q.rank:
         return k, v
     alone = _before_repeat(k), _before_repeat(v)
@@ -52,7 +54,7 @@ def not_repeated(q, k, v):
 
 
 def group_as_rows(q, k, mask):
-    """Treats the queries of a group of heads, one query each, as several queries of one head. Keys
+    """Treats the query heads of a group, with one query each, as several queries of one head. Keys
     and values are then read once per group. Returns queries and mask; the mask may be None."""
     group = q.shape[-3] // k.shape[-3]
     if mask is not None and mask.rank >= 3 and mask.shape[-3] != 1:

@@ -37,7 +37,8 @@ def take(call, x, index):
 
 
 class Places:
-    """The meaning of x[indices]: some axes are indexed together, the other axes stay whole."""
+    """The indices of x[indices]: the indexed axes and the shape of positions that replaces them.
+    The other axes stay whole."""
 
     def __init__(self, x, indices):
         if any(i is not None and i.element in ("bool", "u8") for i in indices):
@@ -48,13 +49,12 @@ class Places:
         self.given = [i for i in indices if i is not None]
         self.shape = x.graph.broadcast(*self.given)[0].shape
         adjacent = self.axes == list(range(self.axes[0], self.axes[0] + len(self.axes)))
-        # Adjacent indexed axes are replaced in place by the axes of positions; otherwise these come
-        # first.
+        # The axes of positions replace indexed axes that are adjacent; otherwise they come first.
         self.at = self.axes[0] if adjacent else 0
         self.sizes = [x.shape[axis] for axis in self.axes]
 
     def numbers(self):
-        """Returns the row-major number of each position within the indexed axes."""
+        """Returns the position of each index within the indexed axes, numbered row-major."""
         total = None
         for index, size in zip(self.given, self.sizes):
             at = from_start(index, size)
@@ -63,9 +63,10 @@ class Places:
         return total.expand(self.shape)
 
     def numbers_between(self):
-        """Returns the row-major number of each position within the axes from the first indexed axis
-        to the last. Whole axes between them become further axes of the positions, after the others.
-        With one indexed axis, numbers may be negative and count from the end."""
+        """Returns the position of each index within the axes from the first indexed axis to the
+        last, numbered row-major. Whole axes between them become further axes of the result, after
+        those of the positions. With one indexed axis, numbers may be negative and count from the
+        end."""
         if len(self.axes) == 1:
             return self.given[0]
         between = [axis for axis in self.rest if self.axes[0] < axis < self.axes[-1]]
@@ -84,7 +85,7 @@ class Places:
         return total.expand((*self.shape, *(self.x.shape[axis] for axis in between)))
 
     def order(self):
-        """Returns the permutation from a result with positions first to the axis order of
+        """Returns the permutation of a result with the axes of positions first to the axis order of
         x[indices]."""
         count = len(self.shape)
         return [*range(count, count + self.at), *range(count), *range(count + self.at,
@@ -157,8 +158,8 @@ def index(call, x, indices):
 @handles("_embedding_bag.default", "_embedding_bag_forward_only.default")
 def embedding_bag(call, weight, indices, offsets, scale_grad=False, mode=0, sparse=False,
                   per_sample_weights=None, include_last_offset=False, padding_idx=-1):
-    """Sums (mode 0) or averages (mode 1) rows per bag. A bag extends from its offset to the
-    next."""
+    """Sums (mode 0) or averages (mode 1) the rows of each bag. A bag is a range of `indices`, from
+    its offset to the next one."""
     if mode == 2 or padding_idx >= 0:
         raise Rejected("the greatest of a bag, or padding")
     g = call.graph
@@ -179,7 +180,8 @@ def embedding_bag(call, weight, indices, offsets, scale_grad=False, mode=0, spar
 
 
 def _summed_bags(rows, begins, end):
-    """Adds each row to its bag. Rows from `end` on are in no bag; None: all rows are in bags."""
+    """Adds each row to its bag. Rows from index `end` on are in no bag. If `end` is None, all rows
+    are in bags."""
     g, count, bags = rows.graph, rows.shape[0], begins.shape[0]
     zeros = g.full((bags, *rows.shape[1:]), 0, rows.element)
     if count == 0 or zeros.count == 0:
@@ -188,12 +190,12 @@ def _summed_bags(rows, begins, end):
     is_inside = bag.compare("ge", 0)
     if end is not None:
         is_inside = is_inside & g.iota(count).compare("lt", end)
-    # A scatter ignores the index after the last bag.
+    # A row in no bag gets the index after the last bag, which scatter ignores.
     return zeros.scatter(g.where(is_inside, bag, bags).unsqueeze(-1), rows, 0, 1, "add")
 
 
 def _bags_begun(begins, count):
-    """Returns, for each row, the number of bags that begin at the row or before."""
+    """Returns, for each row, the number of bags that begin at this row or before it."""
     g = begins.graph
     here = g.full((count,), 0, "i64").scatter(begins, g.full(begins.shape, 1, "i64"), 0, 1, "add")
     return here.unary("cumsum", axis=0)

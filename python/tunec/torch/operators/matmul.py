@@ -1,8 +1,8 @@
 """Imports matrix products.
 
-For matrices, a transposed weight is multiplied as stored. For more axes, the weight is transposed,
-which the compiler does once. torch's ONNX export writes the same forms, so both ways lead to the
-same kernels.
+A transpose of a matrix becomes an attribute of the product. For weights with more axes the
+transpose stays an operator, which the compiler computes once. torch's ONNX export writes the same
+forms, so both imports lead to the same kernels.
 """
 from ..builder import Value
 from ..errors import Rejected
@@ -80,8 +80,8 @@ def linear(call, x, weight, bias=None):
 @handles("_grouped_mm.default", "transformers::grouped_mm_fallback.default")
 def grouped_mm(call, rows, weights, ends=None, *_):
     """Multiplies rows, sorted by group, by the matrix of their group (mixtures of experts). Each
-    row is multiplied by all matrices, and its group's product is selected. `ends`: end row of each
-    group."""
+    row is multiplied by the matrices of all groups, and the product with its own group's matrix is
+    selected. `ends`: index after the last row of each group."""
     if rows.rank != 2 or weights.rank != 3 or ends is None:
         raise Rejected("groups other than of rows")
     g = call.graph

@@ -1,5 +1,5 @@
-"""Imports normalisations and softmax. Moments that torch returns are computed separately, and are
-removed if unused."""
+"""Imports normalisations and softmax. Means and deviations that torch also returns are computed by
+separate operators, which are removed if unused."""
 import torch
 
 from ..element_types import torch_dtype
@@ -80,7 +80,8 @@ def _by_given_moments(call, x, weight, bias, mean, variance, epsilon):
 @handles("_native_batch_norm_legit_no_training.default")
 def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon):
     y = _by_given_moments(call, x, weight, bias, mean, variance, epsilon)
-    # For an image on a GPU, torch returns moments here; on the CPU, empty tensors.
+    # On a GPU, torch returns mean and deviation for an image here; on the CPU, tensors without
+    # elements.
     if call.shape(1) != (0,) and (call.is_used(1) or call.is_used(2)):
         raise Rejected("the moments that a normalisation by given ones returns")
     nothing = call.graph.full(call.shape(1), 0, call.element(1))
@@ -99,8 +100,8 @@ def batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilo
 @handles("native_batch_norm.default", "_native_batch_norm_legit.default",
          "_native_batch_norm_legit_functional.default")
 def native_batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilon):
-    """In training, the functional form also returns the running moments; other forms update
-    them."""
+    """Imports batch normalisation. In training, the functional form also returns the new running
+    moments. In the other forms, running moments would change in place, so they are rejected."""
     if not training:
         results = batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon)
         if not call.name.endswith("functional"):
@@ -113,7 +114,7 @@ def native_batch_norm(call, x, weight, bias, mean, variance, training, momentum,
             raise Rejected("running moments that change in place")
         return results
     unbiased = spread * (count / max(count - 1, 1))
-    # torch's new moments are float32 even if the old moments are bfloat16.
+    # torch's new moments are float32 even if the old ones are bfloat16, so they are cast.
     return (*results, _moved(mean, batch_mean, momentum).cast(call.element(3)),
             _moved(variance, unbiased, momentum).cast(call.element(4)))
 

@@ -1,9 +1,9 @@
 """Imports operators that order rows: sorts, the k greatest, medians.
 
-A bitonic network orders rows of pairs (value, original index). Short rows are ordered by counting
-how many elements come before each element. Of two equal elements, the earlier one comes first, so
-every sort is stable. graph/onnx/handlers/order.cc does the same for TopK. It also splits long rows
-into pieces whose maxima are compared first.
+Long rows are sorted by a bitonic network of pairs (value, original index). Short rows are ordered
+by counting how many elements come before each element. Of two equal elements, the earlier one comes
+first, so every sort is stable. graph/onnx/handlers/order.cc imports TopK in the same way; it also
+splits long rows into pieces whose maxima are compared first.
 
 Layout in memory: a block of K elements, K a power of two, is stored as [K, blocks * rows], so that
 a stage of the network reads whole lines.
@@ -14,11 +14,12 @@ from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import widened
 
-# Limits below which counting costs no more than a network: elements per row, or total comparisons.
+# Rows are counted if they have at most this many elements, or need at most this many comparisons in
+# all. Up to these limits counting costs no more than a network.
 _MOST_COUNTED = 32
 _MOST_COMPARISONS = 1 << 17
-# Indices are i32. This bit marks the later of two elements whose compared values are equal,
-# although the elements differ.
+# Indices are i32. This bit is set in the index of an element that comes after elements with the
+# same compared value (see _comparable).
 _LATER = 1 << 30
 _MOST_ELEMENTS = _LATER
 _LAST_PLACE = (1 << 31) - 1
@@ -46,11 +47,11 @@ class _Pairs:
 
 
 def _comparable(x, places, largest):
-    """Returns pairs whose greatest values come first, in a type that is quick to compare, without
-    NaN.
+    """Returns pairs in a type that is quick to compare, without NaN. In the order of pairs, greater
+    values come first.
 
-    NaN is ordered after infinity and is represented by infinity. A bit of its index marks the later
-    of the two."""
+    NaN counts as greater than infinity, and both have the value infinity. A bit of the index marks
+    those that come later: infinities if the greatest elements come first, else NaN."""
     if not x.is_float:
         wide = x.cast("i32" if x.element in ("bool", "i8", "u8", "i16", "u16") else x.element)
         return _Pairs(wide if largest else ~wide, places)
@@ -62,7 +63,7 @@ def _comparable(x, places, largest):
 
 
 def _last_value(element):
-    """Returns the value that is ordered after or equal to all other values."""
+    """Returns a value that no other value of the type comes after."""
     if element.startswith("u"):
         return 0
     return -(1 << (int(element[1:]) - 1)) if element.startswith("i") else -math.inf
@@ -75,7 +76,7 @@ def _reversed(x, axis):
 
 
 class _Network:
-    """A bitonic network that sorts all rows at once: pairs as [K, rows]."""
+    """A bitonic network that sorts all rows at once. Its pairs have the shape [K, rows]."""
 
     def __init__(self, pairs, rows, length):
         self.size = 1 << max(length - 1, 0).bit_length()
@@ -110,7 +111,7 @@ class _Network:
         return self.pairs.each(lambda x: _reversed(x.reshape(shape), 1).reshape(x.shape))
 
     def _exchange(self, distance, partners):
-        """Moves the better of each element and its partner to the lower index."""
+        """Compares each element with its partner. The lower index gets the one that comes first."""
         graph = self.pairs.values.graph
         bit = graph.iota(self.size, "i32") & distance
         upper = bit.compare("ne", 0).unsqueeze(1)
@@ -119,8 +120,8 @@ class _Network:
 
 
 def _counted(pairs, rows, length, k):
-    """Returns the original indices of the first k elements of rows [rows, length]. The rank of an
-    element is the number of elements before it."""
+    """Returns the original indices of the first k elements of each row, [rows, k]; pairs are [rows,
+    length]. The rank of an element is the number of elements that come before it."""
     graph = pairs.values.graph
     own = pairs.each(lambda x: x.unsqueeze(2))
     other = pairs.each(lambda x: x.unsqueeze(1))
@@ -131,8 +132,8 @@ def _counted(pairs, rows, length, k):
 
 
 def first_places(x, axis, k, largest):
-    """Returns original indices (i64) of the first k elements along an axis, in order; that axis has
-    size k."""
+    """Returns the original indices (i64) of the first k elements along an axis, in order. In the
+    result, that axis has size k."""
     rows, length = x.count // max(x.shape[axis], 1), x.shape[axis]
     if x.count > _MOST_ELEMENTS:
         raise Rejected(f"more than {_MOST_ELEMENTS} elements in order")

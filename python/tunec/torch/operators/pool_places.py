@@ -1,7 +1,7 @@
 """Imports max pools with indices, and their gradients.
 
-All steps are written channels-last, because the surrounding convolutions are fast in that layout:
-every step is the same for all channels and reads contiguous elements.
+All steps are written channels-last, in which the surrounding convolutions are fast: every step does
+the same for all channels and reads contiguous elements.
 """
 import itertools
 import math
@@ -45,8 +45,8 @@ def max_pool_with_indices(call, x, kernel, stride=(), padding=0, dilation=1, cei
 
 
 def _greatest(x, window):
-    """Returns each window's greatest element and its index in the image. Elements are compared in
-    order: the first of equal elements is chosen, and the last NaN."""
+    """Returns each window's greatest element and its index in the image. Takes the first of equal
+    elements and the last of several NaN."""
     element = _number_type(math.prod(window.sizes))
     padded = _with_pads(x, window)
     best, place = None, None
@@ -64,8 +64,8 @@ def _greatest(x, window):
 
 
 def _with_pads(x, window):
-    """Pads with the least number on all sides, and further at the ends, so that all parts have one
-    shape."""
+    """Pads with the least number on all sides. The ends get further padding, so that the elements
+    at any position of all windows can be sliced (_part)."""
     low = -math.inf if x.is_float else torch.iinfo(torch_dtype(x.element)).min
     ends = [p + e + window.strides[i] for i, (p, e) in enumerate(zip(window.pads, window.extra))]
     return x.pad([0, *window.pads, 0, 0, *ends, 0], float(low))
@@ -99,7 +99,8 @@ def _numbers(graph, window, offset, element):
 
 
 def _first_places(graph, window, element):
-    """Returns the index of each window's first element inside the image, used if all are equal."""
+    """Returns the index of each window's first element inside the image. It stays the result if no
+    later element is greater, for example if all are minus infinity."""
     begins = [_begin(graph, window, i, element) for i in range(len(window.sizes))]
     inside = [begin.max(0 if dilation == 1 else _remainder(begin, dilation))
               for begin, dilation in zip(begins, window.dilations)]
@@ -142,9 +143,9 @@ def _spread(gradient, indices, window):
 
 
 def _gathered(gradient, indices, window, counts):
-    """Sums, for each element, the gradients of the windows that may contain the element. `counts`:
-    such windows per axis. A gradient counts if its index is the element's. No writes conflict, so
-    all axes are parallel."""
+    """Sums, for each element, the gradients of the windows whose greatest element it is. `counts`:
+    for each axis, the number of windows that may contain one element. Each element is written once,
+    so all axes are parallel."""
     element = _number_type(math.prod(window.sizes))
     graph = gradient.graph
     own = _numbered([_along(graph, i, window.sizes, element) for i in range(2)], window.sizes)
@@ -160,19 +161,22 @@ def _gathered(gradient, indices, window, counts):
 
 
 def _begun(window, i):
-    """Returns the number of windows that begin inside the image if the image were unbounded."""
+    """Returns the number of windows on an axis that begin before the end of the image. Some of them
+    may not exist, because they would extend beyond the padding."""
     return (window.sizes[i] - 1 + window.pads[i]) // window.strides[i] + 1
 
 
 def _with_windows_around(values, window, counts, outside):
-    """Pads with the values of missing windows, so that each element has equally many windows."""
+    """Pads with values for missing windows, so that each element is in the same number of
+    windows."""
     ends = [max(0, _begun(window, i) - values.shape[1 + i]) for i in range(2)]
     return values.pad([0, *(count - 1 for count in counts), 0, 0, *ends, 0], float(outside))
 
 
 def _of_window_before(values, window, counts, before):
-    """Returns, for each element of the image, the value of one window. On each axis, that window is
-    `before` windows ahead of the last window that begins at or before the element."""
+    """Returns, for each element of the image, the value of one of its windows. On each axis, this
+    window begins `before` windows earlier than the last window that begins at or before the
+    element."""
     for i, (count, back) in enumerate(zip(counts, before)):
         axis, stride, pad, size = 1 + i, window.strides[i], window.pads[i], window.sizes[i]
         begin, begun = count - 1 - back, _begun(window, i)

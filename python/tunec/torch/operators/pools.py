@@ -1,4 +1,5 @@
-"""Imports pools: sliding windows, and windows of a given number."""
+"""Imports pools with windows of a given size, and adaptive pools, which have a given number of
+windows."""
 import math
 
 from ..errors import Rejected
@@ -50,7 +51,7 @@ class Window:
 
 
 def batched(x, spatial):
-    """Adds a batch axis if it is missing; also returns if it was missing."""
+    """Adds a batch axis if it is missing. Also returns True if it was missing."""
     return (x.unsqueeze(0), True) if x.rank == spatial + 1 else (x, False)
 
 
@@ -87,8 +88,8 @@ def avg_pool(call, x, kernel, stride=(), padding=0, ceil_mode=False, count_inclu
 
 
 def _average(graph, x, window, counted):
-    """Averages windows. `counted`: "all" pads count, "given" excludes those of ceil_mode, or
-    "none"."""
+    """Averages windows. `counted` says which padding counts in an average: "all" padding, "given"
+    padding but not that of ceil_mode, or "none"."""
     pads = window.pads
     partial = any(window.extra)
     if counted == "given" and partial:
@@ -146,7 +147,7 @@ def adaptive_avg_pool_backward(call, gradient, x):
 
 
 def _average_windows(window, i, counted):
-    """Returns the windows of one axis with the weights of _average."""
+    """Returns the windows of one axis, with the weights that elements have in _average."""
     size, windows = window.sizes[i], []
     for j in range(window.outputs()[i]):
         begin = j * window.strides[i] - window.pads[i]

@@ -13,8 +13,8 @@ def as_value(call, x, element):
 
 
 def promoted(call, *operands):
-    """Returns operands in the type that torch computes with. Its rules also depend on ranks; Python
-    numbers have the lowest priority."""
+    """Returns operands in the type that torch computes with. torch's rules depend on types and
+    ranks, and Python numbers have the lowest priority."""
     element = result_element(*operands)
     return [as_value(call, x, element) for x in operands]
 
@@ -45,5 +45,6 @@ def widest(x, value):
 
 
 def widened(value):
-    """Returns 16-bit floats as float32, in which multi-step formulas are computed."""
+    """Returns the value; 16-bit floats are cast to float32, in which formulas of several steps are
+    computed."""
     return value.cast("f32") if is_narrow_float(value.element) else value

@@ -84,7 +84,8 @@ def _any(call, x, axes, keep):
 
 
 def place_of_extreme(x, op, axis, keep):
-    """Returns the index of the first greatest or least element; NaN counts as either."""
+    """Returns the index of the first greatest or first least element. A NaN is chosen before any
+    number."""
     if x.rank == 0:
         return x.graph.number(0, "i64")
     if x.element == "bool":
@@ -170,7 +171,7 @@ def cumsum(call, x, dim, dtype=None):
 
 @handles("cumprod.default")
 def cumprod(call, x, dim, dtype=None):
-    """Unrolls a running product."""
+    """Computes a running product by one multiplication per element."""
     x = converted(x, call.element())
     if x.rank == 0 or x.count == 0:
         return x
@@ -186,8 +187,8 @@ def cumprod(call, x, dim, dtype=None):
 
 @handles("histc.default")
 def histc(call, x, bins=100, least=0, most=0):
-    """Counts the elements in each of `bins` equal parts of a range; the last part includes its
-    end."""
+    """Counts the elements in each of `bins` equal parts of a range. A part includes its beginning,
+    the last part also its end."""
     if least == most:
         raise Rejected("a range that is that of the values")
     g = call.graph

@@ -28,7 +28,7 @@ def _resized(call, x, size, factors, mode, align_corners):
     sizes, scales = _target(x, size, factors)
     attributes = {"shape": sizes, "mode": mode}
     if align_corners:
-        # Corners depend on the sizes only, not on the factor.
+        # With aligned corners, scales depend on the sizes only, and the given factors are ignored.
         attributes |= {"coordinate": "align_corners",
                        "scales": [then / now for now, then in zip(x.shape, sizes)]}
     else:
@@ -44,7 +44,7 @@ _LINEAR = {"upsample_linear1d": "linear", "upsample_bilinear2d": "linear",
 
 
 def _factors(rest):
-    """Returns the factors: the overload vec has a list, other overloads have numbers."""
+    """Returns the factors of an overload: `vec` has a list, other overloads have numbers."""
     rest = [r for r in rest]
     if len(rest) == 1 and (rest[0] is None or isinstance(rest[0], (list, tuple))):
         return rest[0]
@@ -73,8 +73,8 @@ class _NearestAxis:
         self.is_exact = is_exact  # computes with the centres of elements
 
     def of_torch(self, copies):
-        """Returns the elements that torch reads, computed in float32. `copies`: torch's kernel
-        ignores the factor of an axis that keeps or doubles its size."""
+        """Returns the elements that torch reads, computed in float32. `copies`: torch uses a kernel
+        that ignores the factor of an axis if the axis keeps or doubles its size."""
         number = torch.arange(self.then)
         if copies and self.then in (self.now, 2 * self.now):
             return number // (self.then // self.now)
@@ -94,8 +94,8 @@ class _NearestAxis:
 
 
 def _copies_axes(call):
-    """Tests if torch uses the kernel that copies axes of certain sizes: for small images, and for
-    channels-last images."""
+    """Tests if torch uses the kernel that copies axes of kept or doubled size. It does for small
+    images, and for channels-last images."""
     result = call.result
     if not call.name.startswith("upsample_nearest") or result.device.type == "cuda":
         return False

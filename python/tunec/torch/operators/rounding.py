@@ -76,8 +76,8 @@ def _floored_integers(a, b):
 
 
 def _floored_floats(a, b):
-    """Floors like torch: the remainder is exact, so only the quotient's rounding affects the
-    result."""
+    """Floors like torch: the remainder is computed exactly, so only the rounding of the quotient
+    affects the result."""
     g = a.graph
     a, b = g.broadcast(a, b)
     rest = g.emit("mod", a, b, fmod=1)

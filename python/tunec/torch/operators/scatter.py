@@ -1,6 +1,5 @@
-"""Imports writes by index as the graph's scatter. It costs as much as the number of updates. If the
-target is still used, the target is copied first.
-"""
+"""Imports writes by index as the graph's scatter. Its cost grows with the number of updates, not
+with the size of the target. If the old target is still used, it is copied first."""
 from ..builder import Value
 from ..errors import Rejected
 from ..handler_table import handles
@@ -9,7 +8,7 @@ from .indexing import Places
 
 
 class Combination:
-    """The combination of updates with an element: none, sum, prod, amax, amin, mean."""
+    """A way to combine updates with an element: none (replace), sum, prod, amax, amin, mean."""
 
     _REDUCTIONS = {"none": "none", "sum": "add", "mean": "add", "prod": "mul", "amax": "max",
                    "amin": "min"}
@@ -21,7 +20,8 @@ class Combination:
         self.include_self = include_self
 
     def scattered(self, x, indices, updates, axis, depth=1):
-        """Returns x with the updates along an axis, or along `depth` axes that an index numbers."""
+        """Returns x with the updates combined into it along an axis. With a depth, an index is a
+        position over `depth` axes."""
         if x.count == 0 or updates.count == 0:
             return x
         if self.name != "none" and x.element == "bool":
@@ -33,8 +33,9 @@ class Combination:
         return self._divided(y, indices, updates, axis, depth) if self.name == "mean" else y
 
     def _first(self, updates):
-        """Returns initial values of updated elements that do not include the old value. For amax
-        and amin, any update serves."""
+        """Returns values that replace the updated elements first, if the old values do not count.
+        For prod they are 1, for sum and mean 0. For amax and amin they are the updates: if several
+        updates have one index, any of them may be stored, since the extreme of all follows."""
         if self.name in ("amax", "amin"):
             return updates
         return updates.graph.full(updates.shape, int(self.name == "prod"), updates.element)
@@ -51,7 +52,7 @@ class Combination:
 
 
 def _cut(updates, shape):
-    """Cuts updates to the shape of the indices: torch ignores the rest of the source."""
+    """Cuts updates to the shape of the indices, since torch ignores the rest of the source."""
     for axis, size in enumerate(shape):
         updates = updates.slice(axis, 0, size)
     return updates
@@ -94,7 +95,7 @@ def scatter_reduce(call, x, dim, index, source, reduce, include_self=True):
 
 
 def _put(x, indices, values, combination):
-    """Returns x after x[indices] = values, or += values."""
+    """Returns x after x[indices] = values, or after combining the values with these elements."""
     places = Places(x, indices)
     order = places.order()
     sizes = [*places.shape, *(x.shape[axis] for axis in places.rest)]
@@ -125,8 +126,8 @@ def _masked(call, x, mask, values, accumulate):
 
 @handles("masked_scatter.default")
 def masked_scatter(call, x, mask, source):
-    """Writes the elements of a source, in order, where a mask is true. The number of earlier true
-    elements selects the element."""
+    """Writes the elements of `source`, in order, where a mask is true. The index of an element in
+    the source is the number of true mask elements before it."""
     shape = call.shape()
     mask, x = mask.expand(shape), x.expand(shape)
     if x.count == 0 or source.count == 0:
@@ -174,7 +175,7 @@ def index_reduce(call, x, dim, index, source, reduce, *, include_self=True):
 
 
 def _along(x, dim, index, source, combination):
-    """Writes slices along an axis at the positions of `index`."""
+    """Combines slices of `source` with the slices of x at the positions `index` along an axis."""
     if x.rank == 0:
         return _along(x.reshape((1,)), 0, index, source.reshape((1,)), combination).reshape(())
     axis = dim % x.rank

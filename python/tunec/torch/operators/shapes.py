@@ -37,7 +37,8 @@ def select(call, x, dim, index):
 
 @handles("cat.default", "concat.default")
 def cat(call, parts, dim=0):
-    """Joins tensors. torch permits empty tensors of rank 1 among others, for historical reasons."""
+    """Joins tensors. For historical reasons, torch permits tensors of shape [0] among tensors of
+    other ranks."""
     element = call.element()
     parts = [x for x in parts if x.shape != (0,)] or parts[:1]
     return call.graph.concat([converted(x, element) for x in parts], dim % parts[0].rank)
@@ -189,8 +190,8 @@ def slice_scatter(call, x, source, dim=0, start=None, end=None, step=1):
 
 
 def _with_part(x, part, axis, begin, end):
-    """Returns x with a range of an axis replaced. An input may be a buffer that is updated in
-    place, so a scatter is used; joined parts would be a copy."""
+    """Returns x with a range of an axis replaced by `part`. If x is an input, it may be a buffer
+    that is updated in place. Then a scatter is used, since joining parts would copy the buffer."""
     size = x.shape[axis]
     if 0 < end - begin < size and _is_given(x.line):
         through = _written_through(x, part, axis, begin, end)
@@ -224,7 +225,7 @@ def _written_through(x, part, axis, begin, end):
 
 
 def _with_every(x, part, axis, begin, step):
-    """Returns x with the part's elements along an axis at begin, begin + step, ..."""
+    """Returns x whose elements at begin, begin + step, ... along an axis are replaced by `part`."""
     if part.count == 0:
         return x
     count = part.shape[axis]
@@ -255,7 +256,7 @@ def diagonal_scatter(call, x, source, offset=0, dim1=0, dim2=1):
 
 @handles("unfold.default", "unfold_copy.default")
 def unfold(call, x, dim, size, step):
-    """Returns windows along an axis, with their elements along a new last axis."""
+    """Returns windows along an axis. The elements of a window are along a new last axis."""
     if x.rank == 0:
         return x.reshape((1,)) if size == 1 else x.expand((size,))
     axis = dim % x.rank
@@ -297,7 +298,8 @@ def repeat_interleave(call, x, repeats, dim=None, *_, **__):
 
 @handles("as_strided.default", "as_strided_copy.default")
 def as_strided(call, x, size, stride, offset=None):
-    """Reads elements by strides. Valid if x is dense and row-major, as computed values are."""
+    """Reads elements by strides. This is valid if x is dense and row-major, as all computed values
+    are."""
     begin = offset or 0
     last = begin + sum((n - 1) * s for n, s in zip(size, stride))
     if numel(size) == 0:
@@ -320,7 +322,7 @@ def dense_strides(shape):
 
 @handles("as_strided_scatter.default")
 def as_strided_scatter(call, x, source, size, stride, offset=None):
-    """Replaces the elements that as_strided would read."""
+    """Replaces the elements that as_strided would read with these sizes and strides."""
     begin = offset or 0
     if source.count == 0:
         return x

@@ -8,11 +8,12 @@ import torch
 
 from ..element_types import torch_dtype
 
-_MOST_UNROLLED = 16  # number of taps that become operators
+_MOST_UNROLLED = 16  # number of taps up to which each tap is an operator
 
 
 def transposed(windows, size):
-    """Returns for each of `size` elements the windows that hold it, with the weights there."""
+    """Returns, for each of `size` elements, the numbers of the windows that contain the element,
+    each with the element's weight."""
     holders: list[list[tuple[int, float]]] = [[] for _ in range(size)]
     for number, window in enumerate(windows):
         for index, weight in window:
@@ -21,8 +22,9 @@ def transposed(windows, size):
 
 
 def _tables(windows, dtype):
-    """Returns places and weights, [longest, windows]. A shorter window repeats some of its elements,
-    and repeated elements share their weight. So nothing from outside is multiplied by zero."""
+    """Returns places and weights, [longest, windows]. A window with fewer elements repeats some of
+    them, and a repeated element's weight is divided. So an element outside a window is never
+    multiplied by a weight of 0."""
     longest = max(len(window) for window in windows)
     places = torch.zeros(longest, len(windows), dtype=torch.int64)
     weights = torch.zeros(longest, len(windows), dtype=torch.float64)
@@ -36,7 +38,8 @@ def _tables(windows, dtype):
 
 
 def _taps(x, axis, places, weights):
-    """Returns the sum of a few taps, each an operator: a vector has neighbouring outputs."""
+    """Returns the sum of a few taps, with operators for each tap: vectors are then along
+    neighbouring windows."""
     g, total = x.graph, None
     across = (weights.shape[1], *[1] * (x.rank - axis - 1))
     for place, weight in zip(places, weights):
@@ -47,7 +50,8 @@ def _taps(x, axis, places, weights):
 
 
 def sum_windows(x, axis, windows):
-    """x with an axis replaced by one sum for each window; 0 where a window has no element."""
+    """Returns x with an axis replaced by one sum for each window; 0 for a window without
+    elements."""
     if not any(windows):
         return x.graph.full([*x.shape[:axis], len(windows), *x.shape[axis + 1:]], 0, x.element)
     g = x.graph
