@@ -24,7 +24,7 @@ CXX_TOKEN = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|//[^\n]*|/
 
 
 COLUMNS = re.compile(r"\S {2,}\S")  # two blanks inside: a row of a table
-ITEM = re.compile(r"([-*]|\d{1,2}\.) ")  # begins an item of a list
+ITEM = re.compile(r"^([-*]|\d{1,2}\.) ")  # begins an item of a list
 
 
 def text_of(comment):
