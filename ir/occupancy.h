@@ -31,9 +31,10 @@ struct BlockUse {
 bool KnowsLimits(const Accelerator& device);
 
 /// Returns the occupancy for the resources of one block. Registers are counted in units of 256 per
-/// warp, threads in whole warps. Shared memory includes 1 KiB per block that the system reserves.
-/// The smallest limit decides; of equal ones the first in the order of OccupancyLimit. Requires:
-/// KnowsLimits, and a block of at least one thread and one register.
+/// warp, threads in whole warps. Shared memory includes 1 KiB that the system reserves for each
+/// block. The resource that allows the fewest blocks is the limit; of equal ones the first in the
+/// order of OccupancyLimit. Requires: KnowsLimits, and a block of at least one thread and one
+/// register.
 Occupancy OccupancyOf(const BlockUse& use, const Accelerator& device);
 
 }  // namespace tunec

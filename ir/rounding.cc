@@ -13,7 +13,7 @@ namespace tunec {
 namespace {
 
 // Rounds towards zero and sets the last bit if the result is inexact. A later rounding to at most
-// 22 bits then gives the same result as direct rounding of the double.
+// 22 bits then gives the same result as a direct rounding of the double.
 float RoundToOdd(double value) {
   const float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;

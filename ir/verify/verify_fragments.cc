@@ -5,7 +5,7 @@
 //   Fragments: all tiles that add to a fragment have the same owner map. A store that touches an
 //   element runs in the lane that owns the element, for all values of the surrounding loops.
 //
-// The last invariant is checked for every value: an index modulo the size of a tile has few values.
+// The last invariant is checked value by value; an index modulo the size of a tile has few values.
 #include "ir/verify/verify_fragments.h"
 
 #include <algorithm>
@@ -116,7 +116,7 @@ class FragmentVerifier {
     return status;
   }
 
-  // Checks that the threads of the loop are those of whole warps.
+  // Checks that a loop over threads around a tile numbers whole warps.
   Status CheckWarpLoop(const Loop& loop) const {
     const std::string& name = nest_.variables[loop.var];
     if (loop.kind == LoopKind::kBlockX) {
@@ -195,7 +195,7 @@ class FragmentVerifier {
     return CheckZero(wrong, variables, values, budget);
   }
 
-  // Checks all values of the variables from the first of `variables` on.
+  // Checks that `wrong` is 0 for all values of the remaining variables.
   Status CheckZero(const IndexExpr& wrong, std::span<const VarId> variables,
                    std::vector<int64_t>& values, int64_t& budget) const {
     if (variables.empty()) {
