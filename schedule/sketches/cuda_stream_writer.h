@@ -1,4 +1,4 @@
-// The steps of a block that streams two products.
+// The steps of flash attention on a device, for one block of rows in each block of threads.
 #pragma once
 
 #include "schedule/schedule.h"
