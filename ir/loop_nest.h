@@ -105,9 +105,9 @@ struct Swizzle {
 /// kRegister storage if all its indices are constants after unrolling, with two exceptions. The
 /// last dimension may use the lane of one vector loop. Variables of block loops may occur: they
 /// select the thread that owns the element. If any other variable occurs in an index, the storage
-/// is memory of the thread. kShared storage belongs to all threads of a block. kFragment storage is
-/// the registers of a warp's lanes. The Tiles that accumulate into a fragment have an owner map,
-/// which assigns the elements to lanes (tile_intrinsic.h).
+/// is memory of the thread. All threads of a block share kShared storage. The registers of a warp's
+/// lanes are kFragment storage. The Tiles that accumulate into a fragment have an owner map, which
+/// assigns the elements to lanes (tile_intrinsic.h).
 struct Alloc {
   TensorId tensor;
   Scope scope = Scope::kPacked;

@@ -99,9 +99,9 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Returns the interval of a variable's values, or kUnknownInterval.
+/// A function that returns the interval of a variable's values, or kUnknownInterval.
 using IntervalOf = std::function<Interval(VarId)>;
-/// Returns the interval of the value of a read slot.
+/// A function that returns the interval of the value of a read slot.
 using LoadedIntervalOf = std::function<Interval(int)>;
 inline constexpr int64_t kUnbounded = int64_t{1} << 60;
 inline constexpr Interval kUnknownInterval{-kUnbounded, kUnbounded};

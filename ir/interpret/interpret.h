@@ -21,10 +21,10 @@ Result<std::vector<Array>> Interpret(const Compute& compute, std::span<const Arr
                                      Precision precision);
 
 /// Runs the phases, tasks and threads in order. Local storage starts unwritten. An asynchronous
-/// copy takes place at its Wait; its destination is unwritten until then. Errors: those of the
+/// copy takes place at its Wait; the destination is unwritten until then. Errors: those of the
 /// other overload; a race of two tasks or threads (without a race, any other order gives the same
-/// result); a copy without a Wait; before the Wait of a copy, a change of its source or an access
-/// to its destination; kUnsupported for Roles.
+/// result); a copy without a Wait; before the Wait of a copy, a change of the source or an access
+/// to the destination; kUnsupported for Roles.
 Result<std::vector<Array>> Interpret(const LoopNest& nest, std::span<const Array> arguments,
                                      Precision precision);
 

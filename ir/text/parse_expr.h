@@ -16,7 +16,7 @@ namespace tunec {
 /// appearance in the text; equal reads share one slot.
 class ExprParser {
  public:
-  /// Returns the variable of this name if it is in scope.
+  /// A function that returns the variable of this name if it is in scope.
   using Variables = std::function<std::optional<VarId>(const std::string&)>;
 
   ExprParser(Lexer& lexer, const Tensors& tensors, Variables variables)
