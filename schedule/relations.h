@@ -51,12 +51,11 @@ struct ClosestRelation {
 std::optional<ClosestRelation> FindClosest(const Statements& statements, StatementId statement,
                                            const std::vector<StatementId>& partners);
 
-/// The dimensions that the statements of a Compute share. Two iterators walk one dimension if a
-/// write indexes a dimension of a tensor by the first, and a read or another write of the tensor
-/// indexes it by the second. This relation is transitive. With `t[i, j] = ...` and `y[p] sum= t[p,
-/// q]`, i and p walk one dimension, and so do j and q. Two reads of one tensor do not relate
-/// iterators, because queries and keys may be the same array, walked by rows and by columns. Each
-/// dimension has a number.
+/// The dimensions that the statements of a Compute share. Two iterators walk one dimension if they
+/// index the same dimension of a tensor, one in a write and the other in a read or another write.
+/// This relation is transitive. With `t[i, j] = ...` and `y[p] sum= t[p, q]`, i and p walk one
+/// dimension, and so do j and q. Two reads of one tensor do not relate iterators, because queries
+/// and keys may be the same array, walked by rows and by columns. Each dimension has a number.
 class SharedDimensions {
  public:
   static SharedDimensions Of(const Compute& compute);
