@@ -9,8 +9,8 @@
 namespace tunec {
 
 /// Writes a logical row-major array to `memory` in the tensor's layout. Padding of the layout is
-/// filled with NaN (0xff bytes): a kernel may load the padding, but not use it. `memory` has
-/// StorageBytes(tensor) bytes. Errors: the device's.
+/// filled with 0xff bytes (NaN for floats), because a kernel may load the padding but not use it.
+/// `memory` has StorageBytes(tensor) bytes. Errors: the device's.
 Status WriteArray(Device& device, const DeviceMemory& memory, const Tensor& tensor,
                   const Array& array);
 /// Reads the tensor back as a logical row-major array. Errors: the device's.
