@@ -52,8 +52,7 @@ struct Tensor {
   std::vector<int64_t> shape;  // logical; empty for a scalar
   TensorRole role = TensorRole::kWorkspace;
   bool constant = false;  // bytes are known at compile time, so packing moves to compile time
-  bool finite =
-      false;  // a weight without infinities and NaNs, or a workspace that copies such a weight
+  bool finite = false;    // a weight without infinities and NaNs, or a workspace copy of one
   Layout layout;
   int64_t alignment =
       0;  // the base address is a multiple of this number of bytes; 0: of the element size

@@ -27,7 +27,7 @@ enum class DataType : uint8_t {
 
 /// Returns "f32", "i64", "bool", ...
 std::string_view Name(DataType type);
-/// Returns the type of this name.
+/// Returns the type with this name, if there is one.
 std::optional<DataType> ParseDataType(std::string_view name);
 /// Returns the number of bytes of one element.
 size_t SizeOf(DataType type);

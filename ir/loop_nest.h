@@ -66,8 +66,7 @@ struct Loop {
   LoopKind kind = LoopKind::kSerial;
   std::vector<IndexExpr> lower;  // at least one; the greatest is the bound
   std::vector<IndexExpr> upper;  // at least one, exclusive; the least is the bound
-  int unroll =
-      1;  // number of iterations in one trip of the emitted loop; 1 unless the loop is kSerial
+  int unroll = 1;                // iterations in one trip of the emitted loop; 1 unless kSerial
   Body body;
 };
 

@@ -46,7 +46,7 @@ struct Accelerator {
   int64_t matrix_tf32 = 0;    // multiply-adds per clock on float32 rounded to TF32
   int64_t matrix_i8 = 0;
   int64_t l2_bytes = 0;          // shared by all processors
-  int64_t bytes_per_second = 0;  // bandwidth of its memory
+  int64_t bytes_per_second = 0;  // bandwidth of the device's memory
   int64_t clock_hertz = 0;       // highest clock
   bool operator==(const Accelerator&) const = default;
 };

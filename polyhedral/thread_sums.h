@@ -10,9 +10,8 @@ namespace tunec {
 
 /// A reduction into one element, of which each thread of a block computes a part.
 struct ThreadSum {
-  std::vector<VarId>
-      threads;  // the block loops that divide the reduction among threads, outermost first
-  std::vector<VarId> inside;  // the loops that each thread runs for its part
+  std::vector<VarId> threads;  // block loops that divide the reduction, outermost first
+  std::vector<VarId> inside;   // loops that each thread runs for its part
 };
 
 /// Returns how the threads of a block share a statement's reduction: the enclosing block loops

@@ -70,7 +70,7 @@ const Statement* FirstReduction(const Compute& compute) {
   return found == compute.statements.end() ? nullptr : &*found;
 }
 
-// Checks that the Compute's first reduction has such an operand.
+// Checks that some operand of the Compute's first reduction is a contiguous row in this sense.
 bool ReducesContiguousRows(const Compute& compute) {
   const Statement* const reduction = FirstReduction(compute);
   return reduction != nullptr && std::ranges::any_of(reduction->reads, [&](const Read& read) {

@@ -27,7 +27,8 @@ class RaceDetector {
   void BeginSection();
   void BeginTask() { ++now_.task; }
   void Barrier() { ++now_.interval; }
-  /// Sets the thread number along one axis; 0 outside its block loop.
+  /// Sets the thread's number along one axis. Outside of block loops of the axis the number must be
+  /// 0.
   void SetThread(size_t axis, int64_t number) {
     now_.thread.at(axis) = static_cast<int16_t>(number);
   }

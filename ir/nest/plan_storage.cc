@@ -22,7 +22,7 @@ int64_t AlignedBytes(const Tensor& tensor, int64_t alignment = kAlignment) {
 }
 
 struct Lifetime {
-  int first = 0;  // phases, both included
+  int first = 0;  // first and last phase that access the tensor
   int last = 0;
 };
 

@@ -13,9 +13,8 @@ constexpr double kProcessorBytes = 64;   // bytes from and to L2 per clock
 constexpr double kOperationClocks = 4;   // latency until a result can be an operand
 constexpr double kLoadClocks = 300;      // latency of an element from L2
 constexpr double kLoadsInFlight = 4;     // loads in flight of one thread
-constexpr double kCopiedShare = 0.5;  // share of shared storage that is filled; the rest is being
-                                      // read
-constexpr double kTensorCores = 4;    // tensor cores of a processor, each fed by its own warps
+constexpr double kCopiedShare = 0.5;     // share of shared storage being filled; the rest is read
+constexpr double kTensorCores = 4;       // tensor cores of a processor, each fed by its own warps
 
 struct Part {
   TimeBound bound = TimeBound::kLaunch;

@@ -23,10 +23,9 @@ struct Context {
   Conditions conditions;
   std::vector<const TreeNode*> undivided =
       {};  // isolated parallel loops around the node that are not split yet
-  std::vector<VarId> undecided =
-      {};  // isolated loops around the node for which inner loops must separate the full iterations
-  bool among_threads = false;     // the node is directly inside a block loop
-  bool in_threads = false;        // the node is inside a block loop, at any depth
+  std::vector<VarId> undecided = {};  // isolated loops; inner loops separate their full iterations
+  bool among_threads = false;         // the node is directly inside a block loop
+  bool in_threads = false;            // the node is inside a block loop, at any depth
   std::optional<int> token = {};  // set: the stores below are asynchronous copies with this token
   // Reductions of which each thread computes a part below this node; null: none.
   const std::vector<ThreadPart>* parts = nullptr;

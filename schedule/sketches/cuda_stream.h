@@ -11,7 +11,7 @@ namespace tunec {
 
 struct EstimatedSketch {
   Sketch sketch;
-  double seconds = 0;  // for the initial values of its knobs
+  double seconds = 0;  // estimated time for the initial values of its knobs
 };
 
 /// Returns sketches for the lowerings of a group that are flash attention, the best first. Receives

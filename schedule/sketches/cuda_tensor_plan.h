@@ -30,8 +30,7 @@ struct CudaTensorOperand {
 };
 
 struct CudaTensorPlan {
-  CudaTilePlan
-      tile;  // a block's tile has several iterations of its `row`, `column` and `piecewise`
+  CudaTilePlan tile;  // a tile has several iterations of its `row`, `column`, `piecewise`
   const TileIntrinsic* intrinsic = nullptr;
   std::vector<int64_t> fragment;  // order of the sums' dimensions: others, the row, the column
   std::vector<VarId> grid;        // outputs that number blocks, outermost first
@@ -81,7 +80,7 @@ struct CudaTensorChoice {
   int64_t column_tiles = 4;
   int64_t steps = 2;   // number of instructions along the reduced dimension in a K-block
   int64_t stages = 3;  // number of K-blocks in shared storage at once
-  int64_t band = 1;    // number of rows of blocks that run near each other
+  int64_t band = 1;    // rows of blocks in a band, whose blocks run near each other in time
 
   int64_t Warps() const { return row_warps * column_warps; }
   bool operator==(const CudaTensorChoice&) const = default;

@@ -19,8 +19,7 @@ namespace tunec {
 struct CudaTileOperand {
   std::string tensor;
   std::vector<IndexExpr> index;
-  bool shared =
-      false;  // copied to storage of the block, because a tile of it is a rectangular slice
+  bool shared = false;  // copied to shared storage: a tile of it is a rectangular slice
   // Dimensions of which a tile reads a window; windows of neighbouring tiles may overlap. An
   // operand with windows is shared only if the choice has `windows`.
   std::vector<size_t> windows;
@@ -53,9 +52,8 @@ struct CudaTilePlan {
   std::vector<std::string> followers;
   std::vector<std::string> registers;  // tensors whose parts are private to threads
   std::vector<CudaTileOperand> operands;
-  CudaTileAxis column;  // contiguous in the output
-  std::optional<CudaTileAxis>
-      outer_column;  // more columns of the same operands, if `column` has few
+  CudaTileAxis column;                       // contiguous in the output
+  std::optional<CudaTileAxis> outer_column;  // more columns of these operands, if `column` is short
   CudaTileAxis row;  // an iterator that the operands of the columns do not use
   std::optional<CudaTileAxis> outer_row;
   std::vector<VarId> grid;     // other outputs, outermost first
@@ -91,7 +89,7 @@ struct CudaTileChoice {
   int64_t outer_rows = 1;
   int64_t piece = 8;  // iterations of the piecewise reduction in a K-block
   int64_t stages = 2;
-  int64_t band = 1;      // number of rows of blocks that run near each other
+  int64_t band = 1;      // rows of blocks in a band, whose blocks run near each other in time
   bool windows = false;  // windows are shared
   int64_t parts = 1;     // number of parts of the reduction, each computed by separate blocks
                          // (cuda_split.h)

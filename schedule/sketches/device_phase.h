@@ -17,8 +17,7 @@ struct DevicePhase {
   std::vector<Knob> knobs;
   /// Adds the steps for the values of the knobs. Pure.
   std::function<void(const std::vector<int64_t>& values, Schedule& schedule)> write;
-  std::optional<double> seconds =
-      {};  // estimated time for the initial values of the knobs; empty if it is not estimated
+  std::optional<double> seconds = {};  // estimate for the knobs' initial values, if there is one
 
   /// Adds the steps for the initial values of the knobs.
   void WriteInitial(Schedule& schedule) const;

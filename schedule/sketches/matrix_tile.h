@@ -8,7 +8,7 @@
 namespace tunec {
 
 /// Returns the sketch of a plan whose `dot` is an instruction on matrices. Requires: plan.dot,
-/// plan.dot's `broadcast`, plan.pack and plan.row.
+/// plan.pack and plan.row.
 Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Target& target);
 
 }  // namespace tunec

@@ -12,7 +12,8 @@
 namespace tunec {
 
 struct OwnSums {
-  /// Set if the reduction writes its results directly to an argument: moves the sums to workspace.
+  /// The step that moves the sums to workspace. Set if the reduction writes them directly to an
+  /// argument.
   std::optional<CacheWriteStep> cache_write;
   std::shared_ptr<const Compute> compute;  // after `cache_write`
   std::vector<std::string> followers;      // the statements after the reduction

@@ -16,20 +16,18 @@ struct PointwisePlan {
   std::vector<std::string> order;  // iterators, outermost first, the contiguous one last
   std::vector<std::string> flat;   // names of the loops after each step that fuses them
   std::vector<int64_t> extents;
-  bool uniform =
-      false;  // every access has the offset of the output's element, or a constant offset
+  bool uniform = false;  // each access has the output's offset or a constant offset
   /// The statement is a copy that may have nothing to do (ir/nest/in_place.h). The number of tasks
   /// is then small for every extent, because the tasks are started in any case.
   bool few_tasks = false;
-  bool is_scatter =
-      false;  // instances may write the same element, because the index is loaded or equal
+  bool is_scatter = false;  // instances may write the same element (Scatters)
   /// For a scatter: the number of outer loops whose iterations write different elements. The next
   /// `carried` loops may write one element several times, and keep their order. One more loop may
   /// follow, which is contiguous and whose iterations write different elements.
   size_t free = 0;
   size_t carried = 0;
-  /// An iterator along which some read is contiguous that is strided along the last iterator.
-  /// Blocks of both iterators read rows and write columns.
+  /// An iterator along which a read is contiguous that is strided along the last iterator. Blocks
+  /// of both iterators read rows and write columns.
   std::optional<std::string> across;
 };
 

@@ -35,8 +35,7 @@ struct RowPlan {
   std::string pivot;  // the first reduction; the other statements join its loops over rows
   std::vector<std::string> row_loops;  // names of the pivot's iterators over rows, outermost first
   std::vector<int64_t> row_extents;
-  std::vector<std::pair<std::string, bool>>
-      staged;  // workspace tensors; true for a buffer of a row's elements
+  std::vector<std::pair<std::string, bool>> staged;  // tensor; true for a buffer of a row
 };
 
 /// The way in which a row is reduced.

@@ -24,10 +24,9 @@ struct StreamPairs {
     /// The iterator over pairs of reduced neighbours. For keys it is over the neighbours
     /// themselves.
     std::string group;
-    std::string lanes;  // iterator along a vector of the instruction
-    std::optional<std::string>
-        pair;  // iterator inside a pair; empty for keys, which are already stored in pairs
-    std::vector<int64_t> order;  // order of the dimensions in a task's buffer
+    std::string lanes;                // iterator along a vector of the instruction
+    std::optional<std::string> pair;  // iterator inside a pair; empty for keys, stored in pairs
+    std::vector<int64_t> order;       // order of the dimensions in a task's buffer
     int64_t groups = 1;
     int64_t length = 1;  // extent along the lanes
     double elements = 0;
@@ -36,11 +35,10 @@ struct StreamPairs {
 
   const TileIntrinsic* intrinsic = nullptr;
   std::vector<ComputeStep> steps;
-  Copy queries;  // the queries of a block of rows
-  Copy weights;  // the weights of a KV block
-  Copy values;   // the values of all KV blocks, computed in an earlier phase
-  std::optional<Copy>
-      keys;  // the keys of all KV blocks, computed in an earlier phase, if they have to be rounded
+  Copy queries;                    // the queries of a block of rows
+  Copy weights;                    // the weights of a KV block
+  Copy values;                     // all values, computed in an earlier phase
+  std::optional<Copy> keys;        // all keys, computed in an earlier phase, if they need rounding
   int64_t depths = 1, widths = 1;  // extents padded to complete instructions
   bool odd_columns = false;        // the number of columns is odd, so the last column is in no pair
 

@@ -29,11 +29,10 @@ struct StreamPlan {
   int depth = 0;             // the dimension that the first product sums over
   int64_t rows = 1, columns = 1, widths = 1, depths = 1;
   int64_t chunks = 1, tasks = 1;
-  bool partial_columns = false;  // the domain has a condition on the columns
-  bool bounded_columns =
-      false;  // the domain has a condition on columns and the block of rows, such as a causal mask
-  bool skips_chunks = false;  // KV blocks above a diagonal are skipped, about half of all
-  double visited = 1;         // fraction of KV blocks and columns that are in the domain
+  bool partial_columns = false;  // a condition of the domain uses the columns
+  bool bounded_columns = false;  // a condition uses the columns and the block of rows (causal mask)
+  bool skips_chunks = false;     // KV blocks above a diagonal are skipped, about half of all
+  double visited = 1;            // fraction of KV blocks and columns that are in the domain
 
   const Statement& statement(StatementId id) const { return compute->statements[id]; }
   std::optional<VarId> IteratorOf(StatementId id, int dimension) const {

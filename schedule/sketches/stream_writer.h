@@ -16,9 +16,8 @@ struct StreamChoice {
   int64_t rows = 1;     // number of rows in a tile of the second product
   int64_t widths = 16;
   int64_t unroll = 1;
-  int64_t lanes = 1;  // vector lanes of the target
-  bool prefetch =
-      false;  // prefetch the columns of the next KV block during the products of the current one
+  int64_t lanes = 1;      // vector lanes of the target
+  bool prefetch = false;  // prefetch the next KV block during the products of this one
 };
 
 /// Returns the arguments, or their copies, of which each KV block reads different elements: keys

@@ -36,10 +36,9 @@ struct TilePlan {
   struct Dot {
     const TileIntrinsic* intrinsic = nullptr;
     std::vector<ComputeStep> rewrites;  // steps before `cache_write`
-    std::optional<PackStep>
-        broadcast;               // storage order of the operand that is broadcast to all columns
-    std::optional<PadStep> pad;  // step that is applied after the operands are packed
-    int64_t columns = 0;         // number of columns before padding
+    std::optional<PackStep> broadcast;  // storage order of the broadcast operand
+    std::optional<PadStep> pad;         // step that is applied after the operands are packed
+    int64_t columns = 0;                // number of columns before padding
     int64_t rows = 0;   // number of rows before padding, for an instruction on matrices; else 0
     int64_t depth = 0;  // extent of the long reduction before padding
     std::optional<VarId> term;  // iterator over the products of bfloat16 terms
@@ -59,8 +58,7 @@ struct TilePlan {
   // the whole sum in its place.
   std::optional<Pieces> pieces;
   std::optional<Operand> operand;
-  std::vector<std::string>
-      before;  // other statements before the reduction, which are separate phases
+  std::vector<std::string> before;     // other statements before the reduction: separate phases
   std::vector<std::string> followers;  // statements after the reduction
   VarId column;
   std::optional<VarId> row;

@@ -15,12 +15,10 @@ struct TileChoice {
   bool columns_outside = false;
   bool pack = true;
   int64_t operand_vector = 16;
-  bool operand_by_block =
-      false;              // the operand is computed once for a block of rows, not for each tile
-  bool prefetch = false;  // prefetch the next panel during the products of the current one
-  bool operand_prefetch =
-      false;  // for a chain, prefetch the elements that the first sum reads in the next row
-  int64_t batches = 1;  // number of batches in a task, if one batch is too little work
+  bool operand_by_block = false;  // computes the operand for a block of rows, not for each tile
+  bool prefetch = false;          // prefetch the next panel during the products of the current one
+  bool operand_prefetch = false;  // for a chain: prefetch the first sum's reads for the next row
+  int64_t batches = 1;            // number of batches in a task, if one batch is too little work
   int64_t ahead = 0;  // distance, in steps of the reduction, of the prefetch of an operand that is
                       // read once; 0: no prefetch
 };

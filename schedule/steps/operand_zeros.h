@@ -28,8 +28,7 @@ struct ReadOperand {
   std::vector<IndexExpr> index;  // over the statement's iterators
   std::vector<int64_t> shape;
   std::vector<IndexExpr> conditions;  // conditions of the copy: the element is 0 if one fails
-  std::optional<StatementId>
-      copy;  // the statement that makes the copy; empty if the read tensor is not a copy
+  std::optional<StatementId> copy;    // statement that makes the read copy, if there is one
 
   /// Returns conditions that all hold wherever the operand may be nonzero, apart from those of the
   /// reader's guard.

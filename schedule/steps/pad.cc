@@ -225,7 +225,7 @@ Status Padder::CheckDropped(const IndexExpr& condition) const {
   return CheckValue(zero, fmt::format("{} < 0", Print(condition, sum_.IteratorNames())));
 }
 
-// Increases the layout's extents to those that changed logical extents need.
+// Increases the layout's extents where the changed logical extents need it.
 void FitLayout(Tensor& tensor) {
   for (size_t d = 0; d < tensor.layout.map.size(); ++d) {
     const Interval bounds = BoundsOf(tensor.layout.map[d], [&](VarId v) {

@@ -26,7 +26,7 @@ std::unexpected<Error> Reject(const TensorizeStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "tensorize {} {}: {}", step.loop, step.intrinsic, why);
 }
 
-// The loops from this node down to one statement.
+// A chain of loops from a node down to the only statement inside.
 struct Chain {
   std::vector<VarId> loops;
   StatementId statement;
