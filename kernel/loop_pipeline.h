@@ -36,7 +36,7 @@ using MutableStageProduct = std::variant<Compute*, ScheduleTree*, LoopNest*>;
 
 struct StageRecord {
   std::string_view stage;
-  std::string_view name;  // of the kernel, or of the packing of one of its weights
+  std::string_view name;  // name of the kernel, or of the prepack of a weight
   double milliseconds = 0;
 };
 

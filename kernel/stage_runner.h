@@ -29,7 +29,7 @@ class StageRunner {
     return made;
   }
 
-  /// Does the same with one of several results that a stage has made.
+  /// Verifies one of several results that a stage has made, and passes it to `on_stage`.
   template <class T>
   Status Finish(const StageRecord& record, const T& product) const {
     // The runner owns the product until it is returned.

@@ -28,8 +28,8 @@ struct ReadUse {
 };
 
 struct Effects {
-  std::vector<ConditionalWrite> writes;      // of the statement, in order
-  std::vector<std::vector<ReadUse>> needed;  // per read
+  std::vector<ConditionalWrite> writes;      // the statement's writes, in order
+  std::vector<std::vector<ReadUse>> needed;  // uses of each read
   /// True if some write has conditions. The writes can then run one after another, each with its
   /// reads, because no write reads an element that an earlier write of the same instance writes.
   bool conditional = false;

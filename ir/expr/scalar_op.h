@@ -4,7 +4,7 @@
 //   operands  the number of operands
 //   result    ResultType: the rule for the type of the result
 //   domain    Domain: the types of operands that the operator is defined for (kSelect: of the
-//             values); the verifier rejects others
+//             values); the verifier rejects other types
 //   order     OperandOrder: commutative or not
 //
 // A new operator is rarely needed, because most functions are expressions of these. Add

@@ -5,8 +5,8 @@
 
 namespace tunec {
 
-/// Returns the number of the thread that differs from this one in the bit `distance`, a power of
-/// two.
+/// Returns the number of the thread that differs from the number `thread` in the bit `distance`, a
+/// power of two.
 IndexExpr PartnerOf(const IndexExpr& thread, int64_t distance);
 
 /// Returns the shuffle as a store that copies the element of the other thread.

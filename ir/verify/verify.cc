@@ -9,7 +9,7 @@
 //   A statement writes each output (or the output is an alias).
 //   Reads and writes: the tensor exists; one index per dimension. Indices and guards use only
 //   iterators and, as loaded values, earlier reads of integer tensors. An index that intervals show
-//   to be outside is an error (the interpreter finds the other ones).
+//   to be outside is an error (the interpreter reports other cases).
 //   Writes: at least one; never to an input or weight; an instance writes no element twice.
 //   Values: one per write, of its tensor's type. Read slots exist and have their tensor's type.
 //   Every operator is defined for its type. Accumulators and incoming values occur only in

@@ -47,7 +47,7 @@ std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args)
   return Fail(ErrorCode::kInvalidArgument, format, std::forward<Args>(args)...);
 }
 
-// The known facts about a variable inside its loop.
+// The known properties of a variable inside its loop.
 struct Binding {
   LoopKind kind = LoopKind::kSerial;
   Interval interval;

@@ -47,7 +47,7 @@ struct CudaStreamPlan {
   CudaStreamOperand values;      // operand of the last product
 
   StreamWork WorkOf(StatementId s) const { return work[s.index()]; }
-  /// Checks that all values of the tensor are used only while their own KV block is processed.
+  /// Checks that each value of the tensor is used only in the KV block that computes the value.
   bool StaysInChunk(TensorId tensor) const;
   /// Checks that each value of the tensor is read only by the thread that computes it.
   bool IsPrivate(TensorId tensor) const;

@@ -32,7 +32,7 @@ struct CudaTensorOperand {
 struct CudaTensorPlan {
   CudaTilePlan tile;  // a tile has several iterations of its `row`, `column`, `piecewise`
   const TileIntrinsic* intrinsic = nullptr;
-  std::vector<int64_t> fragment;  // order of the sums' dimensions: others, the row, the column
+  std::vector<int64_t> fragment;  // order of the sums' dimensions: the row and the column last
   std::vector<VarId> grid;        // outputs that number blocks, outermost first
   std::vector<VarId> outside;     // reductions around the K-blocks in shared storage
   CudaTensorOperand left;         // the operand that uses the row

@@ -27,7 +27,7 @@ struct DevicePhase {
 /// (StatementsOf). If the first statement is a reduction, the other statements are its followers.
 struct PhaseQuestion {
   const Compute& compute;
-  const Accelerator& device;  // with all facts
+  const Accelerator& device;  // no property is unknown (WithAllFacts)
   const RoundingFreedom& rounding;
 };
 

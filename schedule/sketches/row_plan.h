@@ -22,7 +22,7 @@ struct RowStatement {
   /// The iterator along the row. Empty for a statement with one value per row.
   std::optional<VarId> walks;
   /// Name of the iterator `walks`. For a reduction that is not split, the suffix of its loop's name
-  /// after the statement has joined the row loop of the others.
+  /// after the statement has joined the row loop of the other statements.
   std::string along;
   int64_t length = 1;  // number of iterations along the row
 };

@@ -56,7 +56,7 @@ void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
 /// Adds sketches for a sum of products with too few results to occupy all threads (split_sum.cc).
-/// The sum is split into shares, and the resulting Compute is scheduled by another sketch. These
+/// The sum is split into shares. A sketch of another kind schedules the resulting Compute. These
 /// sketches come first. Applies other sketches to the parts.
 void AddSplitSumSketches(const NamedCompute& lowering, const SketchQuestion& question,
                          std::vector<Sketch>& sketches);

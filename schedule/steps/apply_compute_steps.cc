@@ -158,7 +158,7 @@ bool NamesDimensions(const std::vector<IndexExpr>& index) {
 
 namespace {
 
-// The common facts of S and S.part of a split reduction.
+// Properties that the statements S and S.part of a split reduction share.
 struct ReductionSplit {
   StatementId statement;
   VarId iterator;

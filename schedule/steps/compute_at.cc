@@ -1,4 +1,4 @@
-// compute_at: moves a statement into a loop of another.
+// compute_at: moves a statement into a loop of another statement.
 //
 // The moved statement P and some statement S inside the loop share a tensor that one of them
 // writes. The indices of both express S's iterators by P's. For S: acc[i,j] and P reading acc[p,q],

@@ -54,8 +54,8 @@ bool LoadsIndices(const Statement& statement) {
       statement.reads, [&](const Read& read) { return std::ranges::any_of(read.index, loads); });
 }
 
-/// Checks that the values outside of guards are 0. These values have the tensor's type, and only 0
-/// has the same meaning in all types.
+/// Checks that the values outside of guards are 0. These values are rounded to the tensor's type,
+/// and this rounding does not change 0.
 bool HasZeroOutside(const Statement& statement, TensorId tensor) {
   return std::ranges::all_of(statement.reads, [&](const Read& read) {
     return read.tensor != tensor || !read.guard || read.guard->outside == 0;
