@@ -1,4 +1,4 @@
-// The order of a dense tensor's axes in memory, if it is not row-major.
+// The order of a dense tensor's axes in memory: row-major, channels last or any other order.
 #pragma once
 
 #include <cstddef>

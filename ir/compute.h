@@ -157,7 +157,7 @@ struct Compute {
 std::string Print(const Compute& compute);
 Result<Compute> ParseCompute(std::string_view text, std::string_view file_name);
 
-/// Checks every invariant listed in verify.cc; the error names the statement.
+/// Checks every invariant listed in verify.cc. The error names the tensor or the statement.
 Status Verify(const Compute& compute);
 
 /// The work and memory traffic of a Compute, for rooflines.

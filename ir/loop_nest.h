@@ -255,7 +255,7 @@ struct StoragePlan {
 };
 StoragePlan PlanStorage(const LoopNest& nest);
 
-/// Returns the ids of the tensors of role input, output and weight, in order.
+/// Returns the ids of the tensors of role input, output and weight, in tensor order.
 std::vector<TensorId> Arguments(const LoopNest& nest);
 
 /// Checks that both nests have the same text.

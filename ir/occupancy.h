@@ -15,7 +15,7 @@ std::string_view Name(OccupancyLimit limit);
 
 struct Occupancy {
   int64_t blocks = 0;  // number of blocks that run at once on one processor; 0: not even one fits
-  double share = 0;    // fraction of the threads that a processor can hold
+  double share = 0;    // fraction of the processor's threads that these blocks use
   OccupancyLimit limit = OccupancyLimit::kThreads;
   bool operator==(const Occupancy&) const = default;
 };

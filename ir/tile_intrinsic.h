@@ -28,7 +28,7 @@
 
 namespace tunec {
 
-/// The dimension of a tile's loop, outermost first.
+/// The kinds of loops of a tile, from the outermost to the innermost.
 enum class TileAxis : uint8_t { kRow, kReduced, kGroup, kColumn };
 inline constexpr int kTileAxes = 4;
 std::string_view Name(TileAxis axis);

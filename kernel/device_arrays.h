@@ -16,8 +16,8 @@ Status WriteArray(Device& device, const DeviceMemory& memory, const Tensor& tens
 /// Reads the tensor back as a logical row-major array. Errors: the device's.
 Result<Array> ReadArray(Device& device, const DeviceMemory& memory, const Tensor& tensor);
 
-/// Allocates the memory that the image's kernel needs besides the arguments; empty if none is
-/// needed.
+/// Allocates the memory that the image's kernel needs besides the arguments. Returns an empty
+/// object if the kernel needs none.
 Result<DeviceMemory> AllocateWorkspace(Device& device, const KernelImage& image);
 
 }  // namespace tunec

@@ -32,7 +32,7 @@ class StageRunner {
   /// Verifies one of several results that a stage has made, and passes it to `on_stage`.
   template <class T>
   Status Finish(const StageRecord& record, const T& product) const {
-    // The runner owns the product until it is returned.
+    // The cast is safe, because the runner owns the product until it is returned.
     Plant(record, const_cast<T&>(product));
     if (verify_ == VerifyStages::kEach) {
       TUNEC_RETURN_IF_ERROR(InStage(record.stage, Verify(product)));

@@ -71,8 +71,8 @@ isl::UnionMap Dependences::Data::OriginalOrder() const {
   return order;
 }
 
-// Returns for each access the relation from instances of its statement to elements. The results are
-// reused, because isl parses text slowly.
+// Returns for each access the relation from instances of its statement to elements. Callers must
+// reuse the results, because isl parses text slowly.
 std::vector<isl::Map> Dependences::Data::Elements(const WrittenStorage& storage) const {
   std::vector<isl::Map> elements;
   for (const Access& access : storage.accesses) {
@@ -82,7 +82,8 @@ std::vector<isl::Map> Dependences::Data::Elements(const WrittenStorage& storage)
   return elements;
 }
 
-// Adds the dependence of every addition to an element on all earlier additions to it.
+// For reorderable reductions, adds the dependence of every addition to an element on all earlier
+// additions to the element.
 void Dependences::Data::WithinReductions(const WrittenStorage& storage,
                                          const std::vector<isl::Map>& elements,
                                          std::vector<Dependence>& into) const {

@@ -100,7 +100,7 @@ Expr ReplaceReads(const Expr& expr,
 /// 16 times.
 Expr Simplify(const Expr& expr);
 
-/// Returns text with infix + - * / and calls for all other operators, as in `add(mul(A, B), 1)`.
+/// Returns text with infix + - * / and calls for all other operators, as in `max(A * B, 1.0) + C`.
 /// `read_name(slot)` is the name of a read.
 std::string Print(const Expr& expr, const std::function<std::string(VarId)>& variable_name,
                   const std::function<std::string(int)>& read_name);

@@ -32,7 +32,7 @@ class ExprParser {
   /// Parses `(e, e, ...)`.
   Result<std::vector<Expr>> ParseExprList();
   Result<TensorId> ParseTensorName();
-  /// Parses the number after '@' of a read on a separate line.
+  /// Parses the slot number after the '@' of a read that has a separate line (`@0 = A[i, k]`).
   Result<int> ParseSlotNumber();
 
   /// Gives the read the next slot, even if an equal read already has a slot.

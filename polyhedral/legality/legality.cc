@@ -203,7 +203,7 @@ Status OrderCheck::Answer(const StaysInThread&, const Asked& asked) const {
   return {};
 }
 
-// Checks that no difference is lexicographically zero or negative.
+// Checks that every difference is lexicographically positive.
 Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
   isl::Set prefix = asked.together;
   for (size_t i = 0; i < length_; ++i) {

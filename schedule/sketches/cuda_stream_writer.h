@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Returns the schedule of the plan for a Fitted choice.
+/// Returns the schedule of the plan. Requires: `choice` comes from Fitted.
 Schedule WriteCudaStream(const CudaStreamPlan& plan, const CudaStreamChoice& choice);
 
 }  // namespace tunec

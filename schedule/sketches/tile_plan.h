@@ -87,7 +87,8 @@ struct TilePlan {
   const std::string& Total() const { return pieces ? pieces->total : reduction.name; }
   /// Returns the names of the statements that write the tile's elements, in this order.
   std::vector<std::string> Writers() const;
-  /// Returns the number of values of the long reduction's iterator, or of a K-block if it is split.
+  /// Returns the number of values of the long reduction's iterator, or of those in a K-block if the
+  /// reduction is split.
   int64_t LongSteps() const;
   /// Returns the number of results for each value of the column: the product of the extents of all
   /// other outputs.
@@ -113,7 +114,7 @@ inline const Compute& TilePlan::Whole() const {
   return operand && operand->sum ? *operand->sum->whole : *compute;
 }
 
-/// Sets the shared outputs, rows and outer rows. Requires: compute, reduction and column.
+/// Sets `shared`, `row` and `outer_rows`. Requires: compute, reduction and column are set.
 void AssignOutputs(TilePlan& plan);
 
 /// Distributes the statements before the reduction among `operand` and `before`. `reduction` is the

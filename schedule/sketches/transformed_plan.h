@@ -15,7 +15,7 @@
 namespace tunec {
 
 struct TransformedPlan {
-  // A statement after the one that combines the planes of sums.
+  // An elementwise statement after the statement that combines the planes of sums.
   struct Follower {
     std::string name;
     std::vector<std::string> loops;  // loops inside its vector loop, unrolled

@@ -62,7 +62,7 @@ Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
   return borders;
 }
 
-// Checks the dependences with the iterator's loop as the outermost of its statement.
+// Checks the dependences as if the iterator's loop were the outermost loop of its statement.
 Status CheckOrder(const Compute& compute, const Statement& statement, VarId iterator,
                   ReductionOrder order) {
   if (iterator == IteratorVar(0)) return {};
