@@ -70,8 +70,9 @@ struct CudaStreamChoice {
 /// Returns the number of threads along the rows.
 int64_t RowThreads(const CudaStreamPlan& plan, const CudaStreamChoice& choice);
 
-/// Checks that a warp has several rows. The exponentials of these rows would be in the same banks
-/// of shared storage, so the writer changes their places.
+/// Checks that a warp has several rows. Without a swizzle, the exponentials of these rows would be
+/// in the same banks of shared storage. With the swizzle, each exponential needs a separate
+/// address.
 bool RowsChangePlaces(const CudaStreamChoice& choice);
 
 /// Returns the number of neighbouring elements, of `extent` in a row, that one thread processes
