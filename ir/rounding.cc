@@ -47,7 +47,7 @@ int64_t Saturate(double value) {
 }
 
 /// Converts to a signed integer of 8 * sizeof(T) bits. A value that does not fit gives the smallest
-/// number.
+/// number of this type.
 template <class T>
 int64_t ConvertSigned(double value) {
   constexpr double kEnd = -static_cast<double>(std::numeric_limits<T>::min());

@@ -116,7 +116,8 @@ class FragmentVerifier {
     return status;
   }
 
-  // Checks that a loop over threads around a tile numbers whole warps.
+  // Checks a loop over threads around a tile: it must not be over x, and it may contain only tiles.
+  // Each tile contains one store.
   Status CheckWarpLoop(const Loop& loop) const {
     const std::string& name = nest_.variables[loop.var];
     if (loop.kind == LoopKind::kBlockX) {
@@ -136,7 +137,8 @@ class FragmentVerifier {
                  name);
   }
 
-  // Checks that the tile has one store, which CheckWarpLoop requires.
+  // Checks that the last two dimensions of the accumulator are the tile's rows and columns. The
+  // tile must begin at multiples of its size.
   Status CheckTile(const Tile& tile) const {
     const TileIntrinsic* intrinsic = WarpIntrinsicOf(tile);
     if (intrinsic == nullptr) return {};
@@ -156,7 +158,8 @@ class FragmentVerifier {
     return {};
   }
 
-  // Checks divisibility for all values of the surrounding loops.
+  // Checks that the constant and all coefficients of the index are multiples of `divisor`. The
+  // index then is one too, for all values of the loops.
   static bool IsMultiple(const IndexExpr& index, int64_t divisor) {
     const auto divides = [&](const IndexTerm& term) { return term.coefficient % divisor == 0; };
     return index.constant() % divisor == 0 && std::ranges::all_of(index.terms(), divides);
