@@ -149,7 +149,8 @@ class ElementChecker {
                 home.name, fmt::join(*missing, ", "));
   }
 
-  /// Checks one read. `written` has the elements that earlier statements write.
+  /// Checks that every element of one read is written before. `written` has the elements that
+  /// earlier statements write.
   Status CheckRead(const WrittenStorage& storage, const Access& access, const isl::Set& written) {
     if (access.writes || AnyLoaded(access.index) || AnyLoaded(access.guard)) return {};
     const Statement& statement = compute_.statements[access.statement];

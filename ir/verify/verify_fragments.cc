@@ -51,7 +51,8 @@ class FragmentVerifier {
   }
 
  private:
-  // Finds the intrinsic that adds to each fragment.
+  // Finds the intrinsic that adds to each fragment. Fails if several intrinsics add to one
+  // fragment.
   Status FindFragments() {
     Status status;
     ForEach<Tile>(nest_, [&](const Tile& tile) {

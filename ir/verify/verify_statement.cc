@@ -87,7 +87,7 @@ Status VerifyTensor(const Tensor& tensor) {
   return VerifyLayout(tensor);
 }
 
-// Checks that all terms are variables whose whole interval is executed.
+// Checks that all terms are variables which take all combinations of values in their intervals.
 bool IsExact(const IndexExpr& index, const VerifyContext& context) {
   return context.whole_box && std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {
            return term.atom.kind == IndexAtom::Kind::kVariable &&

@@ -30,7 +30,8 @@ class Meeting {
   }
   Interval Bounds(const IndexExpr& difference) const { return BoundsOf(difference, Intervals()); }
 
-  /// Returns whether both are the same instance of one statement.
+  /// Returns true only if x and y are the same instance. Requires: both are instances of one
+  /// statement.
   bool IsSameInstance() const {
     for (const VarId v : x_.iterators.ids()) {
       if (x_.iterators[v].extent <= 1) continue;

@@ -45,8 +45,8 @@ Result<std::vector<Group>> FindGroups(const Statement& reader, const CopyStep& s
   return groups;
 }
 
-// Checks that a copy made just before the reader holds the values that the reader reads: only other
-// statements may write the tensor.
+// Checks that the reader reads the tensor, runs at run time, and does not write the tensor. A copy
+// made just before the reader then holds the values that the reader reads.
 Status CheckSource(const Compute& compute, TensorId source, const Statement& reader,
                    const CopyStep& step) {
   const auto touches = [&](const auto& access) { return access.tensor == source; };
