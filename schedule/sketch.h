@@ -57,8 +57,8 @@ struct NamedCompute {
 /// Returns the lowering that a schedule names, or null.
 const Compute* FindLowering(const std::vector<NamedCompute>& lowerings, std::string_view name);
 
-/// The set of enabled sketches. Tests use kNaiveOnly to show that results do not depend on
-/// sketches.
+/// The set of enabled sketches. A comparison of kAll and kNaiveOnly shows that results do not
+/// depend on sketches.
 enum class SketchSet { kAll, kNaiveOnly };
 
 /// The stages of the search for sketches. A stage with a higher cost runs only if no analytic
