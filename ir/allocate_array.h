@@ -1,4 +1,4 @@
-// Allocation of arrays whose size the user decides.
+// Allocation of arrays whose size the user determines.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 namespace tunec {
 
 /// The exception that Array's constructor throws if memory runs out. Each entry point of tunec (a
-/// program's main function, the C interface) turns it into an error. No code between them has to
-/// catch it.
+/// program's main function, the C interface) turns the exception into an error. Code between the
+/// constructor and the entry point need not catch the exception.
 class AllocationFailure : public std::bad_alloc {
  public:
   explicit AllocationFailure(size_t bytes);

@@ -15,11 +15,12 @@ namespace tunec {
 class Array {
  public:
   Array() = default;
-  /// Allocates a zero-filled, 64-byte aligned array. The element count must fit in memory: callers
-  /// check sizes from files first (ElementCount).
+  /// Allocates a zero-filled, 64-byte aligned array. Throws AllocationFailure if memory runs out.
+  /// Requires: ElementCount(shape) >= 0. Callers check shapes that come from files first.
   Array(DataType type, std::vector<int64_t> shape);
   /// Makes an array of bytes that `owner` keeps alive (a mapped file). `bytes` holds exactly the
-  /// elements. It must be aligned to the element size, but not to 64 bytes.
+  /// elements. The bytes must be aligned to the element size; an alignment to 64 bytes is not
+  /// required.
   Array(DataType type, std::vector<int64_t> shape, std::shared_ptr<const void> owner,
         std::span<const std::byte> bytes);
 
@@ -28,7 +29,7 @@ class Array {
   int64_t size() const { return size_; }
   size_t bytes() const { return static_cast<size_t>(size_) * SizeOf(type_); }
   const std::byte* data() const { return data_; }
-  /// Requires: this object allocated the array, and nobody else reads it yet.
+  /// Requires: this object allocated its bytes, and no copy of the array reads them yet.
   std::byte* mutable_data();
   template <class T>
   std::span<const T> As() const {
@@ -39,7 +40,8 @@ class Array {
     return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(size_)};
   }
 
-  /// Returns element i in row-major order, converted to double or int64. Slow: for interpreters.
+  /// Returns element i in row-major order, converted to double or int64. Slow: only interpreters
+  /// use these functions.
   double GetDouble(int64_t i) const;
   int64_t GetInt(int64_t i) const;
   void SetDouble(int64_t i, double value);

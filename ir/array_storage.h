@@ -8,9 +8,9 @@
 
 namespace tunec {
 
-/// Convert a logical array to the storage order of the tensor's layout, and back. ToStorage leaves
-/// storage elements unchanged if no logical element maps to them. Requires: `storage` has
-/// StorageElements(tensor) elements.
+/// Convert a logical array to the storage order of the tensor's layout, and back. ToStorage writes
+/// only the storage elements to which a logical element maps; padding of the layout is unchanged.
+/// Requires: `storage` has StorageElements(tensor) elements.
 void ToStorage(const Tensor& tensor, const Array& logical, std::byte* storage);
 Array FromStorage(const Tensor& tensor, const std::byte* storage);
 

@@ -1,4 +1,4 @@
-// The order of a dense tensor's axes in memory, if it is not row-major.
+// The order of a dense tensor's axes in memory: row-major, channels last or any other order.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,22 @@ namespace tunec {
 /// The axes in memory order, outermost first. An empty order is row-major.
 using AxisOrder = std::vector<int64_t>;
 
-/// Parses "row_major", "channels_last" (all axes but the second, then the second) or a list of
-/// axes: "0,2,3,1". Fails with kInvalidArgument for any other text, and if `rank` axes cannot have
-/// this order.
+/// Parses "row_major", "channels_last" (the order 0, 2, ..., rank - 1, 1) or a list of axes such as
+/// "0,2,3,1". Fails with kInvalidArgument for any other text, and if a tensor of `rank` axes cannot
+/// have this order. Returns an empty order for a list in increasing order.
 Result<AxisOrder> ParseAxisOrder(std::string_view text, size_t rank);
 
 /// Returns the inverse permutation.
 AxisOrder Inverse(const AxisOrder& order);
 
-/// Permute sizes into this order and back: LogicalShape(LaidShape(s, order), order) == s.
+/// Convert a logical shape to the shape in memory order, and back: LogicalShape(LaidShape(s,
+/// order), order) == s.
 std::vector<int64_t> LaidShape(std::span<const int64_t> logical, const AxisOrder& order);
 std::vector<int64_t> LogicalShape(std::span<const int64_t> laid, const AxisOrder& order);
 
 /// Checks that these strides, in elements, describe a dense tensor in this order. Null strides mean
-/// row-major. Strides of axes with one element are ignored, and so are all strides of a tensor
-/// without elements.
+/// row-major. Strides of axes with one element are ignored, and a tensor without elements is dense
+/// for all strides.
 bool LiesIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOrder& order);
 
 }  // namespace tunec

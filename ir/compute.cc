@@ -65,7 +65,8 @@ void CollectIterators(const Statement& statement, const std::vector<IndexExpr>& 
   }
 }
 
-// Returns an upper bound of the elements touched: one for each value of the relevant iterators.
+// Returns an upper bound of the number of elements that one access touches: one element for each
+// combination of values of the iterators in its index.
 double ElementsTouched(const Statement& statement, const std::vector<IndexExpr>& index) {
   std::set<VarId> iterators;
   CollectIterators(statement, index, iterators);
@@ -75,7 +76,7 @@ double ElementsTouched(const Statement& statement, const std::vector<IndexExpr>&
   return touched;
 }
 
-// Returns the elements touched of each tensor, at most the elements of the tensor.
+// Returns an upper bound of the number of elements that the Compute touches in each tensor.
 IdVector<TensorId, double> ElementsTouched(const Compute& compute) {
   IdVector<TensorId, double> touched(compute.tensors.size());
   for (const Statement& statement : compute.statements) {
@@ -132,8 +133,8 @@ std::optional<StatementId> Compute::FindStatement(std::string_view statement_nam
 }
 
 // Counts the points of the domain. The count is exact without further conditions and for small
-// domains, else it is estimated from a sample of the iterators' ranges. Rooflines depend on the
-// number, legality does not.
+// domains; otherwise it is estimated from a random sample of points. Only estimates of time depend
+// on the number, legality does not.
 double CountInstances(const Statement& statement) {
   constexpr int64_t kMostVisited = 1 << 14;
   std::vector<int64_t> extents;

@@ -1,7 +1,7 @@
-// A Compute says what a fusion group computes, not how: it has tensors and statements. Each
-// statement runs over an integer iteration domain, in lexicographic order. Running the statements
-// in their original order defines the meaning (interpret.h). Dependences decide which reorderings
-// are legal; iterator kinds do not.
+// A Compute describes what a fusion group computes, but no loops or storage order. It has tensors
+// and statements. Each statement runs over an integer iteration domain, in lexicographic order. The
+// result is defined by running the statements in their original order (interpret.h). Dependences
+// decide which reorderings are legal; iterator kinds do not.
 #pragma once
 
 #include <cstdint>
@@ -52,17 +52,17 @@ struct Tensor {
   std::vector<int64_t> shape;  // logical; empty for a scalar
   TensorRole role = TensorRole::kWorkspace;
   bool constant = false;  // bytes are known at compile time, so packing moves to compile time
-  bool finite = false;    // a weight without infinities and NaNs, or a copy of one
+  bool finite = false;    // a weight without infinities and NaNs, or a workspace copy of one
   Layout layout;
-  int64_t alignment = 0;          // base address is a multiple of so many bytes; 0: of the element
-                                  // size
+  int64_t alignment =
+      0;  // the base address is a multiple of this number of bytes; 0: of the element size
   std::optional<TensorId> alias;  // the tensor whose storage is shared (in-place update)
   std::optional<Interval> range;  // bounds of all values (indices of a gather)
   bool operator==(const Tensor&) const = default;
 };
 
-/// Return the elements and bytes of storage. Blocked layouts pad, so storage can have more elements
-/// than the logical shape.
+/// Return the number of elements and of bytes of the tensor's storage. Blocked layouts pad, so
+/// storage can have more elements than the logical shape.
 int64_t StorageElements(const Tensor& tensor);
 int64_t StorageBytes(const Tensor& tensor);
 /// Returns the linear storage index of a logical index, as an expression over the same variables.
@@ -98,8 +98,9 @@ struct Reducer {
   std::vector<Expr> identity;
   std::vector<Expr> combine;
   std::vector<Expr> finalise;
-  /// Combining in another order or grouping gives the same result up to rounding. All reducers
-  /// below are reorderable; false makes the reduction a sequential recurrence.
+  /// True if combining the values in another order or grouping gives the same result up to
+  /// rounding. All reducers below are reorderable. A reduction with a reducer that is not
+  /// reorderable runs as a sequential recurrence.
   bool reorderable = true;
   bool operator==(const Reducer&) const = default;
 
@@ -107,7 +108,8 @@ struct Reducer {
   static Reducer Product(DataType type);
   static Reducer Max(DataType type);
   static Reducer Min(DataType type);
-  /// Slots: value, index (i64). Of equal values the first index wins; with `last`, the last.
+  /// Slots: value, index (i64). If several values are equal, the first index wins; with `last`, the
+  /// last index.
   static Reducer ArgMax(DataType type, bool last);
   static Reducer ArgMin(DataType type, bool last);
 };
@@ -155,17 +157,18 @@ struct Compute {
 std::string Print(const Compute& compute);
 Result<Compute> ParseCompute(std::string_view text, std::string_view file_name);
 
-/// Checks every invariant listed in verify.cc; the error names the statement.
+/// Checks every invariant listed in verify.cc. The error names the tensor or the statement.
 Status Verify(const Compute& compute);
 
 /// The work and memory traffic of a Compute, for rooflines.
 struct Work {
-  double flops = 0;  // all arithmetic; a multiply-add counts two
-  double bytes = 0;  // size of all argument elements that are read or written, each counted once
+  double flops = 0;  // operations in values and in combinations of reducers; an fma counts as two
+  double bytes = 0;  // estimated size of the argument elements that are read or written; each
+                     // element counts once
 };
 Work CountWork(const Compute& compute);
-/// Returns how often the statement is executed. An estimate for large domains with further
-/// conditions.
+/// Returns how often the statement is executed. The number is an estimate if the domain has further
+/// conditions and the extents have a product of more than 2^14.
 double CountInstances(const Statement& statement);
 
 }  // namespace tunec

@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// Files store the name and the database stores the number: never renumber.
+/// Never renumber the types: the database stores the numbers. Files store the names.
 enum class DataType : uint8_t {
   kF32 = 0,
   kF64 = 1,
@@ -27,12 +27,12 @@ enum class DataType : uint8_t {
 
 /// Returns "f32", "i64", "bool", ...
 std::string_view Name(DataType type);
-/// Returns the type of this name.
+/// Returns the type with this name, if there is one.
 std::optional<DataType> ParseDataType(std::string_view name);
 /// Returns the number of bytes of one element.
 size_t SizeOf(DataType type);
 bool IsFloat(DataType type);
-/// Checks for a signed or unsigned integer; bool is not an integer.
+/// Checks for a signed or unsigned integer type; bool is not an integer type.
 bool IsInteger(DataType type);
 bool IsSigned(DataType type);
 

@@ -1,5 +1,5 @@
-// The conversions of 16-bit floats that array.h declares. They are separate from arrays, because a
-// deployed program needs only them.
+// The conversions of 16-bit floats that array.h declares. They have a separate file, because a
+// deployed program needs the conversions but not arrays.
 #include <bit>
 
 #include "ir/array.h"

@@ -20,7 +20,8 @@ const Loop* AsLoop(const NestNode& node, bool (*wanted)(LoopKind)) {
   return loop != nullptr && wanted(loop->kind) ? loop : nullptr;
 }
 
-// Returns the product of the extents of a part's outermost loops of the given kinds.
+// Returns the product of the extents of the outermost loops of a part, while they are of the kinds
+// that `wanted` accepts.
 int64_t CountOfPart(const NestNode& part, bool (*wanted)(LoopKind)) {
   int64_t count = 1;
   const NestNode* node = &part;
@@ -51,7 +52,7 @@ Launch LaunchOf(const Phase& phase) {
   if (several) launch.grid[0] = CountTasks(phase);
   ForEach<Loop>(phase.body, [&](const Loop& loop) {
     if (IsBlock(loop.kind)) {
-      // Threads are counted from 0, even if the loop begins later.
+      // Threads are numbered from 0, so a loop over threads 16 to 31 needs 32 threads.
       int64_t& threads = launch.block.at(BlockAxis(loop.kind));
       int64_t upper = loop.upper.front().constant();
       for (const IndexExpr& bound : loop.upper) upper = std::min(upper, bound.constant());

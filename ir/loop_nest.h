@@ -1,4 +1,4 @@
-// A LoopNest says how a Compute is executed: explicit loops, storage and stores, with no choice
+// A LoopNest is an executable form of a Compute: explicit loops, storage and stores, with no choice
 // left. Code generators read it and do not depend on operators or schedules. Every LoopNest can be
 // printed, parsed (text), verified and interpreted.
 #pragma once
@@ -19,12 +19,12 @@ namespace tunec {
 enum class LoopKind : uint8_t {
   kSerial,
   kParallel,  // tasks: only in an unbroken chain at the top of a phase, with constant bounds
-  kVector,    // innermost; lanes step 1; iterations independent or a horizontal reduction
-  kUnrolled,  // unrolled completely; constants bound the range
-  kGridX,     // blocks of threads: tasks, in a chain like parallel loops
+  kVector,    // innermost; the step is 1; iterations are independent or form a horizontal reduction
+  kUnrolled,  // unrolled completely; constants bound the number of iterations
+  kGridX,     // a loop over blocks of threads; blocks are tasks; in a chain like parallel loops
   kGridY,
   kGridZ,
-  kBlockX,  // the threads of a block; the value is the thread's number along the axis
+  kBlockX,  // a loop over the threads of a block; the value is the thread's number along the axis
   kBlockY,
   kBlockZ,
   kWarp,
@@ -42,7 +42,7 @@ constexpr size_t BlockAxis(LoopKind kind) {
   return static_cast<size_t>(kind) - static_cast<size_t>(LoopKind::kBlockX);
 }
 
-/// Largest number of threads of a block, over all axes. Every CUDA device allows it.
+/// Largest number of threads of a block, over all axes. Every CUDA device allows this number.
 inline constexpr int64_t kMostBlockThreads = 1024;
 /// Number of threads of a warp: consecutive threads of a block, x fastest, that run in step and can
 /// read each other's registers.
@@ -66,7 +66,7 @@ struct Loop {
   LoopKind kind = LoopKind::kSerial;
   std::vector<IndexExpr> lower;  // at least one; the greatest is the bound
   std::vector<IndexExpr> upper;  // at least one, exclusive; the least is the bound
-  int unroll = 1;                // kSerial: number of iterations in one trip of the emitted loop
+  int unroll = 1;                // iterations in one trip of the emitted loop; 1 unless kSerial
   Body body;
 };
 
@@ -77,9 +77,9 @@ struct If {
 };
 
 /// One instance of a statement: first the reads, then the values, then the writes. With a reducer,
-/// write k = combine[k](old values, values). Indices are logical, over loop variables.
+/// write k stores combine[k](old values, values). Indices are logical, over loop variables.
 struct Store {
-  std::string statement;  // the statement it came from, for messages and profiles
+  std::string statement;  // name of the statement whose instance this is, for messages and profiles
   std::vector<Read> reads;
   std::vector<Write> writes;
   std::vector<Expr> values;
@@ -94,24 +94,23 @@ struct Store {
 struct Swizzle {
   static constexpr int kChunkBytes = 16;
 
-  int chunks = 1;       // number of chunks that are permuted: 2, 4 or 8; 1: none
+  int chunks = 1;       // number of chunks that are permuted: 2, 4 or 8; 1: no chunk moves
   int row_bytes = 128;  // a power of two, at least chunks * 16
   bool Moves() const { return chunks > 1; }
   bool operator==(const Swizzle&) const = default;
 };
 
-/// Storage of a kLocal tensor for the duration of the body.
-/// kRegister storage is SSA in the emitter if, after unrolling, all its indices are constants, with
-/// two exceptions. The last dimension may use the lane of one vector loop. Variables of block loops
-/// may occur: they select the thread that owns the element. If any other variable indexes it,
-/// kRegister storage is memory of the thread.
-/// kShared storage belongs to all threads of a block. kFragment storage is the registers of a
-/// warp's lanes. The Tiles that accumulate into a fragment have an owner map, which assigns the
-/// elements to lanes (tile_intrinsic.h).
+/// Storage of a kLocal tensor for the duration of the body. The emitter makes SSA values of
+/// kRegister storage if all its indices are constants after unrolling, with two exceptions. The
+/// last dimension may use the lane of one vector loop. Variables of block loops may occur: they
+/// select the thread that owns the element. If any other variable occurs in an index, the storage
+/// is memory of the thread. All threads of a block share kShared storage. The registers of a warp's
+/// lanes are kFragment storage. The Tiles that accumulate into a fragment have an owner map, which
+/// assigns the elements to lanes (tile_intrinsic.h).
 struct Alloc {
   TensorId tensor;
   Scope scope = Scope::kPacked;
-  int stages = 1;   // number of copies used in turn, along the tensor's first dimension
+  int stages = 1;   // number of copies that are used in turn; the first dimension selects the copy
   Swizzle swizzle;  // kShared
   Body body;
 };
@@ -122,8 +121,9 @@ struct Prefetch {
   bool for_write = false;
 };
 
-/// A copy that completes at some time before the end of its Wait (cp.async, TMA). Until then nobody
-/// may write its source or touch its destination. Elements outside a guard get the guard's value.
+/// A copy that completes at some time before the end of its Wait (cp.async, TMA). Until then no
+/// thread may write the source, and none may read or write the destination. Elements outside a
+/// guard get the guard's value.
 struct AsyncCopy {
   int token = 0;
   Read from;
@@ -131,28 +131,29 @@ struct AsyncCopy {
   std::vector<int64_t> extent;  // extent of the copied sub-tensor, in the last dimensions of both
                                 // tensors; empty: one element
 };
-/// Assigns the copies that were issued since the token's last Arrive to this stage. The set of
-/// copies may be empty.
+/// Assigns the copies that were issued since the token's last Arrive to this stage. There may be no
+/// such copies.
 struct Arrive {
   int token = 0;
   IndexExpr stage;
 };
-/// Waits for the copies of the last Arrive of a stage. A stage's Arrives have parities 0, 1, 0,
-/// ..., counted from the Alloc that the copies fill. `parity` is the parity of the awaited Arrive.
-/// Each thread waits only for its own copies; a Barrier makes them visible to other threads.
+/// Waits for the copies of the last Arrive of a stage. The Arrives of a stage have parities 0, 1,
+/// 0, ..., counted from the begin of the Alloc that the copies fill. `parity` is the parity of the
+/// awaited Arrive. Each thread waits only for its own copies; a Barrier makes them visible to other
+/// threads.
 struct Wait {
   int token = 0;
   IndexExpr stage;
   IndexExpr parity;
 };
 
-/// A barrier of all threads of the block. After it, each thread sees all earlier writes of the
-/// others.
+/// A barrier of all threads of the block. After the barrier, each thread sees all earlier writes of
+/// the other threads.
 struct Barrier {};
 
 /// An exchange of private storage inside a warp. Each thread reads the element `from` of the thread
 /// whose number along x differs in the bit `distance`. All threads of the block execute the shuffle
-/// at the same time, so it must be alone in loops over all threads.
+/// at the same time. It must therefore be the only node in loops over all threads.
 struct Shuffle {
   Read from;
   Write to;
@@ -173,9 +174,9 @@ struct Roles {
 
 /// One instruction on tiles; `intrinsic` names an entry of the table in tile_intrinsic.h. The body
 /// gives the elements: the entry's loops, each from 0 to its extent, around one sum of products.
-/// Rows are outermost and columns innermost, but the order of the loops has no effect. A tile whose
-/// entry is for warps is executed by all threads along x, and there must be 32 of them. It is
-/// outside of loops over x; loops over y and z then number the warps.
+/// Rows are outermost and columns innermost, but the order of the loops has no effect. If the entry
+/// is for warps, all threads along x execute the tile together, and their number is 32. Such a tile
+/// is outside of loops over x; loops over y and z then number the warps.
 struct Tile {
   std::string intrinsic;
   Body body;
@@ -187,14 +188,14 @@ struct NestNode {
       value;
 };
 
-/// Phases run one after the other with a barrier between them (a launch each on CUDA). A phase's
-/// body is a list of parts. Each part is a chain of parallel loops around a serial nest. A part has
-/// the product of the parallel extents as its number of tasks (1 without parallel loops). Tasks are
-/// numbered through the parts in order, the innermost parallel loop fastest. Tasks of one phase may
-/// run at the same time in any order.
+/// Phases run one after the other with a barrier between them (on CUDA, each phase is a launch). A
+/// phase's body is a list of parts. Each part is a chain of parallel loops around a serial nest.
+/// The number of tasks of a part is the product of its parallel extents (1 without parallel loops).
+/// Tasks are numbered through the parts in order, the innermost parallel loop fastest. Tasks of one
+/// phase may run at the same time in any order.
 ///
 /// Grid loops are parallel loops whose tasks are blocks of threads. Inside them, a chain of block
-/// loops numbers the threads; thread i runs iteration i, at the same time as the others in any
+/// loops numbers the threads. Thread i runs iteration i; the threads run at the same time, in any
 /// order. A node outside the block loop of an axis is run by the threads with number 0 along this
 /// axis. A thread waits for other threads only at a Barrier or, within its warp, at a Shuffle.
 ///
@@ -205,7 +206,8 @@ struct Phase {
   Body body;
 };
 
-/// kFused: a*b + c in a sum may be rounded once.
+/// Rounding of a*b + c in a sum. kSeparate: the product and the sum are rounded. kFused: the target
+/// may round only the sum.
 enum class Contraction : uint8_t { kSeparate, kFused };
 
 struct LoopNest {
@@ -222,15 +224,15 @@ int64_t CountTasks(const Phase& phase);
 /// Returns the number of waves; 1 without wave loops. Wave w starts at task w * CountTasks /
 /// CountWaves.
 int64_t CountWaves(const Phase& phase);
-/// Checks that a loop of this kind belongs to the chain at the top of a phase, and numbers its
-/// tasks.
+/// Checks that loops of this kind number the tasks or waves of a phase, in the chain at the top of
+/// the phase.
 constexpr bool NumbersTasks(LoopKind kind) {
   return kind == LoopKind::kParallel || kind == LoopKind::kWave || IsGrid(kind);
 }
 
 /// The number of blocks of a phase along x, y, z, and of threads per block; 1 along axes without a
-/// loop. The blocks of several parts follow each other along x. Each block has as many threads as
-/// the largest needs.
+/// loop. The blocks of several parts are all numbered along x, part after part. Along each axis,
+/// every block has as many threads as the longest block loop of the phase needs.
 struct Launch {
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::array<int64_t, 3> block = {1, 1, 1};
@@ -240,23 +242,23 @@ Launch LaunchOf(const Phase& phase);
 /// Checks for a loop over threads in the body.
 bool HoldsBlockLoop(const Body& body);
 
-/// The offsets of the kernel's own tensors, in bytes. Offsets are multiples of 64, in shared
-/// storage of 128.
+/// The offsets of the kernel's own tensors, in bytes. Offsets are multiples of 64; in shared
+/// storage they are multiples of 128.
 struct StoragePlan {
   IdVector<TensorId, int64_t> offset;  // offset in the workspace (kWorkspace) or in the storage of
                                        // the tensor's scope (kLocal, unless in registers); -1
                                        // otherwise
-  IdVector<TensorId, Scope> scope;     // kShared or, in the scratch, kPacked or kGlobal
-  int64_t workspace_bytes = 0;         // shared by all tasks
-  int64_t scratch_bytes = 0;           // needed by each thread that runs tasks
-  std::vector<int64_t> shared_bytes;   // per phase, for each block of threads
+  IdVector<TensorId, Scope> scope;  // kShared in shared storage; kPacked or kGlobal in the scratch
+  int64_t workspace_bytes = 0;      // bytes of the workspace, which all tasks share
+  int64_t scratch_bytes = 0;        // bytes of the scratch, which each thread that runs tasks has
+  std::vector<int64_t> shared_bytes;  // bytes of shared storage of a block of threads, by phase
 };
 StoragePlan PlanStorage(const LoopNest& nest);
 
-/// Returns the ids of the tensors of role input, output and weight, in order.
+/// Returns the ids of the tensors of role input, output and weight, in tensor order.
 std::vector<TensorId> Arguments(const LoopNest& nest);
 
-/// Compares structure by the text form.
+/// Checks that both nests have the same text.
 bool operator==(const LoopNest& a, const LoopNest& b);
 
 std::string Print(const LoopNest& nest);
@@ -266,7 +268,8 @@ Result<LoopNest> ParseLoopNest(std::string_view text, std::string_view file_name
 /// Checks every invariant listed in verify_loop_nest.cc.
 Status Verify(const LoopNest& nest);
 
-/// The number of multiply-adds (of sums of products) executed in vector loops, and in total.
+/// The number of multiply-adds that vector loops execute, and the number of all. The multiply-adds
+/// are those of sums of products.
 struct MultiplyAdds {
   double vector = 0;
   double total = 0;

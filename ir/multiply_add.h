@@ -12,12 +12,13 @@ namespace tunec {
 
 struct MultiplyAdd {
   DataType type = DataType::kF32;  // type of the addition
-  /// The product of a sum of products, without a conversion around it. Null: a multiply-add within
-  /// an expression.
+  /// For a multiply-add of the reducer's sum: the product that each instance adds, without a
+  /// conversion around it. Null for a multiply-add inside a value.
   const Expr* product = nullptr;
 };
 
-/// Calls `visit` for each multiply-add of a statement with these values and reducer.
+/// Calls `visit` for each multiply-add in one instance of a statement with these values and this
+/// reducer.
 void VisitMultiplyAdds(const std::vector<Expr>& values, const std::optional<Reducer>& reducer,
                        const std::function<void(const MultiplyAdd&)>& visit);
 

@@ -15,7 +15,7 @@ std::string_view Name(OccupancyLimit limit);
 
 struct Occupancy {
   int64_t blocks = 0;  // number of blocks that run at once on one processor; 0: not even one fits
-  double share = 0;    // fraction of the threads that a processor can hold
+  double share = 0;    // fraction of the processor's threads that these blocks use
   OccupancyLimit limit = OccupancyLimit::kThreads;
   bool operator==(const Occupancy&) const = default;
 };
@@ -31,9 +31,10 @@ struct BlockUse {
 bool KnowsLimits(const Accelerator& device);
 
 /// Returns the occupancy for the resources of one block. Registers are counted in units of 256 per
-/// warp, threads in whole warps. Shared memory includes 1 KiB per block that the system reserves.
-/// The smallest limit decides; of equal ones the first in the order of OccupancyLimit. Requires:
-/// KnowsLimits, and a block of at least one thread and one register.
+/// warp, threads in whole warps. Shared memory includes 1 KiB that the system reserves for each
+/// block. The resource that allows the fewest blocks is the limit; of equal ones the first in the
+/// order of OccupancyLimit. Requires: KnowsLimits, and a block of at least one thread and one
+/// register.
 Occupancy OccupancyOf(const BlockUse& use, const Accelerator& device);
 
 }  // namespace tunec

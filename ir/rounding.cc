@@ -13,7 +13,7 @@ namespace tunec {
 namespace {
 
 // Rounds towards zero and sets the last bit if the result is inexact. A later rounding to at most
-// 22 bits then gives the same result as direct rounding of the double.
+// 22 bits then gives the same result as a direct rounding of the double.
 float RoundToOdd(double value) {
   const float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;
@@ -47,7 +47,7 @@ int64_t Saturate(double value) {
 }
 
 /// Converts to a signed integer of 8 * sizeof(T) bits. A value that does not fit gives the smallest
-/// number.
+/// number of this type.
 template <class T>
 int64_t ConvertSigned(double value) {
   constexpr double kEnd = -static_cast<double>(std::numeric_limits<T>::min());

@@ -9,26 +9,27 @@
 
 namespace tunec {
 
-/// Returns the nearest value of a float type, halves to even, rounded once (also from double to
-/// f16).
+/// Returns the nearest value of a float type; of two nearest values, the even one. The value is
+/// rounded only once, also from double to f16.
 double RoundTo(double value, DataType float_type);
 
-/// Returns the unit roundoff: half a unit in the last place, relative. Types that are not floats
-/// count as f32.
+/// Returns the unit roundoff of a float type: half a unit in the last place, relative to 1. Returns
+/// that of f32 for other types.
 double RoundingOf(DataType type);
 
-/// Returns the low bits of `value`, sign- or zero-extended: two's complement wrapping. For bool it
-/// returns value != 0. A u64 value is represented by the int64 with the same bits.
+/// Returns the low bits of `value`, sign- or zero-extended (two's complement wrapping). For bool
+/// the result is value != 0. A u64 value is represented by the int64 with the same bits.
 int64_t WrapTo(int64_t value, DataType integer_type);
 
-/// Returns the truncated float, limited to the range of the type; NaN gives 0. Bounds and other
-/// numbers of a model are converted to integers by this function. For bool it returns value != 0.
+/// Returns the float without its fraction, limited to the range of the type; NaN gives 0. The
+/// function converts bounds and other numbers of a model to integers. For bool the result is value
+/// != 0.
 int64_t SaturateToInt(double value, DataType integer_type);
 
-/// Returns the result of a cast from a float: the low bits of a signed conversion to 32 or 64 bits,
-/// as on x86. A value that does not fit the conversion, NaN included, gives the smallest number of
-/// the conversion. For u32 and u64, 2^31 or 2^63 is subtracted from a value that reaches it, and is
-/// added back after the conversion. For bool the result is value != 0.
+/// Returns the result of a cast from a float: the low bits of a conversion to a signed integer of
+/// 32 or 64 bits, as on x86. A value that does not fit the signed integer, NaN included, gives the
+/// smallest signed integer. For u32 and u64, 2^31 or 2^63 is subtracted from a value that reaches
+/// it, and is added back after the conversion. For bool the result is value != 0.
 int64_t CastToInt(double value, DataType integer_type);
 
 /// Converts an integer, represented as int64 (u64: by its bits), to double, rounded to nearest.

@@ -10,10 +10,10 @@ namespace tunec {
 
 /// The processor that runs the program. It computes everything that is not computed by a device.
 struct Host {
-  std::string cpu = "generic";  // LLVM's processor name
-  std::set<std::string>
-      features;  // LLVM's feature names that are on and relevant: "avx512f", "fma", "amx-bf16", ...
-  int vector_bits = 256;  // widest useful vectors
+  std::string cpu = "generic";     // LLVM's processor name
+  std::set<std::string> features;  // names in LLVM of the features that are on and relevant:
+                                   // "avx512f", "fma", "amx-bf16", ...
+  int vector_bits = 256;           // bits of the widest vectors that kernels should use
   int vector_registers = 16;
   int64_t l1_bytes = 32 << 10;  // data, per core
   int64_t l2_bytes = 1 << 20;   // per core
@@ -32,21 +32,21 @@ struct Accelerator {
   std::string name;                // its architecture, in one word: "sm_90a"
   std::set<std::string> features;  // with all implied features: "sm_80", "sm_90", "sm_90a"
   int processors = 1;              // number of processors that run blocks in parallel
-  int64_t shared_bytes = 0;        // most bytes that one block may use
+  int64_t shared_bytes = 0;        // largest number of bytes of shared memory of one block
   std::string part = {};           // one word that names the part of the architecture: "h100";
                                    // empty: unknown
 
   // The inputs of the time prediction; 0: unknown.
   int64_t registers = 0;               // 32-bit registers of one processor
-  int64_t processor_shared_bytes = 0;  // for all blocks of one processor
-  int64_t resident_threads = 0;        // most threads of one processor
+  int64_t processor_shared_bytes = 0;  // bytes of shared memory of one processor
+  int64_t resident_threads = 0;        // largest number of threads that one processor holds
   int64_t resident_blocks = 0;
   int64_t multiply_adds = 0;  // float32 multiply-adds that one processor starts per clock
-  int64_t matrix_f16 = 0;     // the same for matrix instructions on f16 and bf16
-  int64_t matrix_tf32 = 0;    // for matrix instructions on float32 rounded to TF32
+  int64_t matrix_f16 = 0;     // multiply-adds per clock by matrix instructions on f16, bf16
+  int64_t matrix_tf32 = 0;    // multiply-adds per clock on float32 rounded to TF32
   int64_t matrix_i8 = 0;
   int64_t l2_bytes = 0;          // shared by all processors
-  int64_t bytes_per_second = 0;  // bandwidth of its memory
+  int64_t bytes_per_second = 0;  // bandwidth of the device's memory
   int64_t clock_hertz = 0;       // highest clock
   bool operator==(const Accelerator&) const = default;
 };
@@ -65,8 +65,8 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-/// Returns one line, complete and stable: part of the database's keys. The line of a device
-/// contains nothing of the host.
+/// Returns one line with all properties of the device, or of the host if there is no device. The
+/// line is part of the database's keys, so its form must not change.
 std::string Print(const Target& target);
 
 }  // namespace tunec

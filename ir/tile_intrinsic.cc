@@ -26,8 +26,8 @@ float FlushedFma(double a, double b, float accumulator) {
 }
 
 // Returns a sum of fused multiply-adds. The exact results of a GPU's tensor cores are not
-// documented, so this sum stands for them. The accuracy contract bounds its distance from other
-// roundings.
+// documented, so this sum is used instead. The accuracy contract bounds the difference between this
+// sum and other roundings.
 Scalar SumOfFmas(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   auto sum = static_cast<float>(accumulator.real);
@@ -81,7 +81,7 @@ Scalar SumOfTf32(const Scalar& accumulator, std::span<const Scalar> left,
 const std::vector<Scope> kCpuScopes = {Scope::kGlobal, Scope::kPacked, Scope::kRegister};
 const std::vector<Scope> kMemory = {Scope::kGlobal, Scope::kPacked};
 
-// An intrinsic that multiplies one left element by a vector of right elements.
+// Returns an intrinsic that multiplies one left element by a vector of right elements.
 TileIntrinsic VectorFma(std::string name, int64_t lanes, std::vector<std::string> features) {
   return {.name = std::move(name),
           .extents = {1, 1, 1, lanes},
@@ -93,7 +93,8 @@ TileIntrinsic VectorFma(std::string name, int64_t lanes, std::vector<std::string
           .features = std::move(features)};
 }
 
-// An intrinsic that multiplies one left group by a vector of right groups (pairs and fours).
+// Returns an intrinsic that multiplies one left group by a vector of right groups; a group has two
+// or four elements.
 TileIntrinsic VectorDot(std::string name, int64_t group, const DataType types[3],
                         TileMeaning meaning, std::string feature) {
   return {.name = std::move(name),
@@ -106,7 +107,7 @@ TileIntrinsic VectorDot(std::string name, int64_t group, const DataType types[3]
           .features = {"avx512f", std::move(feature)}};
 }
 
-// An intrinsic on sixteen rows of 64 bytes of each operand and of the accumulator.
+// Returns an intrinsic on sixteen rows of 64 bytes of each operand and of the accumulator.
 TileIntrinsic Amx(std::string name, int64_t group, const DataType types[3], TileMeaning meaning,
                   std::string feature) {
   return {.name = std::move(name),
@@ -141,8 +142,8 @@ OwnerMap AccumulatorFragment() {
   return {.lane = {{4, 0, 2}, {8, 1, 0}}, .element = {{2, 0, 1}, {2, 8, 0}}};
 }
 
-// mma.sync: a warp multiplies 16 rows by 8 columns, with 32 bytes of the reduced dimension. Each
-// tile loads its operands into fragments.
+// mma.sync: a warp multiplies 16 rows by 8 columns. The reduced dimension has 32 bytes of each row.
+// Each tile loads its operands into fragments.
 TileIntrinsic WarpMma(std::string name, DataType type, DataType accumulator, TileMeaning meaning) {
   const auto group = kRegisterBytes / static_cast<int64_t>(SizeOf(type));
   const std::vector<Scope> memory = {Scope::kGlobal, Scope::kShared};
@@ -160,8 +161,8 @@ TileIntrinsic WarpMma(std::string name, DataType type, DataType accumulator, Til
           .features = {"sm_80"}};
 }
 
-// An instruction of four warps. Rows of the left and columns of the right operand are contiguous
-// along the reduced dimension. No code generator emits it yet, so it has no owner maps.
+// Returns an instruction of four warps. Rows of the left and columns of the right operand are
+// contiguous along the reduced dimension. No code generator emits it yet, so it has no owner maps.
 TileIntrinsic Wgmma(int64_t columns) {
   return {.name = fmt::format("wgmma.m64n{}k16.bf16", columns),
           .extents = {64, 16, 1, columns},
@@ -203,15 +204,15 @@ bool IsFrom0To(const Loop& loop, int64_t extent) {
          loop.upper == std::vector<IndexExpr>{IndexExpr(extent)};
 }
 
-// Returns the slot of the read that is this operand, through a conversion to the accumulator's
-// type.
+// Returns the slot if the operand is a read, or a conversion of a read.
 std::optional<int> SlotOf(const Expr& operand) {
   const Expr& read = operand.kind() == ExprKind::kCast ? operand.operands()[0] : operand;
   if (read.kind() != ExprKind::kRead) return std::nullopt;
   return read.node().slot;
 }
 
-// Returns the reason why the operands cannot be these reads; empty if they can.
+// Returns the reason why the reads `parts.left` and `parts.right` cannot be the operands of the
+// entry; empty if they can.
 std::string Mismatch(const TileParts& parts, const LoopNest& nest) {
   std::optional<VarId> variables[kTileAxes];
   for (int axis = 0; axis < kTileAxes; ++axis) {

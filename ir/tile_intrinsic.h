@@ -1,16 +1,17 @@
 // The table of tile intrinsics. An intrinsic is a single instruction that does the work of a small
-// loop nest: a sum of products of two operands into an accumulator. An entry gives the layout of
-// the elements, the exact result (for the interpreter), and the features that a machine needs. Code
-// generators emit entries by name; a schedule names one in `tensorize`.
+// loop nest: it adds sums of products of two operands to an accumulator. An entry gives the layout
+// of the elements, the exact result (for the interpreter), and the features that a target needs.
+// Code generators emit an entry by its name, and a schedule's step `tensorize` names one.
 //
 // The loops of an entry are over rows (of the left operand and the result), columns (of the right
-// operand and the result), and the reduced dimension. The reduced dimension has groups of
-// neighbours that are stored together (two bfloat16 of a dot product). An entry without rows
-// multiplies one left element, or group, for all columns.
+// operand and the result), and the reduced dimension. The reduced dimension may have groups of
+// neighbours that are stored together, such as the two bfloat16 of a dot product. An entry without
+// rows multiplies one left element, or one left group, by the elements of all columns.
 //
-// The 32 threads of a warp execute some entries together. Their accumulator is a fragment: storage
-// in registers, whose elements are distributed over the lanes by the entry's owner map. The
-// fragment's last two dimensions are rows and columns. It holds whole tiles side by side.
+// The 32 threads of a warp execute some entries together. The accumulator of such an entry is a
+// fragment: storage in registers, whose elements are distributed over the lanes by the entry's
+// owner map. The fragment's last two dimensions are rows and columns. It may hold several tiles
+// side by side.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,12 @@
 
 namespace tunec {
 
-/// The dimension of a tile's loop, outermost first.
+/// The kinds of loops of a tile, from the outermost to the innermost.
 enum class TileAxis : uint8_t { kRow, kReduced, kGroup, kColumn };
 inline constexpr int kTileAxes = 4;
 std::string_view Name(TileAxis axis);
 
-/// The storage distance of neighbours along an axis, or one of these values.
+/// The distance in storage, in elements, of neighbours along an axis, or one of these values.
 inline constexpr int64_t kNotUsed = 0;     // the operand is the same along the axis
 inline constexpr int64_t kAnyStride = -1;  // the stride is an operand of the instruction
 inline constexpr int64_t kByOwner = -2;    // stored in registers of the lanes, not in memory
@@ -43,13 +44,14 @@ struct TileOperand {
   DataType type = DataType::kF32;
   int64_t strides[kTileAxes] = {};  // by TileAxis, in elements
   std::vector<Scope> scopes;        // scopes in which a tensor of the kernel may be stored
-  /// For warps: the lanes that own the matrix's elements. The left operand's matrix has the reduced
-  /// dimension as columns, the right operand's matrix has it as rows.
+  /// For entries of warps: the lanes that own the elements of the operand's matrix. The reduced
+  /// dimension is the columns of the left operand's matrix and the rows of the right one's.
   std::optional<OwnerMap> owners = {};
 };
 
-/// Returns the accumulator after one element's products. `left` and `right` are the reduced
-/// elements, in the order of the loops. The instruction determines what is rounded, and how often.
+/// Returns the accumulator's element after the products for this element are added. `left` and
+/// `right` have the reduced elements of the operands, in the order of the loops. The function
+/// rounds where the instruction rounds.
 using TileMeaning = Scalar (*)(const Scalar& accumulator, std::span<const Scalar> left,
                                std::span<const Scalar> right);
 
@@ -74,9 +76,10 @@ struct TileIntrinsic {
 std::span<const TileIntrinsic> TileIntrinsics();
 /// Returns the entry of this name, or null.
 const TileIntrinsic* FindTileIntrinsic(std::string_view name);
-/// Returns the features that the target lacks.
+/// Returns the features of the entry that the target lacks; the text "a cuda" (or "a cpu") if the
+/// entry is for the other kind of target.
 std::vector<std::string> MissingFeatures(const TileIntrinsic& intrinsic, const Target& target);
-/// Returns the features that the target lacks for the tiles of a nest.
+/// Returns the features that the target lacks for the tiles of a nest, each once.
 std::vector<std::string> MissingFeatures(const LoopNest& nest, const Target& target);
 
 /// A tile's loops and statement, found in its body.
@@ -88,22 +91,22 @@ struct TileParts {
   int right = 1;  // slot of the right operand
 };
 
-/// Returns the entry that the tile names if a warp executes it, else null.
+/// Returns the entry that the tile names if a warp executes the entry, else null.
 const TileIntrinsic* WarpIntrinsicOf(const Tile& tile);
-/// Checks that a warp's tile is in the body, at any depth.
+/// Checks that the body contains a tile that a warp executes, at any depth.
 bool HoldsWarpTile(const Body& body);
 
-/// Returns the parts of a Tile of this nest. Errors: an unknown name; a body that is not a chain of
-/// the entry's loops, from 0 to their extents, around one sum of products; an operand of another
-/// type or layout.
+/// Returns the parts of a Tile of this nest. Errors: an unknown name; a body that is not the chain
+/// of the entry's loops, each from 0 to its extent, around one sum of products; an operand or
+/// accumulator whose type or layout does not match the entry; an operand with a guard.
 Result<TileParts> PartsOf(const Tile& tile, const LoopNest& nest);
-/// Returns the parts as PartsOf does. An error gives only the reason, for callers that name the
-/// tile differently.
+/// Returns the parts as PartsOf does, but an error does not name the tile. Callers add a name for
+/// the tile.
 Result<TileParts> MatchTile(const Tile& tile, const LoopNest& nest);
 
 /// Returns the reason why storage offsets over the loops' variables do not match the entry; empty
-/// if they match. `variables` is indexed by TileAxis, without a value for a missing loop. `what`
-/// names the operand.
+/// if they match. `variables` has an entry for each TileAxis, without a value if there is no such
+/// loop. `what` names the operand in the reason.
 std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrinsic,
                         const IndexExpr& offset, std::span<const std::optional<VarId>> variables,
                         std::string_view what);

@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// Maps the loops to the target's threads and verifies the result.
+// Maps the loops to the target's threads and verifies the mapped loops.
 Result<LoopNest> Prepare(const LoopNest& nest, const CodeGenerator& generator,
                          const StageRunner& stages) {
   TUNEC_ASSIGN(LoopNest mapped, stages.Run<LoopNest>("map_threads", nest.name,

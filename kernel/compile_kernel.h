@@ -1,5 +1,5 @@
-// The only path from a candidate to a kernel. The tuner, the product and the command use this path.
-// So the measured code is also the code that runs.
+// The only path from a candidate to a kernel. The tuner, compiled models and the command-line tool
+// use this path, so the measured code is also the code that runs.
 #pragma once
 
 #include <string>
@@ -19,22 +19,23 @@ struct KernelOptions {
 };
 
 /// Runs the loop pipeline and generates code for the kernel. Also generates code for weight
-/// preprocessing, for the target's host. The loops are verified once more before that. Errors:
+/// preprocessing, for the target's host. All loops are verified before code is generated. Errors:
 /// those of RunLoopPipeline and of the target's CodeGenerator.
 Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& schedule,
                                      const KernelOptions& options);
 
-/// Runs the second half of CompileKernel, for callers that compile the same loops for two targets.
-/// Errors: those of the target's CodeGenerator.
+/// Runs the part of CompileKernel after RunLoopPipeline, for callers that compile the same loops
+/// for two targets. Errors: those of the target's CodeGenerator.
 Result<CompiledKernel> CompileLoops(const KernelLoops& loops, const KernelOptions& options);
-/// Returns the verdict of the target's CodeGenerator on the loops, before any code is generated
-/// (CodeGenerator::CheckFits).
+/// Returns the result of the CodeGenerator's CheckFits for the kernel's loops. It generates no
+/// code.
 Status CheckFits(const KernelLoops& loops, const Target& target);
 
-/// Runs only the last stages on the given loops: maps them to the target, verifies and compiles
-/// them. Errors: kInternal for loops that Verify rejects, and those of the CodeGenerator.
+/// Runs only the last stages on the given loops: maps them to the target's threads, verifies them
+/// and generates code. Errors: kInternal for loops that Verify rejects, and those of the
+/// CodeGenerator.
 Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target);
-/// Returns the same code as text for users.
+/// Runs the same stages but returns the code as text, for users.
 Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text);
 
 }  // namespace tunec

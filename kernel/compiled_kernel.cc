@@ -58,7 +58,7 @@ Artifact ToArtifact(const CompiledKernel& kernel) {
 
 namespace {
 
-// Removes the next `size` bytes from the front and returns them as an image.
+// Removes `size` bytes from the front of `bytes` and returns them as an image.
 Result<KernelImage> TakeImage(std::string_view& bytes, size_t size) {
   if (size > bytes.size()) return Fail(ErrorCode::kParse, "an artifact's object is cut short");
   const std::string_view part = bytes.substr(0, size);

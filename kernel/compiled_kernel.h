@@ -15,34 +15,35 @@
 
 namespace tunec {
 
-/// Code that packs one weight once, on the host, when the model is loaded. Arguments: the weight,
-/// the packed tensor.
+/// Code that preprocesses one weight, once, on the host, when the model is loaded. Arguments: the
+/// weight, the packed tensor.
 struct CompiledPrepack {
   std::string weight;  // the group's argument that is packed, by its canonical name
   std::string packed;  // the kernel's argument that receives the result
   int64_t packed_bytes = 0;
   KernelImage image;
-  /// Features that the code requires of the host. Used for a device's kernel, whose target does not
-  /// describe the host.
+  /// Features that the code requires of the host. A kernel for a device needs this set, because its
+  /// target does not describe the host.
   std::set<std::string> host_features = {};
   bool operator==(const CompiledPrepack&) const = default;
 };
 
 struct CompiledKernel {
   KernelImage image;
-  /// Names in the order of the kernel's arguments: those of the group's Compute and the `packed`
-  /// names of the prepacks.
+  /// Names in the order of the kernel's arguments. These are arguments of the group's Compute, and
+  /// the `packed` names of the prepacks.
   std::vector<std::string> arguments;
   std::vector<CompiledPrepack> prepacks;
   /// Pairs of arguments (an input, an output) that may share storage.
   std::vector<std::pair<std::string, std::string>> in_place;
-  /// Work of each phase of a device's kernel, for predicting its time. The work is counted while
-  /// the loops are available, so that they need not be generated again.
+  /// Work of each phase of a device's kernel, from which the kernel's time is predicted. The work
+  /// is counted while the loops are available, so the loops need not be generated again.
   std::vector<PhaseWork> work;
   bool operator==(const CompiledKernel&) const = default;
 };
 
-/// Returns the JSON of everything except the images, and the concatenated bytes of the images.
+/// Returns an artifact: JSON of everything except the images, and the concatenated bytes of the
+/// images.
 Artifact ToArtifact(const CompiledKernel& kernel);
 /// Returns the kernel of an artifact. Errors: kParse if the artifact is damaged.
 Result<CompiledKernel> FromArtifact(const Artifact& artifact);

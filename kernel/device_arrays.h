@@ -9,15 +9,15 @@
 namespace tunec {
 
 /// Writes a logical row-major array to `memory` in the tensor's layout. Padding of the layout is
-/// filled with NaN (0xff bytes): a kernel may load the padding, but not use it. `memory` has
-/// StorageBytes(tensor) bytes. Errors: the device's.
+/// filled with 0xff bytes (NaN for floats), because a kernel may load the padding but not use it.
+/// `memory` has StorageBytes(tensor) bytes. Errors: the device's.
 Status WriteArray(Device& device, const DeviceMemory& memory, const Tensor& tensor,
                   const Array& array);
 /// Reads the tensor back as a logical row-major array. Errors: the device's.
 Result<Array> ReadArray(Device& device, const DeviceMemory& memory, const Tensor& tensor);
 
-/// Allocates the memory that the image's kernel needs besides the arguments; empty if none is
-/// needed.
+/// Allocates the memory that the image's kernel needs besides the arguments. Returns an empty
+/// object if the kernel needs none.
 Result<DeviceMemory> AllocateWorkspace(Device& device, const KernelImage& image);
 
 }  // namespace tunec

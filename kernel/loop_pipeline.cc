@@ -45,7 +45,8 @@ Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& sc
   return trees;
 }
 
-// Returns the error of an illegal schedule, or records the first one if the options allow it.
+// Returns the error of an illegal schedule. If the options allow illegal schedules, records the
+// first error instead.
 Status Pipeline::Heed(Status legal) {
   if (legal || options_.legality == Legality::kReject) return legal;
   if (!rejection_) rejection_ = std::move(legal).error();
@@ -54,7 +55,7 @@ Status Pipeline::Heed(Status legal) {
 }
 
 // Generates loops and checks fragments. A schedule must place the tiles of a warp correctly, and
-// only their own accesses may use the fragments.
+// only the tiles' own lanes may access an element of a fragment.
 Result<LoopNest> LoopsOf(const ScheduleTree& tree, Contraction contraction) {
   TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree, contraction));
   TUNEC_RETURN_IF_ERROR(VerifyFragments(nest));

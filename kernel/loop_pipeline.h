@@ -1,6 +1,6 @@
 // The stages from statements and a schedule to the loops from which code is generated, in order.
-// Only the pipeline verifies, times and prints the result of a stage. The stages contain only their
-// rewrite. graph/passes/pipeline.h is the counterpart for graphs.
+// The stages contain only their rewrite. The pipeline verifies, times and prints the result of each
+// stage. graph/passes/pipeline.h is the counterpart for graphs.
 #pragma once
 
 #include <functional>
@@ -28,18 +28,19 @@ struct LoopStage {
 /// Returns every stage in order, from the schedule's first step to the code.
 std::span<const LoopStage> LoopStages();
 
-/// Returns the text of a stage's result. Valid during the call that passes the product.
+/// A pointer to a stage's result, valid during the call that passes the pointer. Print returns the
+/// result's text.
 using StageProduct = std::variant<const Compute*, const ScheduleTree*, const LoopNest*>;
 std::string Print(const StageProduct& product);
 using MutableStageProduct = std::variant<Compute*, ScheduleTree*, LoopNest*>;
 
 struct StageRecord {
   std::string_view stage;
-  std::string_view name;  // the kernel's name, or that of the packing of a weight
+  std::string_view name;  // name of the kernel, or of the prepack of a weight
   double milliseconds = 0;
 };
 
-/// The stages after which the verifiers of ir/ and polyhedral/ run.
+/// The stages after which the verifiers of ir/ and polyhedral/ check the result.
 enum class VerifyStages : uint8_t {
   kLast,  // only before code is generated
   kEach,  // after every stage, for debug builds and tests
@@ -61,14 +62,16 @@ struct LoopPipelineOptions {
   Legality legality = Legality::kReject;
   /// Called after each stage. May be empty.
   std::function<void(const StageRecord&, const StageProduct&)> on_stage = {};
-  /// Tests only: corrupts the result of a stage before it is verified. No verifier runs after stage
-  /// `emit`: only a check of the results can detect its corruption. May be empty.
+  /// Only for tests: corrupts the result of a stage before it is verified. No verifier runs after
+  /// stage `emit`, so only a check of the kernel's results can detect a corruption there. May be
+  /// empty.
   std::function<void(const StageRecord&, const MutableStageProduct&)> plant = {};
 };
 
-/// The loops of a kernel. Arguments are matched by name: those of the Compute, and the output of a
-/// prepack nest for each packed (`w.pack`) or split (`w.bf16`) weight. The nest has the name of its
-/// output, and the weight is its only other argument.
+/// The loops of a kernel. Arguments are matched by name. The kernel's arguments are those of the
+/// Compute, but the output of a prepack nest stands for each weight that is packed (`w.pack`),
+/// split (`w.bf16`), widened or transformed. The prepack nest has the name of its output, and the
+/// weight is its only other argument.
 struct KernelLoops {
   LoopNest nest;
   std::vector<LoopNest> prepack;   // run once, when the constants are known
@@ -76,8 +79,9 @@ struct KernelLoops {
 };
 
 /// Runs the stages. Errors: kInvalidArgument if a step does not fit the Compute; kIllegalSchedule,
-/// naming the violated dependence or the freedom that the accuracy contract forbids; kResourceLimit
-/// if isl exceeds the quota; kInternal if a stage breaks its input.
+/// naming the violated dependence or the freedom that the accuracy contract does not give;
+/// kResourceLimit if isl's quota is used up; kInternal if the result of a stage breaks an
+/// invariant.
 Result<KernelLoops> RunLoopPipeline(const Compute& compute, const Schedule& schedule,
                                     const LoopPipelineOptions& options);
 

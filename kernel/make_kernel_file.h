@@ -1,4 +1,4 @@
-// Makes a file from a compiled nest that runs without a compiler.
+// Makes a file from a compiled nest. The file runs without a compiler.
 #pragma once
 
 #include "ir/loop_nest.h"
@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-/// Makes a kernel file. `image` is the nest's code. A device's file needs no weight preprocessing,
-/// because the packed weight is an argument of the nest.
+/// Returns a kernel file. `image` is the nest's code. The file has no code for weight
+/// preprocessing: a packed weight is an argument of the nest.
 KernelFile MakeKernelFile(const LoopNest& nest, KernelImage image);
 
 }  // namespace tunec

@@ -19,7 +19,7 @@ namespace tunec {
 Result<std::vector<Array>> RunOnce(const LoopNest& nest, const KernelImage& image,
                                    std::span<const Array> arguments, Device& device);
 
-/// Compiles a nest and runs it once in the same way, on the target's device.
+/// Compiles a nest for the target and runs it once as RunOnce does, on the target's device.
 Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const Array> arguments,
                                          const Target& target, ThreadPool& pool);
 

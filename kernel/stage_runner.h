@@ -1,4 +1,5 @@
-// Private to kernel/: runs one stage of the pipeline, with verification, timing and output.
+// Only kernel/ uses this file. It runs one stage of the pipeline, with verification, timing and
+// output.
 #pragma once
 
 #include <string_view>
@@ -16,8 +17,9 @@ class StageRunner {
 
   const LoopPipelineOptions& options() const { return options_; }
 
-  /// Runs a stage that returns Result<T> or T. `name` is the part of the kernel that it works on.
-  /// The result is verified, if the options say so, and shown.
+  /// Runs a stage that returns Result<T> or T. `name` names the kernel or the prepack that the
+  /// stage works on. Verifies the result if the options request this after each stage, and passes
+  /// it to `on_stage`.
   template <class T, class Stage>
   Result<T> Run(std::string_view stage, std::string_view name, const Stage& make) const {
     const Stopwatch watch;
@@ -27,10 +29,10 @@ class StageRunner {
     return made;
   }
 
-  /// Verifies and shows one product of a stage that makes several.
+  /// Verifies one of several results that a stage has made, and passes it to `on_stage`.
   template <class T>
   Status Finish(const StageRecord& record, const T& product) const {
-    // The runner owns the product until it is returned.
+    // The cast is safe, because the runner owns the product until it is returned.
     Plant(record, const_cast<T&>(product));
     if (verify_ == VerifyStages::kEach) {
       TUNEC_RETURN_IF_ERROR(InStage(record.stage, Verify(product)));
@@ -52,7 +54,8 @@ class StageRunner {
   /// Verifies the loops before code is generated.
   Status VerifyLast(const LoopNest& nest) const;
 
-  /// Stops verification: loops of an illegal schedule need not satisfy any invariant.
+  /// Stops verification after each stage, because loops of an illegal schedule need not satisfy any
+  /// invariant.
   void StopVerifying() { verify_ = VerifyStages::kLast; }
 
   template <class T>

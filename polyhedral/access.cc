@@ -60,7 +60,7 @@ class StorageReader {
   }
 
   const Tensors& tensors_;
-  bool linear_ = false;  // tensors of other shapes share the storage: index by offset
+  bool linear_ = false;  // a tensor of another shape shares the storage, so the index is the offset
   WrittenStorage storage_;
 };
 

@@ -1,5 +1,5 @@
 // The accesses of statements to storage, as both proofs of legality use them. Tensors that share
-// storage (an alias and its home) form one storage, and all of the tensors use the same indices.
+// storage (an alias and its home) form one storage with one index space.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@ struct Access {
   StatementId statement;
   std::vector<IndexExpr> index;  // over the statement's iterators, one per extent of the storage
   std::vector<IndexExpr> guard;  // the access happens if all are >= 0
-  size_t turn = 0;  // the number of the write; for a read, the write that needs its value
+  size_t turn = 0;  // number of the write; for a read, number of the write that needs the value
   bool reads = false;
   bool writes = false;  // a reduction both reads and writes its accumulator
-  /// The write replaces the old value each time it is reached. False for a reduction, which only
-  /// adds to the old value. False if the index or the condition depends on loaded values.
+  /// True if the write replaces the old value each time it is reached. False for a reduction, which
+  /// adds to the old value, and if the index or the condition depends on loaded values.
   bool replaces = false;
 };
 
@@ -26,11 +26,12 @@ struct WrittenStorage {
   std::vector<Access> accesses;
 };
 
-/// Returns the storages that some statement writes, with all accesses to them, by tensor.
+/// Returns the storages that some statement writes, in tensor order, with all accesses to each
+/// storage.
 std::vector<WrittenStorage> WrittenStorages(const Tensors& tensors, const Statements& statements);
 
-/// Returns whether the instances of a reduction may be permuted: the reducer allows it, and only
-/// the reducer reads what the statement writes.
+/// Returns whether the instances of a reduction may be permuted. The reducer must be reorderable,
+/// and the statement must not read the storage that it writes.
 bool IsReorderable(const Tensors& tensors, const Statement& statement);
 
 }  // namespace tunec

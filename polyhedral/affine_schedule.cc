@@ -1,6 +1,7 @@
-// isl's scheduler is Pluto's algorithm with Feautrier's algorithm as fallback. Band by band it
-// finds affine rows over which no dependence has a negative component. It prefers small distances
-// between the writer of a value and its readers. It stops when every dependence is carried.
+// isl's scheduler is Pluto's algorithm, with Feautrier's algorithm as fallback. Band by band it
+// finds affine rows over which no dependence has a negative component. It prefers rows with small
+// distances between the writer of a value and its readers. It stops when every dependence is
+// carried.
 #include "polyhedral/affine_schedule.h"
 
 #include <fmt/format.h>
@@ -16,12 +17,12 @@
 namespace tunec {
 namespace {
 
-// Limits the time to tens of milliseconds. One statement in four separate loops needs half of the
-// quota.
+// Limits the time to tens of milliseconds. For comparison, one statement in four separate loops
+// needs half of the quota.
 constexpr unsigned long kOperationsPerStatement = 7'000;
 
-// Limits the operations of the context temporarily. Reaching the limit does not affect later
-// questions.
+// Limits the operations of the context until the object is destroyed. Later questions work even if
+// the limit was reached.
 class Quota {
  public:
   Quota(isl_ctx* ctx, unsigned long operations)
@@ -75,8 +76,8 @@ std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& sta
   return row;
 }
 
-// Translates isl's tree. A node that is not a band, sequence or leaf ends its branch with a leaf.
-// So does a row that is not a plain affine function.
+// Translates isl's tree. A leaf replaces every node that is not a band, sequence or leaf. A leaf
+// also replaces a band with a row that is not a plain affine function.
 class Reader {
  public:
   explicit Reader(const Statements& statements) : statements_(statements) {}

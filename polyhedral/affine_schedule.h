@@ -13,8 +13,8 @@
 
 namespace tunec {
 
-/// Policy for statements that need not share loops: separate loops, or as many shared loops as
-/// possible.
+/// Policy for statements that could have separate loops: kSeparate gives them separate loops,
+/// kShared puts as many as possible into shared loops.
 enum class StatementFusion : uint8_t { kSeparate, kShared };
 
 /// An affine function of a statement's iterators.
@@ -24,7 +24,7 @@ struct AffineRow {
   bool operator==(const AffineRow&) const = default;
 };
 
-/// One loop of a band, as its value for each statement inside.
+/// One loop of a band: its value for each statement inside.
 struct AffineLoop {
   bool coincident = false;  // the loop carries no dependence
   std::map<StatementId, AffineRow> rows;
@@ -43,9 +43,9 @@ struct AffineSchedule {
   std::vector<AffineSchedule> children;
 };
 
-/// Returns the schedule that isl computes for the statements. All dependences are respected,
-/// including those of reductions on themselves. Errors: kResourceLimit beyond a quota that limits
-/// the time to milliseconds.
+/// Returns the schedule that isl computes for the statements. It respects all dependences,
+/// including those of reductions on themselves. Fails with kResourceLimit if isl needs more than
+/// its quota of operations, which limits the time to tens of milliseconds.
 Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, StatementFusion fusion);
 
 /// Returns text such as `permutable band [t, t + i]`, indented, one node per line, for users and

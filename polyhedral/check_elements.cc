@@ -1,4 +1,4 @@
-// Two questions to isl, each asked only if intervals cannot decide it.
+// The two checks ask isl only if intervals cannot decide them.
 //
 // Inside: the set of instances with an index below 0 or not below the extent must be empty. Guards
 // of reads are considered.
@@ -6,9 +6,10 @@
 // Written: statements run one after another. A statement may read elements written by earlier
 // statements or by its own earlier instances. The set of all other elements that it reads must be
 // empty. A reduction stores its identity to every element reached by the iterators of its writes,
-// whatever the other conditions are (schedule_tree.cc). Therefore it writes all of these elements.
-// If the index or condition of a write depends on loaded values, the write counts as writing all
-// possible elements. Reads with such an index or condition are not checked.
+// whatever the other conditions are (schedule_tree.cc). Therefore it counts as writing all of these
+// elements. If the index or condition of a write depends on loaded values, the write counts as
+// writing all possible elements. Reads whose index or condition depends on loaded values are not
+// checked.
 #include "polyhedral/check_elements.h"
 
 #include <fmt/format.h>
@@ -148,7 +149,8 @@ class ElementChecker {
                 home.name, fmt::join(*missing, ", "));
   }
 
-  /// Checks one read. `written` has the elements that earlier statements write.
+  /// Checks that every element of one read is written before. `written` has the elements that
+  /// earlier statements write.
   Status CheckRead(const WrittenStorage& storage, const Access& access, const isl::Set& written) {
     if (access.writes || AnyLoaded(access.index) || AnyLoaded(access.guard)) return {};
     const Statement& statement = compute_.statements[access.statement];
@@ -167,7 +169,7 @@ class ElementChecker {
                 compute_.tensors[storage.home].name, fmt::join(*element, ", "));
   }
 
-  /// Returns the relation from instances to the elements that earlier instances of the same
+  /// Returns the relation from an instance to the elements that earlier instances of the same
   /// statement write.
   isl::Map Earlier(const WrittenStorage& storage, const Access& write) {
     const isl::Map map = MapOf(storage, write);
@@ -175,8 +177,8 @@ class ElementChecker {
     return isl::Map(isl_map_apply_range(later, map.copy()));
   }
 
-  /// Returns the relation from any instance to all elements: a reduction's elements start with its
-  /// identity.
+  /// Returns the relation from any instance to all elements that the reduction writes, because the
+  /// identity is stored to these elements first.
   isl::Map AnyInstance(const WrittenStorage& storage, const Access& write) {
     const isl::Map map = MapOf(storage, write);
     return isl::Map(
@@ -190,8 +192,8 @@ class ElementChecker {
     return isl::Map(isl_map_read_from_str(context_.get(), text.c_str()));
   }
 
-  /// Returns a reduction extended to all elements that receive its identity, and any other
-  /// statement unchanged.
+  /// Returns a reduction with its domain extended to all elements that receive the identity.
+  /// Returns any other statement unchanged.
   static Statement Initialised(Statement statement) {
     if (!statement.reducer) return statement;
     statement.domain.clear();
@@ -222,7 +224,8 @@ class ElementChecker {
     return conditions;
   }
 
-  /// Returns whether the statement writes every element, by one iterator for each dimension.
+  /// Returns whether the statement writes every element, by a different iterator for each
+  /// dimension.
   bool CoversAll(const WrittenStorage& storage, const Access& access) const {
     const Statement& statement = compute_.statements[access.statement];
     std::vector<VarId> used;

@@ -22,7 +22,8 @@ bool IsKnown(const IndexExpr& condition, const Places& places) {
          std::ranges::all_of(used, [&](VarId v) { return places.contains(v); });
 }
 
-// Returns whether the condition on an element is true wherever the statement reads the element.
+// Returns whether intervals prove that the condition on an element is true wherever the statement
+// reads the element.
 bool Implies(const Statement& reader, const Read& read, const Places& places,
              const IndexExpr& condition) {
   if (std::ranges::any_of(read.index, &IndexExpr::UsesLoaded)) return false;

@@ -6,10 +6,10 @@
 
 namespace tunec {
 
-/// Returns the conditions of a reduction that every reader of the results shares. Elements that
-/// violate a condition are never read, so they need no initial and no final value. Only conditions
-/// over iterators that index an element count, and only for tensors that are internal to the
-/// Compute. O(reads of the Compute).
+/// Returns the conditions of a reduction's domain that hold for every element that is read.
+/// Elements that violate such a condition need no initial and no final value. Only conditions over
+/// iterators that index an element count, and only if the written tensors are workspace that
+/// nothing else writes. O(reads of the Compute).
 std::vector<IndexExpr> ConditionsOfReaders(const Compute& compute, const Statement& reduction);
 
 }  // namespace tunec

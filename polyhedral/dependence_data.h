@@ -1,5 +1,5 @@
-// The dependences as isl computes them. Internal to this folder: the questions about dependences
-// are free functions here.
+// The dependences as isl computes them. Only this folder uses this file: the questions about
+// dependences are free functions here.
 #pragma once
 
 #include <optional>
@@ -31,10 +31,10 @@ struct Dependences::Data {
   Tensors tensors;
   Statements statements;
   std::vector<WrittenStorage> storages;
-  /// Dependences per storage, computed on the first request: most checks need none.
+  /// Dependences by storage, computed on the first request, because most checks need none.
   std::vector<std::optional<std::vector<Dependence>>> computed;
 
-  /// Starts a question with the full quota of operations.
+  /// Gives the next question the full quota of operations, and returns the context.
   isl_ctx* Begin();
 
   /// Returns the dependences through one storage. Errors: kResourceLimit.

@@ -1,7 +1,7 @@
 // Value-based dependences. A read depends on the write that stored the value. A write depends on
 // the accesses to the value that it overwrites. The writes of a reduction add to the old value and
-// therefore hide no earlier write. So a read of the sum depends on every addition, in whatever
-// order they run.
+// therefore hide no earlier write. So a read of the sum depends on every addition, and the order of
+// the additions is open.
 #include "polyhedral/dependences.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,8 @@ Status Dependences::Data::Append(const WrittenStorage& storage, DependenceKind k
 }
 
 // Returns the original order of statement instances: statement by statement. All additions of a
-// reduction have the same time, so that isl need not compute their order; WithinReductions adds it.
+// reduction have the same time here, so that isl need not compute their order. WithinReductions
+// adds their dependences.
 isl::UnionMap Dependences::Data::OriginalOrder() const {
   size_t length = 1;
   for (const Statement& statement : statements) {
@@ -70,8 +71,8 @@ isl::UnionMap Dependences::Data::OriginalOrder() const {
   return order;
 }
 
-// Returns for each access the relation from instances of its statement to elements. The results are
-// reused, because isl parses text slowly.
+// Returns for each access the relation from instances of its statement to elements. Callers must
+// reuse the results, because isl parses text slowly.
 std::vector<isl::Map> Dependences::Data::Elements(const WrittenStorage& storage) const {
   std::vector<isl::Map> elements;
   for (const Access& access : storage.accesses) {
@@ -81,7 +82,8 @@ std::vector<isl::Map> Dependences::Data::Elements(const WrittenStorage& storage)
   return elements;
 }
 
-// Adds the dependence of every addition to an element on all earlier additions to it.
+// For reorderable reductions, adds the dependence of every addition to an element on all earlier
+// additions to the element.
 void Dependences::Data::WithinReductions(const WrittenStorage& storage,
                                          const std::vector<isl::Map>& elements,
                                          std::vector<Dependence>& into) const {

@@ -1,6 +1,6 @@
-// The dependences of a Compute's statements in their original order, per storage: value-based flow
-// (a read depends on the instance that wrote the value) and false dependences due to reused
-// storage.
+// The dependences of a Compute's statements in their original order, by storage. In a flow
+// dependence, a read depends on the instance that wrote the value. In a false dependence, a write
+// depends on earlier accesses to the storage that it reuses.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,18 @@
 
 namespace tunec {
 
-/// A store of dependences. One object serves many trees over the same statements and many
-/// questions. The questions are free functions: legality.h, affine_schedule.h, instance_pairs.h,
-/// describe.h. Results of isl are cached for later questions. Owns an isl context: use from one
-/// thread at a time.
+/// The dependences between some statements. One object serves many trees over the same statements
+/// and many questions. The questions are free functions: legality.h, affine_schedule.h,
+/// instance_pairs.h, describe.h. Results of isl are cached for later questions. The object owns an
+/// isl context, so only one thread may use it at a time.
 class Dependences {
  public:
-  /// Operations of isl that suffice for attention's statements. They limit the cost of a hostile
-  /// input to seconds.
+  /// Quota of isl's operations for one question. It suffices for the statements of attention, and
+  /// limits the cost of a hostile input to seconds.
   static constexpr unsigned long kOperations = 40'000'000;
 
-  /// Makes an object for `statements`, as ExpandReductions returns them. They index `tensors`. Each
-  /// question may use `operations` operations of isl.
+  /// Makes an object for `statements`, which are expanded (ExpandReductions) and index `tensors`.
+  /// Each question may use `operations` operations of isl.
   static Dependences Of(const Tensors& tensors, const Statements& statements,
                         unsigned long operations = kOperations);
   Dependences(Dependences&&) noexcept;

@@ -125,7 +125,8 @@ bool Exclude(const Conditions& a, const Conditions& b) {
   });
 }
 
-// Returns whether no value reads an element that an earlier write of the same instance wrote.
+// Returns true only if no value can read an element that an earlier write of the same instance
+// writes.
 bool AreSeparable(const Statement& statement, const std::vector<ConditionalWrite>& writes) {
   bool separable = true;
   for (size_t later = 1; later < writes.size(); ++later) {

@@ -1,10 +1,11 @@
-// Conditions of a statement's accesses, derived from the selects in its values. Statements of one
-// sequential loop may be combined into one statement with several writes. Each write keeps the old
-// element in the turns of the others:
+// Conditions of a statement's accesses, derived from the selects in its values. A statement with
+// several writes may combine statements of one sequential loop, which took turns. In an iteration
+// of another statement's turn, a write keeps the old element:
 //
 //     (x[i], y[i]) = (select(holds(0 - p >= 0), y[i] * 2.0, x[i]), select(holds(p - 1 >= 0), ...
 //
-// Such a write happens only if its condition is true. A read inside it is needed only then.
+// Each of these writes happens only if its condition is true, and the reads in its new value are
+// needed only then.
 #pragma once
 
 #include <vector>
@@ -28,14 +29,14 @@ struct ReadUse {
 
 struct Effects {
   std::vector<ConditionalWrite> writes;      // the statement's writes, in order
-  std::vector<std::vector<ReadUse>> needed;  // per read
-  /// Some write has conditions. The writes can then run one after another, each with its reads: no
-  /// write reads what an earlier write of the same instance wrote.
+  std::vector<std::vector<ReadUse>> needed;  // uses of each read
+  /// True if some write has conditions. The writes can then run one after another, each with its
+  /// reads, because no write reads an element that an earlier write of the same instance writes.
   bool conditional = false;
 };
 
-/// Returns the effects of a statement. If the statement has a reducer, loaded indices or storage
-/// that tensors share, all writes and reads are unconditional.
+/// Returns the effects of a statement. All writes and reads are unconditional if the statement has
+/// a reducer, loaded indices or tensors that share storage with another tensor.
 Effects EffectsOf(const Tensors& tensors, const Statement& statement);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
 // Owning handles for the isl objects of this folder. No other header includes isl. Functions of isl
-// consume (__isl_take) or borrow (__isl_keep) their arguments: pass `copy()` or `take()` to the
-// first kind and `get()` to the second.
+// consume (__isl_take) or borrow (__isl_keep) their arguments. Pass `copy()` or `take()` for an
+// argument that is consumed, and `get()` for one that is borrowed.
 #pragma once
 
 #include <isl/aff.h>
@@ -46,7 +46,8 @@ class Handle {
   T* pointer_ = nullptr;
 };
 
-/// An isl context. Destroy all objects that refer to the context first. One thread at a time.
+/// An isl context. All objects that refer to the context must be destroyed before it. Only one
+/// thread may use it at a time.
 class Context {
  public:
   Context() { isl_options_set_on_error(ctx_, ISL_ON_ERROR_CONTINUE); }

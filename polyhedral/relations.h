@@ -1,5 +1,5 @@
-// Text for isl of iteration domains, access relations and schedules. Statement s is the tuple S<s>,
-// the storage of tensor t is T<t>, iterator i is i<i>.
+// Texts for isl of iteration domains, access relations and schedules. Statement s is the tuple
+// S<s>, the storage of tensor t is T<t>, iterator i is i<i>.
 #pragma once
 
 #include <array>
@@ -14,32 +14,35 @@ namespace tunec {
 
 /// Returns `{ S0[i0, i1] : 0 <= i0 < 4 and ... }`.
 std::string DomainText(StatementId id, const Statement& statement);
-/// Returns `{ S0[i0, i1] -> T2[a0] : a0 = i0 + i1 and ... }`, limited by the domain and the guard.
-/// A loaded index may be any index of the storage.
+/// Returns `{ S0[i0, i1] -> T2[a0] : a0 = i0 + i1 and ... }`, limited by the domain and the
+/// access's guard. A loaded index may be any index of the storage.
 std::string AccessText(const Statement& statement, const WrittenStorage& storage,
                        const Access& access);
 /// Returns `{ S0[i0, i1] -> [e0, e1, ...] }` without the domain.
 std::string TimeText(StatementId id, const Statement& statement,
                      const std::vector<IndexExpr>& time);
-/// Returns `{ S0[i0, i1] : 0 <= i0 < 4 and ... and (w0 >= 0 or w1 >= 0 ...) }`.
+/// Returns the instances for which at least one of the expressions is >= 0: `{ S0[i0, i1] : 0 <= i0
+/// < 4 and ... and (w0 >= 0 or w1 >= 0 ...) }`.
 std::string AnyOfText(StatementId id, const Statement& statement,
                       const std::vector<IndexExpr>& nonnegative);
 
 inline constexpr size_t kThreadAxes = 3;
 using ThreadNumbers = std::array<IndexExpr, kThreadAxes>;
-/// Returns the thread of a block that runs the instances of a statement, by axis. The number is the
-/// value of the enclosing block loop of that axis, or 0 without one. If a warp executes a tile, the
-/// number along x is the lane that holds the accumulator's element.
+/// Returns the number, along each axis, of the thread of a block that runs the instances of a
+/// statement. The number is the value of the enclosing block loop of the axis, or 0 without such a
+/// loop. If a warp executes a tile, the number along x is the lane that holds the accumulator's
+/// element.
 ThreadNumbers ThreadOf(const ScheduleTree& tree, StatementId statement);
 
-/// Returns whether the time of a statement below the node has an entry for the node.
+/// Returns whether the time of a statement below the node has an entry for the node. Loops and
+/// sequences have entries.
 bool HasTime(const TreeNode& node);
 /// Returns the time at which the tree runs the instances of a statement, over its iterators. The
 /// entries are positions in sequences and values of loops, from the root down to the leaf.
 std::vector<IndexExpr> TimeOf(const ScheduleTree& tree, StatementId statement);
-/// Returns whether all iterations of a loop write the same elements, for fixed iterations of the
-/// enclosing loops. Lanes that add to these elements can be summed first. `written` is the
-/// statement before staging.
+/// Returns whether all iterations of a loop write the same elements, for fixed iterations of all
+/// other loops. Lanes that add to these elements can then be summed first. `written` is the
+/// statement as it was before staging.
 bool WritesOneElement(const ScheduleTree& tree, StatementId statement, const Statement& written,
                       VarId loop);
 

@@ -9,14 +9,14 @@
 #include "polyhedral/conditions_of_readers.h"
 #include "support/check.h"
 
-// No default: a new kind of loop must be listed here to compile.
+// No default: a new kind of loop must be listed in the switch to compile.
 #pragma GCC diagnostic error "-Wswitch"
 
 namespace tunec {
 namespace {
 
 // Returns S.init, which stores the identity into every element that S writes. Its iterators are
-// those in S's write indices. S's other conditions are left out, so that elements without any
+// those in S's write indices. Other conditions of S are left out, so that elements without any
 // contribution also get the identity. Elements that no statement reads are excluded.
 Statement InitOf(const Compute& compute, const Statement& update) {
   Statement init{.name = update.name + ".init"};

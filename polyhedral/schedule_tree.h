@@ -1,13 +1,13 @@
 // A schedule tree: the execution order of a Compute's statement instances, as a tree of loops,
 // sequences and leaves. A loop has a quasi-affine value for each statement below, over the
 // statement's iterators (`forward`). Instances run in the lexicographic order of these values and
-// of their positions in sequences. The inverse expresses each iterator by the loops around its
-// statement. It is stored too, so that loops can be generated without solving equations. legality.h
+// of their positions in sequences. The inverse, which expresses each iterator by the loops around
+// its statement, is stored too: loops can then be generated without solving equations. legality.h
 // checks whether the order is allowed.
 //
-// Reductions are explicit here. A statement S with a reducer becomes `S.init`, which stores the
-// identity, and S, whose instances combine values into the element. `S.final` follows if the
-// reducer finalises.
+// Reductions are explicit here. A statement S with a reducer becomes two statements: `S.init`
+// stores the identity, and the instances of S combine values into the element. If the reducer
+// finalises, `S.final` follows.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct TreeNode {
     kLoop,      // one child
     kSequence,  // children in order; at the root they are phases
     kLeaf,      // all instances of one statement
-    kAlloc,     // storage of a tensor, one for each run of the child
+    kAlloc,     // storage of a tensor; each run of the child has separate storage
   };
   Kind kind = Kind::kLeaf;
   VarId loop;             // kLoop
@@ -37,23 +37,24 @@ struct TreeNode {
   std::vector<TreeNode> children;
 };
 
-/// A prefetch: with each access to the tensor in a loop, also request the element that the same
-/// statement will access `distance` iterations later.
+/// A prefetch: each access to the tensor in a loop is accompanied by a request for the element that
+/// the same statement will access `distance` iterations later.
 struct LoopPrefetch {
   TensorId tensor;
   int64_t distance = 0;
   int level = 1;  // level of the cache
 };
 
-/// A loop and its inner loops as one instruction, used where all their iterations run.
+/// A loop and its inner loops as one instruction, which is used wherever all iterations of these
+/// loops run.
 struct LoopTile {
   std::string intrinsic;     // a name in ir/tile_intrinsic.h
   std::vector<VarId> loops;  // in the order of the instruction's axes
 };
 
-/// Copies inside a loop that start ahead. The filled storage has `stages` copies, numbered by its
-/// first dimension, and each iteration uses one copy. Each iteration also starts the copies for the
-/// iteration `stages - 1` later.
+/// Copies inside a loop that start ahead. The filled storage has `stages` stages, numbered by the
+/// storage's first dimension. Each iteration uses one stage. Each iteration also starts the copies
+/// for the iteration `stages - 1` later.
 struct LoopPipeline {
   int stages = 1;
   int token = 0;
@@ -67,7 +68,7 @@ struct TreeLoop {
   int64_t extent = 0;
   LoopKind kind = LoopKind::kSerial;
   int unroll = 1;
-  /// Separates the iterations in which no condition can fail from the others, so that full tiles
+  /// The iterations in which no condition can fail are generated separately, so that full tiles
   /// have no conditions.
   bool isolate = false;
   /// Values at which the loop is split into separately generated parts; ascending.
@@ -79,7 +80,7 @@ struct TreeLoop {
   bool IsPipelined() const { return pipeline.stages > 1; }
 };
 
-/// Returns whether iterations of a loop of this kind may run at the same time.
+/// Returns whether iterations of a loop of this kind may run at the same time, or in any order.
 bool RunsTogether(LoopKind kind);
 
 struct ScheduleTree {
@@ -101,14 +102,14 @@ struct ScheduleTree {
   IntervalOf LoopIntervals() const;
 };
 
-/// Returns the Compute's original order: each statement in its own loops.
+/// Returns the tree of the Compute's original order, where each statement has separate loops.
 ScheduleTree OriginalTree(const Compute& compute);
 
-/// Returns the statements of a compute with explicit reductions, in original order.
+/// Returns the statements of a Compute with explicit reductions, in original order.
 Statements ExpandReductions(const Compute& compute);
 
-/// Returns the node of a loop, or null if it does not exist. PathToLoop returns the nodes from the
-/// root to the loop.
+/// FindLoopNode returns the node of a loop, or null if it does not exist. PathToLoop returns the
+/// nodes from the root to the loop, both included.
 TreeNode* FindLoopNode(TreeNode& root, VarId loop);
 std::vector<const TreeNode*> PathToLoop(const TreeNode& root, VarId loop);
 /// Returns the statements below a node, in order.

@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// Returns whether the first iterations of the loops run wherever other iterations run.
+// Returns whether the first iterations of the loops run if any of their iterations run.
 bool BeginsTogether(const ScheduleTree& tree, StatementId statement, const ThreadSum& sum) {
   const auto is_first = [&](VarId loop) {
     return std::ranges::find(sum.threads, loop) != sum.threads.end() ||

@@ -8,17 +8,18 @@
 
 namespace tunec {
 
-/// A statement's reduction into one element, whose parts different threads compute.
+/// A reduction into one element, of which each thread of a block computes a part.
 struct ThreadSum {
-  std::vector<VarId> threads;  // the block loops over the parts, outermost first
-  std::vector<VarId> inside;   // the serial loops of each thread
+  std::vector<VarId> threads;  // block loops that divide the reduction, outermost first
+  std::vector<VarId> inside;   // loops that each thread runs for its part
 };
 
-/// Returns the reduction of a statement over the enclosing block loops whose iterations all reduce
-/// into one element. Returns nullopt if there is no such loop. Each thread sums its part, and the
-/// parts are combined afterwards, at the statement's first instance over all threads. Therefore the
-/// first iterations of all these loops have to run, and no inner loop may select elements.
-/// `written` is the statement before staging.
+/// Returns how the threads of a block share a statement's reduction: the enclosing block loops
+/// whose iterations all reduce into one element. Returns nullopt if there is no such loop. Each
+/// thread sums its part, and the parts are combined afterwards, at the statement's first instance
+/// over all these threads. Therefore the first iterations of all these loops must run, and no loop
+/// inside them may select elements; otherwise the function returns nullopt too. `written` is the
+/// statement as it was before staging.
 std::optional<ThreadSum> ThreadSumOf(const ScheduleTree& tree, StatementId statement,
                                      const Statement& written);
 

@@ -4,8 +4,8 @@
 //   has at least one stage. Nodes: the root is a sequence; a loop and an alloc have one child, a
 //   leaf has none; a loop occurs once on the path to a leaf; each statement has one leaf.
 //   Statements: `forward` has a value for each loop around the statement, over its iterators.
-//   `inverse` has an expression for each of its iterators. The legality check (instances.h) decides
-//   whether the one inverts the other, so that each instance runs once.
+//   `inverse` has an expression for each iterator of the statement. The legality check
+//   (instances.h) decides whether `inverse` inverts `forward`, so that each instance runs once.
 #include <algorithm>
 
 #include "polyhedral/schedule_tree.h"

@@ -8,37 +8,39 @@
 
 namespace tunec {
 
-/// Returns the distance in storage elements between accesses at consecutive iterator values.
-/// Returns null if the distance is not a constant (a floor division contains the iterator).
+/// Returns the distance, in storage elements, between the accesses at consecutive values of the
+/// iterator. Returns nothing if the distance is not a constant (a floor division contains the
+/// iterator).
 std::optional<int64_t> StorageStride(const Compute& compute, const Statement& statement,
                                      TensorId tensor, const std::vector<IndexExpr>& index,
                                      VarId iterator);
 
-/// Returns the iterator with more than one iteration along which an access has stride 1 in storage,
-/// or null.
+/// Returns the innermost iterator with more than one iteration along which an access has stride 1
+/// in storage. Returns nothing if there is no such iterator.
 std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement& statement,
                                         TensorId tensor, const std::vector<IndexExpr>& index);
 
-/// Returns how often the statement reads each element: the iterations of the iterators that the
-/// index does not use.
+/// Returns how often the statement reads each element: the number of iterations of the iterators
+/// that the index does not use.
 int64_t ReadsPerElement(const Statement& statement, const Read& read);
 
-/// Returns the product of the extents: the number of the statement's runs without its domain's
-/// conditions. CountInstances (ir/compute.h) includes the conditions by visiting points. Sketches
-/// compare sizes that differ strongly, so this product is sufficient. With another count some
-/// sketches would make other choices.
+/// Returns the product of the statement's extents. Without conditions in the domain this is the
+/// number of instances; CountInstances (ir/compute.h) also counts conditions, by visiting points.
+/// Sketches compare sizes that differ strongly, so they need no exact count. Moreover, the choices
+/// of some sketches depend on this product and would change with another count.
 double BoxSize(const Statement& statement);
 
 bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator);
 
-/// Returns the only statement that reduces; null if no statement or several statements reduce.
+/// Returns the only statement with a reducer. Returns nothing if no statement or several statements
+/// have one.
 std::optional<StatementId> OnlyReduction(const Compute& compute);
 
-/// Returns the statement that writes the last output.
+/// Returns the last statement that writes an output. Requires: some statement writes an output.
 StatementId FinalStatement(const Compute& compute);
 
-/// Returns the iterators in the order of the write's storage stride, largest first. Iterators
-/// inside divisions, and iterators that the write does not use, come before all others.
+/// Returns the iterators in the order of their strides in the storage of the write, largest first.
+/// Iterators inside divisions, and iterators that the write does not use, come before all others.
 std::vector<VarId> InStorageOrder(const Compute& compute, const Statement& statement,
                                   const Write& write, const std::vector<VarId>& iterators);
 

@@ -33,7 +33,7 @@ Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, Redu
               statement.reducer->name, Name(type));
 }
 
-// Checks a step that rounds operands to this number of terms.
+// Checks a step that rounds operands of a sum to this number of bfloat16 terms.
 Status CheckContract(std::string_view step, int terms, const RoundingFreedom& rounding) {
   if (rounding.order == ReductionOrder::kAsWritten) {
     return Fail(ErrorCode::kIllegalSchedule, "{}: its products must be computed as written", step);
@@ -44,7 +44,7 @@ Status CheckContract(std::string_view step, int terms, const RoundingFreedom& ro
               step, terms, rounding.least_terms);
 }
 
-// Applies a step that the contract does not restrict, as most steps.
+// Applies a step that the contract does not restrict; most steps are of this kind.
 Result<Compute> ApplyUnder(const RoundingFreedom&, const Compute& compute, const auto& step) {
   return Apply(compute, step);
 }
@@ -95,9 +95,9 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   return prepack;
 }
 
-// Removes the statements that pack, split, widen and transform weights from the Compute. Their
-// results become weights. Statements that process such a result again are retained, because each
-// separate nest starts from one weight.
+// Removes the statements that pack, split, widen or transform weights from the Compute, and returns
+// a tree for each. The results become weights of the Compute. A statement that processes the result
+// of a removed one stays, because each separate nest starts from one weight.
 std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
   std::vector<ScheduledTree> prepacks;
   Statements kept;
@@ -120,8 +120,8 @@ std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
 }
 
 // A visitor that checks whether a step names a loop or a statement of the tree. Tensor names are
-// ignored because several trees can have the tensor. New loops are ignored because no tree has them
-// yet.
+// ignored, because several trees can have the tensor. Names of new loops are ignored, because no
+// tree has these loops yet.
 class NamesPlaceIn {
  public:
   explicit NamesPlaceIn(const ScheduleTree& tree) : tree_(tree) {}

@@ -1,5 +1,5 @@
-// The stages from a Compute and a Schedule to loops: the steps are applied and the result is proven
-// legal.
+// The stages from a Compute and a Schedule to loops: the steps are applied, and the loops are
+// proven legal.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace tunec {
 
 // These stages lead from a Compute to its loops, in order. kernel/loop_pipeline.h runs them.
 
-/// Returns the statements after the schedule's compute steps. Fails with kInvalidArgument if a step
+/// Returns the Compute after the schedule's compute steps. Fails with kInvalidArgument if a step
 /// does not fit the Compute, and with kIllegalSchedule if the accuracy contract forbids a step.
 Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
                                   const RoundingFreedom& rounding);
@@ -32,29 +32,31 @@ struct ScheduledTrees {
   std::vector<ScheduledTree> prepacks;  // separate trees that each pack, split or widen a weight
 };
 
-/// Applies the schedule's loop steps to statements that its compute steps have rewritten. Proves
-/// nothing about the resulting loops. A step that names a prepack statement, or a loop of it,
-/// shapes the tree of this prepack. Fails with kInvalidArgument if a step does not fit.
+/// Applies the schedule's loop steps to a Compute that its compute steps have rewritten. Proves
+/// nothing about the resulting loops. A step that names a prepack statement, or a loop of one,
+/// changes the tree of this prepack. Fails with kInvalidArgument if a step does not fit.
 Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule);
 
-/// Fails with kIllegalSchedule and the violated dependence, or with kResourceLimit if isl exceeds
-/// its limits.
+/// Checks the dependences of the tree. Fails with kIllegalSchedule and the violated dependence, or
+/// with kResourceLimit if isl exceeds its limits.
 Status CheckLegality(const ScheduledTree& scheduled, const RoundingFreedom& rounding);
 
-/// Checks the tiles of the loops that were generated from the tree. Fails with kInvalidArgument if
-/// no tile of an instruction is complete, because then its step has no effect. Fails with
-/// kIllegalSchedule if the contract requires another order of sums than the instruction's.
+/// Checks the tiles in the loops that were generated from the tree. Fails with kInvalidArgument if
+/// the loops have no complete tile of an instruction, because its step then has no effect. Fails
+/// with kIllegalSchedule if the contract requires float sums as written, or if the instruction
+/// rounds operands to TF32 and the contract forbids it.
 Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const RoundingFreedom& rounding);
 
-/// Runs the first two stages.
+/// Runs ApplyComputeSteps and ApplyLoopSteps.
 Result<ScheduledTrees> DraftSchedule(const Compute& compute, const Schedule& schedule,
                                      const RoundingFreedom& rounding);
 
-/// Runs all stages; returns the error of the first stage that rejects the schedule.
+/// Runs all stages for the kernel and for each prepack. Returns the first error.
 Status CheckApplies(const Compute& compute, const Schedule& schedule,
                     const RoundingFreedom& rounding);
 
-/// Returns the loops without any step: for `tunec show`, and the slowest of all schedules.
+/// Returns the loops of a schedule without steps, for `tunec show`. They are the slowest of all
+/// schedules.
 Result<LoopNest> OriginalLoops(const Compute& compute, const RoundingFreedom& rounding);
 
 }  // namespace tunec

@@ -9,8 +9,9 @@
 
 namespace tunec {
 
-/// Returns the name of the constant argument whose order the step sets. Another step may make the
-/// packed tensor from the argument (`w.bf16`). Returns nothing if the step packs any other tensor.
+/// Returns the name of the constant argument whose storage order the step sets. The step may also
+/// name a tensor that another step makes from the argument (`w.bf16`). Returns nothing if the step
+/// packs any other tensor.
 std::optional<std::string> PackedConstant(const Compute& compute, const PackStep& pack);
 
 }  // namespace tunec

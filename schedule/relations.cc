@@ -18,9 +18,9 @@ std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
   return std::pair{*variable, term.atom.divisor};
 }
 
-// Solves source[d] = target[d] for source's variables that occur alone or only as a quotient. Some
-// dimensions are ignored: loaded targets, because loops have no such values; source indices inside
-// the window of a quotient; and planes.
+// Solves source[d] = target[d] for the variables of `source` that occur alone or only as a
+// quotient. Some dimensions are ignored: loaded targets, because loops have no such values; source
+// indices inside the window of a quotient; and planes.
 std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
                                  const std::vector<IndexExpr>& target,
                                  const std::function<bool(const IndexExpr&)>& is_plane = {}) {
@@ -51,8 +51,8 @@ std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
   return solution;
 }
 
-// Returns the writer's iterators over the other's, by a tensor that `writer` writes and `other`
-// reads or writes.
+// Returns the iterators of `writer` over those of `other`, by a tensor that `writer` writes and
+// `other` reads or writes.
 std::optional<IteratorMap> RelateWriter(const Statement& writer, const Statement& other,
                                         TensorId tensor) {
   for (const Write& write : writer.writes) {
@@ -69,8 +69,8 @@ std::optional<IteratorMap> RelateWriter(const Statement& writer, const Statement
   return std::nullopt;
 }
 
-// Checks that the index selects a plane: a function with divisions of one reduced iterator. The
-// assignment of instances to planes does not relate loops over other iterators.
+// Checks that the index selects a plane: it uses divisions and only one iterator, which is reduced.
+// The assignment of instances to planes does not relate loops over other iterators.
 bool IsPlane(const Statement& statement, const IndexExpr& index) {
   std::vector<VarId> used;
   index.CollectVars(used);
@@ -106,8 +106,8 @@ std::optional<Cut> AsCut(const Statement& statement, const IndexExpr& index) {
               : std::nullopt;
 }
 
-// Returns matching indices of consumer and producer. An index of two split iterators gives two
-// indices.
+// Returns matching indices of consumer and producer. An index outer * factor + inner gives two
+// indices, one for each iterator.
 std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> WithoutCuts(
     const Statement& consumer, const std::vector<IndexExpr>& read,
     const std::vector<IndexExpr>& written) {

@@ -11,17 +11,18 @@
 
 namespace tunec {
 
-/// Returns the iterator of `writer` for the dimension of its first tensor that `reader` reads by
-/// `iterator` alone. With `t[i, j] = ...` and `y[p] sum= t[p, q]`, it returns j for q.
+/// Returns the iterator by which the first write of `writer` indexes a dimension that `reader`
+/// indexes by `iterator` alone. Returns nothing if there is no such dimension. With `t[i, j] = ...`
+/// and `y[p] sum= t[p, q]`, the iterator q of the reader gives j.
 std::optional<VarId> WrittenBy(const Statement& writer, const Statement& reader, VarId iterator);
 
-/// A fact about an iterator that occurs only in divisions: floor(iterator / factor) is `value`.
+/// A relation for an iterator that occurs only in divisions: floor(iterator / factor) is `value`.
 struct Quotient {
   int64_t factor = 1;
   IndexExpr value;
 };
 
-/// The iterators of one statement, as expressions over those of another.
+/// The iterators of one statement, as expressions over the iterators of a second statement.
 struct IteratorMap {
   std::map<VarId, IndexExpr> exact;
   std::map<VarId, Quotient> quotients;  // iterators that are not in `exact`
@@ -32,10 +33,10 @@ struct IteratorMap {
 
 /// Returns the iterators of `partner` over those of `statement`, for instances that touch the same
 /// element. With `t[i, j] = ...` for the partner and `y[p] sum= t[p, 2*q]`, i is p and j is 2*q.
-/// Either one writes a tensor that the other indexes, or both read one tensor. Of several tensors,
-/// the one that determines most iterators is used, and the first of equal ones. Returns nothing if
-/// no tensor determines all iterators of its index. Planes that a reduction selects are an
-/// exception: `y[p] sum= t[floor(r/2) + floor(r/5), p]` determines p only.
+/// The two statements are related by a tensor that one writes and the other accesses, or that both
+/// read. Of several tensors, the one that determines most iterators is used, and the first of equal
+/// ones. Returns nothing if no tensor determines all iterators of its index. Planes that a
+/// reduction selects are an exception: `y[p] sum= t[floor(r/2) + floor(r/5), p]` determines p only.
 std::optional<IteratorMap> RelateIterators(const Statement& partner, const Statement& statement);
 
 /// A relation to the most closely related of several statements.
@@ -44,23 +45,24 @@ struct ClosestRelation {
   IteratorMap iterators;  // iterators of the partner, over those of the statement
 };
 
-/// Returns the partner that relates most iterators, and the first of equal ones. Example: a row's
-/// maximum relates only the row, its exponentials relate every element. Returns nothing if no
-/// partner is related.
+/// Returns the partner whose relation determines most iterators, and the first of equal ones.
+/// Example: the maximum of a row determines only the row, its exponentials determine every element.
+/// Returns nothing if no partner is related.
 std::optional<ClosestRelation> FindClosest(const Statements& statements, StatementId statement,
                                            const std::vector<StatementId>& partners);
 
-/// The dimensions that the statements of a Compute share. Two iterators walk one dimension if one
-/// statement writes a tensor dimension by the first, and another indexes it by the second. This
-/// relation is transitive. With `t[i, j] = ...` and `y[p] sum= t[p, q]`, i and p are one dimension,
-/// and so are j and q. Two reads of one tensor do not relate iterators: queries and keys may be the
-/// same array, walked by rows and by columns. Each dimension has a number.
+/// The dimensions that the statements of a Compute share. Two iterators walk one dimension if they
+/// index the same dimension of a tensor, one in a write and the other in a read or another write.
+/// This relation is transitive. With `t[i, j] = ...` and `y[p] sum= t[p, q]`, i and p walk one
+/// dimension, and so do j and q. Two reads of one tensor do not relate iterators, because queries
+/// and keys may be the same array, walked by rows and by columns. Each dimension has a number.
 class SharedDimensions {
  public:
   static SharedDimensions Of(const Compute& compute);
 
   int DimensionOf(StatementId statement, VarId iterator) const;
-  /// Returns the only iterator of the statement that walks the dimension, or nothing if several do.
+  /// Returns the only iterator of the statement that walks the dimension. Returns nothing if none
+  /// or several do.
   std::optional<VarId> IteratorOf(StatementId statement, int dimension) const;
 
  private:

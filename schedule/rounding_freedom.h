@@ -11,12 +11,14 @@ struct RoundingFreedom {
       : order(of_reductions) {}
   ReductionOrder order;
   /// Least number of bfloat16 terms into which `precision` may split a float32 operand, if the
-  /// contract permits a split. Three terms are as accurate as float32, two have 16 bits, one has 8.
+  /// contract permits a split. Three terms are as accurate as float32, two terms have 16 bits, one
+  /// term has 8.
   int least_terms = 3;
   /// float32 operands of a product may be rounded to TF32, which has a 10-bit fraction.
   bool tf32_operands = false;
-  /// Largest error of a sum of products, relative to the sum of their magnitudes. The bound applies
-  /// to computations that lose more than a reordering of the sum.
+  /// Largest error of a sum of products, relative to the sum of the magnitudes of the products.
+  /// Only computations that lose more accuracy than a reordering of the sum are compared with this
+  /// bound.
   double allowed_error = 0;
   /// Returns kFused if sums may be regrouped, because then a product may be fused into its sum.
   Contraction contraction() const {

@@ -12,7 +12,7 @@
 namespace tunec {
 namespace {
 
-// The lowering of texts that name none. Every group has this lowering.
+// The lowering of a text that does not name a lowering. Every group has this lowering.
 constexpr std::string_view kUsualLowering = "direct";
 
 Status AddParsed(Schedule& schedule, AnyStep step, SourceLocation line) {

@@ -1,4 +1,4 @@
-// A schedule: a value with a text form that lists the steps for one lowering of a group.
+// A schedule: a value that lists the steps for one lowering of a group, with a text form.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace tunec {
 
-/// The steps of a schedule: compute steps rewrite statements, then loop steps shape their loops.
-/// The database stores the text: `lower direct` and a line for each step.
+/// The steps of a schedule. The compute steps rewrite the statements, then the loop steps change
+/// the statements' loops. The database stores the text: `lower direct` and a line for each step.
 struct Schedule {
   std::string lowering;
   std::vector<ComputeStep> compute_steps = {};
@@ -24,15 +24,16 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-/// The version of the language; part of the database's keys. A migration rewrites texts of older
-/// versions whose meaning has changed (docs/reference/database.md).
+/// The version of the language of schedules; part of the database's keys. A migration rewrites the
+/// texts of older versions if their meaning has changed (docs/reference/database.md).
 inline constexpr int kScheduleVersion = 2;
 
-/// Returns a schedule of the first `count` steps.
+/// Returns the schedule of the first `count` steps, in the order compute steps, loop steps.
 Schedule FirstSteps(const Schedule& schedule, size_t count);
 
 std::string Print(const Schedule& schedule);
-/// Fails with kParse at the wrong word. Steps that rewrite statements must come before all others.
+/// Parses the text of a schedule. Fails with kParse at the wrong word. Compute steps must come
+/// before all loop steps.
 Result<Schedule> ParseSchedule(std::string_view text, std::string_view file_name);
 
 }  // namespace tunec

@@ -45,7 +45,7 @@ const Compute* FindLowering(const std::vector<NamedCompute>& lowerings, std::str
 
 namespace {
 
-// Checks for a loop without iterations: such a Compute has nothing to tile.
+// Checks for a loop without iterations. Sketches have nothing to tile in such a Compute.
 bool HasEmptyLoop(const Compute& compute) {
   return std::ranges::any_of(compute.statements, [](const Statement& statement) {
     return std::ranges::any_of(statement.iterators,
@@ -53,8 +53,8 @@ bool HasEmptyLoop(const Compute& compute) {
   });
 }
 
-// Checks for an operand that is contiguous along the reduced dimension and whose elements are each
-// used once.
+// Checks that an operand is contiguous along the reduced dimension. If the reduction has several
+// operands, each element of this operand must be used once.
 bool IsContiguousRow(const Compute& compute, const Statement& reduction, const Read& read) {
   const auto along = ContiguousIterator(compute, reduction, read.tensor, read.index);
   if (!along || UsesIterator(reduction.writes[0].index, *along)) return false;
@@ -70,8 +70,7 @@ const Statement* FirstReduction(const Compute& compute) {
   return found == compute.statements.end() ? nullptr : &*found;
 }
 
-// Checks that the Compute's first reduction reads rows once that are contiguous along the reduced
-// dimension.
+// Checks that some operand of the Compute's first reduction is a contiguous row in this sense.
 bool ReducesContiguousRows(const Compute& compute) {
   const Statement* const reduction = FirstReduction(compute);
   return reduction != nullptr && std::ranges::any_of(reduction->reads, [&](const Read& read) {
@@ -85,7 +84,7 @@ Sketch Naive(const std::string& lowering) {
           }};
 }
 
-// Checks that an output is written. Other statements need no sketch.
+// Checks that a statement of the Compute writes an output.
 bool WritesOutput(const Compute& compute) {
   return std::ranges::any_of(compute.statements, [&](const Statement& statement) {
     return std::ranges::any_of(statement.writes, [&](const Write& write) {
@@ -123,7 +122,7 @@ void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& ques
                         std::vector<Sketch>& sketches) {
   const Target& target = question.target;
   if (!WritesOutput(lowering.compute)) return;
-  // A sum along contiguous rows reads them in place; a tile would have to pack them.
+  // A sum along contiguous rows can read the rows in place; a tile would have to pack them.
   const Statement* const reduction = FirstReduction(lowering.compute);
   const bool rows_first = reduction != nullptr && reduction->writes.size() == 1 &&
                           ReducesContiguousRows(lowering.compute);
@@ -147,7 +146,7 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question
   if (target.device) return SketchesOfDevice(stage, question);
   std::vector<Sketch> sketches;
   if (stage == SketchStage::kPatterns) AddStreamSketches(question, sketches);
-  // Other sketches would split a Compute that streams into separate nests.
+  // Other sketches would split flash attention into separate nests.
   if (!sketches.empty()) return sketches;
   for (const NamedCompute& lowering : lowerings) {
     if (HasEmptyLoop(lowering.compute) || HasTransforms(lowering.compute)) continue;

@@ -19,12 +19,11 @@
 
 namespace tunec {
 
-/// A choice among numbers. The choices are in the order of a natural scale, so neighbours are
-/// similar.
+/// A choice among numbers. The numbers are sorted by their effect, so neighbours are similar.
 struct Knob {
   std::string name;
   std::vector<int64_t> choices;  // at least one
-  int initial = 0;               // position of the analytic choice
+  int initial = 0;               // position of the choice in the analytic schedule
 };
 
 /// One position for each knob.
@@ -32,22 +31,24 @@ using Decisions = std::vector<int>;
 
 struct Sketch {
   /// Name of the sketch's structure, unique among the sketches of a lowering: "rows", or
-  /// "tile/j/wide". It does not change if other sketches are added or removed. The database stores
-  /// the name with the decisions.
+  /// "tile/j/wide". It does not depend on the other sketches. The database stores the name with the
+  /// decisions.
   std::string name;
   std::vector<Knob> knobs;
-  /// Returns the schedule for the values of the knobs. Pure; equal values give equal schedules.
+  /// Returns the schedule for the values of the knobs. The function is pure: equal values give
+  /// equal schedules.
   std::function<Schedule(const std::vector<int64_t>& values)> fill;
 
   /// Returns the name up to the first slash: "tile".
   std::string_view Kind() const;
   Decisions InitialDecisions() const;
   Schedule Fill(const Decisions& decisions) const;
-  /// Returns the number of different decisions (saturating).
+  /// Returns the number of different decisions, limited to the largest int64.
   int64_t SpaceSize() const;
 };
 
-/// One of a group's Computes with its name; lowerings of the graph have this form.
+/// A Compute of a group with its name. A lowering of the graph gives one of these for each way to
+/// compute the group.
 struct NamedCompute {
   std::string name;
   Compute compute;
@@ -56,11 +57,12 @@ struct NamedCompute {
 /// Returns the lowering that a schedule names, or null.
 const Compute* FindLowering(const std::vector<NamedCompute>& lowerings, std::string_view name);
 
-/// The set of enabled sketches. kNaiveOnly serves to show that results do not depend on sketches.
+/// The set of enabled sketches. A comparison of kAll and kNaiveOnly shows that results do not
+/// depend on sketches.
 enum class SketchSet { kAll, kNaiveOnly };
 
-/// The stages of the search for sketches. A stage with a higher cost runs only if no sketch of the
-/// earlier stages applies.
+/// The stages of the search for sketches. A stage with a higher cost runs only if no analytic
+/// schedule of the earlier stages applies.
 enum class SketchStage : uint8_t {
   kPatterns,  // patterns in the accesses of the whole Compute; cheap
   kComposed,  // patterns of its loop nests; applies schedules to each nest
@@ -68,11 +70,12 @@ enum class SketchStage : uint8_t {
   kNaive,     // without knobs or steps; fits everything
 };
 
-/// Returns how many times more products an instruction of the target computes per time than plain
-/// multiply-adds of vectors.
+/// A function that returns the speed of an instruction of the target: the number of products that
+/// it computes for each product that plain multiply-adds of vectors compute in the same time.
 using ArithmeticGain = std::function<double(const TileIntrinsic& intrinsic)>;
 
-/// Checks that another schedule has already stored a copy of a constant in this order.
+/// A function that returns whether another schedule has already stored a copy of a constant in this
+/// order.
 using IsPacked = std::function<bool(const PackStep& pack)>;
 
 /// The input of the search for sketches.
@@ -81,18 +84,18 @@ struct SketchQuestion {
   const Target& target;
   RoundingFreedom rounding;
   SketchSet set = SketchSet::kAll;
-  /// Ranks sketches of different arithmetic. It is called only if there are such sketches. If
-  /// empty, the gain is unknown, and sketches of plain multiply-adds come first.
+  /// Ranks sketches that use different arithmetic. It is called only if there are such sketches. If
+  /// it is empty, sketches of plain multiply-adds come first.
   ArithmeticGain gain = {};
-  /// Prefers an order of a constant that is already packed, unless another order is clearly better.
-  /// If empty, no order is packed.
+  /// Used to prefer an order of a constant that is already packed, unless another order is clearly
+  /// better. If it is empty, no order is packed.
   IsPacked packed = {};
 };
 
 std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question);
 
-/// Returns the sketches up to the first stage that has a sketch whose analytic schedule applies,
-/// the most promising first. The last one is always the naive sketch.
+/// Returns the sketches of the stages up to the first stage that has a sketch whose analytic
+/// schedule applies, the most promising first. The last one is always the naive sketch.
 std::vector<Sketch> SketchesFor(const SketchQuestion& question);
 
 }  // namespace tunec

@@ -297,8 +297,8 @@ bool Divides(ScalarOp op) {
 }
 
 double RoundResult(ScalarOp op, double value, double a, double b, double c, DataType type) {
-  // The sum in double of an exact product of floats is rounded, so fma of floats is computed
-  // separately.
+  // An fma in double rounds to double, and rounding this result to f32 is a second rounding.
+  // Therefore fma of f32 is computed in f32.
   if (op == ScalarOp::kFma && type == DataType::kF32) {
     return std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c));
   }

@@ -10,13 +10,13 @@
 
 namespace tunec {
 
-/// kNative rounds each operation to its type. kFloat64 stores every float as a double and never
-/// rounds to its type: the reference for errors.
+/// kNative rounds the result of each operation to its type. kFloat64 stores every float as a
+/// double, without rounding to the type. The results under kFloat64 are the reference for errors.
 enum class Precision { kNative, kFloat64 };
 
 /// A value of any type: `real` holds floats, `integer` holds integers and bool (u64 by its bits).
 /// `invalid` marks the result of an integer division by zero. Every result that uses an invalid
-/// value is invalid, except a select that takes the other side.
+/// value is invalid. A select uses only its condition and the chosen operand.
 struct Scalar {
   double real = 0;
   int64_t integer = 0;
@@ -30,16 +30,17 @@ struct Scalar {
 /// Checks that the operator is defined for operands of this type (kSelect: for values of it).
 bool IsDefined(ScalarOp op, DataType operand_type);
 
-/// Returns op(operands), each of `operand_type` (kSelect: the condition is bool). Under kNative the
-/// result is rounded once to its type. Every operator is computed in double; one rounding of + - *
-/// / sqrt to f32 or smaller is then correct. Integers wrap, shift amounts outside the type shift
-/// all bits out, and min and max propagate NaN. Requires: IsDefined(op, operand_type).
+/// Returns op(operands), each of `operand_type` (kSelect: the condition is bool). Float results are
+/// computed in double. Under kNative they are then rounded to the type. For + - * / and sqrt this
+/// gives the correctly rounded result of every float type; fma of f32 is computed in f32. Integers
+/// wrap, shift amounts outside the type shift all bits out, and min and max propagate NaN. An
+/// integer division by zero is invalid. Requires: IsDefined(op, operand_type).
 Scalar ApplyOp(ScalarOp op, DataType operand_type, std::span<const Scalar> operands,
                Precision precision);
 
 Scalar ConvertScalar(const Scalar& value, DataType from, DataType to, Precision precision);
 
-/// Returns the value of an index as a number of the type.
+/// Returns the value of an index expression, converted to the type.
 Scalar IndexScalar(int64_t value, DataType type, Precision precision);
 
 /// Convert a literal to a value, and a value to a literal.
@@ -59,7 +60,7 @@ struct ExprInputs {
 class ExprProgram {
  public:
   ExprProgram(const Expr& expr, Precision precision);
-  /// Evaluates the expression. Not thread-safe: a program owns its stack.
+  /// Evaluates the expression. Not thread-safe: the program reuses one stack.
   Scalar Run(const ExprInputs& inputs) const;
 
  private:

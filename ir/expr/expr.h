@@ -55,7 +55,7 @@ class Expr {
   static Expr Incoming(int slot, DataType type);
   /// Checks that all operands have one type (kSelect: bool first).
   static Expr Apply(ScalarOp op, std::vector<Expr> operands);
-  static Expr Cast(Expr operand, DataType type);  // the operand itself when the type is the same
+  static Expr Cast(Expr operand, DataType type);  // returns the operand itself if it has this type
   static Expr Select(Expr condition, Expr yes, Expr no);
 
   const ExprNode& node() const { return *node_; }
@@ -96,10 +96,11 @@ Expr TransformIndices(const Expr& expr, const std::function<IndexExpr(const Inde
 Expr ReplaceReads(const Expr& expr,
                   const std::function<Expr(int slot, DataType type)>& replacement);
 
-/// Applies the rewrite table (simplify.cc) until nothing changes.
+/// Applies the rewrite table (simplify.cc) to all nodes, repeatedly until nothing changes, at most
+/// 16 times.
 Expr Simplify(const Expr& expr);
 
-/// Returns text with infix + - * / and calls for all other operators, as in `add(mul(A, B), 1)`.
+/// Returns text with infix + - * / and calls for all other operators, as in `max(A * B, 1.0) + C`.
 /// `read_name(slot)` is the name of a read.
 std::string Print(const Expr& expr, const std::function<std::string(VarId)>& variable_name,
                   const std::function<std::string(int)>& read_name);

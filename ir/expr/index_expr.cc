@@ -230,8 +230,9 @@ struct Division {
   int64_t divisor;
 };
 
-// Returns the division itself and further forms of it. Each floor(n/e) in the sum whose e divides d
-// gives floor(floor(n/e) / (d/e)). For n = row * e + column this form finds row mod (d/e).
+// Returns the division floor(n/d) itself, and further forms of it: each floor(n/e) in the sum whose
+// divisor e divides d gives floor(floor(n/e) / (d/e)). For n = row * e + column this form finds row
+// mod (d/e).
 std::vector<Division> ReadingsOf(const IndexAtom& division, const IndexExpr& sum) {
   const IndexExpr& n = *division.numerator;
   std::vector<Division> readings = {{n, division.divisor}};
@@ -243,9 +244,9 @@ std::vector<Division> ReadingsOf(const IndexAtom& division, const IndexExpr& sum
   return readings;
 }
 
-// Returns the k for which a sum with the term c*floor(n/d) may be treated as c*floor(n/d) + k*n +
-// rest. One k forms k*(n mod d) from the two terms. The other k is the multiple in which the sum
-// contains the numerator's first term.
+// Returns factors k for which BoundsOf may write a sum with the term c*floor(n/d) as c*floor(n/d) +
+// k*n + rest. One k is -c/d, for which both terms form k*(n mod d). The other k is the multiple in
+// which the sum contains the first term of n.
 std::vector<int64_t> TimesBeside(const IndexExpr& sum, int64_t c, const Division& division) {
   std::vector<int64_t> times;
   if (c % division.divisor == 0) times.push_back(-c / division.divisor);
@@ -262,9 +263,8 @@ std::vector<int64_t> TimesBeside(const IndexExpr& sum, int64_t c, const Division
 Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
                   const LoadedIntervalOf& loaded) {
   Interval best = TermwiseBounds(expr, variables, loaded);
-  // c*floor(n/d) + k*n equals (c + k*d)*floor(n/d) + k*(n mod d). The bounds of the latter are
-  // tighter than the sum of the bounds of the terms, for example for n mod d itself (k = 1, c =
-  // -d).
+  // c*floor(n/d) + k*n equals (c + k*d)*floor(n/d) + k*(n mod d). The bounds of the second form can
+  // be tighter than the sum of the bounds of all terms. For n mod d itself, k is 1 and c is -d.
   for (const auto& [c, atom] : expr.terms()) {
     if (atom.kind != IndexAtom::Kind::kFloorDiv) continue;
     for (const Division& division : ReadingsOf(atom, expr)) {
@@ -301,9 +301,9 @@ Parts TermsByDivisor(const IndexExpr& sum, int64_t divisor) {
 }
 
 // Splits c*floor(n/m) further, as (c + k*m)*floor(n/m) - k*m*floor(n/m). The first part is a
-// multiple of the divisor. The second part and k*n in the sum form k*(n mod m). Normal forms hide
-// such remainders: the numerator of floor((x mod 4 + 4*y)/32) is x + 4*y + 28*floor(x/4) -
-// 32*floor(x/4).
+// multiple of the divisor. The second part forms k*(n mod m) with the k*n that the sum contains.
+// Normal forms hide these remainders: the numerator of floor((x mod 4 + 4*y)/32) is x + 4*y +
+// 28*floor(x/4) - 32*floor(x/4).
 Parts RemaindersByDivisor(const IndexExpr& sum, int64_t divisor) {
   Parts parts = TermsByDivisor(sum, divisor);
   for (const IndexTerm& term : sum.terms()) {

@@ -67,9 +67,10 @@ class IndexExpr {
   const std::vector<IndexTerm>& terms() const { return terms_; }
   int64_t constant() const { return constant_; }
   bool IsConstant() const { return terms_.empty(); }
-  /// Returns the variable if the expression is exactly one variable.
+  /// Returns the variable if the expression is exactly one variable with coefficient 1 and constant
+  /// 0.
   std::optional<VarId> AsVar() const;
-  /// Returns the sum of the coefficients of the bare variable (not inside floor divisions).
+  /// Returns the coefficient of the variable, not counting its uses inside floor divisions.
   int64_t Coefficient(VarId variable) const;
   /// Checks that the variable occurs, inside floor divisions too.
   bool Uses(VarId variable) const;
@@ -98,35 +99,38 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Returns the interval of a variable's values, or kUnknownInterval.
+/// A function that returns the interval of a variable's values, or kUnknownInterval.
 using IntervalOf = std::function<Interval(VarId)>;
-/// Returns the interval of the value of a read slot.
+/// A function that returns the interval of the value of a read slot.
 using LoadedIntervalOf = std::function<Interval(int)>;
 inline constexpr int64_t kUnbounded = int64_t{1} << 60;
 inline constexpr Interval kUnknownInterval{-kUnbounded, kUnbounded};
 
-/// Returns an interval that contains every value of `expr`. It is exact for sums of independent
-/// variables and for `x mod m`. Loaded atoms are unknown unless `loaded` bounds them.
+/// Returns an interval that contains every value of `expr`. The interval is as small as possible
+/// for sums of multiples of independent variables, and for `v mod m` of a variable v. Without
+/// `loaded`, a loaded value may be any number.
 Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
                   const LoadedIntervalOf& loaded = {});
 
-/// Removes floor divisions that the intervals decide, as in floor((32*a + b)/32) = a for 0 <= b <
-/// 32. The value stays the same for all variables within their intervals.
+/// Removes floor divisions that the intervals of the variables decide. With 0 <= b < 32,
+/// floor((32*a + b)/32) becomes a. The value stays the same for all variables within their
+/// intervals.
 IndexExpr Simplify(const IndexExpr& expr, const IntervalOf& variables);
 
 /// Replaces every variable v by replacement(v).
 IndexExpr Substitute(const IndexExpr& expr, const std::function<IndexExpr(VarId)>& replacement);
 /// Replaces variable v by replacements[v].
 IndexExpr Substitute(const IndexExpr& expr, std::span<const IndexExpr> replacements);
-/// Renumbers the loaded slots.
+/// Replaces the slot of each loaded value by `slot_of` of the slot.
 IndexExpr RenumberLoaded(const IndexExpr& expr, const std::function<int(int)>& slot_of);
 
-/// Returns the value for given variables (and read values).
+/// Returns the value of the expression. `variables` and `loaded` have the values by variable number
+/// and by read slot.
 int64_t Evaluate(const IndexExpr& expr, std::span<const int64_t> variables,
                  std::span<const int64_t> loaded = {});
 
-/// Returns text such as `2*i + floor((j + 3)/4) - 1`. Variable v prints as names[v] and loaded slot
-/// s as `@s`.
+/// Returns text such as `2*i + floor((j + 3)/4) - 1`. Variable v has the name name(v) or names[v],
+/// and the value of read slot s is `@s`.
 std::string Print(const IndexExpr& expr, const std::function<std::string(VarId)>& name);
 std::string Print(const IndexExpr& expr, std::span<const std::string> names);
 

@@ -1,10 +1,10 @@
-// The scalar operators and the facts about them, one row each. A row without one of the facts does
+// The scalar operators and their properties, one row each. A row without one of the properties does
 // not compile. The columns:
 //   id, name  the enumerator, and the word in texts
 //   operands  the number of operands
 //   result    ResultType: the rule for the type of the result
 //   domain    Domain: the types of operands that the operator is defined for (kSelect: of the
-//             values); the verifier rejects others
+//             values); the verifier rejects other types
 //   order     OperandOrder: commutative or not
 //
 // A new operator is rarely needed, because most functions are expressions of these. Add
@@ -56,17 +56,17 @@ enum class OperandOrder : uint8_t { kCommutes, kOrdered };
   X(kSign, "sign", 1, kSame, kNumber, kOrdered)                                                    \
   X(kNot, "not", 1, kSame, kBits, kOrdered)        /* bitwise; logical for bool */                 \
   X(kExp, "exp", 1, kSame, kFloat, kOrdered)                                                       \
-  X(kExpm1, "expm1", 1, kSame, kFloat, kOrdered)   /* exp(x) - 1, rounded once */                  \
+  X(kExpm1, "expm1", 1, kSame, kFloat, kOrdered)   /* without rounding exp(x) first */             \
   X(kLog, "log", 1, kSame, kFloat, kOrdered)                                                       \
-  X(kLog1p, "log1p", 1, kSame, kFloat, kOrdered)   /* log(1 + x), rounded once */                  \
+  X(kLog1p, "log1p", 1, kSame, kFloat, kOrdered)   /* without rounding 1 + x first */              \
   X(kLog2, "log2", 1, kSame, kFloat, kOrdered)     /* exact for powers of two */                   \
   X(kLog10, "log10", 1, kSame, kFloat, kOrdered)   /* exact for powers of ten */                   \
   X(kSqrt, "sqrt", 1, kSame, kFloat, kOrdered)                                                     \
   X(kRsqrt, "rsqrt", 1, kSame, kFloat, kOrdered)                                                   \
   X(kTanh, "tanh", 1, kSame, kFloat, kOrdered)                                                     \
   X(kErf, "erf", 1, kSame, kFloat, kOrdered)                                                       \
-  X(kGelu, "gelu", 1, kSame, kFloat, kOrdered)     /* x times the normal distribution at x */      \
-  X(kGeluTanh, "gelu_tanh", 1, kSame, kFloat, kOrdered)  /* its approximation by tanh */           \
+  X(kGelu, "gelu", 1, kSame, kFloat, kOrdered)     /* x * P(Z <= x), Z ~ N(0, 1) */                \
+  X(kGeluTanh, "gelu_tanh", 1, kSame, kFloat, kOrdered)  /* gelu, by tanh */                       \
   X(kSilu, "silu", 1, kSame, kFloat, kOrdered)     /* x / (1 + exp(-x)) */                         \
   X(kMish, "mish", 1, kSame, kFloat, kOrdered)     /* x * tanh(log(1 + exp(x))) */                 \
   X(kSin, "sin", 1, kSame, kFloat, kOrdered)                                                       \

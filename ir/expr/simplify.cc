@@ -5,8 +5,8 @@
 // Besides the table, operators on literals are evaluated, and casts that undo one another are
 // removed.
 //
-// Every rule makes the expression smaller or moves it to an earlier operator of a fixed list,
-// so rewriting terminates. Examples: select(not c) to select(c), x + -y to x - y.
+// Every rule makes the expression smaller or replaces its operator by an earlier one of a fixed
+// list, so rewriting terminates. Examples: select(not c, x, y) to select(c, y, x), x + -y to x - y.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -192,8 +192,8 @@ class Simplifier {
     return rules;
   }
 
-  // Literals of a replacement get the type of the result. An operator with literal operands has
-  // operands of this type.
+  // Gives the literals of a replacement the type of the result. The operands of an operator on
+  // literals have this type too.
   static Expr Build(const Pattern& pattern, const Bindings& bindings, DataType type) {
     if (pattern.kind == Pattern::Kind::kAny) return *bindings[pattern.any];
     if (pattern.kind == Pattern::Kind::kNumber) return Expr::Constant(pattern.number, type);

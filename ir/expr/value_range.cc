@@ -14,8 +14,8 @@ FloatRange OfCast(const Expr& operand) {
   return {IntToDouble(SmallestInt(from), from), IntToDouble(LargestInt(from), from), false};
 }
 
-/// Returns the range of a minimum or maximum with a literal operand; both operators give NaN for
-/// NaN.
+/// Returns the range of a minimum or maximum with a literal operand. The result may be NaN if the
+/// other operand may be NaN.
 FloatRange OfExtreme(const Expr& expr) {
   const auto& operands = expr.operands();
   const size_t literal = operands[0].IsConstant() ? 0 : 1;

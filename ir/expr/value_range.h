@@ -15,9 +15,10 @@ struct FloatRange {
   bool operator==(const FloatRange&) const = default;
 };
 
-/// Returns bounds of an expression of a float type. Literals, casts of integers, minima and maxima
-/// with literals, and roundings of these give bounds. Follows one operand only, so the cost is
-/// linear.
+/// Returns bounds of an expression of a float type. Bounds follow from literals, casts of integers,
+/// minima and maxima with a literal, and from casts and roundings (floor, ceil, round, trunc) of an
+/// expression with bounds. All other expressions have the bounds -inf and inf. The function follows
+/// one operand of each node, so its cost is linear.
 FloatRange FloatRangeOf(const Expr& expr);
 
 }  // namespace tunec

@@ -125,7 +125,7 @@ Status CompiledAssignment::CheckRaces(int64_t read_offset, const ElementAccess& 
   return Failed(fmt::format("{}: {}", read.Element(), status.error().message));
 }
 
-// Checks the writes of this run.
+// Reports the writes of this run to the race detector. Fails for a race.
 Status CompiledAssignment::CheckRaces() const {
   if (races_ == nullptr) return {};
   for (size_t k = 0; k < writes_.size(); ++k) {

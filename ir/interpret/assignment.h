@@ -17,7 +17,7 @@ namespace tunec {
 class ElementAccess {
  public:
   ElementAccess(const Storage& storage, TensorId tensor, const std::vector<IndexExpr>& index);
-  /// Returns the offset in the buffer. Errors: an index outside the tensor or its storage.
+  /// Returns the offset in the buffer. Fails for an index outside the tensor or its storage.
   Result<int64_t> Locate(std::span<const int64_t> variables, std::span<const int64_t> loaded);
   ElementBuffer& buffer() const { return *buffer_; }
   /// Returns the element of the last Locate, for messages.
@@ -47,18 +47,19 @@ struct ElementCopy {
 /// interpreter: a Compute's reduction starts at the identity, a LoopNest's at the stored value.
 class CompiledAssignment {
  public:
-  /// Returns the accumulator of write k at this buffer offset, or nothing if the stored value is
-  /// it.
+  /// Returns the accumulator of write k at this buffer offset. Returns nothing if the accumulator
+  /// is the value in the buffer.
   using OldValue = std::function<std::optional<Scalar>(size_t write, int64_t offset)>;
 
   /// Every access is reported to `races`, unless it is null.
   CompiledAssignment(const Storage& storage, const Assignment& assignment, std::string name,
                      Contraction contraction, Precision precision, RaceDetector* races = nullptr);
 
-  /// Errors: an index outside its tensor, a read of an unwritten element, an integer division by
-  /// zero.
+  /// Fails for an index outside its tensor, a read of an unwritten element, an integer division by
+  /// zero, and a race.
   Status Run(std::span<const int64_t> variables, const OldValue& old_value);
-  /// Begins a plain copy: reads the source and marks the destination as unwritten. Errors: as Run.
+  /// Begins a copy of one element: reads the source and marks the destination as unwritten. Errors:
+  /// as Run.
   Result<ElementCopy> BeginCopy(std::span<const int64_t> variables);
   /// Returns the offsets that the last Run wrote.
   const std::vector<int64_t>& offsets() const { return offsets_; }

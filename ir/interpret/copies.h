@@ -1,6 +1,6 @@
-// Asynchronous copies between their issue and their Wait. Issue marks the destination as unwritten,
-// and Wait fills it. An access to the destination in between is an error, and so is a change of the
-// source.
+// Asynchronous copies between their issue and their Wait. BeginCopy (assignment.h) marks the
+// destination as unwritten, and Wait fills it. Between the two, an access to the destination and a
+// change of the source are errors.
 #pragma once
 
 #include <map>
@@ -20,12 +20,14 @@ class CopiesInFlight {
 
   void Issue(int token, const ElementCopy& copy) { issued_[token].push_back(copy); }
   void Arrive(int token, int64_t stage);
-  /// Completes the copies of a stage. Errors: no arrival has this parity; a source or destination
-  /// was touched since the issue.
+  /// Completes all copies that arrived at a stage. Errors: the stage has no arrival, or its last
+  /// arrival has another parity; a source was changed or a destination was written since the issue;
+  /// a race.
   Status Wait(int token, int64_t stage, int64_t parity);
-  /// Handles the begin of a storage: resets the stages of the tokens that fill the tensor.
+  /// Handles the begin of a storage: resets the stages of the tokens whose copies fill the tensor.
   void Begin(TensorId tensor);
-  /// Handles the end of a storage. Errors: no Wait completed a copy into the tensor.
+  /// Handles the end of a storage. Fails if a copy into the tensor was issued and no Wait completed
+  /// it.
   Status End(TensorId tensor) const;
 
  private:

@@ -144,7 +144,7 @@ class Compiler {
                 nest_.name);
   }
 
-  // If nothing is rounded, a tile of one thread is executed as its loops.
+  // Executes a tile of one thread as its loops if nothing is rounded.
   Result<Step> Compile(const Tile& tile) {
     TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
     const bool is_loops = precision_ == Precision::kFloat64 && !parts.intrinsic->IsOfWarp();
@@ -233,7 +233,7 @@ class Runner {
     return {};
   }
 
-  // Records the agent that runs the iteration.
+  // Tells the race detector which agent runs the iteration.
   void Enter(LoopKind loop, int64_t iteration) {
     if (loop == LoopKind::kWave) {
       races_.BeginSection();

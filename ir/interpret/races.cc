@@ -27,7 +27,8 @@ void RaceDetector::Renew(TensorId tensor, bool is_private) {
   of.is_private = is_private;
 }
 
-// Bytes of earlier storage in the same task may still be in use, unless the storage is private.
+// Returns the marks of an element. Deletes the records of accesses to earlier storage in the same
+// bytes if the storage is private or another task made them.
 RaceDetector::Marks& RaceDetector::At(Storage& storage, int64_t offset) const {
   Marks& marks = storage.marks[static_cast<size_t>(offset)];
   if (marks.life == storage.life) return marks;
@@ -40,8 +41,8 @@ RaceDetector::Marks& RaceDetector::At(Storage& storage, int64_t offset) const {
   return marks;
 }
 
-// Checks that another agent's earlier access may happen at the same time as an access now. The
-// caller ensures that one of them writes.
+// Checks that an earlier access by another agent may happen at the same time as an access by the
+// present agent. The caller ensures that one of the two accesses writes.
 bool RaceDetector::Conflicts(const Storage& storage, const Stamp& earlier) const {
   if (earlier.section != now_.section) return false;
   if (earlier.task != now_.task) return true;
@@ -75,8 +76,8 @@ Status RaceDetector::Read(TensorId tensor, int64_t offset, const std::string& wh
   } else if (last.interval != now_.interval && !of.is_private) {
     marks.several_threads = false;
   } else if (last.thread != now_.thread) {
-    // Either the retained reader differs from a later writer, or several_threads records the other
-    // readers.
+    // A later write is a race in either case: its thread differs from the retained reader, or
+    // several_threads records that other threads have read too.
     marks.several_threads = true;
   }
   last = now_;

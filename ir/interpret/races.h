@@ -1,5 +1,5 @@
-// Detection of races by the last agent that touched each element. Two agents that may run at the
-// same time must not touch the same element, unless both read.
+// Detection of races. For each element, the last agents that read and wrote it are recorded. Two
+// agents that may run at the same time must not touch the same element, unless both read.
 //
 // An agent is a thread of a task. Tasks of one section (a phase, or a wave of it) run in any order.
 // Threads of one task run in any order between two barriers. One order without a race therefore
@@ -27,17 +27,20 @@ class RaceDetector {
   void BeginSection();
   void BeginTask() { ++now_.task; }
   void Barrier() { ++now_.interval; }
-  /// Sets the thread number along one axis; 0 outside its block loop.
+  /// Sets the thread's number along one axis. Outside of block loops of the axis the number must be
+  /// 0.
   void SetThread(size_t axis, int64_t number) {
     now_.thread.at(axis) = static_cast<int16_t>(number);
   }
-  /// Begins fresh storage in the same bytes. Agents of this task that touched the bytes earlier may
-  /// still use them. An element of private storage belongs to its first writer. A reuse of these
-  /// bytes by another storage is not detected.
+  /// Begins new storage of a tensor in the same bytes. Accesses of this task to the earlier storage
+  /// still count, because other threads may not have finished with the bytes. If the storage is
+  /// private, they do not count. Two threads of a task must then never touch one element, not even
+  /// with a barrier between them, unless both read. A race between two tensors that use the same
+  /// bytes one after the other is not detected.
   void Renew(TensorId tensor, bool is_private);
 
-  /// `what` is the location of the access in the program, for messages. The string must outlive
-  /// this object.
+  /// `what` is the name of the accessing statement, for messages. The string must outlive this
+  /// object.
   Status Read(TensorId tensor, int64_t offset, const std::string& what);
   Status Write(TensorId tensor, int64_t offset, const std::string& what);
 
@@ -54,8 +57,8 @@ class RaceDetector {
     Thread thread = {0, 0, 0};
     const std::string* what = nullptr;
   };
-  // The last write and the last read. `several_tasks`: several tasks of the section read.
-  // `several_threads`: several threads of the interval read.
+  // The last write and the last read. `several_tasks`: several tasks of the section have read.
+  // `several_threads`: several threads of the task have read since the last barrier.
   struct Marks {
     int life = 0;
     Stamp write;

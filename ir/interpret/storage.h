@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// Elements of one type. The caller reports a read of an element that was not written since the
-/// last Clear.
+/// Elements of one type. The buffer records which elements were written since the last Clear. The
+/// caller must report a read of any other element.
 class ElementBuffer {
  public:
   ElementBuffer(DataType type, int64_t elements)
@@ -62,8 +62,8 @@ class FlatIndex {
   bool affine_ = true;
 };
 
-/// All tensors of a Compute or LoopNest. Aliases share a buffer. The interpreter clears a local
-/// tensor's buffer.
+/// All tensors of a Compute or LoopNest. Aliases share a buffer. The interpreter of loop nests
+/// clears the buffer of a local tensor at its Alloc.
 class Storage {
  public:
   /// Stores the arguments: one array per tensor of role input or weight, in tensor order. Errors: a
@@ -73,11 +73,11 @@ class Storage {
 
   ElementBuffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }
   const Tensor& tensor(TensorId tensor) const { return (*tensors_)[tensor]; }
-  /// Returns the tensor whose storage it shares, in most cases itself.
+  /// Returns the tensor whose storage `tensor` shares. Without an alias it is `tensor` itself.
   TensorId Home(TensorId tensor) const;
   /// Returns the offset of an element, or -1 if the layout maps it outside its storage.
   int64_t Offset(TensorId tensor, std::span<const int64_t> logical) const;
-  /// Returns one array per output. Errors: an unwritten element.
+  /// Returns one array per output. Fails if an element of an output was not written.
   Result<std::vector<Array>> TakeOutputs() const;
 
  private:

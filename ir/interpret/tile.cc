@@ -62,7 +62,7 @@ Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t
 }
 
 // Records the load for two lanes, because all lanes of the warp load. Whichever lane wrote the
-// element, another lane reads it.
+// element, at least one of the two lanes is another lane.
 Result<Scalar> CompiledTile::LoadOperand(ElementAccess& access,
                                          std::span<const int64_t> point) const {
   if (owners_.empty()) return Load(access, point);

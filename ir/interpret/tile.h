@@ -11,8 +11,8 @@ namespace tunec {
 
 class CompiledTile {
  public:
-  /// Every access is reported to `races`, as an access of the lane that owns the element if a warp
-  /// executes the tile. kFloat64 rounds nothing.
+  /// Run reports every access to `races`. If a warp executes the tile, the access counts as one of
+  /// the lane that owns the element. Under kFloat64 nothing is rounded.
   CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
                RaceDetector& races);
 

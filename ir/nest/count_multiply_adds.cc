@@ -1,4 +1,5 @@
-// Counts the executed multiply-adds of a LoopNest: for each store, multiply-adds times executions.
+// Counts the executed multiply-adds of a LoopNest: the sum over all stores of their multiply-adds
+// times their executions.
 #include <algorithm>
 
 #include "ir/loop_nest.h"

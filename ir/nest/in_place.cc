@@ -53,7 +53,8 @@ class PairTest {
     return store != nullptr && StoreAllows(*store);
   }
 
-  // Allows one write, to the output, at the same offset as each read of the input.
+  // Allows a store of one value to the output that reads the input, and only at the offset of the
+  // write.
   bool StoreAllows(const Store& store) const {
     if (store.reducer || store.writes.size() != 1) return false;
     const Write& write = store.writes[0];

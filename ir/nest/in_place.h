@@ -16,17 +16,18 @@ struct InPlacePair {
 };
 
 /// Returns the pairs for which the nest computes the same result with shared and with separate
-/// storage, in the order of the arguments. Only the phases up to the last reader of the input
-/// matter. In these phases only stores that write the same offset of the output may read an element
-/// of the input, and nothing else may touch the output. This is a sufficient condition that
-/// compares the indices as written. Code generators must not treat the inputs of these pairs as
+/// storage, in the order of the arguments. The input and the output have as many elements, of the
+/// same size. Only the phases up to the last reader of the input matter. There a store may touch
+/// the two tensors only if it writes one element of the output and reads the input only at the same
+/// offset. Only prefetches may touch them otherwise. The offsets are compared as expressions, so
+/// some possible pairs are not found. Code generators must not treat the inputs of these pairs as
 /// constant memory. Requires: unless its offset is loaded, a store without reducer writes each
 /// offset at most once. Every nest made from a Compute satisfies this, because each instance of a
 /// statement runs once.
 std::vector<InPlacePair> FindInPlacePairs(const LoopNest& nest);
 
 /// Returns the pair from FindInPlacePairs for which this part of a phase only copies elements from
-/// the input to the output. The part can be omitted if both share one storage.
+/// the input to the output, or nothing. The part can be omitted if both share one storage.
 std::optional<InPlacePair> CopiedPair(const NestNode& part, const std::vector<InPlacePair>& pairs);
 
 }  // namespace tunec

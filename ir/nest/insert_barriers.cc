@@ -1,8 +1,8 @@
 // The set of tensors touched since the last barrier is carried through a block's work, part by
 // part. A barrier is inserted before a part that conflicts with the set. A serial loop begins each
-// iteration with the set left by the previous iteration. This set depends on the barriers inside,
-// so the loop is walked until the set stops growing. Storage filled by a pipelined loop is
-// excluded: a barrier after each of the loop's waits orders the accesses
+// iteration with the set left by the previous iteration. This set depends on the barriers inside
+// the loop, so the loop is walked until the set stops growing. Storage filled by a pipelined loop
+// is excluded: a barrier after each wait of the loop orders the accesses
 // (polyhedral/generate/pipeline.cc).
 #include "ir/nest/insert_barriers.h"
 
@@ -39,8 +39,8 @@ bool Conflict(const Touched& a, const Touched& b) {
   return Meet(a.written, b.written) || Meet(a.written, b.read) || Meet(a.read, b.written);
 }
 
-// Checks that threads are distinguished further inside, so that all threads run the node itself.
-// Several roles count as one access.
+// Checks that all threads run the node itself, because loops inside the node number the threads.
+// Roles count as one access of the block.
 bool IsCommon(const NestNode& node) {
   return Visit(
       node, [](const Loop& loop) { return !IsBlock(loop.kind) && HoldsBlockLoop(loop.body); },
@@ -115,7 +115,8 @@ class Inserter {
     return std::ranges::any_of(touched.read, ended) || std::ranges::any_of(touched.written, ended);
   }
 
-  // Rewrites a body whose end conflicts with the begin of its next iteration.
+  // Rewrites the body of a serial loop, whose end may conflict with the begin of the next
+  // iteration.
   Body RewriteRepeated(const Body& body, Touched& touched) {
     while (true) {
       Touched left = touched;

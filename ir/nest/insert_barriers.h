@@ -5,12 +5,12 @@
 
 namespace tunec {
 
-/// Puts a Barrier before each part of a block's work that conflicts with an earlier part since the
-/// last barrier. Two parts conflict if both touch a tensor and one of them writes it; private
-/// storage never conflicts. Serial loops are cyclic: the begin of an iteration comes after the end
-/// of the previous one. Storage of several stages has its own barriers and is ignored. Requires: a
-/// nest that is verified but for the barriers. Ensures: threads respect all dependences that the
-/// order of the nest implies.
+/// Puts a Barrier before each part of a block's work that conflicts with a part after the last
+/// barrier. Two parts conflict if both touch a tensor and one of them writes it; private storage
+/// never conflicts. In a serial loop, the end of an iteration comes before the begin of the next
+/// one. Storage of several stages is ignored, because the loop that fills it has separate barriers.
+/// Requires: a nest that is verified except for the barriers. Ensures: threads respect all
+/// dependences that the order of the nest implies.
 LoopNest InsertBarriers(LoopNest nest);
 
 }  // namespace tunec

@@ -5,8 +5,9 @@
 
 namespace tunec {
 
-/// Returns an interval that contains all values of the loop's variable if the other variables are
-/// in `variables`. lo > hi if the loop never runs. Requires: constant bounds, or `variables`.
+/// Returns an interval that contains all values of the loop's variable. `variables` gives the
+/// intervals of the variables in its bounds; it may be omitted for constant bounds. The interval is
+/// empty (lo > hi) if the loop never runs.
 Interval RangeOf(const Loop& loop, const IntervalOf& variables = {});
 
 }  // namespace tunec

@@ -8,12 +8,13 @@
 namespace tunec {
 
 /// Replaces asynchronous copies by loops of stores at the point of issue, and removes Arrives and
-/// Waits. Tokens in `kept` are left unchanged. Requires: a verified nest. Ensures: the same
-/// results, also with concurrent threads.
+/// Waits. Copies, Arrives and Waits whose token is in `kept` stay. Requires: a verified nest.
+/// Ensures: the same results, also with concurrent threads.
 LoopNest PlainCopies(const LoopNest& nest, const std::set<int>& kept = {});
 
 /// Replaces asynchronous copies of several elements by loops around copies of one element. The
-/// innermost loop is a vector loop, unless the copy is inside one already.
+/// innermost of these loops is a vector loop, or serial if the copy is already inside a vector
+/// loop.
 LoopNest ElementCopies(const LoopNest& nest);
 
 }  // namespace tunec

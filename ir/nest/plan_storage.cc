@@ -1,6 +1,7 @@
-// Plans the storage of a kernel's own tensors. Workspace tensors share bytes unless a phase needs
-// both (barriers separate the phases). Local tensors follow the nesting of their Allocs like a
-// stack, and siblings share bytes. Tensors of shared scope have a separate stack.
+// Plans the storage of a kernel's own tensors. Two workspace tensors may share bytes unless a phase
+// is in the lifetimes of both; barriers separate the phases. Local tensors follow the nesting of
+// their Allocs like a stack, and siblings share bytes. Tensors of shared scope have a separate
+// stack.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,8 +13,8 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Alignment of shared storage: the width of all its banks. A swizzle moves chunks within this
-// width.
+// Alignment of shared storage: the bytes that all its banks deliver at once. A swizzle moves chunks
+// within aligned blocks of this size.
 constexpr int64_t kSharedAlignment = 128;
 
 int64_t AlignedBytes(const Tensor& tensor, int64_t alignment = kAlignment) {
@@ -21,7 +22,7 @@ int64_t AlignedBytes(const Tensor& tensor, int64_t alignment = kAlignment) {
 }
 
 struct Lifetime {
-  int first = 0;  // phases, both included
+  int first = 0;  // first and last phase that access the tensor
   int last = 0;
 };
 
@@ -90,8 +91,8 @@ void PlaceWorkspace(const LoopNest& nest, StoragePlan& plan) {
 bool LiesInScratch(Scope scope) { return scope == Scope::kGlobal || scope == Scope::kPacked; }
 bool IsShared(Scope scope) { return scope == Scope::kShared; }
 
-// Places the Allocs of such scopes from `top` on, and returns the greatest number of bytes in use.
-// A tensor with several Allocs keeps the largest offset that any of them needs.
+// Places the Allocs whose scope `belongs` accepts, at offsets from `top` on. Returns the end of the
+// bytes in use. A tensor with several Allocs gets the largest offset that any of its Allocs needs.
 int64_t PlaceAllocs(const LoopNest& nest, const Body& body, bool (*belongs)(Scope), int64_t top,
                     StoragePlan& plan) {
   int64_t most = top;
@@ -122,7 +123,8 @@ StoragePlan PlanStorage(const LoopNest& nest) {
   plan.offset.assign(nest.tensors.size(), -1);
   plan.scope.assign(nest.tensors.size(), Scope::kGlobal);
   PlaceWorkspace(nest, plan);
-  // Repeat while a later Alloc moves a tensor that has tensors inside an earlier Alloc of it.
+  // Repeat while a later Alloc of a tensor increases its offset: tensors inside an earlier Alloc of
+  // this tensor are then placed anew.
   IdVector<TensorId, int64_t> before;
   do {
     before = plan.offset;

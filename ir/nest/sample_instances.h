@@ -1,4 +1,4 @@
-// Sampling of a LoopNest's executed stores and of the loops around them.
+// Samples of the stores that a LoopNest executes, with the loops around them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct RunningLoop {
   int64_t extent = 0;  // extent in this execution
 };
 
-/// One execution of a store, with the number of executions that it represents.
+/// One execution of a store, and the number of executions that it represents.
 struct SampledStore {
   const Store& store;
   double count = 1;                    // summed over all threads
@@ -24,10 +24,12 @@ struct SampledStore {
   const Tile* tile = nullptr;          // tile around the store, or null
 };
 
-/// Calls `visit` for a sample of the executions of each store of a body; the counts add up to all
-/// executions. A loop multiplies the counts inside it if no inner bound or condition mentions its
-/// variable. Any other loop is walked; a long walk visits an even sample (tile loops with a ragged
-/// last tile stay exact). `variables` is the number of variables of the nest.
+/// Calls `visit` for a sample of the executions of each store of a body. The counts add up to the
+/// number of all executions, or to an estimate. If no inner bound or condition uses a loop's
+/// variable, one iteration of the loop stands for all. Any other loop is walked, with at most 4096
+/// evenly spaced iterations, or 4 once 4096 iterations have been walked. The last iteration is
+/// always among them, because it may have a smaller tile. Conditions on loaded values count as
+/// true. `variables` is the number of variables of the nest.
 void SampleInstances(const Body& body, size_t variables,
                      const std::function<void(const SampledStore&)>& visit);
 

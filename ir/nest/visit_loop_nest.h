@@ -18,8 +18,8 @@ concept LeafNode = std::same_as<Kind, Store> || std::same_as<Kind, Prefetch> ||
     std::same_as<Kind, AsyncCopy> || std::same_as<Kind, Arrive> || std::same_as<Kind, Wait> ||
     std::same_as<Kind, Barrier> || std::same_as<Kind, Shuffle>;
 
-/// Calls the function that takes the node's kind. The functions must cover every kind: a new kind
-/// does not compile until each visitor handles it.
+/// Calls the function that takes the node's kind. The functions must cover every kind: after the
+/// addition of a kind, a visitor does not compile until it handles the kind.
 template <class... Functions>
 decltype(auto) Visit(const NestNode& node, Functions... functions) {
   return std::visit(Overloaded{std::move(functions)...}, node.value);
@@ -48,7 +48,8 @@ void ForEach(const LoopNest& nest, const std::function<void(const Kind&)>& visit
   for (const Phase& phase : nest.phases) ForEach<Kind>(phase.body, visit);
 }
 
-/// Calls `visit` for each tensor that the node itself (not its bodies) reads or writes.
+/// Calls `visit` for each tensor that the node itself reads or writes. The nodes in its bodies are
+/// not visited.
 void ForEachAccess(const NestNode& node, const std::function<void(TensorId, bool writes)>& visit);
 
 }  // namespace tunec

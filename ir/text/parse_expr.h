@@ -12,18 +12,18 @@
 
 namespace tunec {
 
-/// Parses the expressions of one statement (or store). Reads get slots in the order of their first
-/// appearance; equal reads share one slot.
+/// Parses the expressions of one statement (or store). Each read gets the next slot at its first
+/// appearance in the text; equal reads share one slot.
 class ExprParser {
  public:
-  /// Returns the variable of this name if it is in scope.
+  /// A function that returns the variable of this name if it is in scope.
   using Variables = std::function<std::optional<VarId>(const std::string&)>;
 
   ExprParser(Lexer& lexer, const Tensors& tensors, Variables variables)
       : lexer_(lexer), tensors_(tensors), variables_(std::move(variables)) {}
 
   Result<IndexExpr> ParseIndex();
-  /// Parses `i - 1 >= 0, j < 4`. The list may be empty and ends at a token that starts no index.
+  /// Parses conditions, as in `i - 1 >= 0, j < 4`, up to the token `end`. The list may be empty.
   Result<std::vector<IndexExpr>> ParseConditions(std::string_view end);
   Result<Expr> ParseExpr();
   /// Parses `A[i, k]` with an optional guard, without giving it a slot.
@@ -32,10 +32,10 @@ class ExprParser {
   /// Parses `(e, e, ...)`.
   Result<std::vector<Expr>> ParseExprList();
   Result<TensorId> ParseTensorName();
-  /// Parses the number after '@' of a read on a separate line.
+  /// Parses the slot number after the '@' of a read that has a separate line (`@0 = A[i, k]`).
   Result<int> ParseSlotNumber();
 
-  /// Gives the read the next slot even if an equal read exists.
+  /// Gives the read the next slot, even if an equal read already has a slot.
   void AddRead(Read read) { reads_.push_back(std::move(read)); }
   std::vector<Read> TakeReads() { return std::move(reads_); }
   size_t CountReads() const { return reads_.size(); }

@@ -10,8 +10,8 @@
 
 namespace tunec {
 
-/// Parses all tensor declarations that follow. The caller parses `NAME WORD NAME {`. Aliases may
-/// name later tensors.
+/// Parses all tensor declarations that follow; the caller has parsed `NAME WORD NAME {`. An alias
+/// may name a tensor that is declared later.
 Result<Tensors> ParseTensors(Lexer& lexer);
 
 /// The right part of a statement or store.

@@ -1,5 +1,5 @@
-// The text of expressions inside a Compute or a LoopNest. Unlike Print (expr.h), it can name the
-// value of a gather's index and write it in place.
+// The text of expressions inside a Compute or a LoopNest. Unlike Print (expr.h), these functions
+// can write the read of a gather's index in place of its slot.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct TextNames {
   std::function<std::string(int)> loaded;  // name of a read slot's value in an IndexExpr
 };
 
-/// Returns `8*i + (j mod 8) - 1`. Uses mod for x - m*floor(x/m) in the sum.
+/// Returns text such as `8*i + (j mod 8) - 1`. Writes x - m*floor(x/m) in a sum as x mod m.
 std::string PrintIndex(const IndexExpr& expr, const TextNames& names);
 /// Returns `i - 1 >= 0, 5 - j >= 0`.
 std::string PrintConditions(const std::vector<IndexExpr>& nonnegative, const TextNames& names);
@@ -27,7 +27,7 @@ std::string PrintExpr(const Expr& expr, const TextNames& names);
 /// Returns a decimal that parses back to the same bits and is visibly a float: `2.0`, `-inf`.
 std::string PrintDouble(double value);
 
-/// Returns `name`, quoted if it is a word of the text forms or not an identifier.
+/// Returns `name`, in quotes if it is a reserved word of the text forms or not an identifier.
 std::string PrintName(const std::string& name);
 
 }  // namespace tunec

@@ -111,7 +111,7 @@ std::string PrintEquation(const Assignment& assignment, const Tensors& tensors,
   const auto write = [&](const Write& w) { return PrintWrite(w, tensors, names); };
   const auto value = [&](const Expr& e) {
     const std::string text = PrintExpr(e, names);
-    // A guarded read prints parentheses, which are needed only inside an expression.
+    // A guarded read is printed in parentheses, which only larger expressions need.
     const bool bare = e.kind() == ExprKind::kRead && text.starts_with("(");
     return bare ? text.substr(1, text.size() - 2) : text;
   };

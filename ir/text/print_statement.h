@@ -14,8 +14,8 @@ namespace tunec {
 /// Returns `input A: f32[37, 29] align 64`.
 std::string PrintTensor(const Tensor& tensor, const Tensors& tensors);
 
-/// Returns `A[i, k]` or `A[i - 1] where (i - 1 >= 0) else 0.0`; names.loaded writes gathered
-/// indices.
+/// Returns `A[i, k]` or `A[i - 1] where (i - 1 >= 0) else 0.0`. `names.loaded` gives the text of
+/// gathered indices.
 std::string PrintRead(const Read& read, const Tensors& tensors, const TextNames& names);
 std::string PrintWrite(const Write& write, const Tensors& tensors, const TextNames& names);
 
@@ -35,7 +35,7 @@ std::vector<std::string> PrintAssignment(const Assignment& assignment, const Ten
 /// Returns the predefined reducer of this name for values of this type.
 std::optional<Reducer> FindReducer(const std::string& name, DataType type);
 
-/// Compares reads; a NaN outside a guard equals itself.
+/// Checks that two reads are equal. Guards with the outside value NaN can be equal.
 bool SameRead(const Read& a, const Read& b);
 
 std::string_view Name(TensorRole role);

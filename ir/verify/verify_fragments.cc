@@ -5,7 +5,7 @@
 //   Fragments: all tiles that add to a fragment have the same owner map. A store that touches an
 //   element runs in the lane that owns the element, for all values of the surrounding loops.
 //
-// The last invariant is checked for every value: an index modulo the size of a tile has few values.
+// The last invariant is checked value by value; an index modulo the size of a tile has few values.
 #include "ir/verify/verify_fragments.h"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ class FragmentVerifier {
   }
 
  private:
-  // Finds the intrinsic that adds to each fragment.
+  // Finds the intrinsic that adds to each fragment. Fails if several intrinsics add to one
+  // fragment.
   Status FindFragments() {
     Status status;
     ForEach<Tile>(nest_, [&](const Tile& tile) {
@@ -116,7 +117,8 @@ class FragmentVerifier {
     return status;
   }
 
-  // Checks that the threads of the loop are those of whole warps.
+  // Checks a loop over threads around a tile: it must not be over x, and it may contain only tiles.
+  // Each tile contains one store.
   Status CheckWarpLoop(const Loop& loop) const {
     const std::string& name = nest_.variables[loop.var];
     if (loop.kind == LoopKind::kBlockX) {
@@ -136,7 +138,8 @@ class FragmentVerifier {
                  name);
   }
 
-  // Checks that the tile has one store, which CheckWarpLoop requires.
+  // Checks that the last two dimensions of the accumulator are the tile's rows and columns. The
+  // tile must begin at multiples of its size.
   Status CheckTile(const Tile& tile) const {
     const TileIntrinsic* intrinsic = WarpIntrinsicOf(tile);
     if (intrinsic == nullptr) return {};
@@ -156,7 +159,8 @@ class FragmentVerifier {
     return {};
   }
 
-  // Checks divisibility for all values of the surrounding loops.
+  // Checks that the constant and all coefficients of the index are multiples of `divisor`. The
+  // index then is one too, for all values of the loops.
   static bool IsMultiple(const IndexExpr& index, int64_t divisor) {
     const auto divides = [&](const IndexTerm& term) { return term.coefficient % divisor == 0; };
     return index.constant() % divisor == 0 && std::ranges::all_of(index.terms(), divides);
@@ -195,7 +199,7 @@ class FragmentVerifier {
     return CheckZero(wrong, variables, values, budget);
   }
 
-  // Checks all values of the variables from the first of `variables` on.
+  // Checks that `wrong` is 0 for all values of the remaining variables.
   Status CheckZero(const IndexExpr& wrong, std::span<const VarId> variables,
                    std::vector<int64_t>& values, int64_t& budget) const {
     if (variables.empty()) {

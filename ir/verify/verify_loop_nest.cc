@@ -13,9 +13,9 @@
 //   outside block loops. A vector loop contains no loop. An unrolled loop has a constant bound on
 //   its iterations, at most kMostUnrolled.
 //   Ifs: they have a condition, without loaded values.
-//   Storage: the first dimension of storage with several stages has their number. A swizzle moves
-//   2, 4 or 8 chunks in rows of a power of two bytes that hold at least these chunks; it applies to
-//   shared storage only.
+//   Storage: if storage has several stages, its first dimension has as many elements. A swizzle
+//   moves 2, 4 or 8 chunks in rows of a power of two bytes that hold at least these chunks; it
+//   applies to shared storage only.
 //   Stores: as statements in a Compute, over the loop variables in scope.
 //   Prefetches and copies: tensors, ranks and variables as in a store. A copy has extents of at
 //   most as many dimensions as either tensor, equal types, and does not write an input or weight.
@@ -47,7 +47,7 @@ std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args)
   return Fail(ErrorCode::kInvalidArgument, format, std::forward<Args>(args)...);
 }
 
-// The known facts about a variable inside its loop.
+// The known properties of a variable inside its loop.
 struct Binding {
   LoopKind kind = LoopKind::kSerial;
   Interval interval;

@@ -87,7 +87,7 @@ Status VerifyTensor(const Tensor& tensor) {
   return VerifyLayout(tensor);
 }
 
-// Checks that all terms are variables whose whole interval is executed.
+// Checks that all terms are variables which take all combinations of values in their intervals.
 bool IsExact(const IndexExpr& index, const VerifyContext& context) {
   return context.whole_box && std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {
            return term.atom.kind == IndexAtom::Kind::kVariable &&
@@ -100,7 +100,8 @@ Status VerifyBounds(const Tensor& tensor, size_t d, const IndexExpr& index,
   const Interval bounds = BoundsOf(index, context.intervals);
   const int64_t extent = tensor.shape[d];
   const bool exact = !guarded && IsExact(index, context);
-  // If the interval is only an estimate, the index is certainly wrong only if all of it is outside.
+  // If the interval is only an estimate, the index is certainly wrong only if the whole interval is
+  // outside.
   const bool wrong = exact
                          ? bounds.lo < 0 || bounds.hi >= extent
                          : !guarded && context.whole_box && (bounds.hi < 0 || bounds.lo >= extent);
@@ -109,7 +110,7 @@ Status VerifyBounds(const Tensor& tensor, size_t d, const IndexExpr& index,
                extent);
 }
 
-// The position of an expression, which decides what may occur in it.
+// The expression's position in the assignment, which decides the kinds of nodes that may occur.
 struct ExprContext {
   const Assignment& assignment;
   const VerifyContext& context;

@@ -20,15 +20,15 @@ struct VerifyContext {
   std::function<bool(VarId)> in_scope;
   IntervalOf intervals;
   /// `exact`: the variable takes every value of its interval. `whole_box`: every point of the
-  /// product of the intervals is executed; an index that leaves its tensor anywhere in the product
+  /// product of the intervals is executed. An index that leaves its tensor somewhere in the product
   /// is then certainly an error.
   std::function<bool(VarId)> exact;
   bool whole_box = true;
 };
 
-/// Checks that variables are in scope and that loaded slots are below `slots`.
+/// Checks that variables are in scope and that the index uses only loaded slots below `slots`.
 Status VerifyIndex(const IndexExpr& index, const VerifyContext& context, size_t slots);
-/// Checks that the tensor exists, the rank matches, and the index may be inside.
+/// Checks that the tensor exists and the rank matches. Rejects an index that is certainly outside.
 Status VerifyAccess(TensorId tensor, const std::vector<IndexExpr>& index,
                     const VerifyContext& context, size_t slots, bool guarded);
 /// Checks a read's access and its guard.

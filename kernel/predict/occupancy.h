@@ -16,12 +16,12 @@ int64_t ThreadsOf(const PhaseLaunch& launch);
 /// Returns the warps of one block. The last warp may be partially filled.
 int64_t WarpsOf(const PhaseLaunch& launch);
 
-/// Returns the occupancy. Returns nullopt if the registers of the code or the device's limits are
-/// unknown.
+/// Returns the occupancy of one processor. Returns nullopt if the code's number of registers or the
+/// device's limits are unknown.
 std::optional<Occupancy> OccupancyOf(const PhaseLaunch& launch, const Accelerator& device);
 
-/// Returns how many times the blocks of one start (a launch's Blocks() / waves) fill all processors
-/// one after the other. Requires: occupancy.blocks > 0.
+/// Returns the number of times that the blocks of one start fill all processors. A start has
+/// launch.Blocks() / launch.waves blocks. Requires: occupancy.blocks > 0.
 int64_t OccupancyWaves(const PhaseLaunch& launch, const Occupancy& occupancy,
                        const Accelerator& device);
 

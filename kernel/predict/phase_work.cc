@@ -33,7 +33,7 @@ double OperationsOf(const Store& store, Contraction contraction) {
 
 class Counting {
  public:
-  // `copied` are the tensors that asynchronous copies fill.
+  // `copied` has the tensors that asynchronous copies fill.
   Counting(const LoopNest& nest, const Phase& phase, const std::set<TensorId>& copied)
       : nest_(nest), copied_(copied), launch_(LaunchOf(phase)) {
     SampleInstances(phase.body, nest.variables.size(),

@@ -6,16 +6,15 @@
 namespace tunec {
 namespace {
 
-// Rough assumptions.
+// Rough assumptions about all GPUs.
 constexpr double kLaunchSeconds = 2e-6;  // launch of a kernel within a captured graph
 constexpr double kL2Share = 2.5;         // ratio of L2's bandwidth to memory's
 constexpr double kProcessorBytes = 64;   // bytes from and to L2 per clock
 constexpr double kOperationClocks = 4;   // latency until a result can be an operand
 constexpr double kLoadClocks = 300;      // latency of an element from L2
 constexpr double kLoadsInFlight = 4;     // loads in flight of one thread
-constexpr double kCopiedShare = 0.5;  // share of shared storage that is filled; the rest is being
-                                      // read
-constexpr double kTensorCores = 4;    // tensor cores of a processor, each fed by its own warps
+constexpr double kCopiedShare = 0.5;     // share of shared storage being filled; the rest is read
+constexpr double kTensorCores = 4;       // tensor cores of a processor, each fed by its own warps
 
 struct Part {
   TimeBound bound = TimeBound::kLaunch;
@@ -39,8 +38,8 @@ Start StartOf(const PhaseLaunch& launch, const Occupancy& occupancy, const Accel
           .waves = static_cast<double>(OccupancyWaves(launch, occupancy, device))};
 }
 
-// Returns the time to issue `operations` of one block. A warp takes the time of 32 threads, however
-// many it has.
+// Returns the time to issue `operations` of one block. A warp with fewer than 32 threads takes as
+// long as a full warp.
 Part Issue(double operations, const Start& start, const PhaseLaunch& launch,
            const Accelerator& device) {
   const double idle =
@@ -52,8 +51,8 @@ Part Issue(double operations, const Start& start, const PhaseLaunch& launch,
           start.most_blocks * operations * idle / a_second};
 }
 
-// Returns the time of the tiles in `work`, which is of `blocks` blocks. One warp keeps a tensor
-// core busy.
+// Returns the time of the tiles in `work`, which is the work of `blocks` blocks. One warp keeps one
+// tensor core busy.
 Part Tiles(const PhaseWork& work, double blocks, const Start& start, const Accelerator& device) {
   const auto clocks = [&](double products, int64_t rate) {
     return products / static_cast<double>(rate > 0 ? rate : device.multiply_adds);

@@ -22,10 +22,10 @@ int64_t LowerOf(const Loop& loop, std::span<const int64_t> point) {
   return lower;
 }
 
-constexpr int64_t kAccessBytes = 16;  // most bytes of one access of a thread
+constexpr int64_t kAccessBytes = 16;  // largest number of bytes of one access of a thread
 
-// Walks over threads and over the vector lanes with separate elements, and counts the pieces of
-// memory that they touch.
+// Walks over threads, and over the vector lanes that access separate elements. Counts the pieces of
+// memory, of `piece_bytes` bytes, that they touch.
 class WarpWalk {
  public:
   WarpWalk(IndexExpr offset, int64_t element_bytes, int64_t piece_bytes,
@@ -106,7 +106,7 @@ double AccessesPerElement(const Tensor& tensor, const std::vector<IndexExpr>& in
 
 double RepeatsOf(const std::vector<IndexExpr>& index, const SampledStore& sampled) {
   double repeats = 1;
-  bool unchanged = true;    // by the loops so far
+  bool unchanged = true;    // no loop so far changes the index
   bool only_copies = true;  // true while all loops so far are unrolled or vector loops
   for (const auto& [loop, extent] : std::views::reverse(sampled.loops)) {
     if (IsBlock(loop->kind)) continue;

@@ -8,22 +8,23 @@
 
 namespace tunec {
 
-/// Returns the sectors per element that a thread accesses. The result is 1/8 if neighbouring
-/// threads access neighbouring float32 elements, and 1 if each thread touches a separate sector.
-/// Sectors are counted for the first warp of the block of `sampled`, over all lanes of the vector
-/// loops around it.
+/// Returns the number of sectors that a warp's access touches for each element that a thread
+/// accesses. The result is 1/8 if neighbouring threads access neighbouring float32 elements, and 1
+/// if each thread touches a separate sector. Sectors are counted for the first warp of the block of
+/// `sampled`, over all lanes of the vector loops around it. An index with loaded values gives 1.
 double SectorsPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
                          const SampledStore& sampled, const Launch& launch);
 
-/// Returns the accesses of one thread per element. The result is 1/4 if the lanes of a vector loop
-/// have neighbouring float32 elements, because one access has 16 bytes. It is 1 if elements are
-/// separate.
+/// Returns the number of accesses that one thread makes for each element. The result is 1/4 if the
+/// lanes of a vector loop have neighbouring float32 elements, because one access has 16 bytes. It
+/// is 1 if elements are separate, or if the index has loaded values.
 double AccessesPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
                           const SampledStore& sampled);
 
-/// Returns how often a thread repeats the access before a loop changes its index: the code executes
-/// it once. Unrolled and vector loops are ignored, whatever their order; of other loops only the
-/// innermost ones count.
+/// Returns the number of iterations for which the code executes the access once, because loops that
+/// the index does not use surround it. All unrolled and vector loops inside the first other loop
+/// count, whatever their order. Of the loops outside of these, only those inside the first loop
+/// that changes the index count. Block loops are skipped, and loops over tasks end the count.
 double RepeatsOf(const std::vector<IndexExpr>& index, const SampledStore& sampled);
 
 }  // namespace tunec

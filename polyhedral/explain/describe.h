@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// Returns the flow dependences as isl text, for documentation and tests.
+/// Returns the flow dependences as isl's text, for documentation and tests.
 Result<std::string> PrintFlow(const Dependences& dependences);
 
 /// Returns the domains and accesses of the statements, their order in `tree`, and all dependences.

@@ -72,7 +72,7 @@ isl::Map Overwritten(isl_ctx* ctx, const Statements& statements, const WrittenSt
   return all;
 }
 
-// Keeps one of each pair, with its first reason.
+// Keeps one entry for each pair: the one with the first reason.
 void KeepOne(std::vector<InstancePair>& pairs) {
   std::ranges::sort(pairs, [](const InstancePair& a, const InstancePair& b) {
     return std::tie(a.from, a.to, a.type, a.tensor) < std::tie(b.from, b.to, b.type, b.tensor);

@@ -10,18 +10,19 @@
 
 namespace tunec {
 
-/// The reason why two instances must keep their order. If a pair has several reasons, the first one
-/// listed here counts.
+/// The reason why two instances must keep their order. If there are several reasons, the first of
+/// this list is given.
 enum class DependenceType : uint8_t {
   kFlow,       // the second reads what the first wrote
-  kReduction,  // both add to one element: any order is allowed unless sums must be added as written
+  kReduction,  // both add to one element; their order is free if the contract allows any order of
+               // sums
   kAnti,       // the second overwrites what the first read
   kOutput,     // the second overwrites what the first wrote
 };
 
 inline constexpr size_t kDependenceTypes = 4;
 
-/// The instances of a statement with iterators in these intervals.
+/// The instances of a statement whose iterators are in these intervals.
 struct InstanceBox {
   StatementId statement;
   std::vector<Interval> ranges;  // by iterator
@@ -33,16 +34,16 @@ struct InstancePair {
   std::vector<int64_t> from, to;  // values of the iterators
 };
 
-/// Returns the dependences from instances in one box to instances in another, sorted, each pair
-/// once. A reduction's own dependences relate each addition to all later ones; only those to the
-/// next addition in the box are returned. Errors: kResourceLimit beyond `most` pairs or isl's
-/// quota.
+/// Returns the dependences from instances in `from` to instances in `to`, sorted, each pair once. A
+/// reduction's own dependences relate each addition to all later ones. Only the pairs of
+/// consecutive additions in the boxes are returned. Fails with kResourceLimit for more than `most`
+/// pairs, or if isl's quota is used up.
 Result<std::vector<InstancePair>> PairsBetween(const Dependences& dependences,
                                                const InstanceBox& from, const InstanceBox& to,
                                                size_t most);
 
-/// Returns whether instances in `from` have dependent instances of the other statement outside
-/// `to`.
+/// Returns whether instances in `from` have dependent instances of the statement of `to` outside
+/// the box `to`.
 Result<bool> HasOtherPairs(const Dependences& dependences, const InstanceBox& from,
                            const InstanceBox& to);
 

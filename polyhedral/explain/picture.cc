@@ -20,10 +20,11 @@ struct TimeEntry {
   const TreeNode* loop = nullptr;  // null for a position in a sequence
 };
 
-// The entries from the root down to a statement's leaf, with their loops, as in relations.h.
+// The times of a statement's instances as in relations.h: the entries from the root down to the
+// leaf, with their loops.
 struct TimeLine {
   std::vector<TimeEntry> entries;
-  std::map<TensorId, size_t> stages;  // by tensor: how many entries come before its stage
+  std::map<TensorId, size_t> stages;  // by staged tensor: number of entries before its stage
 
   Key At(std::span<const int64_t> instance) const {
     Key key;
@@ -182,8 +183,8 @@ bool Photographer::IsCoarse(const Panel& panel, size_t entry) const {
   return false;
 }
 
-// Finds the tiles. A level of tiles ends after each run of coarse loops that are directly nested.
-// Loops that do not vary in the slice are ignored.
+// Finds the tiles. Coarse loops that are directly nested make one level of tiles. Loops whose value
+// does not vary in the slice are ignored.
 void Photographer::FindTiles(Panel& panel) const {
   const size_t length = panel.line.entries.size();
   std::vector<size_t> ends;
@@ -211,7 +212,7 @@ void Photographer::FindTiles(Panel& panel) const {
 }
 
 // Splits a point's time into three parts: up to the last wave loop, up to the last loop whose
-// iterations are tasks, and the rest without the lanes of vectors.
+// iterations are tasks, and the rest without vector loops.
 void Photographer::FindOrder() {
   struct Parts {
     Key wave, task, step;
@@ -258,9 +259,9 @@ void Photographer::FindOrder() {
   }
 }
 
-// Returns whether the source runs before the target. At the first different entry, the source must
-// have the lower value, and the loop must not run its iterations together. Additions that may be
-// permuted only must not be in different tasks.
+// Returns whether the source runs before the target. At the first entry that differs, the source
+// must have the lower value, and the entry must not be of a loop whose iterations run together.
+// Additions that may be permuted only must not be in different tasks or threads.
 bool Photographer::IsKept(const PictureArrow& arrow) const {
   const Panel& from = panels_[arrow.from_panel];
   const Key& before = from.times[arrow.from_point];
@@ -275,7 +276,8 @@ bool Photographer::IsKept(const PictureArrow& arrow) const {
   return false;
 }
 
-// Returns whether the pair only shares storage that is separate for each run of a stage.
+// Returns whether the pair is in different runs of a stage, which have separate storage, and is
+// related only by reuse of the storage.
 bool Photographer::HasOwnStorage(const InstancePair& pair, const Panel& from,
                                  const Panel& to) const {
   if (pair.type != DependenceType::kAnti && pair.type != DependenceType::kOutput) return false;

@@ -1,5 +1,5 @@
-// The content of a drawing of iteration spaces as plain data: points, dependences between points,
-// and the execution order of a schedule tree.
+// The content of a drawing of iteration spaces as plain data. It has points, dependences between
+// points, and the order in which a schedule tree executes the points.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,25 @@ namespace tunec {
 struct PictureView {
   StatementId statement;
   std::vector<VarId> axes;     // rows and columns, or columns alone
-  std::vector<int64_t> at;     // by iterator: its value, or the start of its axis
-  std::vector<int64_t> sizes;  // by axis: most points along it
+  std::vector<int64_t> at;     // by iterator: its fixed value, or the first value along an axis
+  std::vector<int64_t> sizes;  // by axis: largest number of points along it
 };
 
 struct PicturePoint {
   int64_t row = 0, column = 0;  // values of the axes; row is 0 if there is one axis
-  std::vector<int64_t> tiles;   // numbers of the enclosing tiles, outermost level first
-  int64_t wave = 0;             // waves run one after another
-  int64_t task = 0;             // tasks of one wave may run at the same time
-  int64_t step = 0;             // position within the task; lanes of a vector share one step
+  std::vector<int64_t> tiles;   // numbers of the tiles around the point, outermost level first
+  int64_t wave = 0;             // number of the wave; waves run one after another
+  int64_t task = 0;             // number of the task; tasks of one wave may run at the same time
+  int64_t step = 0;  // number of the step in the task; lanes of a vector have the same step
 };
 
-/// One panel of a picture. Numbers of tiles, waves, tasks and steps are dense, from 0, in execution
-/// order.
+/// One panel of a picture. The numbers of tiles, waves, tasks and steps count from 0 without gaps,
+/// in execution order.
 struct PicturePanel {
   PictureView view;
   InstanceBox box;                   // the statement's instances that the view covers
-  size_t tile_levels = 0;            // entries of each point's `tiles`
-  std::vector<PicturePoint> points;  // in rows
+  size_t tile_levels = 0;            // number of entries of each point's `tiles`
+  std::vector<PicturePoint> points;  // sorted by row, then by column
 };
 
 struct PictureArrow {
@@ -48,21 +48,21 @@ struct PictureArrow {
 struct Picture {
   std::vector<PicturePanel> panels;
   std::vector<PictureArrow> arrows;
-  bool has_waves = false;  // refers to the statements in the panels
+  bool has_waves = false;  // a loop over waves is around the statement of some panel
   bool has_tasks = false;
   bool has_vectors = false;
-  bool others = false;  // some dependences leave the slices
+  bool others = false;  // some dependences lead to or from instances that are not shown
 };
 
-/// The most points along an axis, and the most arrows of a picture.
+/// Largest number of points along an axis, and largest number of arrows of a picture.
 inline constexpr int64_t kWidestPicture = 40;
 inline constexpr size_t kMostArrows = 12000;
 
-/// Makes a picture. Loops whose values change at only some steps along an axis make tiles: points
-/// with equal values of these loops and of all loops outside share a tile. `dependences` are of the
-/// tree's statements. Storage that is reused between runs of a stage gives no arrows, because each
-/// run has separate storage. Errors: kInvalidArgument for a slice without points, kResourceLimit
-/// for too many arrows.
+/// Makes a picture of these slices. A loop makes tiles if its value changes at only some steps
+/// along an axis: points with equal values of this loop and of all loops outside share a tile.
+/// `dependences` are those of the tree's statements. Storage that a later run of a stage reuses
+/// gives no arrows, because each run has separate storage. Fails with kInvalidArgument for a slice
+/// without points, and with kResourceLimit for too many arrows or if isl's quota is used up.
 Result<Picture> TakePicture(const ScheduleTree& tree, const Dependences& dependences,
                             const std::vector<PictureView>& views, ReductionOrder order);
 

@@ -13,7 +13,7 @@ bool Contains(const std::vector<IndexExpr>& list, const IndexExpr& expr) {
   return std::ranges::find(list, expr) != list.end();
 }
 
-// Returns one statement's conditions, over loops whose values `ranges` bound.
+// Returns one statement's conditions, over loops whose ranges `ranges` gives.
 std::vector<IndexExpr> ConditionsOf(const ScheduleTree& tree, StatementId s,
                                     const IntervalOf& ranges) {
   const Statement& statement = tree.statements[s];
@@ -54,10 +54,11 @@ bool IsSlanted(const IndexExpr& condition) {
          !std::ranges::all_of(condition.terms(), rises);
 }
 
-// Returns the condition without loops that cannot decide it. Let all terms except multiples of some
-// number g be between two neighbouring multiples of g. Then g*x + y >= 0 equals x + floor(y / g) >=
-// 0. So a tile of four is complete below 4*b + 3, which its single conditions do not show. Applied
-// to slanted conditions only: at the end of a box, the inner loops end, too.
+// Returns an equivalent condition without loops that cannot decide it. Let the terms that are not
+// multiples of some number g have a sum y between two neighbouring multiples of g. Then g*x + y >=
+// 0 equals x + floor(y / g) >= 0. This shows that a tile of four is complete below 4*b + 3, which
+// the four single conditions do not show. Only slanted conditions are changed: at the end of a box,
+// the inner loops end too.
 IndexExpr WithoutRemainder(const IndexExpr& condition, const IntervalOf& ranges) {
   if (condition.UsesLoaded() || !IsSlanted(condition)) return condition;
   for (const IndexTerm& candidate : condition.terms()) {
@@ -152,7 +153,7 @@ void Conditions::TakeImplied(const TreeNode& node, const IndexExpr& by) {
   }
 }
 
-// Turns a condition on the loop and its outer loops into a bound, and narrows the loop's range.
+// Turns a condition on the loop and on known loops into a bound, and narrows the loop's range.
 void Conditions::Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds) {
   Interval& range = ranges_[loop];
   const int64_t coefficient = condition.Coefficient(loop);
@@ -167,12 +168,13 @@ void Conditions::Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds) 
   }
 }
 
-// Adds bounds implied by conditions that inner loops will enforce: each condition is relaxed to the
-// best case of the inner loops. So loops over tiles of a skewed domain start at the first tile that
-// is not empty. The condition itself is retained.
+// Adds bounds that follow from conditions on inner loops: each condition is relaxed to the best
+// case of the inner loops. So a loop over tiles of a skewed domain starts at the first tile that is
+// not empty. The condition itself is retained.
 void Conditions::AddImpliedBounds(VarId loop, const std::vector<StatementId>& live,
                                   Bounds& bounds) {
-  // Tasks, unrolled iterations and full tiles need constant bounds.
+  // These loops need constant bounds: tasks, unrolled loops, and loops that are isolated or
+  // pipelined.
   const TreeLoop& tree_loop = tree_->loops[loop];
   const bool bends =
       tree_loop.kind == LoopKind::kSerial && !tree_loop.isolate && !tree_loop.IsPipelined();

@@ -1,11 +1,11 @@
 // The conditions under which statements run, at one node of the walk that generates loops from a
-// schedule tree. The class finds conditions that are certainly true and conditions that all
-// statements share. It also finds conditions that become bounds of a loop, and ranges of a loop
-// without conditions.
+// schedule tree. The class finds conditions that are certainly true, and conditions that several
+// statements share. It also finds the conditions that become bounds of a loop, and the iterations
+// of a loop in which no condition can fail.
 //
-// A condition is an expression over the tree's loops that must be >= 0. Intervals decide it: each
-// loop has a range, which the walk narrows. A condition can be tested where all its loops are
-// known. A known loop has a value: a variable of the nest or a constant.
+// A condition is an expression over the tree's loops that must be >= 0. Intervals decide a
+// condition: each loop has a range, which the walk narrows. A condition can be tested where all its
+// loops are known. A known loop has a value, which is a variable of the nest or a constant.
 #pragma once
 
 #include <functional>
@@ -24,18 +24,18 @@ struct Bounds {
   bool empty() const { return lower.empty() && upper.empty(); }
 };
 
-/// Conditions that decide where all of a body runs.
+/// Conditions on outer loops under which all instances of a body run.
 struct SlantedConditions {
-  std::vector<IndexExpr> open;  // may be true or false
-  bool fails = false;           // one is never true in the worst case of the inner loops
+  std::vector<IndexExpr> open;  // conditions that may be true or false here
+  bool fails = false;           // some condition is never true in the worst case of the inner loops
 };
 
-/// Returns whether loops of this kind are in a chain with constant bounds: loops over tasks or over
-/// the threads of a block.
+/// Returns whether loops of this kind form chains with constant bounds. These are the loops over
+/// tasks, waves and the threads of a block.
 constexpr bool HasConstantBounds(LoopKind kind) { return NumbersTasks(kind) || IsBlock(kind); }
 
-/// The conditions of all statements. A value type: each branch of the walk has a copy. It refers to
-/// the tree, which must outlive it.
+/// The conditions of all statements. Each branch of the walk has a copy of the object. The tree
+/// must outlive the object.
 class Conditions {
  public:
   using Wanted = std::function<bool(const IndexExpr&)>;
@@ -62,32 +62,33 @@ class Conditions {
   /// Returns whether all loops of an expression are known, except `except`.
   bool IsKnown(const IndexExpr& expr, std::optional<VarId> except = {}) const;
 
-  /// Simplifies the conditions of the statements below a node and drops those that are always true.
-  /// A statement with a condition that is never true is not live from here on.
+  /// Simplifies the conditions of the statements below a node and removes those that are always
+  /// true. A statement with a condition that is never true has no instances below the node and is
+  /// not live there.
   void Prove(const TreeNode& node);
   /// Returns the statements below a node that have instances here, in order.
   std::vector<StatementId> LiveBelow(const TreeNode& node) const;
 
-  /// Returns the conditions that satisfy `wanted` and that all the statements share. TakeShared
-  /// also removes them.
+  /// Returns the conditions that satisfy `wanted` and that all the statements have. TakeShared also
+  /// removes these conditions from the statements.
   std::vector<IndexExpr> Shared(const std::vector<StatementId>& statements,
                                 const Wanted& wanted) const;
   std::vector<IndexExpr> TakeShared(const std::vector<StatementId>& statements,
                                     const Wanted& wanted);
-  /// Removes the conditions that `by` implies from all statements below the node.
+  /// Removes, from all statements below the node, the conditions that `by` >= 0 implies.
   void TakeImplied(const TreeNode& node, const IndexExpr& by);
 
-  /// Removes the shared conditions of the statements below a loop that bound this loop. Narrows the
-  /// loop's range by them, and returns the bounds that are not constant.
+  /// Removes the conditions that bound this loop and that all statements below the loop have.
+  /// Narrows the loop's range by these conditions. Returns the bounds that are not constant.
   Bounds TakeBounds(const TreeNode& loop);
 
-  /// Returns the values of the loop for which no condition below can fail, if they form an
-  /// interval.
+  /// Returns the values of the loop for which no condition below can fail, if the conditions limit
+  /// the loop to an interval. The interval is empty if there are no such values.
   std::optional<Interval> CleanRange(const TreeNode& loop) const;
 
-  /// Returns the conditions of the loops `asking` that also depend on variables outside `loop`.
-  /// They describe the start and end of a skewed domain, which no constant bounds. Conditions that
-  /// inner loops decide are replaced by their worst case.
+  /// Returns conditions that use a loop of `asking` and that also depend on variables outside
+  /// `loop`. They describe the start and end of a skewed domain, which no constant bounds. In each
+  /// condition, loops that are not known yet are replaced by their worst case.
   SlantedConditions SlantedBelow(const TreeNode& loop, const std::vector<VarId>& asking) const;
 
   /// Returns whether two of the conditions are never true together.

@@ -7,12 +7,12 @@
 //   (3) The condition becomes an If where all its variables are known.
 // An isolated loop is split at the values where its conditions can no longer fail. The middle part
 // has no conditions. In an end part of one iteration, a constant replaces the variable, so that
-// ranges can decide conditions further down. So full tiles get constant bounds and partial tiles
-// are specialised.
+// ranges can decide more conditions below. Full tiles therefore get constant bounds, and partial
+// tiles get their own code.
 //
 // isl's own generator does the same for any polyhedron. The domains of tensor programs are boxes
-// with a few additional conditions. For them, intervals decide as much at a hundredth of the time
-// (docs/decisions/0002_interval_loop_generation.md).
+// with a few additional conditions. For these domains, intervals decide as much in a hundredth of
+// the time (docs/decisions/0002_interval_loop_generation.md).
 #include "polyhedral/generate/generate.h"
 
 #include <fmt/format.h>
@@ -55,8 +55,8 @@ VarId Generator::ThreadVariable(size_t axis) {
   return *variable;
 }
 
-// Returns whether the node continues a chain of parallel loops or of loops over threads. Such a
-// chain must not be interrupted: conditions of its loops are tested inside.
+// Returns whether the node continues a chain of parallel loops or of loops over threads. No If may
+// interrupt such a chain: conditions of its loops are tested inside the chain.
 bool Generator::IsInChain(const TreeNode& node, bool among_threads) const {
   if (node.kind != TreeNode::Kind::kLoop) return false;
   const LoopKind kind = tree.loops[node.loop].kind;
@@ -108,8 +108,8 @@ Body Generator::GenerateKind(const TreeNode& node, Context context) {
   return body;
 }
 
-// Combines the parts of a loop into one part, by a loop of one iteration around them. Otherwise
-// they could run at the same time, as parts of a phase may.
+// Combines the parts of a loop into one part, by a loop of one iteration around them. Several parts
+// of a phase could run at the same time.
 Body Generator::OnePart(Body parts) {
   if (parts.size() <= 1) return parts;
   Loop once{.var = NewVariable("once"), .lower = {IndexExpr(0)}, .upper = {IndexExpr(1)}};

@@ -1,5 +1,5 @@
-// The walk over a schedule tree that generates loops. Several files share this class. generate.cc
-// has the recursion over the nodes; each other file handles one kind of node.
+// The walk over a schedule tree that generates loops. generate.cc has the recursion over the nodes.
+// Each other file that uses this class handles one kind of node.
 #pragma once
 
 #include <array>
@@ -18,18 +18,19 @@ namespace tunec {
 
 struct ThreadPart;
 
-/// Facts known at one node of the tree.
+/// The state of the walk at one node of the tree.
 struct Context {
   Conditions conditions;
-  std::vector<const TreeNode*> undivided = {};  // enclosing isolated parallel loops that are not
-                                                // split yet
-  std::vector<VarId> undecided = {};  // isolated loops whose full iterations inner loops decide
-  bool among_threads = false;         // directly inside a block loop
-  bool in_threads = false;            // anywhere inside one
-  std::optional<int> token = {};      // set: stores are asynchronous copies
-  // Reductions of which each thread holds a part here.
+  std::vector<const TreeNode*> undivided =
+      {};  // isolated parallel loops around the node that are not split yet
+  std::vector<VarId> undecided = {};  // isolated loops; inner loops separate their full iterations
+  bool among_threads = false;         // the node is directly inside a block loop
+  bool in_threads = false;            // the node is inside a block loop, at any depth
+  std::optional<int> token = {};  // set: the stores below are asynchronous copies with this token
+  // Reductions of which each thread computes a part below this node; null: none.
   const std::vector<ThreadPart>* parts = nullptr;
-  const ThreadPart* end = nullptr;  // set: the leaf combines these parts
+  const ThreadPart* end =
+      nullptr;  // set: the leaf below combines the threads' parts of this reduction
 };
 
 class Generator {
@@ -39,18 +40,18 @@ class Generator {
 
   LoopNest Run();
 
-  /// Returns the loops of a node inside the loops known to the context. Returns an empty body if no
-  /// statement below has an instance there.
+  /// Returns the loops of a node inside the loops that the context has values for. Returns an empty
+  /// body if no statement below has an instance there.
   Body Generate(const TreeNode& node, Context context);
 
   /// Makes a variable for a loop, with a unique name.
   VarId NewVariable(const std::string& loop_name);
-  /// Returns a local tensor. The same name gives the same tensor.
+  /// Returns a local tensor. A second call with the same name returns the same tensor.
   TensorId NewTensor(const std::string& name, DataType type, const std::vector<int64_t>& shape);
 
-  /// Returns the number of threads of a block of the current phase, along x, y, z.
+  /// Returns the number of threads of a block of the current phase, along x, y and z.
   const std::array<int64_t, 3>& block() const { return block_; }
-  /// Returns the variable of a thread's number along an axis, in loops over all threads.
+  /// Returns a variable for the thread's number along an axis, for loops over all threads.
   VarId ThreadVariable(size_t axis);
   IndexExpr Thread(size_t axis) { return IndexExpr::Var(ThreadVariable(axis)); }
 
@@ -75,20 +76,20 @@ class Generator {
 
 Body GenerateLoop(Generator& generator, const TreeNode& node, Context context);
 
-/// Generates a node inside a chain of parallel loops, some of them isolated. The tasks of a phase
-/// form one uninterrupted chain, so the parts of isolated loops are separated here, inside the
-/// chain.
+/// Generates a node inside a chain of parallel loops, some of which are isolated. The tasks of a
+/// phase must form one uninterrupted chain. Therefore the parts of isolated loops are separated
+/// here, inside the chain.
 Body DivideTasks(Generator& generator, const TreeNode& node, Context context);
 
 // thread_parts.cc
 
-/// Generates a chain of loops over threads from its outermost loop. After the chain, the threads
-/// combine their parts of shared reductions.
+/// Generates a chain of loops over threads, from its outermost loop on. After the chain, the
+/// threads combine their parts of shared reductions.
 Body GenerateThreads(Generator& generator, const TreeNode& node, Context context);
-/// Redirects the writes of a statement's leaf to its thread's part, if the context has one.
+/// If the context has `parts`, redirects the writes of a statement's leaf to the thread's own part.
 void KeepParts(const Generator& generator, StatementId statement, const Context& context,
                Body& leaf);
-/// Returns the code that replaces the leaf at the context's `end`.
+/// Returns the code for the context's `end`, in place of the leaf.
 Body CombineParts(Generator& generator, const Context& context);
 
 // pipeline.cc
@@ -99,14 +100,14 @@ Body GeneratePipeline(Generator& generator, const TreeNode& node, const Context&
 
 // tile.cc
 
-/// Returns whether a tile begins at this loop and all of its iterations run.
+/// Returns whether a tile begins at this loop and all iterations of the tile's loops run.
 bool IsWholeTile(const ScheduleTree& tree, const TreeNode& node, const Conditions& conditions);
 Body GenerateTile(Generator& generator, const TreeNode& node, Context context);
 
 // leaf.cc
 
-/// Generates the stores of a statement after its prefetches. The stores are copies if the context
-/// has a token.
+/// Generates the prefetches and stores of a statement. The stores are asynchronous copies if the
+/// context has a token.
 Body GenerateLeaf(const ScheduleTree& tree, StatementId statement, const Context& context);
 Store InstanceOf(const ScheduleTree& tree, StatementId statement, const Conditions& conditions);
 /// Generates the prefetches that the schedule requests for the accesses of the statement.

@@ -9,7 +9,7 @@ namespace tunec {
 namespace {
 
 // Returns the parts of a loop's range. The schedule's cuts separate parts. The range of an isolated
-// loop is also split where its conditions become or cease to be always true.
+// loop is also split at the begin and end of the iterations in which no condition can fail.
 std::vector<Interval> Parts(const TreeLoop& loop, const TreeNode& node,
                             const Conditions& conditions) {
   const Interval whole = conditions.range(node.loop);
@@ -26,8 +26,8 @@ std::vector<Interval> Parts(const TreeLoop& loop, const TreeNode& node,
 }
 
 // Generates a node twice: for the case that all conditions are true, and for the other case. For a
-// power of two beyond all values, floor(c / power) is 0 if c is true and -1 otherwise. So the sum
-// shows whether a condition fails.
+// power of two beyond all values, floor(c / power) is 0 if c >= 0 and -1 otherwise. The sum over
+// all conditions is therefore negative exactly if a condition fails.
 Body FullApart(Generator& generator, const TreeNode& node, const Context& context,
                const std::vector<IndexExpr>& conditions) {
   int64_t power = 1;
@@ -54,8 +54,9 @@ Body FullApart(Generator& generator, const TreeNode& node, const Context& contex
   return body;
 }
 
-// Generates the inside of a loop whose iteration is fixed. If the worst case of the inner loops
-// leaves no full iteration of an isolated loop, the inner loops separate the full iterations.
+// Generates the inside of a loop whose iteration is fixed. If isolated loops around it have no
+// constant range of full iterations, generates the inside twice, with and without conditions. If no
+// iteration is full in the worst case of the inner loops, leaves this to the inner loops.
 Body GenerateInside(Generator& generator, const TreeNode& node, Context context) {
   const TreeLoop& loop = generator.tree.loops[node.loop];
   const TreeNode& child = node.children[0];
@@ -73,7 +74,7 @@ Body GenerateInside(Generator& generator, const TreeNode& node, Context context)
   return FullApart(generator, child, context, slanted.open);
 }
 
-// Generates the only iteration of a part of a loop, if the bounds allow it.
+// Generates the only iteration of a part of a loop, inside an If with the loop's bounds.
 Body GenerateOnly(Generator& generator, const TreeNode& node, Context context, int64_t value,
                   const Bounds& bounds) {
   context.conditions.SetValue(node.loop, IndexExpr(value));
@@ -90,7 +91,8 @@ Body GenerateRange(Generator& generator, const TreeNode& node, Context context, 
   const TreeLoop& tree_loop = generator.tree.loops[node.loop];
   context.conditions.SetRange(node.loop, range);
   context.among_threads = IsBlock(tree_loop.kind);
-  // A loop over threads with one iteration is replaced only if that is thread 0.
+  // A loop over threads with one iteration is replaced by the iteration only if it runs on thread
+  // 0.
   const bool once =
       range.lo == range.hi && bounds.empty() && (!IsBlock(tree_loop.kind) || range.lo == 0);
   if (once) {

@@ -1,6 +1,6 @@
-// A pipelined loop: each iteration starts the copies of a later iteration, waits for its own copies
-// and then computes. The storage that the copies fill is allocated around the loop, with several
-// copies. The first copies start before the loop.
+// A pipelined loop: each iteration waits for its own copies, starts the copies of a later
+// iteration, and then computes. The storage that the copies fill is allocated around the loop, in
+// several stages. The first copies start before the loop.
 #include <algorithm>
 #include <functional>
 #include <ranges>
@@ -82,15 +82,14 @@ Body BeginCopies(Generator& generator, const TreeNode& node, Context context) {
   return body;
 }
 
-// Records that all copies of an iteration have started.
+// Records that all copies of an iteration have been issued.
 NestNode ArriveFor(const LoopPipeline& pipeline, const IndexExpr& iteration) {
   return NestNode{Arrive{pipeline.token, IndexExpr::Mod(iteration, pipeline.stages)}};
 }
 
 // Generates one iteration. The barrier after the wait also ensures that all threads have finished
-// reading the storage that the new copies overwrite. The last iterations start no copies, but
-// arrive too: a GPU identifies copies by the number of later arrivals, which must be equal at every
-// wait.
+// reading the storage that the new copies overwrite. The last iterations start no copies but arrive
+// too: a GPU identifies copies by the number of later arrivals, which must be equal at every wait.
 Body PipelineIteration(Generator& generator, const TreeNode& node, const Context& context,
                        Interval range) {
   const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;

@@ -13,8 +13,8 @@
 //
 // Threads along x shuffle in the largest groups of a power of two that divide rows of threads and
 // warps. The results of several groups, or of threads along y and z, go through shared storage. The
-// threads that are 0 along the reduction's loops read the results there. Barriers are inserted
-// later (ir/nest/insert_barriers.h).
+// threads whose number along the reduction's loops is 0 read the results there. Barriers are
+// inserted later (ir/nest/insert_barriers.h).
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -58,8 +58,8 @@ bool Sums(const ThreadPart& part, VarId loop) {
 
 size_t AxisOf(const ScheduleTree& tree, VarId loop) { return BlockAxis(tree.loops[loop].kind); }
 
-// Returns an index by axis of the block, z first, in the order of thread numbers. Axes with one
-// thread are left out.
+// Returns an index with a value for each axis of the block that has several threads, z first: the
+// order in which threads are numbered.
 template <class Value>
 Index ByAxis(const Generator& generator, Value value) {
   Index index;
@@ -74,8 +74,8 @@ Index OfThread(Generator& generator) {
   return ByAxis(generator, [&](size_t axis) { return generator.Thread(axis); });
 }
 
-// Returns the number of the thread that runs a node in the chain or after it: 0 outside the chain's
-// loops.
+// Returns the number of the thread that runs a node in the chain or after it. Along axes without a
+// loop of the chain, the number is 0.
 Index OfThread(const Generator& generator, const ThreadPart& part, const Conditions& conditions) {
   return ByAxis(generator, [&](size_t axis) {
     for (const VarId loop : part.chain) {
@@ -95,7 +95,8 @@ Body InAllThreads(Generator& generator, Body body) {
   return body;
 }
 
-// Returns how many parts are left along a loop of the chain.
+// Returns the number of parts along a loop of the chain after the threads of each group have
+// combined their parts.
 int64_t PartsAlong(const Generator& generator, const ThreadPart& part, VarId loop) {
   const int64_t extent = generator.tree.loops[loop].extent;
   const bool grouped = Sums(part, loop) && AxisOf(generator.tree, loop) == kAlongX;
@@ -149,7 +150,7 @@ std::vector<VarId> ChainFrom(const ScheduleTree& tree, const TreeNode& first) {
   return chain;
 }
 
-// Returns the reductions that the threads share.
+// Returns the reductions below the node that the threads share.
 std::vector<ThreadPart> PartsBelow(Generator& generator, const TreeNode& node,
                                    const Conditions& conditions) {
   const ScheduleTree& tree = generator.tree;
@@ -177,7 +178,7 @@ Store StoreOf(const Generator& generator, const ThreadPart& part, const char* na
   return {.statement = generator.tree.statements[part.statement].name + name};
 }
 
-// Adds to `store` the reads at an index, one for each write, whose values are reduced.
+// Adds to `store` one read for each write, at an index, and reduces the values of these reads.
 void ReduceFrom(const Generator& generator, const ThreadPart& part,
                 const std::vector<TensorId>& from, const Index& index, Store& store) {
   for (const TensorId tensor : from) {
@@ -254,8 +255,8 @@ Body Publish(Generator& generator, const ThreadPart& part) {
   return body;
 }
 
-// Generates only the leaf, at the first instance of all threads. The leaf is inside those loops of
-// the chain that distribute elements.
+// Generates only the leaf, at the first instance over all threads that share the reduction. The
+// leaf is inside the loops of the chain that do not take part in the reduction.
 Body GenerateEnd(Generator& generator, const ThreadPart& part, Context context) {
   for (const std::vector<VarId>* loops : {&part.sum.threads, &part.sum.inside}) {
     for (const VarId loop : *loops) {

@@ -9,15 +9,15 @@
 namespace tunec {
 namespace {
 
-// Expressions that must not be >= 0 for any instance, and the text of the failure.
+// Expressions that must be negative for all instances, and the text of the failure.
 struct Claim {
   std::vector<IndexExpr> never;
   std::string failure;
 };
 
-// Returns whether the value is floor(n/d) mod m with m <= extent, as for a split's inner loops. In
-// normal form it is floor(n/d) - m*floor(n/(d*m)) with whole multiples removed. Intervals cannot
-// recognise that form.
+// Returns whether the value is floor(n/d) mod m with m <= extent, as for the inner loops of a
+// split. In normal form it is floor(n/d) - m*floor(n/(d*m)), with whole multiples removed. Interval
+// arithmetic does not find the bounds of this form.
 bool IsRemainderWithin(const IndexExpr& value, int64_t extent) {
   return std::ranges::any_of(value.terms(), [&](const IndexTerm& term) {
     const int64_t modulus = -term.coefficient;

@@ -7,7 +7,8 @@
 namespace tunec {
 namespace {
 
-// Returns the position of an access in its instance: the reads for a write come before the write.
+// Returns the access's position in its instance. Writes are in the order of their numbers, and the
+// reads for a write have the position before the write.
 size_t PlaceOf(const Access& access) { return 2 * access.turn + (access.writes ? 1 : 0); }
 
 isl::Map MapOf(isl_ctx* ctx, const LaneOrder& order, const WrittenStorage& storage,

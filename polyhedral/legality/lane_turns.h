@@ -1,6 +1,6 @@
-// A statement may run its writes one by one (effects.h). The lanes of a vector loop run these
+// A statement may run its writes one by one (effects.h). The lanes of a vector loop then run these
 // writes in turns: all lanes read and write for the first write, then for the second. Dependences
-// between lanes must be compatible with that order.
+// between lanes must be compatible with this order.
 #pragma once
 
 #include "polyhedral/access.h"
@@ -14,10 +14,10 @@ struct LaneOrder {
   size_t depth = 0;       // position of the vector loop's entry in the times
 };
 
-/// Returns whether conflicting accesses of lanes keep their order. For any two accesses to one
-/// element of the storage, the turn of the earlier lane's access must come first. Every such pair
-/// counts as a dependence. Requires: the statement's effects are conditional. Returns false if
-/// isl's quota is used up.
+/// Returns whether conflicting accesses of lanes keep their order. Of any two accesses to one
+/// element of the storage, of which one writes, the access of the earlier lane must have the
+/// earlier turn. Every such pair counts as a dependence. Requires: the statement's effects are
+/// conditional. Returns false if isl's quota is used up.
 bool KeepTurns(isl_ctx* ctx, StatementId id, const LaneOrder& order, const WrittenStorage& storage);
 
 }  // namespace tunec

@@ -1,10 +1,11 @@
-// Legality asks one question about every dependence: does it still run forward?
+// The legality check asks of every dependence whether it still runs forward.
 //
 // An instance's time is the vector of its positions in sequences and its loops' values, from the
-// root of the tree down (relations.h). Two statements share the entries of their common nodes. The
-// sequence where the paths separate distinguishes the statements. So the lexicographic comparison
-// of times gives the order of execution. A dependence a -> b is violated if time(a) >= time(b). A
-// loop carries it if all entries before the loop's are equal and the loop's entry differs.
+// root of the tree down (relations.h). The times of two statements have the entries of their common
+// nodes in common; at the sequence where their paths separate, the entries differ. So the
+// lexicographic comparison of times gives the order of execution. A dependence a -> b is violated
+// if time(a) >= time(b). A loop carries the dependence if all entries before the loop's are equal
+// and the loop's entry differs.
 #include "polyhedral/legality/legality.h"
 
 #include <fmt/format.h>
@@ -33,8 +34,8 @@ struct Asked {
   isl::Set together;            // differences whose first `question.depth` entries are 0
 };
 
-// One check of a tree. Each dependence is mapped to the set of differences between the times of its
-// ends. Every question then asks whether some of these vectors have a certain form.
+// The check of one tree. Each dependence is mapped to the set of differences between the times of
+// its ends. Every question then asks whether some of these differences have a certain form.
 class OrderCheck {
  public:
   OrderCheck(isl_ctx* ctx, const ProofInput& input, const std::vector<OrderQuestion>& questions,
@@ -66,7 +67,7 @@ class OrderCheck {
   const ScheduleTree& tree_;
   const std::vector<OrderQuestion>& questions_;
   const std::vector<WrittenStorage>& storages_;
-  size_t length_ = 0;  // length of times; in `times_` the numbers of the thread follow
+  size_t length_ = 0;  // length of times; in `times_` the thread's numbers follow after them
   IdVector<StatementId, isl::Map> times_;
 };
 
@@ -202,7 +203,7 @@ Status OrderCheck::Answer(const StaysInThread&, const Asked& asked) const {
   return {};
 }
 
-// Checks that no difference is lexicographically zero or negative.
+// Checks that every difference is lexicographically positive.
 Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
   isl::Set prefix = asked.together;
   for (size_t i = 0; i < length_; ++i) {
@@ -214,8 +215,8 @@ Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
   return ExpectNone(prefix, asked.dependence, "order of accesses");
 }
 
-// Checks that a copy started some iterations ahead does not need values written by these
-// iterations.
+// Checks that a copy which starts some iterations ahead does not need a value that an iteration in
+// between writes.
 Status OrderCheck::Answer(const IsCopiedAhead& ahead, const Asked& asked) const {
   const TreeLoop& loop = tree_.loops[ahead.loop];
   const isl::Set near(isl_set_upper_bound_si(asked.together.copy(), isl_dim_set,
@@ -264,7 +265,7 @@ void CollectStages(const TreeNode& node, std::vector<const TreeNode*>& stages) {
   for (const TreeNode& child : node.children) CollectStages(child, stages);
 }
 
-// Checks that only statements inside a stage access its tensor.
+// Checks that only statements inside a stage access the staged tensor.
 Status CheckStages(const ScheduleTree& tree) {
   std::vector<const TreeNode*> stages;
   CollectStages(tree.root, stages);
@@ -284,7 +285,7 @@ Status CheckStages(const ScheduleTree& tree) {
   return {};
 }
 
-// Checks the storages whose order is not proven.
+// Checks by isl the storages whose order `proven` does not have.
 Status CheckStorages(Dependences::Data& data, const ProofInput& input,
                      const std::vector<OrderQuestion>& questions, const std::vector<bool>& proven) {
   if (std::ranges::find(proven, false) == proven.end()) return {};

@@ -8,29 +8,29 @@
 
 namespace tunec {
 
-/// The reordering of reductions that the accuracy contract allows.
+/// The orders of sums that the accuracy contract allows: any order, or only the written one.
 enum class ReductionOrder { kAny, kAsWritten };
 
 /// Checks that the tree is legal. Fails with kIllegalSchedule, naming the violated dependence,
-/// unless:
+/// unless all of these hold:
 ///   - every instance of every statement runs once;
 ///   - every dependence runs forward in the tree's order (those of a reduction on its own
 ///     accumulator may be permuted under kAny);
-///   - no dependence is carried by a parallel loop, nor by a vector loop or one over the threads of
-///     a block unless it is a reorderable reduction's own, into one element;
-///   - data that a pipelined loop copies ahead is written at least as many iterations before, or
-///     outside the loop;
+///   - no parallel loop carries a dependence, and no vector loop or loop over the threads of a
+///     block carries one, except for those of a reorderable reduction into one element on itself;
+///   - data that a pipelined loop copies ahead is written outside the loop, or at least as many
+///     iterations earlier as the loop has stages;
 ///   - no dependence through storage that is separate for each thread of a block goes from one
 ///     thread to another;
 ///   - a staged tensor's values never pass from one run of its stage to another, and only
-///     statements inside touch it (false dependences between runs are void: each run has
-///     separate storage).
+///     statements inside touch it (reuse between runs is not a dependence: each run has separate
+///     storage).
 /// Fails with kResourceLimit if isl needs more than its quota of operations. isl decides only the
 /// questions that the quick proof (order_proof.h) cannot decide.
 Status CheckLegality(const Dependences& dependences, const ScheduleTree& tree,
                      ReductionOrder order);
 
-/// Checks the same by isl alone. Tests compare the result with that of CheckLegality.
+/// Checks the same as CheckLegality, but by isl alone. Tests compare the results of both functions.
 Status CheckLegalityExactly(const Dependences& dependences, const ScheduleTree& tree,
                             ReductionOrder order);
 

@@ -1,8 +1,8 @@
 // Two accesses a[f(x)] and a[g(y)] meet if f(x) = g(y). If f is a single iterator in a dimension,
 // the equation expresses the iterator over y. After substitution in the time of x, intervals bound
-// the difference of the two times. For tiles, init[i,j] and acc[i,j,k] have equal iterators. Then
-// the differences of all shared loops are the literal 0, and the position in the sequence decides.
-// Less simple cases are left to isl.
+// the difference of the two times. In tiles, init[i,j] and acc[i,j,k] have equal iterators. The
+// differences of all shared loops are then the literal 0, and the position in the sequence decides.
+// isl decides the cases that are less simple.
 #include "polyhedral/legality/order_proof.h"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ class Meeting {
   }
   Interval Bounds(const IndexExpr& difference) const { return BoundsOf(difference, Intervals()); }
 
-  /// Returns whether both are the same instance of one statement.
+  /// Returns true only if x and y are the same instance. Requires: both are instances of one
+  /// statement.
   bool IsSameInstance() const {
     for (const VarId v : x_.iterators.ids()) {
       if (x_.iterators[v].extent <= 1) continue;
@@ -56,8 +57,8 @@ class Meeting {
       return found == value_.end() ? IndexExpr::Var(v) : found->second;
     });
   }
-  // Uses the equation to replace an iterator of x, or else of y. A value never contains an iterator
-  // that is replaced.
+  // Uses the equation x = y to replace an iterator of x, or else one of y. No replacement contains
+  // an iterator that is replaced.
   void Relate(const IndexExpr& x, const IndexExpr& y) {
     if (x.UsesLoaded() || y.UsesLoaded()) return;
     if (const auto v = x.AsVar(); v && CanReplace(*v, y)) {
@@ -86,7 +87,8 @@ using Bounds = std::vector<Interval>;
 
 bool IsZero(const Interval& interval) { return interval == Interval{0, 0}; }
 
-// Returns whether one of the first `depth` differences is never 0.
+// Returns whether one of the first `depth` differences is never 0, so that the instances never
+// share these entries of time.
 bool PartBefore(const Bounds& differences, size_t depth) {
   return std::any_of(differences.begin(), differences.begin() + static_cast<std::ptrdiff_t>(depth),
                      [](const Interval& i) { return i.lo > 0 || i.hi < 0; });
@@ -152,8 +154,8 @@ bool OrderProof::SameThread(const Meeting& meeting, const Access& x, const Acces
   return true;
 }
 
-// Returns whether the statement's instances run one by one in the order of its iterators, all with
-// the same storage, as they are written.
+// Returns whether the statement's instances run one by one in the order of its iterators, and no
+// question other than RunsForward concerns the dependence.
 bool OrderProof::KeepsItsOrder(const DependenceEnds& ends) const {
   const bool more_is_asked = std::ranges::any_of(questions_, [&](const OrderQuestion& question) {
     return !std::holds_alternative<RunsForward>(question.asks) && Concerns(question, input_, ends);
@@ -177,7 +179,8 @@ bool OrderProof::Holds(const WrittenStorage& storage, const Access& x, const Acc
   const Bounds differences = Differences(meeting, x, y);
   return std::ranges::all_of(questions_, [&](const OrderQuestion& question) {
     if (!Concerns(question, input_, ends)) return true;
-    // Both times have the entries before the node and its own entry only inside the node that asks.
+    // Both times have entries for the node and for all nodes above only if both statements are
+    // inside the node.
     const size_t depth = question.depth;
     if (!question.inside.contains(x.statement) || !question.inside.contains(y.statement)) {
       return false;

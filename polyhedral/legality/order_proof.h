@@ -9,8 +9,8 @@
 namespace tunec {
 
 /// Returns for each storage whether the tree's order certainly respects its dependences; false
-/// means unknown. Every pair of instances that touch one element counts as a dependence, in their
-/// original order. Time: pairs of accesses times questions.
+/// means unknown. Every pair of instances that access one element, of which one writes, counts as a
+/// dependence in the original order. Time: pairs of accesses times questions.
 std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<OrderQuestion>& questions,
                              const std::vector<WrittenStorage>& storages);
 

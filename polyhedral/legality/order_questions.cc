@@ -8,7 +8,7 @@
 #include "polyhedral/thread_sums.h"
 #include "support/overloaded.h"
 
-// No default: each kind of node must be listed to compile, even if it asks nothing.
+// No default: a new kind of node must be listed in the switch to compile, even if it asks nothing.
 #pragma GCC diagnostic error "-Wswitch"
 
 namespace tunec {
@@ -60,13 +60,15 @@ class Collector {
   std::vector<OrderQuestion> of_loops_;
 };
 
-// Returns whether lanes that all add to one element are summed first.
+// Returns whether the lanes of this vector loop all add to one element. Their values are then
+// summed before the addition.
 bool IsSumOfLanes(VarId loop, const ProofInput& input, const DependenceEnds& ends) {
   return input.tree.loops[loop].kind == LoopKind::kVector && ArePermutable(input, ends) &&
          WritesOneElement(input.tree, ends.from, input.statements[ends.from], loop);
 }
 
-// Returns whether threads that all add to one element compute separate parts, which are combined.
+// Returns whether the threads of this loop all add to one element. Each thread then computes a
+// separate part, and the parts are combined.
 bool IsSumOfThreads(VarId loop, const ProofInput& input, const DependenceEnds& ends) {
   if (!IsBlock(input.tree.loops[loop].kind) || !ArePermutable(input, ends)) return false;
   const auto sum = ThreadSumOf(input.tree, ends.from, input.statements[ends.from]);

@@ -1,11 +1,11 @@
-// The questions that a schedule tree asks about dependences. They are collected once for both
-// provers: isl's (legality.cc) and the quick one by intervals (order_proof.cc).
+// The questions about dependences that a schedule tree must answer. They are collected once for
+// both provers: isl's (legality.cc) and the quick one by intervals (order_proof.cc).
 //
 // An instance's time is the vector of its positions in sequences and its loops' values, from the
 // root of the tree down (relations.h). A question is about the difference of the times of two
 // dependent instances, entry by entry. It concerns certain dependences whose first `depth`
-// differences are 0, and requires a property of the next difference. A prover visits all
-// alternatives of `asks`, so a new alternative does not compile until both provers handle it.
+// differences are 0, and requires a property of the next difference. A prover must handle all
+// alternatives of `asks`: a new alternative does not compile until both provers handle it.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@
 namespace tunec {
 
 /// A staged tensor: every value stays in one run of its stage, so all of the first `depth`
-/// differences are 0. Each run has separate storage, so reuse between runs is void: later questions
-/// are about dependences within a run.
+/// differences are 0. Each run has separate storage, so reuse between runs is not a dependence.
+/// Later questions about this tensor are only about dependences within a run.
 struct StaysInRun {
   TensorId tensor;
 };
 
-/// Storage that is separate for each thread of a block: both instances run on one thread.
+/// Storage that is separate for each thread of a block: both instances run on the same thread.
 struct StaysInThread {
   TensorId tensor;
 };
@@ -34,8 +34,8 @@ struct StaysInThread {
 /// The difference is lexicographically positive.
 struct RunsForward {};
 
-/// A pipelined loop starts the second instance ahead: the next difference is at least the number of
-/// its stages.
+/// A pipelined loop starts the second instance, a copy, ahead of its iteration. The next difference
+/// is at least the loop's number of stages.
 struct IsCopiedAhead {
   VarId loop;
 };
@@ -47,7 +47,7 @@ struct IsNotCarried {
 
 struct OrderQuestion {
   std::variant<StaysInRun, StaysInThread, RunsForward, IsCopiedAhead, IsNotCarried> asks;
-  size_t depth = 0;              // entries of time before the node that asks
+  size_t depth = 0;              // number of entries of time before the entry of the node that asks
   std::set<StatementId> inside;  // statements inside the node
 };
 
@@ -63,18 +63,20 @@ struct ProofInput {
   ReductionOrder order;
 };
 
-/// The dependences of instances of one statement on those of another, through one storage.
+/// Properties of the dependences of instances of one statement on those of another, through one
+/// storage.
 struct DependenceEnds {
   StatementId from;
   StatementId to;
   TensorId storage;
-  bool flow = false;  // some may transfer a value
+  bool flow = false;  // some of the dependences may transfer a value
 };
 
-/// Returns whether the dependences are a reduction's on its own accumulator, which may be permuted.
+/// Returns whether the dependences are those of a reduction on its own accumulator, which may be
+/// permuted.
 bool ArePermutable(const ProofInput& input, const DependenceEnds& ends);
 
-/// Returns whether the question concerns these dependences.
+/// Returns whether the question concerns dependences with these ends.
 bool Concerns(const OrderQuestion& question, const ProofInput& input, const DependenceEnds& ends);
 
 }  // namespace tunec

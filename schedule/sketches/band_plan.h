@@ -26,23 +26,23 @@ struct BandPlan {
   std::vector<SkewStep> skews;
   std::vector<std::string> order;  // the loops after the skews, outermost first
   std::vector<BandLoop> loops;     // the loops in the order of the rows
-  /// The loops of the chosen band: the outermost band that has several loops or a loop without
-  /// dependences.
+  /// The loops of the chosen band: the outermost band that has several long loops, or whose first
+  /// loop carries no dependence; else the outermost band.
   size_t band_begin = 0;
   size_t band_end = 0;
-  /// Loops whose iterations may become lanes if the dependences allow it, the most promising first.
-  /// A write is contiguous along each of these loops. Loops that can be made innermost come first.
+  /// The loops along which a write is contiguous, the most promising first. Their iterations may
+  /// become lanes if the dependences allow it. Loops that can be made innermost come first.
   std::vector<size_t> vectors;
-  /// Short loops whose value decides the work of an instance.
+  /// Short loops that decide, by a condition in a value, which work an instance does.
   std::vector<size_t> cases;
-  /// For each loop that may become lanes: the loop of the band along which an operand is contiguous
-  /// that is strided for the lanes.
+  /// For a loop whose iterations may become lanes and along which an operand is strided: the loop
+  /// of the band along which this operand is contiguous.
   std::map<size_t, size_t> along_operand;
   bool has_conditions = false;
-  /// Exactly one loop carries no dependence, and only loops that carry dependences are inside.
+  /// Exactly one loop of the band carries no dependence, and all loops inside it carry dependences.
   bool around_recurrence = false;
-  /// Tiles of the band reuse values. Either several of its loops carry dependences, or one does and
-  /// another is along values that are read again.
+  /// Tiles of the band reuse values. Either several of its long loops carry dependences, or one
+  /// does and a read does not use the iterator of a loop without dependences.
   bool reuses = false;
 
   /// Returns the loop of the band that carries no dependence, if there is exactly one.
@@ -50,8 +50,9 @@ struct BandPlan {
   bool InBand(size_t loop) const { return loop >= band_begin && loop < band_end; }
 };
 
-/// Returns nothing for a statement without loops. Skewing cannot produce a row that is reversed or
-/// adds no iterator. Such a row is simplified to its iterator, or omitted.
+/// Returns the plan of the statement. Returns nothing for a statement without loops. Skewing cannot
+/// produce a row that is reversed or adds no iterator. Such a row is replaced by its iterator, or
+/// omitted.
 std::optional<BandPlan> PlanBand(const AffineSchedule& proposed, const Compute& compute,
                                  const Statement& statement, StatementId id);
 

@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// The transformations of a band that are used; illegal ones are omitted.
+/// The transformations of a band that are used. Transformations that are illegal must be left out.
 struct BandForm {
   bool tiles = false;
   bool tasks = false;
@@ -17,10 +17,10 @@ struct BandForm {
 
 struct BandChoice {
   BandForm form;
-  std::vector<int64_t> tiles;  // per loop of the band; a tile as large as its loop does not split
-                               // it
-  int64_t jam = 1;             // number of iterations that run together if there are no lanes
-  int64_t piece = 0;           // length of the parts of a loop that is split into tasks of vectors
+  std::vector<int64_t>
+      tiles;          // per loop of the band; a loop with a tile of its full size is not split
+  int64_t jam = 1;    // number of iterations that run together if there are no lanes
+  int64_t piece = 0;  // length of the parts of a loop, if parts become tasks of vectors
   int threads = 1;
 };
 

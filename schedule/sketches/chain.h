@@ -18,16 +18,17 @@ struct Chain {
   std::shared_ptr<const ChainedSum> first;  // the first sum
 };
 
-/// Returns the Compute's two sums, if each element of the second sum's operand is computed from one
-/// result of the first, which sums few elements.
+/// Returns the Compute's two sums. Each element of the second sum's operand must be computed from
+/// one result of the first sum, and the first sum must add few elements. Returns nothing for any
+/// other Compute.
 std::optional<Chain> FindChain(const NamedCompute& lowering, const Target& target);
 
-/// Adds the first sum to `plan`, the plan of the second. Returns false unless the plan computes its
-/// operand by blocks of rows, contiguous along the reduced dimension.
+/// Adds the first sum to `plan`, the plan of the second sum. Returns false, and adds nothing,
+/// unless the plan computes its operand by blocks of rows, contiguous along the reduced dimension.
 bool AddFirstSum(const Chain& chain, TilePlan& plan);
 
-/// Returns the second sum's tiles of at most `most_vectors` vectors, with the cost of both sums.
-/// The first sum's tiles have the same rows.
+/// Returns tiles of the second sum, of at most `most_vectors` vectors per row, with the cost of
+/// both sums. A tile of the first sum has the same rows.
 std::vector<CostedTile> ChainTiles(const TilePlan& plan, const Target& target, int64_t lanes,
                                    int64_t most_vectors);
 

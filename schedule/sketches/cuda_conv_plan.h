@@ -1,4 +1,4 @@
-// The roles of a convolution's iterators in a block's tile that warps compute by matrix
+// The roles of a convolution's iterators in a tile of a block that warps compute by matrix
 // instructions (cuda_conv.cc), and the sizes of the tile's parts.
 #pragma once
 
@@ -23,37 +23,37 @@ struct CudaConvOperand {
   int64_t bytes = 2;  // size of an element
   /// Order of the dimensions in shared storage; the dimension that is reduced in K-blocks is last.
   std::vector<int64_t> dimensions;
-  /// Output iterators that select a block's window, or its begin.
+  /// Output iterators that decide where a block's copy of the operand begins.
   std::vector<VarId> starts;
 };
 
-/// The plan of a convolution. The instruction's rows are output channels, its columns are
-/// neighbours along a line of pixels. A tile has several lines.
+/// The plan of a convolution. The rows of the instruction are output channels, its columns are
+/// neighbouring pixels of a line. A tile has several lines.
 struct CudaConvPlan {
   CudaTilePlan tile;  // without reductions outside of the K-blocks
   const TileIntrinsic* intrinsic = nullptr;
-  VarId row;                      // an output channel: used by the weights only
-  VarId line;                     // used by the image only
+  VarId row;                      // an output channel: only the weights use it
+  VarId line;                     // a line of pixels: only the image uses it
   VarId column;                   // a pixel of a line
   std::vector<VarId> grid;        // outputs that number blocks, outermost first
-  std::vector<int64_t> fragment;  // order of the sums' dimensions: others, the line, the row, the
-                                  // column
+  std::vector<int64_t> fragment;  // order of the sums' dimensions: the other dimensions, the line,
+                                  // the row, the column
   CudaConvOperand weights;
   CudaConvOperand image;
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
-  /// Returns the multiply-adds per element of a tile and per step along the dimension that is
-  /// reduced in K-blocks.
+  /// Returns the number of multiply-adds for one element of a tile in one step along the dimension
+  /// that is reduced in K-blocks.
   int64_t Taps() const;
 };
 
 /// Returns the packs of operands that MakeCudaConvPlan requires. Returns an empty list if the first
-/// statement is not a sum of products that it supports.
+/// statement is not a sum of products of this kind.
 std::vector<PackStep> PacksOfCudaConv(const Compute& compute);
 
-/// Returns a plan if the first statement is a sum of products of an image's windows and weights,
-/// and the contract permits a matrix instruction of the device for it. `compute` has the sum and
-/// the statements that follow it and write outputs.
+/// Returns a plan if the first statement is a sum of products of an image's windows and weights.
+/// The contract must permit a matrix instruction of the device for this sum. `compute` has the sum
+/// and the statements after it that write outputs.
 std::optional<CudaConvPlan> MakeCudaConvPlan(const Compute& compute, const Accelerator& device,
                                              const RoundingFreedom& rounding);
 
@@ -75,12 +75,12 @@ struct CudaConvChoice {
   bool operator==(const CudaConvChoice&) const = default;
 };
 
-/// Returns the choice, reduced to sizes that the plan and the device allow. Requires: a device with
-/// all facts.
+/// Returns the choice, reduced to sizes that the plan and the device allow. Requires: no property
+/// of the device is unknown (WithAllFacts).
 CudaConvChoice Fitted(const CudaConvPlan& plan, CudaConvChoice choice, const Accelerator& device);
 
-/// Returns the number of iterations of an iterator in a tile or in a K-block. Tiles at the end have
-/// the same number (`pad`).
+/// Returns the number of iterations of an iterator in a tile or in a K-block. The last tile has the
+/// same number, because the step `pad` fills it.
 int64_t TileExtent(const CudaConvPlan& plan, const CudaConvChoice& choice, VarId iterator);
 
 int64_t BlocksOf(const CudaConvPlan& plan, const CudaConvChoice& choice);
@@ -89,14 +89,16 @@ int64_t BlocksOf(const CudaConvPlan& plan, const CudaConvChoice& choice);
 /// operand.
 int64_t SideLength(const CudaConvPlan& plan, const CudaConvChoice& choice, const IndexExpr& index);
 
-/// Returns the actual number of stages: at most the number of K-blocks.
+/// Returns the number of stages that are useful: at most the number of K-blocks.
 int64_t StagesOf(const CudaConvPlan& plan, const CudaConvChoice& choice);
 
-/// Returns the estimated time by occupancy, waves and bytes. Requires: a device with all facts.
+/// Returns the estimated time by occupancy, waves and bytes. Requires: no property of the device is
+/// unknown (WithAllFacts).
 double EstimateSeconds(const CudaConvPlan& plan, const CudaConvChoice& choice,
                        const Accelerator& device);
 
-/// Returns the choice with the least estimated time. Requires: a device with all facts.
+/// Returns the choice with the least estimated time. Requires: no property of the device is unknown
+/// (WithAllFacts).
 CudaConvChoice BestCudaConv(const CudaConvPlan& plan, const Accelerator& device);
 
 }  // namespace tunec

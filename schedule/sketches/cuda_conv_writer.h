@@ -1,4 +1,4 @@
-// The steps of a convolution's tile of matrix instructions.
+// Writes the steps of a convolution's tile that warps compute by matrix instructions.
 #pragma once
 
 #include "schedule/schedule.h"
@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Adds the steps of the plan for a Fitted choice.
+/// Adds the steps of the plan. Requires: `choice` comes from Fitted.
 void WriteCudaConv(const CudaConvPlan& plan, const CudaConvChoice& choice, Schedule& schedule);
 
 }  // namespace tunec

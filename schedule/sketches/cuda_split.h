@@ -1,5 +1,5 @@
-// Split sums on a device, for sums with too few outputs to occupy all processors. Blocks reduce one
-// part each, and a second phase adds the parts.
+// Split sums on a device, for sums with too few outputs to occupy all processors. Each block sums
+// one part of the products, and a second phase adds the parts.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,25 @@ struct SumParts {
   int64_t count = 1;
   std::vector<ComputeStep> steps;  // steps that split the sum into two statements
   Compute partial;                 // the statement that computes the partial sums, alone
-  DevicePhase adding;              // the other statement, with the followers of the sum
-  std::string loop;                // loop over the parts in `adding`
-  double seconds = 0;              // cost of the split, besides the partial sums
+  DevicePhase adding;  // the statement with the original sum's name, which adds the parts, and its
+                       // followers
+  std::string loop;    // loop over the parts in `adding`
+  double seconds = 0;  // time for storing and adding the partial sums
 };
 
-/// Returns possible numbers of parts for `length` iterations. Each divides the length and is at
-/// least twice the previous one. No part has fewer than `least` iterations.
+/// Returns possible numbers of parts for `length` iterations, at most 64. Each number divides the
+/// length and is at least twice the previous one. No part has fewer than `least` iterations.
 std::vector<int64_t> PartCounts(int64_t length, int64_t least);
 
-/// Returns possible lengths of the parts if the last part may be shorter. They are multiples of
-/// `multiple`, at least `least`, and each is at most about half of the previous one.
+/// Returns possible lengths of the parts if the last part may be shorter. The lengths are multiples
+/// of `multiple`, and each is at most about half of the previous one. There are at most 64 parts,
+/// of about `least` iterations or more.
 std::vector<int64_t> PartLengths(int64_t length, int64_t least, int64_t multiple);
 
-/// Splits the first statement's sum into parts of `reduced`, `length` iterations long. Partial sums
-/// are contiguous along `column`, an iterator of the written index. Returns nothing if the contract
-/// requires sums in the written order.
+/// Splits the first statement's sum along the iterator `reduced` into parts of `length` iterations.
+/// Partial sums are contiguous along `column`, an iterator of the written index. Returns nothing if
+/// the contract requires sums in the written order, or if a step or the phase that adds does not
+/// fit.
 std::optional<SumParts> SplitSum(const PhaseQuestion& question, VarId reduced, VarId column,
                                  int64_t length);
 

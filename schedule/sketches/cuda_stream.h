@@ -11,12 +11,12 @@ namespace tunec {
 
 struct EstimatedSketch {
   Sketch sketch;
-  double seconds = 0;  // for the initial values of its knobs
+  double seconds = 0;  // estimated time for the initial values of its knobs
 };
 
-/// Returns sketches for the lowerings of a group that are such streams, the best first. Receives
-/// all lowerings, because they differ in sizes that only the device can rank. Applies each sketch
-/// that it returns. Requires: a device with all facts.
+/// Returns sketches for the lowerings of a group that are flash attention, the best first. Receives
+/// all lowerings, because they differ in sizes that only estimates for the device can rank. Applies
+/// each sketch that it returns. Requires: no property of the device is unknown (WithAllFacts).
 std::vector<EstimatedSketch> MakeCudaStreamSketches(const std::vector<NamedCompute>& lowerings,
                                                     const Accelerator& device,
                                                     const RoundingFreedom& rounding);

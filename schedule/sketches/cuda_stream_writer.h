@@ -1,4 +1,4 @@
-// The steps of a block that streams two products.
+// The steps of flash attention on a device, for one block of rows in each block of threads.
 #pragma once
 
 #include "schedule/schedule.h"
@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Returns the schedule of the plan for a Fitted choice.
+/// Returns the schedule of the plan. Requires: `choice` comes from Fitted.
 Schedule WriteCudaStream(const CudaStreamPlan& plan, const CudaStreamChoice& choice);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// The roles of a sum's iterators in a block's tile that warps compute by matrix instructions
+// The roles of a sum's iterators in a tile of a block that warps compute by matrix instructions
 // (cuda_tensor.cc), and the sizes of the tile's parts.
 #pragma once
 
@@ -20,26 +20,26 @@ namespace tunec {
 struct CudaTensorOperand {
   std::string tensor;
   std::vector<IndexExpr> index;
-  std::optional<size_t> plane;      // dimension of the bf16 split's planes
-  int64_t planes = 1;               // number of planes; a K-block has all of them
-  int64_t bytes = 2;                // size of an element
-  VarId across;                     // row of the left operand, column of the right operand
-  bool along_reduced = true;        // contiguous along the reduced dimension, else along `across`
+  std::optional<size_t> plane;  // dimension of the bf16 split's planes
+  int64_t planes = 1;           // number of planes; a K-block has all of them
+  int64_t bytes = 2;            // size of an element
+  VarId across;                 // the row for the left operand, the column for the right operand
+  bool along_reduced = true;    // contiguous along the reduced dimension, else along `across`
   std::vector<int64_t> dimensions;  // order in memory, the innermost last
   int64_t chunk = 8;                // number of elements that a thread copies at once
 };
 
 struct CudaTensorPlan {
-  CudaTilePlan tile;  // a block's tile has several of its `row`, `column` and `piecewise`
+  CudaTilePlan tile;  // a tile has several iterations of its `row`, `column`, `piecewise`
   const TileIntrinsic* intrinsic = nullptr;
-  std::vector<int64_t> fragment;  // order of the sums' dimensions: others, the row, the column
+  std::vector<int64_t> fragment;  // order of the sums' dimensions: the row and the column last
   std::vector<VarId> grid;        // outputs that number blocks, outermost first
   std::vector<VarId> outside;     // reductions around the K-blocks in shared storage
   CudaTensorOperand left;         // the operand that uses the row
   CudaTensorOperand right;        // the operand that uses the column
-  bool padded = false;            // tiles may extend beyond the ends of their dimensions
-  // For split operands: the reduction over products of terms, the small ones first. Each K-block is
-  // then a separate sum, which lanes add to their sums.
+  bool padded = false;            // tiles may extend beyond the ends of the sum's dimensions
+  // For split operands: the reduction over products of terms, the small products first. Each
+  // K-block is then a separate sum, which the lanes add to their sums.
   std::optional<VarId> term;
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
@@ -48,25 +48,25 @@ struct CudaTensorPlan {
   int Terms() const { return !term ? 1 : tile.Extent(*term) == 3 ? 2 : 3; }
 };
 
-/// Returns the matrix instruction for the sum's products. Returns null if there is none, or if the
-/// contract forbids it.
+/// Returns the matrix instruction for the sum's products. Returns null if the device has none, or
+/// if the contract forbids it.
 const TileIntrinsic* MatrixInstructionFor(const Statement& sum, const Accelerator& device,
                                           const RoundingFreedom& rounding);
 
-/// Returns the multiply-adds of the instruction per clock of a processor.
+/// Returns the multiply-adds that a processor executes per clock by the instruction.
 double MatrixRate(const TileIntrinsic& intrinsic, const Accelerator& device);
 
-/// Returns nothing in these cases: the contract permits no matrix instruction of the device for the
-/// first statement as a sum of products of two elements; an operand is not a rectangular slice;
-/// complete instructions do not fill its row, column and reduced dimension. `compute` has the sum,
-/// as written or with operands split by `precision`, and the statements that follow it and write
-/// outputs.
+/// Returns the plan for the first statement, or nothing in these cases: the statement is not a sum
+/// of products of two elements; the contract permits no matrix instruction of the device; an
+/// operand is not a rectangular slice; complete instructions do not fill its row, column and
+/// reduced dimension. `compute` has the sum, as written or with operands split by `precision`, and
+/// the statements after it that write outputs.
 std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const Accelerator& device,
                                                  const RoundingFreedom& rounding);
 
 /// Returns a plan for any extents. The sum is padded until all tiles are full. Copies are narrower
-/// if rows in memory are not multiples of 16 bytes. Also returns nothing if no copy can hold the
-/// zeros.
+/// if rows in memory are not multiples of 16 bytes. Returns nothing in the cases of
+/// MakeCudaTensorPlan but the last, and if no copy can hold the zeros.
 std::optional<CudaTensorPlan> MakePaddedCudaTensorPlan(const Compute& compute,
                                                        const Accelerator& device,
                                                        const RoundingFreedom& rounding);
@@ -80,35 +80,37 @@ struct CudaTensorChoice {
   int64_t column_tiles = 4;
   int64_t steps = 2;   // number of instructions along the reduced dimension in a K-block
   int64_t stages = 3;  // number of K-blocks in shared storage at once
-  int64_t band = 1;    // number of rows of blocks that run near each other
+  int64_t band = 1;    // rows of blocks in a band, whose blocks run near each other in time
 
   int64_t Warps() const { return row_warps * column_warps; }
   bool operator==(const CudaTensorChoice&) const = default;
 };
 
 /// Returns the choice, reduced to sizes that the plan and the device allow. Tiles of blocks fill
-/// the row, the column and the reduced dimension; with padding they are at most twice as long.
-/// Threads, registers and shared storage suffice. Requires: powers of two, except for the stages; a
-/// device with all facts.
+/// the row, the column and the reduced dimension; with padding they are at most twice as long. The
+/// device has enough threads, registers and shared storage for a block. Requires: the sizes are
+/// powers of two, except for the stages; no property of the device is unknown (WithAllFacts).
 CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
                         const Accelerator& device);
 
-/// Returns the number of iterations of an iterator in a tile: 1 for iterators that only number
-/// blocks.
+/// Returns the number of iterations of an iterator in a tile: 1 for an iterator whose iterations
+/// are different blocks.
 int64_t TileExtent(const CudaTensorPlan& plan, const CudaTensorChoice& choice, VarId iterator);
 
-/// Returns the step that makes all tiles full: the iterators that tiles do not divide. Returns
-/// nothing if tiles divide all.
+/// Returns the step that pads the iterators whose extents the tiles do not divide. Returns nothing
+/// if tiles divide all extents.
 std::optional<PadStep> PaddingOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice);
 
-/// Returns the actual number of stages: at most the number of K-blocks.
+/// Returns the number of stages that are useful: at most the number of K-blocks.
 int64_t StagesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice);
 
-/// Returns the estimated time by occupancy, waves and bytes. Requires: a device with all facts.
+/// Returns the estimated time by occupancy, waves and bytes. Requires: no property of the device is
+/// unknown (WithAllFacts).
 double EstimateSeconds(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                        const Accelerator& device);
 
-/// Returns the choice with the least estimated time. Requires: a device with all facts.
+/// Returns the choice with the least estimated time. Requires: no property of the device is unknown
+/// (WithAllFacts).
 CudaTensorChoice BestCudaTensor(const CudaTensorPlan& plan, const Accelerator& device);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// The roles of a sum's iterators in a block's tile (cuda_tile.cc), and the sizes of the tile's
+// The roles of a sum's iterators in a tile of a block (cuda_tile.cc), and the sizes of the tile's
 // parts.
 #pragma once
 
@@ -19,9 +19,9 @@ namespace tunec {
 struct CudaTileOperand {
   std::string tensor;
   std::vector<IndexExpr> index;
-  bool shared = false;  // copied to storage of the block: a tile of it is a rectangular slice
+  bool shared = false;  // copied to shared storage: a tile of it is a rectangular slice
   // Dimensions of which a tile reads a window; windows of neighbouring tiles may overlap. An
-  // operand with windows is shared only if the choice says so.
+  // operand with windows is shared only if the choice has `windows`.
   std::vector<size_t> windows;
   // Dimensions in which a reduction other than the piecewise one selects an element by a quotient.
   // A tile is then a rectangular slice for each iteration of this reduction. Only tiles of warps
@@ -30,19 +30,19 @@ struct CudaTileOperand {
   // Output iterators that decide where in the tensor a block's copy begins.
   std::vector<VarId> starts;
   int64_t bytes = 4;  // size of an element
-  // Facts about the index, stored so that choices can be compared quickly.
+  // Properties of the index, stored so that choices can be compared quickly.
   std::vector<VarId> iterators;
   bool knows_column = false;
   bool knows_row = false;
   bool has_neighbours = false;  // neighbouring columns are contiguous
 };
 
-/// An output iterator of which a tile has several iterations. They are distributed over threads; in
-/// a row or a column, a thread may have several.
+/// An output iterator of which a tile has several iterations, distributed over threads. For a row
+/// or a column, one thread may have several of these iterations.
 struct CudaTileAxis {
   VarId iterator;
   int64_t extent = 1;
-  bool free = true;  // without conditions: a thread may have several elements
+  bool free = true;  // without conditions, so a thread may have several elements
 };
 
 struct CudaTilePlan {
@@ -53,8 +53,8 @@ struct CudaTilePlan {
   std::vector<std::string> registers;  // tensors whose parts are private to threads
   std::vector<CudaTileOperand> operands;
   CudaTileAxis column;                       // contiguous in the output
-  std::optional<CudaTileAxis> outer_column;  // for the same operands, if the columns are few
-  CudaTileAxis row;                          // an iterator that the columns' operands do not use
+  std::optional<CudaTileAxis> outer_column;  // more columns of these operands, if `column` is short
+  CudaTileAxis row;  // an iterator that the operands of the columns do not use
   std::optional<CudaTileAxis> outer_row;
   std::vector<VarId> grid;     // other outputs, outermost first
   std::vector<VarId> outside;  // reductions around the K-blocks in shared storage
@@ -62,8 +62,8 @@ struct CudaTilePlan {
   std::vector<VarId> inside;   // reductions that each K-block contains completely
   std::vector<VarId> outputs;  // all output iterators
   double reductions = 1;       // iterations for each output
-  // Tiles extend beyond the ends of their dimensions, and the sum is padded until all tiles are
-  // full. Conditions of its domain become zeros in the copies of operands.
+  // Tiles extend beyond the ends of the sum's dimensions, and the sum is padded until all tiles are
+  // full. The conditions of the sum's domain become zeros in the copies of operands.
   bool padded = false;
   bool pads_pieces = false;  // the last K-block of the reduction is padded too
 
@@ -71,25 +71,25 @@ struct CudaTilePlan {
   const std::string& Name(VarId iterator) const { return sum.iterators[iterator].name; }
 };
 
-/// Returns nothing unless the first statement is a sum over two operands that each use outputs
-/// which the other does not use. `compute` has the sum and its followers.
+/// Returns a plan if the first statement is a sum over two operands, and each operand uses outputs
+/// that the other one does not use. `compute` has the sum and its followers.
 std::optional<CudaTilePlan> MakeCudaTilePlan(const Compute& compute);
 
-/// Returns a plan whose tiles are all full (`pad`). Also returns nothing if an operand cannot be
-/// copied, because its end would then be a condition for each product. The order of sums must
-/// permit removing the conditions.
+/// Returns a plan whose tiles are all full (`pad`). Returns nothing if MakeCudaTilePlan does, and
+/// if an operand cannot be copied, because its end would then be a condition for each product. Also
+/// returns nothing if `order` does not permit removing the conditions.
 std::optional<CudaTilePlan> MakePaddedCudaTilePlan(const Compute& compute, ReductionOrder order);
 
 struct CudaTileChoice {
   int64_t column_threads = 16;
   int64_t column_elements = 4;  // elements of a thread
-  int64_t outer_columns = 1;    // number of threads
+  int64_t outer_columns = 1;    // number of threads along `outer_column`
   int64_t row_threads = 8;
   int64_t row_elements = 4;
   int64_t outer_rows = 1;
   int64_t piece = 8;  // iterations of the piecewise reduction in a K-block
   int64_t stages = 2;
-  int64_t band = 1;      // number of rows of blocks that run near each other
+  int64_t band = 1;      // rows of blocks in a band, whose blocks run near each other in time
   bool windows = false;  // windows are shared
   int64_t parts = 1;     // number of parts of the reduction, each computed by separate blocks
                          // (cuda_split.h)
@@ -100,19 +100,19 @@ struct CudaTileChoice {
   int64_t Threads() const { return column_threads * outer_columns * row_threads * outer_rows; }
 };
 
-/// Returns the choice, reduced to sizes that the plan allows: at most the threads of a block and
-/// the shared storage of the device.
+/// Returns the choice, reduced to sizes that the plan allows, to the threads of a block and to the
+/// shared storage of the device.
 CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Accelerator& device);
 
-/// Returns the number of iterations of an iterator in a tile: 1 for iterators that only number
-/// blocks.
+/// Returns the number of iterations of an iterator in a tile: 1 for an iterator whose iterations
+/// are different blocks.
 int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator);
 
 /// Returns the iterations of the piecewise reduction in a K-block.
 int64_t PieceLength(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
-/// Returns the step that makes all tiles full: the iterators that tiles do not divide. Returns
-/// nothing if the plan is not padded, or if tiles divide all and there are no conditions.
+/// Returns the step that pads the iterators whose extents the tiles do not divide. Returns nothing
+/// if the plan is not padded, or if tiles divide all extents and the sum has no conditions.
 std::optional<PadStep> PaddingOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
 int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
@@ -125,19 +125,22 @@ int64_t SideLength(const CudaTilePlan& plan, const CudaTileChoice& choice, const
 bool IsShared(const CudaTilePlan& plan, const CudaTileChoice& choice,
               const CudaTileOperand& operand);
 
-/// Returns the index without output iterators of which a tile has one iteration, and without the
-/// constant.
+/// Returns the index without the constant and without output iterators of which a tile has one
+/// iteration.
 IndexExpr PlaceInTile(const CudaTilePlan& plan, const CudaTileChoice& choice,
                       const IndexExpr& index);
 
-/// Returns the actual number of stages: one without shared copies or with only one K-block.
+/// Returns the number of stages that are useful: one without shared copies or with only one
+/// K-block.
 int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
-/// Returns the estimated time by occupancy, waves and bytes. Requires: a device with all facts.
+/// Returns the estimated time by occupancy, waves and bytes. Requires: no property of the device is
+/// unknown (WithAllFacts).
 double EstimateSeconds(const CudaTilePlan& plan, const CudaTileChoice& choice,
                        const Accelerator& device);
 
-/// Returns the choice with the least estimated time. Requires: a device with all facts.
+/// Returns the choice with the least estimated time. Requires: no property of the device is unknown
+/// (WithAllFacts).
 CudaTileChoice BestCudaTile(const CudaTilePlan& plan, const Accelerator& device);
 
 }  // namespace tunec

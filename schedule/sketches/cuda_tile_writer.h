@@ -1,4 +1,4 @@
-// The steps of a block's tile of sums.
+// Writes the steps of a block's tile of sums that threads compute.
 #pragma once
 
 #include "schedule/schedule.h"
@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Adds the steps of the plan for a Fitted choice.
+/// Adds the steps of the plan. Requires: `choice` comes from Fitted.
 void WriteCudaTile(const CudaTilePlan& plan, const CudaTileChoice& choice, Schedule& schedule);
 
 }  // namespace tunec

@@ -1,7 +1,7 @@
 // The cost of blocks of threads on a device, for analytic choices: by occupancy, waves and bytes.
 //
-// The assumptions are those of kernel/predict, and equally rough: they only have to rank schedules
-// of one Compute.
+// The assumptions are those of kernel/predict, and equally rough: the costs only have to rank
+// schedules of one Compute.
 #pragma once
 
 #include <cstdint>
@@ -13,39 +13,40 @@
 
 namespace tunec {
 
-/// Fills unknown properties of the device with those of a mid-range GPU.
+/// Returns the device with its unknown properties set to those of a mid-range GPU.
 Accelerator WithAllFacts(const Accelerator& device);
 
 /// The work of one phase.
 struct PhaseCost {
   int64_t blocks = 1;
   BlockUse use;
-  double clocks = 0;         // clocks in which the processor issues instructions of one block
-  double l2_bytes = 0;       // bytes of one block
-  double memory_bytes = 0;   // bytes of all blocks
-  int64_t busy_threads = 0;  // number of threads that keep a processor busy; 0: as many as its
-                             // multiply-adds need
+  double clocks = 0;        // clocks that one block needs to issue its instructions
+  double l2_bytes = 0;      // bytes between L2 and the processors, for one block
+  double memory_bytes = 0;  // bytes between memory and L2, for all blocks
+  int64_t busy_threads =
+      0;  // number of threads that keep a processor busy; 0: the number for the multiply-add units
 };
 
-/// Returns seconds; infinite if not even one block fits. Requires: a device with all facts.
+/// Returns seconds; infinite if not even one block fits. Requires: no property of the device is
+/// unknown (WithAllFacts).
 double EstimateSeconds(const PhaseCost& cost, const Accelerator& device);
 
-/// Returns seconds for blocks whose warps multiply tiles. Two warps for each of the four
-/// multiplying units keep a processor busy: one loads while the other multiplies. `clocks` returns
-/// the clocks of a block if `resident` blocks share a processor; the result is > 0.
+/// Returns seconds for blocks whose warps multiply tiles. Two warps for each of the four matrix
+/// units keep a processor busy: one warp loads while the other multiplies. `clocks` returns the
+/// clocks of a block if `resident` blocks share a processor; the result is > 0.
 double EstimateWarpSeconds(PhaseCost cost, const Accelerator& device,
                            const std::function<double(int64_t resident)>& clocks);
 
-/// Returns the clocks until data arrives from memory if `resident` blocks share a processor. Other
-/// blocks work meanwhile.
+/// Returns the clocks that a wait for memory costs a processor, for each block: the latency divided
+/// by the number of resident blocks, because other blocks work while one waits.
 double WaitClocks(int64_t resident);
-/// Returns the clocks of `pieces` K-blocks of a sum. Each takes at least the time until one K-block
-/// has arrived from memory, divided by the number in flight. `ahead` is this number; 0 if no copy
-/// runs ahead.
+/// Returns the clocks of a sum in `pieces` K-blocks of `clocks` clocks each. If `ahead` copies are
+/// in flight, a K-block takes at least the wait for memory divided by `ahead`. If `ahead` is 0,
+/// each K-block waits for its own copy.
 double PiecesClocks(double pieces, double clocks, double ahead, int64_t resident);
 
-/// The cheapest of the considered choices, the first of equal ones. If all costs are infinite, it
-/// is a default choice.
+/// The cheapest of the considered choices, and the first of equal ones. If all costs are infinite,
+/// Best is a default Choice.
 template <typename Choice>
 class Cheapest {
  public:

@@ -11,16 +11,17 @@
 namespace tunec {
 
 inline constexpr int64_t kChunkBytes = 16;  // size of one copy by a thread
-inline constexpr int kSwizzledChunks = 8;   // number of chunks in the 128 bytes that shared memory
-                                            // delivers at once
+inline constexpr int kSwizzledChunks =
+    8;  // number of chunks in 128 bytes, which shared memory delivers at once
 
-/// Fuses loops that are directly inside each other, outermost first, into one. Returns the name of
-/// the fused loop. Requires: at least one loop.
+/// Fuses a chain of loops, outermost first, into one loop. Returns the name of the fused loop.
+/// Requires: at least one loop, each directly inside the previous one.
 std::string FuseAll(const Compute& compute, const std::string& statement, const std::string& name,
                     const std::vector<std::string>& loops, Schedule& schedule);
 
-/// Binds a chain of loops, outermost first, to the axes of the grid, the innermost to x. Fuses
-/// surplus loops. Returns the innermost loop. Requires: at least one loop.
+/// Binds a chain of loops, outermost first, to the axes of the grid, the innermost loop to x. If
+/// there are more than three loops, fuses the outermost ones. Returns the innermost loop. Requires:
+/// at least one loop.
 std::string BindGrid(const Compute& compute, const std::string& statement,
                      const std::vector<std::string>& loops, Schedule& schedule);
 

@@ -1,5 +1,5 @@
-// A device's sketch, phase by phase. Each phase is a reduction with its followers, or another
-// statement. One of the kinds that fit computes it (cuda_phases.cc).
+// A sketch for a device, phase by phase. Each phase computes a reduction with its followers, or one
+// other statement. Several kinds of DevicePhase may fit a phase; cuda_phases.cc chooses one.
 #pragma once
 
 #include <functional>
@@ -17,45 +17,47 @@ struct DevicePhase {
   std::vector<Knob> knobs;
   /// Adds the steps for the values of the knobs. Pure.
   std::function<void(const std::vector<int64_t>& values, Schedule& schedule)> write;
-  std::optional<double> seconds = {};  // estimated time for the initial values, if estimated
+  std::optional<double> seconds = {};  // estimate for the knobs' initial values, if there is one
 
-  /// Adds the steps of the analytic choices.
+  /// Adds the steps for the initial values of the knobs.
   void WriteInitial(Schedule& schedule) const;
 };
 
-/// The input of the search for a phase. `compute` has only the phase's statements (StatementsOf).
-/// The first statement may be a reduction, and the other statements are then its followers.
+/// The input of the search for a phase. `compute` has only the statements of the phase
+/// (StatementsOf). If the first statement is a reduction, the other statements are its followers.
 struct PhaseQuestion {
   const Compute& compute;
-  const Accelerator& device;  // with all facts
+  const Accelerator& device;  // no property is unknown (WithAllFacts)
   const RoundingFreedom& rounding;
 };
 
-/// Returns tiles of sums of products by matrix instructions (cuda_tensor.cc).
+/// Returns a phase of tiles of sums of products, by matrix instructions (cuda_tensor.cc).
 std::optional<DevicePhase> MakeCudaTensorPhase(const PhaseQuestion& question);
 
-/// Returns tiles of convolutions by matrix instructions, if they are estimated to be faster than
-/// tiles by threads (cuda_conv.cc).
+/// Returns a phase of tiles of a convolution, by matrix instructions, if it is estimated to be
+/// faster than tiles by threads (cuda_conv.cc).
 std::optional<DevicePhase> MakeCudaConvPhase(const PhaseQuestion& question);
 
-/// Returns register tiles of sums of products whose operands are copied to shared storage
-/// (cuda_tile.cc).
+/// Returns a phase of register tiles of a sum of products, whose operands are copied to shared
+/// storage (cuda_tile.cc).
 std::optional<DevicePhase> MakeCudaTilePhase(const PhaseQuestion& question);
 
-/// Returns elementwise work and data movement, 16 bytes per thread (cuda_elements.cc).
+/// Returns a phase of elementwise work or data movement, 16 bytes per thread (cuda_elements.cc).
 std::optional<DevicePhase> MakeCudaElementsPhase(const PhaseQuestion& question);
 
-/// Longest chain of terms that one thread reduces in order, unless a contract requires the order.
-/// The rounding error of a chain grows with its length.
+/// Longest chain of terms that one thread should reduce in order; a contract may require longer
+/// chains. The rounding error of a chain grows with its length.
 inline constexpr int64_t kLongestChain = 4096;
 
-/// Checks that each result reduces more terms than kLongestChain, in any order.
+/// Checks that the statement is a reorderable reduction of one value without finalisation, with
+/// more than kLongestChain terms for each result.
 bool HasLongChain(const Statement& statement);
 
-/// Returns reductions with a long chain, in lanes (cuda_long_sum.cc).
+/// Returns a phase of a reduction with a long chain, which is split into lanes (cuda_long_sum.cc).
 std::optional<DevicePhase> MakeCudaLongSumPhase(const PhaseQuestion& question);
 
-/// Returns one thread per element, with all of its sum (blocks.cc).
+/// Returns a phase with one thread per element; the thread computes the element's whole sum
+/// (blocks.cc).
 std::optional<DevicePhase> MakeBlockPhase(const PhaseQuestion& question);
 
 }  // namespace tunec

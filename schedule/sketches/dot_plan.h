@@ -1,5 +1,5 @@
-// The roles in a register tile whose instruction multiplies pairs of reduced neighbours and adds
-// both products (ir/tile_intrinsic.h).
+// The roles of iterators in a register tile whose instruction multiplies pairs of reduced
+// neighbours and adds both products (ir/tile_intrinsic.h).
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ namespace tunec {
 /// preferred width, and on matrices with rows of the same length.
 std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 
-/// Checks that products may round operands to one term of bfloat16. The contract must permit it,
-/// and the target must have instructions for one term.
+/// Checks that products may round their operands to one term of bfloat16: the contract permits
+/// this, and the target has instructions for one term.
 bool RoundsToOneTerm(const RoundingFreedom& rounding, const Target& target);
 
 /// Returns the plan with the instruction in place of multiply-adds. `plain` is a plan of the
@@ -31,9 +31,10 @@ std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& l
                                     const TileIntrinsic& intrinsic,
                                     const RoundingFreedom& rounding);
 
-/// Returns how much faster than the best plain plan this plan is expected to be if the instruction
-/// gains `instruction_gain`. The estimate includes padding, the products of all terms, and rounding
-/// and packing operands at run time unless they are constants. Requires: plan.dot.
+/// Returns how many times faster than `plain` the plan is expected to be. `instruction_gain` is the
+/// same factor for the instruction alone (ArithmeticGain). The estimate includes padding, the
+/// products of all terms, and the time to round and pack operands that are not constants. Requires:
+/// plan.dot.
 double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_gain);
 
 }  // namespace tunec

@@ -1,5 +1,4 @@
-// Knobs that are bound to fields. Each knob sets a field of the struct of choices from which a
-// sketch's schedule is written.
+// Knobs that set fields of a struct of choices. A sketch's schedule is written from such a struct.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,8 @@
 
 namespace tunec {
 
-/// Returns a knob that begins with `initial`; adds `initial` to the choices if necessary.
+/// Returns a knob whose initial choice is `initial`. Adds `initial` to the choices if necessary,
+/// and sorts them.
 Knob KnobAt(std::string name, std::vector<int64_t> choices, int64_t initial);
 
 template <class Choice>
@@ -25,7 +25,7 @@ class Knobs {
   void Add(Knob knob, int64_t Choice::*field) {
     Add(std::move(knob), [field](Choice& choice, int64_t value) { choice.*field = value; });
   }
-  /// Adds a choice among 0 and 1.
+  /// Adds a knob with the choices 0 and 1 for a bool field.
   void Add(Knob knob, bool Choice::*field) {
     Add(std::move(knob), [field](Choice& choice, int64_t value) { choice.*field = value != 0; });
   }
@@ -34,14 +34,15 @@ class Knobs {
     decide_.push_back(std::move(decide));
   }
 
-  /// Adds a knob that begins with the value in the fixed choice.
+  /// Adds a knob whose initial choice is the field's value in the fixed choice.
   void AddAround(std::string name, std::vector<int64_t> choices, int64_t Choice::*field) {
     Add(KnobAt(std::move(name), std::move(choices), fixed_.*field), field);
   }
 
   const std::vector<Knob>& list() const { return list_; }
 
-  /// Returns the choice for these values, one for each knob, in their order.
+  /// Returns the Choice for these values. There is one value for each knob, in the order in which
+  /// the knobs were added.
   Choice Choose(const std::vector<int64_t>& values) const {
     TUNEC_CHECK(values.size() == decide_.size(), "{} values for {} knobs", values.size(),
                 decide_.size());

@@ -7,8 +7,8 @@
 
 namespace tunec {
 
-/// Returns `statement.name`. Appends "_" until the name differs from the loops over the Compute's
-/// iterators and their parts, because `fuse` rejects an existing name.
+/// Returns `statement.name`, with as many "_" appended as it takes to differ from the loops over
+/// the Compute's iterators and from their parts. The step `fuse` rejects an existing name.
 std::string NewLoopName(const Compute& compute, const std::string& statement,
                         const std::string& name);
 

@@ -7,7 +7,8 @@
 
 namespace tunec {
 
-/// Returns the sketch of a plan with such an instruction. Requires: plan.dot, its pack and its row.
+/// Returns the sketch of a plan whose `dot` is an instruction on matrices. Requires: plan.dot,
+/// plan.pack and plan.row.
 Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Target& target);
 
 }  // namespace tunec

@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-// The values of the knobs, by name.
+// The sizes of the tile; the knobs set these fields.
 struct MatrixChoice {
   int64_t rows = 2;     // in tiles of the instruction
   int64_t columns = 2;  // in tiles of the instruction
@@ -14,12 +14,13 @@ struct MatrixChoice {
   int64_t depth = 0;    // K-block of the long reduction, in instructions; 0: all of the reduction
   bool columns_outside = false;
   int64_t operand_vector = 16;
-  bool operand_by_block = false;  // computed once for a block of rows
+  bool operand_by_block = false;  // the operand is computed once for a block of rows
 };
 
 /// Returns the number of elements of the long reduction that one instruction multiplies.
 int64_t StepLengthOf(const TilePlan& plan);
-/// Returns the number of such steps. Both functions require: plan.dot, plan.long_reduction.
+/// Returns the number of instructions along the long reduction. Both functions require plan.dot and
+/// plan.long_reduction.
 int64_t StepsOf(const TilePlan& plan);
 
 /// Returns the schedule. Requires: plan.dot, with an instruction on matrices.

@@ -18,21 +18,22 @@ struct Rewritten {
   std::vector<ComputeStep> steps;
 };
 
-/// Inlines all workspace between the first statement and the outputs, because a lane has no storage
+/// Inlines all statements after the first that write workspace, because a lane has no storage
 /// besides its sums. Returns nothing if a statement cannot be inlined.
 std::optional<Rewritten> InlineFollowers(const Compute& compute);
 
-/// The statements that compute operands: phases by threads, and statements that run at compile
-/// time.
+/// The statements that compute operands. Constants are computed at compile time, all other operands
+/// by phases of threads.
 struct OperandPhases {
   std::vector<DevicePhase> phases;
-  std::vector<std::string> constant;  // names of statements
+  std::vector<std::string> constant;  // names of the statements that run at compile time
   double seconds = 0;                 // estimated time of the phases
 
   void Write(Schedule& schedule) const;
 };
 
-/// Returns the phases of the statements before `end`, or nothing if no phase fits one of them.
+/// Returns the phases of the statements before `end`. Returns nothing if no elementwise phase fits
+/// one of these statements.
 std::optional<OperandPhases> MakeOperandPhases(const Compute& compute, StatementId end,
                                                const PhaseQuestion& question);
 

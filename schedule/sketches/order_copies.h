@@ -6,11 +6,11 @@
 
 namespace tunec {
 
-/// Inserts, before the loop steps of a schedule for `compute`, a `storage_order` for each copy of
-/// an argument from its compute steps, in their order. These are copies by `pack`, and copies of
-/// constants by `widen`. A sketch shapes the loops of `widen` copies of inputs itself. A copy that
-/// transposes its argument at run time reads the argument in blocks. Existing steps of this kind
-/// are replaced.
+/// Inserts a `storage_order` for each copy of an argument that the compute steps of the schedule
+/// make, before the loop steps and in the order of the copies. These are the copies by `pack`, and
+/// the copies of constants by `widen`. For a copy by `widen` of an input, the sketch adds the loop
+/// steps itself. A copy that transposes its argument at run time reads the argument in blocks.
+/// Existing `storage_order` steps for these copies are replaced.
 void OrderCopies(const Compute& compute, Schedule& schedule);
 
 }  // namespace tunec

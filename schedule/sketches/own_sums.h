@@ -1,4 +1,4 @@
-// A reduction with its followers, whose sums `stage` can put into registers.
+// A reduction with its followers. The step `stage` can put its sums into registers.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@
 namespace tunec {
 
 struct OwnSums {
-  /// Moves the sums to workspace if they would be written directly to an argument.
+  /// The step that moves the sums to workspace. Set if the reduction writes them directly to an
+  /// argument.
   std::optional<CacheWriteStep> cache_write;
   std::shared_ptr<const Compute> compute;  // after `cache_write`
   std::vector<std::string> followers;      // the statements after the reduction
@@ -22,7 +23,7 @@ struct OwnSums {
 };
 
 /// Returns the sums of a reduction and its followers (StatementsOf). Returns nothing if the sums
-/// cannot be moved.
+/// would have to be moved to workspace and `cache_write` does not apply.
 std::optional<OwnSums> MakeOwnSums(const Compute& compute);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
 // Long sums in K-blocks. A sum of very many products would be one long chain of additions for each
-// element. Instead the products are summed in K-blocks that begin at zero, and the results of the
-// K-blocks are summed afterwards. The rounding error of a chain grows with its length (0028).
+// element. Instead the products of each K-block are summed from zero, and then these sums are added
+// up. The rounding error of a chain grows with its length (docs/decisions/0028).
 #pragma once
 
 #include <cstdint>
@@ -28,18 +28,19 @@ struct Pieces {
   ReduceSplitStep Step() const { return {total, iterator, length, ReduceSplitStep::Keep::kOuter}; }
 };
 
-/// Returns the statement's sum in K-blocks of about 128 products. Requires more than 144 products
-/// in float32 and a free order, else returns nothing. `loops` are the iterators that may be split,
-/// innermost loop first.
+/// Returns the statement's sum in K-blocks of about 128 products. Returns nothing unless the
+/// statement is a float32 sum of more than 144 products, the contract permits any order, and a loop
+/// of `loops` can be split. `loops` are the candidates, innermost loop first.
 std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement,
                                const std::vector<VarId>& loops, const RoundingFreedom& rounding);
 
-/// Returns the statement that sums the products of a K-block, with the loop names that sketches
-/// use.
+/// Returns the statement that sums the products of a K-block. Its iterators have the names by which
+/// sketches name its loops.
 Statement SumOfPiece(const Statement& statement, const Pieces& pieces);
 
-/// Adds the steps that start a K-block at zero and add it to the total, in this loop. The loop is
-/// over K-blocks or inside such a loop. Call it when the sum's loops have their order.
+/// Adds the steps that start a K-block at zero and add it to the total, inside `loop`. This loop is
+/// over K-blocks or inside such a loop. Call it after the loops of the sum are in their final
+/// order.
 void JoinPieces(const Pieces& pieces, const std::string& loop, Schedule& schedule);
 
 }  // namespace tunec

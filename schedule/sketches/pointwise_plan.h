@@ -1,4 +1,4 @@
-// One elementwise statement: its memory access order and its steps (pointwise.cc).
+// One elementwise statement: the order in which it accesses memory, and its steps (pointwise.cc).
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,31 @@ namespace tunec {
 struct PointwisePlan {
   std::string statement;
   std::vector<std::string> order;  // iterators, outermost first, the contiguous one last
-  std::vector<std::string> flat;   // names of the loops as they are fused, one by one
+  std::vector<std::string> flat;   // names of the loops after each step that fuses them
   std::vector<int64_t> extents;
-  bool uniform = false;  // all accesses have the output's offsets, or none
-  /// A copy that may have nothing to do (ir/nest/in_place.h). The number of tasks is small for
-  /// every extent, because the tasks are started in any case.
+  bool uniform = false;  // each access has the output's offset or a constant offset
+  /// The statement is a copy that may have nothing to do (ir/nest/in_place.h). The number of tasks
+  /// is then small for every extent, because the tasks are started in any case.
   bool few_tasks = false;
-  bool is_scatter = false;  // instances may write the same element, because their indices are
-                            // loaded
+  bool is_scatter = false;  // instances may write the same element (Scatters)
   /// For a scatter: the number of outer loops whose iterations write different elements. The next
   /// `carried` loops may write one element several times, and keep their order. One more loop may
-  /// follow, which is contiguous and writes different elements again.
+  /// follow, which is contiguous and whose iterations write different elements.
   size_t free = 0;
   size_t carried = 0;
-  /// An iterator that is contiguous for a read for which the last one is strided. Blocks of both
-  /// iterators read rows and write columns.
+  /// An iterator along which a read is contiguous that is strided along the last iterator. Blocks
+  /// of both iterators read rows and write columns.
   std::optional<std::string> across;
 };
 
-/// Checks that two instances of a statement without reducer may write one element: its index is
-/// loaded, or equal for several instances.
+/// Checks that two instances of a statement without reducer may write one element, because its
+/// index is loaded or equal for several instances.
 bool Scatters(const Statement& statement);
 
-/// Returns nothing for a reduction and for a statement of one element. Also returns nothing if
-/// elements may depend on each other, except for those that a scatter writes to one element.
-/// `block` is the least extent, in iterations, for which blocked transposed reads are useful.
+/// Returns the plan of a statement. Returns nothing for a reduction and for a statement of one
+/// element. Also returns nothing if elements may depend on each other, except for the elements that
+/// a scatter writes several times. Blocked transposed reads are used only if both extents are at
+/// least `block`.
 std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Statement& statement,
                                                int64_t block);
 
@@ -49,7 +49,8 @@ struct PointwiseChoice {
   int64_t block = 0;  // block of transposed reads; 0: gathered
 };
 
-/// Adds the statement's steps. Enough loops become tasks to give each of `threads` threads several.
+/// Adds the statement's steps. So many loops become tasks that each of `threads` threads gets
+/// several tasks.
 void WritePointwise(const PointwisePlan& plan, const PointwiseChoice& choice, int threads,
                     Schedule& schedule);
 

@@ -1,4 +1,4 @@
-// The kinds of sketches. Each function adds the sketches of its kind that fit a Compute, best
+// The kinds of sketches. Each function adds the sketches of its kind that fit a Compute, the best
 // first.
 #pragma once
 
@@ -9,23 +9,24 @@
 
 namespace tunec {
 
-/// Adds sketches of reductions whose outputs are computed in register tiles, with elementwise
-/// followers: products of matrices, convolutions, pooling (tile.cc).
+/// Adds sketches of reductions in register tiles, with elementwise followers: products of matrices,
+/// convolutions, pooling (tile.cc).
 void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& question,
                      std::vector<Sketch>& sketches);
 
-/// Adds sketches of products between transforms of both operands and of the sums: Winograd
-/// convolutions (transformed.cc). Receives all lowerings. A comparison with the first lowering
-/// decides whether transforms pay, and ranks the sketch among earlier ones.
+/// Adds sketches of Winograd convolutions: products between transforms of both operands and of the
+/// sums (transformed.cc). Receives all lowerings. A comparison with the first lowering decides
+/// whether transforms pay, and gives the sketch's position among the earlier sketches.
 void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>& sketches);
 
 /// Adds sketches of flash attention: two products with work on rows between them (stream.cc).
-/// Receives all lowerings, because they differ in sizes that only the target can rank.
+/// Receives all lowerings, because they differ in sizes that only estimates for the target can
+/// rank.
 void AddStreamSketches(const SketchQuestion& question, std::vector<Sketch>& sketches);
 
-/// Adds sketches of row-streaming reductions (sweep.cc). Their operand is read once, in long rows
-/// along the results, which are added row by row to a block of results in the cache. They are
-/// inserted at position `first` if no cache can hold the operand, else last.
+/// Adds sketches of row-streaming reductions (sweep.cc). The operand is read once, in long rows
+/// along the results; rows are added one after the other to a block of results in the cache. The
+/// sketches are inserted at position `first` if no cache can hold the operand, else last.
 void AddSweepSketches(const NamedCompute& lowering, const SketchQuestion& question, size_t first,
                       std::vector<Sketch>& sketches);
 
@@ -34,18 +35,18 @@ void AddSweepSketches(const NamedCompute& lowering, const SketchQuestion& questi
 void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question,
                     std::vector<Sketch>& sketches);
 
-/// Adds sketches of strided reductions, where neighbouring rows are contiguous: over a middle or
-/// the first axis (`abreast.cc`). They come first if there are blocks of rows for all threads.
+/// Adds sketches of strided reductions, whose neighbouring rows are contiguous: along a middle or
+/// the first axis (abreast.cc). They come first if there is a block of rows for each thread.
 void AddAbreastSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches);
 
-/// Adds sketches of one reduction of everything to one value, with scalar followers
+/// Adds sketches of one reduction of all elements to one value, with scalar followers
 /// (reduce_all.cc).
 void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
-/// Adds sketches of sums over rows for contiguous columns, with pointwise work around them:
-/// statistics and normalisations of channels that come last (columns.cc).
+/// Adds sketches of sums over rows for contiguous columns, with pointwise work around them.
+/// Examples are statistics and normalisations of channels in the last dimension (columns.cc).
 void AddColumnSketches(const NamedCompute& lowering, const Target& target,
                        std::vector<Sketch>& sketches);
 
@@ -54,28 +55,29 @@ void AddColumnSketches(const NamedCompute& lowering, const Target& target,
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
-/// Adds sketches that split a product's sum with too few results for all threads into shares, which
-/// another sketch sums (split_sum.cc). They come first. Applies its sketches to the parts.
+/// Adds sketches for a sum of products with too few results to occupy all threads (split_sum.cc).
+/// The sum is split into shares. A sketch of another kind schedules the resulting Compute. These
+/// sketches come first. Applies other sketches to the parts.
 void AddSplitSumSketches(const NamedCompute& lowering, const SketchQuestion& question,
                          std::vector<Sketch>& sketches);
 
 /// Adds all sketches above that fit one lowering, the most promising first, except for flash
-/// attention. They do not use the question's other lowerings.
+/// attention, transforms and split sums. They do not use the question's other lowerings.
 void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches);
 
-/// Adds sketches of several loop nests, each with its own kind (composed.cc). Applies the sketches
-/// to each nest.
+/// Adds sketches for a Compute of several loop nests, each nest with its own kind (composed.cc).
+/// Applies sketches to each nest.
 void AddComposedSketches(const NamedCompute& lowering, const SketchQuestion& question,
                          std::vector<Sketch>& sketches);
 
-/// Adds sketches that schedule single statements by patterns and leave the others as written
-/// (composed.cc). They serve lowerings for which isl's scheduler finds nothing.
+/// Adds sketches that schedule single statements by patterns and leave the other statements as
+/// written (composed.cc). They serve lowerings for which isl's scheduler finds nothing.
 void AddPartialSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches);
 
-/// Adds sketches for a device: rows, as AddRowSketches, each processed by the threads of a block
-/// (cuda_rows.cc). Applies the sketches that it adds.
+/// Adds sketches for a device, with rows as in AddRowSketches. The threads of a block process each
+/// row together (cuda_rows.cc). Applies the sketches that it adds.
 void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
@@ -83,17 +85,17 @@ void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
 /// are tiles of sums by matrix instructions or by threads (one sketch for each if both fit),
 /// elementwise work, else blocks. The sketch with the least estimated time comes first. Adds
 /// nothing if only blocks fit. Receives all lowerings, because tiles can share different data in
-/// each; none may have an empty loop. Applies the sketches to each.
+/// each lowering. Requires: no lowering has an empty loop. Applies the sketches that it adds.
 void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,
                      const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
 /// Adds sketches for a device: each statement as blocks of threads that compute one element each
-/// (blocks.cc). Applies the sketches to each.
+/// (blocks.cc). Applies the sketches that it adds.
 void AddBlockSketches(const NamedCompute& lowering, const RoundingFreedom& rounding,
                       std::vector<Sketch>& sketches);
 
-/// Adds sketches by isl's scheduler for anything with loops, if no other sketch fits (affine.cc).
-/// Cost: computes all dependences.
+/// Adds sketches that follow isl's scheduler, for any Compute with loops that no other sketch fits
+/// (affine.cc). Cost: computes all dependences.
 void AddAffineSketches(const NamedCompute& lowering, const Target& target,
                        std::vector<Sketch>& sketches);
 

@@ -1,5 +1,5 @@
-// Flash attention with an instruction that multiplies pairs of bfloat16, which are reduced
-// neighbours, and adds both products (ir/tile_intrinsic.h).
+// Flash attention by an instruction that multiplies pairs of bfloat16 and adds both products
+// (ir/tile_intrinsic.h). The two elements of a pair are neighbours along the reduced dimension.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +15,40 @@
 namespace tunec {
 
 struct StreamPairs {
-  /// A rounded copy of a product's operand, and the statement of the same name that computes it.
+  /// A copy of a product's operand, rounded to bfloat16, and the statement of the same name that
+  /// computes it.
   struct Copy {
     std::string name;
     std::vector<std::string> ones;   // iterators of dimensions that the product does not use
     std::vector<std::string> outer;  // iterators of other dimensions
-    /// The iterator over pairs of reduced neighbours; for keys, over the neighbours themselves.
+    /// The iterator over pairs of reduced neighbours. For keys it is over the neighbours
+    /// themselves.
     std::string group;
     std::string lanes;                // iterator along a vector of the instruction
-    std::optional<std::string> pair;  // iterator inside a pair; none for keys, which are stored in
-                                      // pairs already
+    std::optional<std::string> pair;  // iterator inside a pair; empty for keys, stored in pairs
     std::vector<int64_t> order;       // order of the dimensions in a task's buffer
     int64_t groups = 1;
     int64_t length = 1;  // extent along the lanes
     double elements = 0;
-    bool partial = false;  // some of its elements are 0
+    bool partial = false;  // some elements of the last pairs or vectors are padding zeros
   };
 
   const TileIntrinsic* intrinsic = nullptr;
   std::vector<ComputeStep> steps;
-  Copy queries;                    // a block of rows
-  Copy weights;                    // a KV block
+  Copy queries;                    // the queries of a block of rows
+  Copy weights;                    // the weights of a KV block
   Copy values;                     // all values, computed in an earlier phase
-  std::optional<Copy> keys;        // all keys, in an earlier phase, if they have to be rounded
-  int64_t depths = 1, widths = 1;  // padded to complete instructions
-  bool odd_columns = false;        // the last column is in no pair
+  std::optional<Copy> keys;        // all keys, computed in an earlier phase, if they need rounding
+  int64_t depths = 1, widths = 1;  // extents padded to complete instructions
+  bool odd_columns = false;        // the number of columns is odd, so the last column is in no pair
 
   int64_t Group() const { return intrinsic->Extent(TileAxis::kGroup); }
   int64_t Lanes() const { return intrinsic->Extent(TileAxis::kColumn); }
 };
 
-/// Returns the plan's products by the instruction, which works on vectors. Returns nothing in these
-/// cases: an operand is neither float32 nor bfloat16; the rows are not complete vectors; an index
-/// does not determine neighbours; the contract requires unrounded operands.
+/// Returns the plan's products by the instruction, which must work on vectors. Returns nothing in
+/// these cases: an operand is neither float32 nor bfloat16; the rows are not complete vectors; an
+/// index does not determine neighbours; the contract requires unrounded operands.
 std::optional<StreamPairs> MakeStreamPairs(const StreamPlan& plan, const TileIntrinsic& intrinsic,
                                            const RoundingFreedom& rounding);
 

@@ -19,32 +19,33 @@ struct StreamPlan {
   SharedDimensions shared;  // dimensions that the Compute's statements share
   StatementId first;        // the product whose results the second product sums
   StatementId last;         // the second product
-  /// Dimensions. Each is walked by one iterator of every statement that uses it.
+  /// Numbers of dimensions. Each dimension is walked by one iterator of every statement that uses
+  /// it.
   std::vector<int> outer;    // tasks: batches, heads, blocks of rows
-  std::optional<int> chunk;  // KV blocks, processed one after the other
-  int column = 0;            // columns of the first product; the second product sums over them
-  int row = 0;               // lanes of the first product
-  int width = 0;             // lanes of the second product
-  int depth = 0;             // reduced dimension of the first product
+  std::optional<int> chunk;  // KV blocks, processed one after the other; empty if there is only one
+  int column = 0;            // the columns of the first product, over which the second product sums
+  int row = 0;               // the rows, which are lanes in the first product
+  int width = 0;             // the columns of the second product, which are its lanes
+  int depth = 0;             // the dimension that the first product sums over
   int64_t rows = 1, columns = 1, widths = 1, depths = 1;
   int64_t chunks = 1, tasks = 1;
-  bool partial_columns = false;  // a condition on the columns
-  bool bounded_columns = false;  // a condition that depends on the block of rows: a causal mask
-  bool skips_chunks = false;     // KV blocks above a diagonal are skipped: about half
+  bool partial_columns = false;  // a condition of the domain uses the columns
+  bool bounded_columns = false;  // a condition uses the columns and the block of rows (causal mask)
+  bool skips_chunks = false;     // KV blocks above a diagonal are skipped, about half of all
   double visited = 1;            // fraction of KV blocks and columns that are in the domain
 
   const Statement& statement(StatementId id) const { return compute->statements[id]; }
   std::optional<VarId> IteratorOf(StatementId id, int dimension) const {
     return shared.IteratorOf(id, dimension);
   }
-  /// Returns the suffix of the loops over the dimension after all statements have joined the first
-  /// product's loops. The suffix is the first product's iterator name, else the name in the first
-  /// statement with such an iterator. That name is `e`, or `e_` if the first product's rows or
-  /// columns are called `e`.
+  /// Returns the suffix of the names of loops over the dimension after all statements have joined
+  /// the first product's loops. The suffix is the name of the first product's iterator. Else the
+  /// suffix is the iterator's name in the first statement with such an iterator (`e`, or `e_` if
+  /// the first product's rows or columns are called `e`).
   std::string NameOf(int dimension) const;
 };
 
-/// Returns the plan for a Compute of this form.
+/// Returns the plan. Returns nothing if the Compute does not have this form.
 std::optional<StreamPlan> MakeStreamPlan(const NamedCompute& lowering);
 
 }  // namespace tunec

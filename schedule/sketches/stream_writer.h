@@ -12,19 +12,19 @@
 namespace tunec {
 
 struct StreamChoice {
-  int64_t columns = 1;  // columns of a tile of the first product
-  int64_t rows = 1;     // rows of a tile of the second product
+  int64_t columns = 1;  // number of columns in a tile of the first product
+  int64_t rows = 1;     // number of rows in a tile of the second product
   int64_t widths = 16;
   int64_t unroll = 1;
   int64_t lanes = 1;      // vector lanes of the target
-  bool prefetch = false;  // prefetch the next KV block's columns during the products of this one
+  bool prefetch = false;  // prefetch the next KV block during the products of this one
 };
 
-/// Returns the arguments, or their copies, of which each product reads other elements in each KV
-/// block: keys and values. `pairs` may be null.
+/// Returns the arguments, or their copies, of which each KV block reads different elements: keys
+/// and values. `pairs` may be null.
 std::vector<std::string> ChunkedArguments(const StreamPlan& plan, const StreamPairs* pairs);
 
-/// Returns the schedule with plain multiply-adds, or with pairs if `pairs` is not null.
+/// Returns the schedule of the plan. It uses plain multiply-adds if `pairs` is null, else pairs.
 Schedule WriteStreamSchedule(const StreamPlan& plan, const StreamPairs* pairs,
                              const StreamChoice& choice);
 

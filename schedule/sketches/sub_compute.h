@@ -1,19 +1,19 @@
-// Selection of some of a Compute's statements.
+// Selection of some statements of a Compute.
 #pragma once
 
 #include "ir/compute.h"
 
 namespace tunec {
 
-/// Returns the statements from `begin` to before `end` as a Compute. Tensors computed by other
-/// statements become inputs; tensors read by other statements become outputs. Names are unchanged,
-/// so that steps for it are valid steps for the whole. Requires: no tensor shares the storage of
-/// another.
+/// Returns the statements from `begin` to before `end` as a Compute. A tensor that only other
+/// statements write becomes an input. A tensor that other statements read becomes an output. Names
+/// are unchanged, so steps for the result are also valid steps for `compute`. Requires: no tensor
+/// shares the storage of another tensor.
 Compute StatementsOf(const Compute& compute, StatementId begin, StatementId end);
 
-/// Returns the end of the elementwise statements after a reduction. Each statement has no
-/// reduction, walks the results once, and reads a result of the reduction or of an earlier
-/// follower.
+/// Returns the end of the elementwise statements (followers) after a reduction. A follower has no
+/// reducer and as many instances as the reduction has results. It reads a result of the reduction
+/// or of an earlier follower.
 StatementId FollowersEnd(const Compute& compute, StatementId reduction);
 
 }  // namespace tunec

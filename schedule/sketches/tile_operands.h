@@ -1,5 +1,5 @@
-// Computation of a register tile's operands that are not constants: for a block of rows in the
-// task's buffer, or in separate phases.
+// Computation of a register tile's operands that are not constants: by blocks of rows in a buffer
+// of the task, or in separate phases.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,34 @@
 
 namespace tunec {
 
-/// Returns the order of the operand along the columns, with `columns` for an axis without a factor.
+/// Returns the storage order of the operand along the columns. Axes without a factor get the factor
+/// `columns`.
 /// Requires: plan.pack.
 PackStep PackForColumns(const TilePlan& plan, int64_t columns);
 
-/// A writer of the steps; plan and schedule must outlive it.
+/// A writer of the steps for one plan. The plan and the schedule must outlive it.
 class TileOperands {
  public:
-  /// `columns`: of a register tile; `vector`: the longest vector of the computation of an operand.
+  /// `columns` is the number of columns of a register tile. `vector` is the length of the longest
+  /// vectors that compute an operand.
   TileOperands(const TilePlan& plan, int64_t columns, int64_t vector, Schedule& schedule)
       : plan_(plan), columns_(columns), vector_(vector), schedule_(schedule) {}
 
-  /// Packs the weights of a sum that computes the operand, in the order of its tile's loops.
+  /// If a sum computes the operand, packs the sum's weights in the order in which the loops of its
+  /// tile read them.
   void PackSum();
   /// Computes the operand in an iteration of the row's outermost loop, into a buffer. `row_parts`
-  /// has the name suffixes of the row's inner loops, outermost first. A sum that computes the
-  /// operand has register tiles of the last part by a vector.
+  /// has the name suffixes of the row's inner loops, outermost first. If a sum computes the
+  /// operand, its register tiles have the rows of the last part and one vector of columns.
   void ComputeByBlock(const std::vector<std::string>& row_parts);
   /// Vectorizes the last of the operand's loops. Call it after all other steps on the operand.
   void VectorizeBlock();
-  /// Prefetches the reads of the sum in the next iteration of the loop. Requires: VectorizeBlock.
+  /// Prefetches, in each iteration of the loop, the reads of the operand's sum in the next
+  /// iteration. Requires: VectorizeBlock was called.
   void PrefetchSum(const std::string& loop);
-  /// Writes a separate phase with the statement's loops. The last loop is vectorized. The first
-  /// loops, up to one with enough iterations to share, become tasks.
+  /// Adds the steps of a separate phase with the loops of this statement. The last loop is
+  /// vectorized. The first loops become tasks, up to and including the first one with several
+  /// iterations. Adds nothing for a reduction.
   void WritePhase(const std::string& name);
 
  private:
@@ -61,8 +66,8 @@ class TileOperands {
   const int64_t vector_;
   Schedule& schedule_;
   std::string vector_loop_;
-  std::string tile_loop_;  // around the rows of a register tile of the sum
-  std::string row_loop_;   // over these rows
+  std::string tile_loop_;  // loop around the rows of a register tile of the sum
+  std::string row_loop_;   // loop over the rows of this register tile
 };
 
 }  // namespace tunec

@@ -17,33 +17,33 @@ namespace tunec {
 
 struct ChainedSum;
 
-// The roles of a Compute's iterators in the sketch.
+// The roles of a Compute's iterators in the sketch, and the steps that have prepared the Compute.
 struct TilePlan {
-  // An operand that a statement before the reduction computes, all planes of its terms at once. The
-  // operand does not depend on the column iterator. It can be computed once per row block, before
-  // the block walks all columns.
+  // An operand that a statement before the reduction computes, with all planes of terms at once.
+  // The operand does not depend on the column iterator. Therefore a block of rows can compute it
+  // once and then walk all columns.
   struct Operand {
     std::string statement;
     TensorId tensor;
-    std::vector<VarId> dimensions;  // dimensions of the tensor, or of a plane, as the reduction's
-                                    // iterators
+    std::vector<VarId> dimensions;  // the reduction's iterators that walk the dimensions of the
+                                    // tensor, or of a plane of it
     std::shared_ptr<const ChainedSum> sum;  // sum that the statement finishes, or null
   };
 
-  // Products by an instruction of the table, which multiplies groups of reduced neighbours of the
-  // long reduction. Operands in another form are rounded into copies.
+  // Products by an instruction of the table in ir/tile_intrinsic.h, which multiplies groups of
+  // neighbours along the long reduction. Operands that are not in the instruction's form are
+  // rounded into copies.
   struct Dot {
     const TileIntrinsic* intrinsic = nullptr;
     std::vector<ComputeStep> rewrites;  // steps before `cache_write`
     std::optional<PackStep> broadcast;  // storage order of the broadcast operand
-    std::optional<PadStep> pad;         // applied after the operands are packed
-    int64_t columns = 0;                // number before padding
-    int64_t rows = 0;                   // number before padding, for an instruction on matrices;
-                                        // else 0
-    int64_t depth = 0;                  // extent of the long reduction before padding
-    std::optional<VarId> term;          // iterator over the products of bfloat16 terms
-    // Number of planes of terms, the first dimension of the operand along the columns and of the
-    // other.
+    std::optional<PadStep> pad;         // step that is applied after the operands are packed
+    int64_t columns = 0;                // number of columns before padding
+    int64_t rows = 0;   // number of rows before padding, for an instruction on matrices; else 0
+    int64_t depth = 0;  // extent of the long reduction before padding
+    std::optional<VarId> term;  // iterator over the products of bfloat16 terms
+    // Number of planes of terms in the operand along the columns and in the other operand. The
+    // planes are the first dimension of an operand.
     int64_t column_planes = 1;
     int64_t row_planes = 1;
   };
@@ -52,10 +52,10 @@ struct TilePlan {
   std::shared_ptr<const Compute> compute;     // after `cache_write`
   std::optional<CacheWriteStep> cache_write;  // set if the reduction does not write workspace
   Statement reduction;
-  std::vector<WidenStep> widened;  // steps that are applied in `compute`
-  std::optional<Dot> dot;          // its steps are applied in `compute` too
-  // Set if the sum is long. `reduction` is then the sum of a K-block's products. `compute` does not
-  // contain it: it has the whole sum.
+  std::vector<WidenStep> widened;  // steps that were applied to make `compute`
+  std::optional<Dot> dot;          // its steps were applied to make `compute` too
+  // Set if the sum is long. `reduction` is then the sum of the products of a K-block. `compute` has
+  // the whole sum in its place.
   std::optional<Pieces> pieces;
   std::optional<Operand> operand;
   std::vector<std::string> before;     // other statements before the reduction: separate phases
@@ -63,11 +63,12 @@ struct TilePlan {
   VarId column;
   std::optional<VarId> row;
   std::vector<VarId> shared;      // outputs that both operands use: batches, groups
-  std::vector<VarId> outer_rows;  // additional outputs of the broadcast operand
+  std::vector<VarId> outer_rows;  // outputs other than the row that only the broadcast operand uses
   std::vector<VarId> outer_reductions;
   std::optional<VarId> long_reduction;
   std::vector<VarId> short_reductions;  // unrolled
-  // For the operand along the columns; an axis without a factor has the factor NR.
+  // Storage order of the operand along the columns. An axis without a factor gets the tile's number
+  // of columns as factor.
   std::optional<PackStep> pack;
   bool pack_is_optional = false;
   bool pack_by_default = true;
@@ -76,22 +77,24 @@ struct TilePlan {
   int64_t reduction_size = 1;
   int64_t panel_bytes_per_column = 0;
 
-  /// Returns the name of the packed tensor. Workspace is stored in the packed order; other tensors
-  /// get a copy.
+  /// Returns the name of the packed tensor. A workspace tensor is itself stored in the packed
+  /// order; of any other tensor the step `pack` makes a copy.
   std::string PackedName() const {
     const Tensor& tensor = compute->tensors[*compute->FindTensor(pack->tensor)];
     return tensor.name + (tensor.role == TensorRole::kWorkspace ? "" : ".pack");
   }
-  /// Returns the statement whose results are the sums.
+  /// Returns the name of the statement whose results are the complete sums.
   const std::string& Total() const { return pieces ? pieces->total : reduction.name; }
-  /// Returns the statements that write the tile's elements, in this order.
+  /// Returns the names of the statements that write the tile's elements, in this order.
   std::vector<std::string> Writers() const;
-  /// Returns the number of values of the long reduction's iterator, or of a K-block if it is split.
+  /// Returns the number of values of the long reduction's iterator, or of those in a K-block if the
+  /// reduction is split.
   int64_t LongSteps() const;
-  /// Returns the number of results for each value of the column: the number of tiles besides those
-  /// along it.
+  /// Returns the number of results for each value of the column: the product of the extents of all
+  /// other outputs.
   int64_t ResultsOfColumn() const;
-  /// Returns the Compute that the schedule is for, with regard to its arguments.
+  /// Returns the Compute whose arguments and statements the schedule is for. For the operand of a
+  /// chain, this is the Compute with both sums.
   const Compute& Whole() const;
   int64_t Extent(VarId iterator) const { return reduction.iterators[iterator].extent; }
   std::string Loop(VarId iterator) const {
@@ -99,42 +102,45 @@ struct TilePlan {
   }
 };
 
-// A sum of few elements whose results are the operand of another sum: a depthwise convolution
-// before a pointwise one. It is computed inside the other sum's tasks, in separate register tiles.
+// A sum of few elements whose results are the operand of a second sum, such as a depthwise
+// convolution before a pointwise one. It is computed inside the second sum's tasks, in separate
+// register tiles.
 struct ChainedSum {
   TilePlan plan;                         // plan of the sum and of its finishing statement, alone
-  std::shared_ptr<const Compute> whole;  // with both sums; each plan has one
+  std::shared_ptr<const Compute> whole;  // Compute with both sums; `plan.compute` has only this one
 };
 
 inline const Compute& TilePlan::Whole() const {
   return operand && operand->sum ? *operand->sum->whole : *compute;
 }
 
-/// Sets the shared outputs, rows and outer rows. Requires: compute, reduction and column.
+/// Sets `shared`, `row` and `outer_rows`. Requires: compute, reduction and column are set.
 void AssignOutputs(TilePlan& plan);
 
-/// Sets the statements before the reduction, which is this statement of the plan's Compute.
-/// Requires: the roles of all iterators.
+/// Distributes the statements before the reduction among `operand` and `before`. `reduction` is the
+/// id of the reduction in the plan's Compute. Requires: the roles of all iterators are set.
 void AssignBefore(TilePlan& plan, StatementId reduction);
 
-/// Splits the sum into K-blocks if it is long and the contract permits a split. Call it last.
+/// Splits the sum into K-blocks if it is long, the contract permits a split and the plan has no
+/// `dot`. Call it last.
 void CutLongSum(const RoundingFreedom& rounding, TilePlan& plan);
 
-/// Returns the arguments that are contiguous along the columns. The list is empty unless every read
-/// that uses the column is of such an argument. The arguments are then read once, so caching is
-/// useless.
+/// Returns the arguments of a sum that is computed from memory in place, without packed or cast
+/// operands. Every read that uses the column must be of such an argument, contiguous along the
+/// columns, and read each element once. Caching the argument is then useless. Otherwise returns an
+/// empty list.
 std::vector<std::string> StreamedOperands(const TilePlan& plan);
 
 /// Returns the loops of the reduction, outermost first.
 std::vector<VarId> ReductionOrderOf(const TilePlan& plan);
 
-/// Returns the storage order of an operand that is packed for the tile's loops; the column's axes
-/// have no factor. Requires: the roles of all iterators. The column occurs only as an index by
-/// itself, or as one with an offset.
+/// Returns the storage order of an operand that is packed for the tile's loops. The column's axes
+/// have no factor. Requires: the roles of all iterators are set. The column occurs only as an index
+/// by itself, or as one with an offset.
 PackStep PackInLoopOrder(const TilePlan& plan, const Read& read);
 
-/// Returns one plan for each promising column, the best first. The list is empty unless the Compute
-/// is one reduction, possibly with statements around it.
+/// Returns one plan for each promising column, the best first. Returns an empty list unless the
+/// Compute has exactly one reduction.
 std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& target);
 
 }  // namespace tunec

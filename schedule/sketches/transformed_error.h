@@ -1,4 +1,4 @@
-// The rounding error of products between transforms, from the transforms themselves.
+// The rounding error of products between transforms, computed from the factors in the transforms.
 #pragma once
 
 #include <optional>
@@ -8,23 +8,23 @@
 
 namespace tunec {
 
-/// The error relative to the sum of the magnitudes of the original products, for operands with
-/// elements of equal magnitude. It is of first order in the roundings.
+/// The error, relative to the sum of the magnitudes of the original products, if all elements of an
+/// operand have equal magnitude. Products of roundings are neglected.
 struct TransformedError {
-  /// Growth factor of the magnitudes that are summed between the transforms.
+  /// Growth factor of the magnitudes of the products that are summed between the transforms.
   double growth = 0;
   /// Largest error of a result, for any signs.
   double bound = 0;
 };
 
 /// Returns the error of the plan's transforms. `products` is the number of original products for
-/// one value of the reduced iterator: the elements of a filter. Returns nothing if a transform is
-/// anything other than a sum of its operands' elements with constant factors.
+/// one value of the reduced iterator, which is the number of elements of a filter. Returns nothing
+/// if a transform is anything other than a sum of its operands' elements with constant factors.
 std::optional<TransformedError> ErrorOf(const TransformedPlan& plan, double products);
 
-/// Checks that the contract permits the transforms. Any contract that permits regrouping permits
-/// them if the magnitudes grow less than the sums become shorter: a sum in the written order then
-/// has no better bound. Otherwise the error bound is compared with the contract's bound.
+/// Checks that the contract permits the transforms. This is so if the magnitudes grow by at most
+/// the factor `products` by which the sums become shorter: a sum in the written order then has no
+/// better error bound. Otherwise the error bound must be within the contract's bound.
 bool MayTransform(const TransformedPlan& plan, double products, const RoundingFreedom& rounding);
 
 }  // namespace tunec

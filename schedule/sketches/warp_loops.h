@@ -1,5 +1,5 @@
-// Functions shared by sketches whose warps multiply tiles: lanes of an accumulator, copies in
-// shared storage, and loops that become a block's warps and lanes.
+// Functions shared by sketches whose warps multiply tiles: loops over the lanes of an accumulator,
+// copies in shared storage, and loops that become a block's warps and lanes.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,23 @@
 
 namespace tunec {
 
-// Loops over the accumulator's owner map. A lane has two neighbours of a row, in every eighth row.
+// Sizes of the loops over the accumulator's owner map. A lane has two neighbours of a row, in every
+// eighth row.
 inline constexpr int64_t kLaneRows = 8;
 inline constexpr int64_t kLanePairs = 4;
 inline constexpr int64_t kPair = 2;
 
-/// Returns the order of a copy's dimensions in shared storage. The groups come first, then the
-/// operand's dimensions in the given order, which is their order in memory. The copied elements are
-/// then contiguous at both ends.
+/// Returns the order of a copy's dimensions in shared storage: first the `groups` leading
+/// dimensions of the copy, then the operand's dimensions in the order `dimensions` of the operand's
+/// memory. The copied elements are then contiguous in memory and in shared storage.
 std::vector<int64_t> SharedOrder(int64_t groups, const std::vector<int64_t>& dimensions);
 
-/// The collected loops of a block. Bind adds their steps, after the last step that names these
-/// loops.
+/// The loops of a block that become its threads. Bind adds the steps `bind`. Call it after all
+/// other steps that name these loops.
 class WarpLoops {
  public:
-  /// Adds the loops over the block's warps, down and across. An empty name means no loop.
+  /// Adds the loops over the block's warps: down the rows and across the columns. An empty name
+  /// means that there is no such loop.
   void Warps(const std::string& rows, const std::string& columns);
   /// Adds the loop over a warp's lanes.
   void Lanes(const std::string& lanes);

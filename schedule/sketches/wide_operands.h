@@ -1,4 +1,4 @@
-// The choice of a reduction's operands that are cast beforehand instead of at each use.
+// The choice of the reduction's operands that are cast once beforehand instead of at each use.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace tunec {
 
-/// A lowering whose reduction has widened operands, with the steps for this.
+/// A lowering whose reduction has cast operands, and the steps that cast them.
 struct WideLowering {
   NamedCompute lowering;
   std::vector<WidenStep> steps;
 };
 
-/// Returns the useful combinations, the most promising first. Returns one without steps if no
-/// operand is cast.
+/// Returns the lowering with all operands cast for which this pays, and the lowering without steps,
+/// the more promising one first. Returns only the lowering without steps if no operand is cast.
 std::vector<WideLowering> WideLowerings(const NamedCompute& lowering);
 
 }  // namespace tunec

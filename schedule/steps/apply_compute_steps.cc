@@ -158,7 +158,7 @@ bool NamesDimensions(const std::vector<IndexExpr>& index) {
 
 namespace {
 
-// The common facts of S and S.part of a split reduction.
+// Properties that the statements S and S.part of a split reduction share.
 struct ReductionSplit {
   StatementId statement;
   VarId iterator;
@@ -216,7 +216,8 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
               step.statement, step.iterator, step.factor);
 }
 
-// Returns S.part: r = factor*ro + ri. The retained half becomes a parallel iterator.
+// Returns S.part, where r = factor*ro + ri. Of ro and ri, the one that `keep` names becomes a
+// parallel iterator, and the other one is reduced.
 Statement PartialReduction(const Statement& statement, const ReduceSplitStep& step,
                            const ReductionSplit& split, TensorId partial) {
   const bool inner = step.keep == ReduceSplitStep::Keep::kInner;

@@ -1,5 +1,6 @@
-// The steps that rewrite a Compute's statements. Each returns a new Compute that computes the same
-// result (reductions regrouped), or the reason why the step does not apply.
+// The steps that rewrite a Compute's statements. Each function returns a new Compute that computes
+// the same result, except that sums may be regrouped and operands rounded. It fails with the reason
+// if the step does not apply.
 #pragma once
 
 #include "ir/compute.h"
@@ -11,7 +12,7 @@ namespace tunec {
 Result<Compute> Apply(const Compute& compute, const PackStep& step);
 Result<Compute> Apply(const Compute& compute, const CopyStep& step);
 Result<Compute> Apply(const Compute& compute, const CacheWriteStep& step);
-/// Errors: also kIllegalSchedule, with the dependence that the order of the parts violates.
+/// Fails also with kIllegalSchedule and the dependence that the order of the parts violates.
 Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step,
                       ReductionOrder order = ReductionOrder::kAny);
 Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step);
@@ -20,25 +21,26 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step);
 Result<Compute> Apply(const Compute& compute, const NarrowStep& step);
 Result<Compute> Apply(const Compute& compute, const WidenStep& step);
 Result<Compute> Apply(const Compute& compute, const HoistStep& step);
-/// Errors: also kIllegalSchedule, with a condition of the domain, if the operands outside of the
-/// condition may not be multiplied by 0.
+/// Fails also with kIllegalSchedule, naming a condition of the domain, if `order` forbids a product
+/// with 0 of an operand that may be infinite or NaN.
 Result<Compute> Apply(const Compute& compute, const PadStep& step,
                       ReductionOrder order = ReductionOrder::kAny);
 
-/// Returns the f32 tensors whose elements the statement multiplies and sums up. `precision` splits
-/// them into several terms. Returns an empty list for any other statement.
+/// Returns the tensors whose elements the statement multiplies and sums up, if both are f32.
+/// `precision` splits them into several terms. Returns an empty list for any other statement.
 std::vector<TensorId> SplitOperands(const Statement& statement);
 
-/// Adds an iterator for each dimension, d0, d1, ..., to the statement. Returns the index of the
-/// element at these iterators.
+/// Adds iterators d0, d1, ... over the dimensions of the shape to the statement. Returns the index
+/// of the element that these iterators select.
 std::vector<IndexExpr> AddElementIterators(const std::vector<int64_t>& shape, Statement& statement);
 
-/// Checks that an index consists of constants and different iterators. Instances that differ in a
-/// written iterator then write different elements.
+/// Checks that an index consists of constants and different iterators. Instances that differ in an
+/// iterator of a write's index then write different elements.
 bool NamesDimensions(const std::vector<IndexExpr>& index);
 
-/// Checks that the statement computes workspace from a constant, and so runs once at compile time.
-/// Only statements that `pack`, `precision` and `widen` make of arguments do so.
+/// Checks that the statement computes workspace from a constant, and therefore runs once at compile
+/// time. `pack`, `precision` and `widen` make such statements for constant arguments. Lowerings
+/// have them if they transform a weight.
 bool IsMadeOfConstant(const Compute& compute, const Statement& statement);
 
 /// Returns the Compute without unused tensors; outputs are retained.

@@ -133,9 +133,9 @@ void ReplaceByChain(TreeNode& node, const std::vector<VarId>& loops) {
 
 }  // namespace
 
-// Checks that a split may round up. A copy's loop may have fewer iterations than the copy has
-// elements, because its storage contains only elements that are read. A rounded-up loop would touch
-// other elements.
+// Checks that the extent of a split loop may be rounded up to a multiple. The loop of a copy may
+// have fewer iterations than the copy has elements, because the copy's storage contains only
+// elements that are read. After rounding up, the loop would touch other elements.
 Status CheckRoundsUp(const ScheduleTree& tree, const SplitStep& step, VarId loop,
                      const std::vector<StatementId>& statements, int64_t inner_size) {
   const int64_t extent = tree.loops[loop].extent;

@@ -31,35 +31,35 @@ Status Apply(ScheduleTree& tree, const PipelineStep& step);
 Status Apply(ScheduleTree& tree, const ReverseComputeAtStep& step);
 Status Apply(ScheduleTree& tree, const TensorizeStep& step);
 
-/// Returns the loop of this name in the tree. An error lists the names of the existing loops.
+/// Returns the loop of this name in the tree. The error for any other name lists the names of all
+/// loops.
 Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name);
 
-/// Returns the loop of this name if it is serial. A step that replaces a loop would lose the kind
-/// of any other loop.
+/// Returns the loop of this name if it is serial and not part of a tile, peeled, prefetching or
+/// pipelined. A step that replaces a loop would lose these properties.
 Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const std::string& name);
 
-/// Adds a new loop of this name, which is not yet in the tree. Rejects a name that is taken or not
-/// valid.
+/// Adds a loop of this name to the list of loops; the caller puts it into the tree. Fails if the
+/// name is taken or not valid.
 Result<VarId> NewLoop(ScheduleTree& tree, std::string_view step, const std::string& name,
                       int64_t extent);
 
-/// Replaces a loop that was removed from the tree by `value` in the expressions of these
-/// statements.
+/// In the inverses of these statements, replaces a loop that was removed from the tree by `value`.
 void ReplaceInInverse(ScheduleTree& tree, const std::vector<StatementId>& statements, VarId loop,
                       const IndexExpr& value);
 
-/// Sets the kind of a loop; a loop's kind can be set once.
+/// Sets the kind of a loop. Fails unless the loop is serial and neither unrolled nor pipelined.
 Status SetKind(ScheduleTree& tree, const std::string& name, LoopKind kind);
 
-/// Checks that all loops around this one form a chain up to the root. Their kinds must be allowed
-/// around the loop.
+/// Checks that all nodes between the root and this loop are loops of kinds that `may_be_around`
+/// accepts.
 bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind));
 
-/// Checks for a loop of such a kind below the node.
+/// Checks for a loop of a kind that `wanted` accepts, at or below the node.
 bool HoldsKind(const ScheduleTree& tree, const TreeNode& node, bool (*wanted)(LoopKind));
 
-/// Checks that a statement may be moved into the loop. The loop must be serial, or the innermost of
-/// the loops over tasks or threads.
+/// Checks that a statement may be moved into the loop. The loop must be serial, unrolled, or the
+/// innermost of the loops over tasks or threads. It must not be part of a tile.
 bool CanHoldMore(const ScheduleTree& tree, VarId loop);
 
 }  // namespace tunec

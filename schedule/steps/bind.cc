@@ -1,8 +1,8 @@
 // bind: maps iterations to blocks of threads, or to the threads of a block.
 //
-// A loop over threads may be anywhere inside the loops over blocks. Several such loops may follow
-// each other: each runs one part of the block's work on all threads. Code outside of them is run by
-// the threads of number 0. Barriers are inserted later (ir/nest/insert_barriers.h).
+// A loop over threads may be anywhere inside the loops over blocks. Several loops over threads may
+// follow each other: each runs one part of the block's work on all threads. The threads with number
+// 0 run the code outside of these loops. Barriers are inserted later (ir/nest/insert_barriers.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,8 +81,8 @@ bool HoldsPipeline(const ScheduleTree& tree, const TreeNode& node) {
 
 bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
 
-// Checks that the loops over threads form one chain: this loop is directly outside or inside the
-// others.
+// Checks that the loops over threads form one chain: this loop must be directly outside or inside
+// the other loops over threads.
 Status CheckBlock(const ScheduleTree& tree, const std::vector<const TreeNode*>& path,
                   const BindStep& step) {
   const auto is_block = [&](const TreeNode& node) {

@@ -14,8 +14,8 @@ std::unexpected<Error> Reject(const CacheWriteStep& step, std::string_view why) 
   return Fail(ErrorCode::kInvalidArgument, "cache_write {}: {}", step.statement, why);
 }
 
-// Checks that the reduction defines every element that it writes. No statement may read an element
-// before the end.
+// Checks that the reduction writes one value to an index of different iterators and does not read
+// the written tensor. The names of the new tensor and statement must be free.
 Status CheckReduction(const Compute& compute, const Statement& statement,
                       const CacheWriteStep& step) {
   if (!statement.reducer || statement.writes.size() != 1) {
@@ -37,8 +37,8 @@ Status CheckReduction(const Compute& compute, const Statement& statement,
   return {};
 }
 
-// Returns the copy statement over the iterators of the written elements, all of which the reduction
-// defines.
+// Returns the copy statement over the iterators of the written elements. The reduction defines all
+// these elements.
 Statement StoreOf(const Statement& reduction, TensorId cache, DataType type) {
   Statement store{.name = reduction.name + ".store"};
   Write write = reduction.writes[0];

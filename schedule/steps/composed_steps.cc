@@ -1,4 +1,4 @@
-// Steps that are defined by other steps, and prefetch.
+// The steps unroll_jam and swizzle, which apply other steps, and the step prefetch.
 #include <algorithm>
 
 #include "schedule/steps/apply_loop_steps.h"

@@ -1,12 +1,12 @@
-// compute_at: moves a statement into a loop of another.
+// compute_at: moves a statement into a loop of another statement.
 //
 // The moved statement P and some statement S inside the loop share a tensor that one of them
 // writes. The indices of both express S's iterators by P's. For S: acc[i,j] and P reading acc[p,q],
 // i = p and j = q. Each loop around S, down to the target, then has a value for P's instances too:
-// its own expression with S's iterators replaced. A loop over an iterator that is not in the
-// tensor's index (a reduction's) is fixed. A producer uses the loop's first value, a consumer the
-// last value. Below the target, P gets copies of S's loops over the related iterators, then loops
-// over its remaining iterators.
+// the loop's expression with S's iterators replaced. A loop over an iterator that is not in the
+// tensor's index (a reduced iterator) gets a fixed value: the loop's first value for a producer,
+// the last one for a consumer. Below the target, P gets copies of S's loops over the related
+// iterators, then loops over its remaining iterators.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace tunec {
 namespace {
 
-// Removes the statement's subtree, a chain of loops around it alone, from the tree.
+// Removes the largest subtree that contains only this statement from the tree.
 bool RemoveSubtree(TreeNode& node, StatementId statement) {
   for (size_t i = 0; i < node.children.size(); ++i) {
     const std::vector<StatementId> below = StatementsBelow(node.children[i]);
@@ -41,7 +41,7 @@ void Flatten(TreeNode& node, bool is_root) {
   }
 }
 
-// Inserts a subtree into the loop's body, before or after the existing nodes by original order.
+// Inserts a subtree into the loop's body, at the statement's position in the original order.
 void InsertBelow(TreeNode& loop, TreeNode subtree, StatementId statement) {
   TreeNode* body = &loop.children[0];
   while (body->kind == TreeNode::Kind::kAlloc) body = &body->children[0];
@@ -89,9 +89,9 @@ class Mover {
   std::vector<VarId> own_;  // the moved statement's loops below the target
 };
 
-// Converts a value over the partner's related iterators to one over the moved statement's
-// iterators. The part of an iterator that a quotient leaves unknown becomes an additional variable
-// after these.
+// Converts a value over the partner's related iterators to a value over the moved statement's
+// iterators. If a quotient leaves a part of an iterator unknown, the part becomes an additional
+// variable after these iterators.
 IndexExpr Mover::Known(const IndexExpr& forward) const {
   const auto& [exact, quotients] = relation_.iterators;
   const Iterators& own = statement().iterators;
@@ -132,8 +132,8 @@ Result<IndexExpr> Mover::ValueFor(VarId loop) const {
   return IndexExpr(moved_ < relation_.partner ? 0 : tree_.loops[loop].extent - 1);
 }
 
-// Checks that the moved statement needs its own copy of a loop of the partner: a loop over related
-// iterators, or a part of one with a single iteration (whose value is a constant).
+// Checks that the moved statement needs its own copy of a loop of the partner. This is a loop over
+// related iterators, or a part of one with a single iteration (whose value is a constant).
 bool Mover::IsRelated(VarId loop) const {
   const auto is_own = [&](VarId iterator) {
     const auto found = relation_.iterators.exact.find(iterator);
@@ -149,7 +149,7 @@ bool Mover::IsRelated(VarId loop) const {
   return false;
 }
 
-// Converts "acc.j.0" to "out.j.0": the moved statement's name and the partner's iterator.
+// Converts "acc.j.0" to "out.j.0": the name of the moved statement with the partner's iterator.
 std::string Mover::LoopName(VarId partner_loop) const {
   const std::string& prefix = tree_.statements[relation_.partner].name;
   const std::string& name = tree_.loops[partner_loop].name;
@@ -158,8 +158,8 @@ std::string Mover::LoopName(VarId partner_loop) const {
   return statement().name + suffix;
 }
 
-// Adds a loop; appends "_" to a name that is taken. The moved statement and its partner may use the
-// same name for different iterators.
+// Adds a loop to the moved statement's loops. Appends "_" to a name that is taken, because the
+// moved statement and its partner may use the same name for different iterators.
 VarId Mover::AddLoop(std::string name, int64_t extent, bool isolate) {
   while (LoopNamed(tree_, name) ||
          std::ranges::any_of(own_, [&](VarId loop) { return tree_.loops[loop].name == name; })) {
@@ -179,7 +179,8 @@ Status Mover::CopyLoop(VarId loop) {
   return {};
 }
 
-// Expresses the iterators that the relation contains by the shared loops and the copies.
+// Expresses the moved statement's iterators in the relation by the shared loops and by the copied
+// loops.
 Status Mover::InvertRelated() {
   const std::vector<IndexExpr>& partner = tree_.inverse[relation_.partner];
   for (const auto& [iterator, value] : relation_.iterators.exact) {
@@ -193,8 +194,8 @@ Status Mover::InvertRelated() {
   return {};
 }
 
-// Solves `value`, over the moved statement's iterators, for its iterator. `partner_value` is the
-// same value over the partner's loops.
+// Expresses the moved statement's iterator by loops, if `value` is this iterator alone.
+// `partner_value` is the same value over the partner's loops.
 Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
   const std::optional<VarId> mine = value.AsVar();
   if (!mine || inverse_[*mine]) return {};
@@ -203,7 +204,7 @@ Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
   const auto is_around = [&](VarId loop) {
     return copy_of_.contains(loop) || forward_.contains(loop);
   };
-  // If only loops below the target walk a quotient, the iterator gets its own loop.
+  // If only loops below the target walk a quotient, the iterator gets a separate loop later.
   if (!loops.empty() && std::ranges::none_of(loops, is_around)) return {};
   if (!std::ranges::all_of(loops, is_around)) {
     return Fail(ErrorCode::kInvalidArgument,
@@ -261,7 +262,8 @@ Status Mover::Run() {
   return {};
 }
 
-// Checks that a pipelined loop around this loop begins its copy ahead of the iteration.
+// Checks that a loop around this loop is pipelined and begins a copy inside this loop ahead of
+// time.
 bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
   const std::vector<const TreeNode*> path = PathToLoop(tree.root, loop);
   const std::vector<StatementId> inside = StatementsBelow(*path.back());
@@ -274,8 +276,8 @@ bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
   });
 }
 
-// Checks that a statement can move into a loop. The loop must be serial or the innermost of the
-// loops over tasks or threads. The statement's tensors must still have their original indices.
+// Checks that a statement can be moved into the loop (CanHoldMore). None of the statement's tensors
+// may be staged, because their indices must be the original ones.
 Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
   const Statement& statement = tree.statements[moved];
   const auto is_staged = [&](const auto& access) {

@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// An iterator and a number of its values: an argument of several steps.
+/// An iterator and a factor, which several steps have as an argument: a group size or a multiple.
 struct IteratorFactor {
   std::string iterator;
   int64_t factor = 1;
@@ -24,9 +24,9 @@ struct IteratorFactor {
 
 /// `pack w0 1/32 0 1%32`: makes a copy of a tensor in another storage order, and redirects all
 /// readers to the copy. Each storage dimension is a logical dimension, by number, or a part of it:
-/// its quotient or remainder by a factor, or the range between two factors (`1/32 ... 1%32/2 ...
-/// 1%2`). A copy of weights is made once, at compile time. A workspace tensor is stored in the
-/// order without a copy.
+/// its quotient or remainder by a factor, or a part between two factors (`1/32 ... 1%32/2 ...
+/// 1%2`). A copy of weights is made once, at compile time. A workspace tensor is itself stored in
+/// the order, without a copy.
 ///   before: acc[i,j] sum= x[i,k] * w0[k,j]
 ///   after:  w0.pack[k,j] = w0[k,j]; acc[i,j] sum= x[i,k] * w0.pack[k,j]
 struct PackStep {
@@ -36,7 +36,7 @@ struct PackStep {
     int dimension = 0;
     Part part = Part::kWhole;
     int64_t factor = 1;
-    int64_t of = 0;  // kMiddle: the part is the quotient by `factor` of the remainder by `of`
+    int64_t of = 0;  // kMiddle: the part is floor((index mod `of`) / `factor`)
     bool operator==(const Axis&) const = default;
   };
   std::string tensor;
@@ -50,7 +50,7 @@ struct PackStep {
 
 /// `copy x acc j 64`: makes a copy of a tensor for each group of 64 values of j, and redirects the
 /// statement's reads to it. `stage` can then store the copy near its use, tile by tile. If the
-/// index of x uses j, each copy contains only the window of x that its group may read.
+/// index of x uses j, the copy of a group contains only the window of x that the group may read.
 ///   before: acc[i,j] sum= x[i,k] * w[k,j]
 ///   after:  x.copy[p,i,k] = x[i,k]; acc[i,j] sum= x.copy[j/64,i,k] * w[k,j]
 struct CopyStep {
@@ -80,7 +80,7 @@ struct CacheWriteStep {
 };
 
 /// `index_split y i 1 36`: splits a statement into one for each range of an iterator's values. The
-/// ranges begin at these values, and each is scheduled separately.
+/// ranges begin at 0 and at the given values. Each new statement is scheduled separately.
 ///   before: y[i] = ... for i < 37
 ///   after:  y.part0 for i < 1; y.part1 for i < 35: i + 1; y.part2 for i < 1: i + 36
 struct IndexSplitStep {
@@ -96,9 +96,9 @@ struct IndexSplitStep {
   bool operator==(const IndexSplitStep&) const = default;
 };
 
-/// `reduce_split s r0 64 inner`: splits a reduction over r into partial reductions and a reduction
-/// over these. There is one partial reduction for each value of r mod 64 (inner) or floor(r/64)
-/// (outer).
+/// `reduce_split s r 64 inner`: splits a reduction over r into partial reductions and a reduction
+/// over their results. There is one partial reduction for each value of r mod 64 (inner) or
+/// floor(r/64) (outer).
 ///   before: s[i] max= x[i,r]
 ///   after:  s.part[i,p] max= x[i,64*r' + p]; s[i] max= s.part[i,p]
 struct ReduceSplitStep {
@@ -127,9 +127,9 @@ struct InlineStep {
   bool operator==(const InlineStep&) const = default;
 };
 
-/// `precision acc bf16 3`: computes a float32 sum of products with operands split into one to three
-/// bfloat16 terms, and accumulates in float32. The accuracy contract gives the least number of
-/// terms.
+/// `precision acc bf16 3`: computes a float32 sum of products with each operand split into one to
+/// three bfloat16 terms, and accumulates in float32. The accuracy contract limits how few terms are
+/// allowed.
 ///   before: acc[i,j] sum= A[i,k] * B[k,j]
 ///   after:  A.bf16[0..3,i,k] = terms of A[i,k]; B.bf16[0..3,k,j] = terms of B[k,j]
 ///           acc[i,j] sum= f32(A.bf16[.,i,k]) * f32(B.bf16[.,k,j])      for six products of terms
@@ -147,8 +147,9 @@ struct PrecisionStep {
   bool operator==(const PrecisionStep&) const = default;
 };
 
-/// `narrow t acc`: stores workspace as bfloat16, rounded where it is written, if only one sum of
-/// products reads it. The accuracy contract decides whether one term per operand is allowed.
+/// `narrow t acc`: stores a workspace tensor as bfloat16, rounded where it is written. Only one sum
+/// of products may read the tensor. The accuracy contract decides whether one term per operand is
+/// allowed.
 ///   before: t[i,k] = A[i,k] + A[i,k+1];        acc[i,j] sum= t[i,k] * B[k,j]
 ///   after:  t[i,k] = bf16(A[i,k] + A[i,k+1]);  acc[i,j] sum= f32(t[i,k]) * B[k,j]
 struct NarrowStep {
@@ -163,7 +164,7 @@ struct NarrowStep {
 };
 
 /// `widen A acc`: replaces reads of A that are cast to a wider type by reads of a tensor of this
-/// type. The tensor is computed from A just before the statement, or once at compile time for a
+/// type. The tensor is computed from A just before the statement, or once at compile time if A is
 /// constant. A workspace tensor gets the wider type without a copy.
 ///   before: acc[i,j] sum= f32(A[i,k]) * f32(B[k,j])
 ///   after:  A.wide[i,k] = f32(A[i,k]); acc[i,j] sum= A.wide[i,k] * f32(B[k,j])
@@ -178,7 +179,8 @@ struct WidenStep {
   bool operator==(const WidenStep&) const = default;
 };
 
-/// `hoist A.copy`: moves the statement, and so the phase of its loops, before all others.
+/// `hoist A.copy`: moves the statement before all other statements. The phase of its loops then
+/// runs first.
 ///   before: t[i] = ...; A.copy[i,k] = A[i,k];  acc[i,j] sum= t[i] * A.copy[i,k]
 ///   after:  A.copy[i,k] = A[i,k];  t[i] = ...; acc[i,j] sum= t[i] * A.copy[i,k]
 struct HoistStep {
@@ -189,8 +191,8 @@ struct HoistStep {
 };
 
 /// `pad acc i 16 k 8`: extends a sum's iterators to the next multiple, so that all tiles are full,
-/// and removes the conditions of its domain. Copies of its operands hold 0 outside of the operands'
-/// elements.
+/// and removes the conditions of its domain. Copies of its operands store 0 outside of the
+/// operands' elements.
 ///   before: A.copy[i,k] = A[i,k];    acc[i,j] sum= A.copy[i,k] * B[k,j]       for i < 37, k < 29
 ///   after:  A.copy[i,k] = A[i,k] or 0 outside
 ///           acc[i,j] sum= A.copy[i,k] * (B[k,j] or 0 outside)                  for i < 48, k < 32

@@ -1,10 +1,11 @@
 // copy: redirects reads of a tensor to a copy that schedules can move near the reads.
 //
 // Every instance of a statement runs once, so a copy that several tiles read must be several
-// copies: one for each group of values of the iterators that the tensor does not use. The group is
-// the copy's leading dimension; its reader uses floor(iterator / factor). `compute_at` finds the
-// loops from it. If the tensor's index uses the group's iterator, the copy has a window of that
-// dimension: from the first to the last element that an instance of the group may read.
+// copies: one for each group of values of the iterators that the tensor does not use. The number of
+// the group is the copy's leading dimension, and its reader uses floor(iterator / factor) as index.
+// `compute_at` finds the loops from this index. If the tensor's index uses the group's iterator,
+// the copy has a window of that dimension: from the first to the last element that an instance of
+// the group may read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,8 +45,8 @@ Result<std::vector<Group>> FindGroups(const Statement& reader, const CopyStep& s
   return groups;
 }
 
-// Checks that a copy made just before the reader holds the values that the reader reads: only other
-// statements may write the tensor.
+// Checks that the reader reads the tensor, runs at run time, and does not write the tensor. A copy
+// made just before the reader then holds the values that the reader reads.
 Status CheckSource(const Compute& compute, TensorId source, const Statement& reader,
                    const CopyStep& step) {
   const auto touches = [&](const auto& access) { return access.tensor == source; };
@@ -64,7 +65,8 @@ Status CheckSource(const Compute& compute, TensorId source, const Statement& rea
   return {};
 }
 
-// Returns a new name. Later copies of one tensor, for other statements, have numbers.
+// Returns a new name. If a tensor has several copies, for different statements, the later ones have
+// numbers.
 std::string NameOfCopy(const Compute& compute, const std::string& tensor) {
   const std::string first = tensor + ".copy";
   std::string name = first;
@@ -75,13 +77,13 @@ std::string NameOfCopy(const Compute& compute, const std::string& tensor) {
 
 // The part of one of the tensor's dimensions that the copy contains.
 struct Window {
-  IndexExpr start;       // first element of a group, over the numbers of the groups
-  Interval rest;         // range of the elements that are read, relative to `start`
-  bool is_whole = true;  // each group contains all of the dimension
+  IndexExpr start;       // first element of a group's window, over the numbers of the groups
+  Interval rest;         // range of the elements that the group reads, relative to `start`
+  bool is_whole = true;  // each group's copy contains the whole dimension
 };
 
-// Returns the group's part of an index, over the numbers of the groups. Returns nothing if an
-// iterator is divided.
+// Returns the part of an index that depends on the groups' numbers. Returns nothing if a division
+// contains the iterator of a group.
 std::optional<IndexExpr> StartOf(const IndexExpr& index, const std::vector<Group>& groups) {
   IndexExpr start(0);
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -150,8 +152,8 @@ Tensor CopyOf(const Tensor& source, std::string name, const Statement& reader,
   return copy;
 }
 
-// Returns the only statement that writes the workspace, if it writes each element at most once.
-// Returns null for a reduction, which writes every element, and if other tensors share the storage.
+// Returns the only statement that writes the workspace, if it is not a reduction and writes each
+// element at most once. Returns null otherwise, and if another tensor shares the storage.
 const Statement* WriterOf(const Compute& compute, TensorId tensor) {
   if (compute.tensors[tensor].role != TensorRole::kWorkspace) return nullptr;
   const auto shares = [&](const Tensor& other) { return other.alias == tensor; };
@@ -208,8 +210,8 @@ IndexExpr Shortest(const IndexExpr& condition, const IntervalOf& interval) {
   return condition;
 }
 
-// Returns the statement over the copy's elements. It excludes window elements outside of the tensor
-// and elements that were never written.
+// Returns the statement that makes the copy. Its domain excludes elements of a window outside of
+// the tensor, and elements that were never written.
 Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
                         const Windows& windows) {
   const Tensor& copy = compute.tensors[to];

@@ -1,4 +1,4 @@
-// hoist: moves a statement before all others.
+// hoist: moves a statement before all other statements.
 //
 // Statements run one after the other, and a phase runs at the position of its first statement.
 // Without hoist, the copy of an argument for a later statement would run in the middle of the loops

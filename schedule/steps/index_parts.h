@@ -1,4 +1,5 @@
-// Parts of an index, which are the dimensions of storage orders.
+// Parts of an index, which may be dimensions of a storage order: quotients and remainders by a
+// factor.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace tunec {
 
 /// The part floor((i mod modulus) / divisor), or floor(i / divisor) without a modulus.
 struct IndexPart {
-  int64_t modulus = 0;  // 0: none
+  int64_t modulus = 0;  // 0: no modulus
   int64_t divisor = 1;
 
   IndexExpr Of(const IndexExpr& index) const {
@@ -26,10 +27,10 @@ struct IndexPart {
   bool operator==(const IndexPart&) const = default;
 };
 
-/// Sorts the parts of one index by their step, largest first.
+/// Sorts the parts of one index by divisor, largest first.
 inline void SortParts(std::vector<IndexPart>& parts) {
   const auto steps = [](const IndexPart& part) {
-    // If divisors are equal, the part without a modulus is the outer one.
+    // Of two parts with equal divisors, the part without a modulus is the outer one.
     return std::pair(part.divisor, part.modulus == 0);
   };
   std::ranges::sort(parts, std::greater<>(), steps);
@@ -45,8 +46,8 @@ inline bool AreWhole(const std::vector<IndexPart>& parts) {
   return true;
 }
 
-/// Returns the factors that split a loop over the index into loops over its sorted parts; empty for
-/// one part.
+/// Returns the factors that split a loop over the index into loops over its sorted parts. The list
+/// is empty for one part.
 inline std::vector<int64_t> FactorsOf(const std::vector<IndexPart>& parts) {
   std::vector<int64_t> factors;
   for (size_t i = 1; i < parts.size(); ++i)

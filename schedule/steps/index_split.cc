@@ -1,8 +1,7 @@
 // index_split: splits one statement into several, one for each range of an iterator's values, each
 // with separate loops.
-//
-// All instances of a part come before those of the next, as if the iterator's loop were outermost.
-// The step checks exactly this order against the dependences.
+// All instances of a part come before those of the next part, as if the iterator's loop were
+// outermost. The step checks this order against the dependences.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 namespace tunec {
 namespace {
 
-// Limit on the parts, because each part becomes code.
+// Limit of the number of parts, because each part becomes separate code.
 constexpr size_t kMostParts = 64;
 
 std::unexpected<Error> Reject(const IndexSplitStep& step, std::string_view why) {
@@ -44,7 +43,7 @@ Result<VarId> FindIterator(const Statement& statement, const IndexSplitStep& ste
   return iterator;
 }
 
-// Returns the begin of each part, the first one 0, and the end of the last part.
+// Returns 0, the points at which parts begin, and the end of the last part.
 Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
                                      const IndexSplitStep& step) {
   const int64_t extent = statement.iterators[iterator].extent;
@@ -63,7 +62,7 @@ Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
   return borders;
 }
 
-// Checks the dependences with the iterator's loop as the outermost of its statement.
+// Checks the dependences as if the iterator's loop were the outermost loop of its statement.
 Status CheckOrder(const Compute& compute, const Statement& statement, VarId iterator,
                   ReductionOrder order) {
   if (iterator == IteratorVar(0)) return {};

@@ -37,8 +37,8 @@ void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
   }
 }
 
-// Checks that the statement writes each element once, at different iterators as indices. The
-// statement must not read its own results.
+// Checks that the statement writes each element once, with different iterators as indices, and does
+// not read its own results.
 bool IsPlainDefinition(const Statement& statement) {
   if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return false;
   const Write& write = statement.writes[0];
@@ -58,8 +58,8 @@ bool Writes(const Compute& compute, const Statement& statement, TensorId tensor)
       statement.writes, [&](const Write& write) { return home(write.tensor) == home(tensor); });
 }
 
-// Checks that the value can be computed later. No other statement may write the tensor, and no
-// later statement may write the operands.
+// Checks that the value can be computed where it is read. No other statement may write the tensor,
+// and no later statement may write the operands.
 Status CheckInline(const Compute& compute, StatementId id) {
   const Statement& producer = compute.statements[id];
   for (const StatementId s : compute.statements.ids()) {

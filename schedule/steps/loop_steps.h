@@ -27,9 +27,9 @@ struct SplitStep {
   bool operator==(const SplitStep&) const = default;
 };
 
-/// `reorder acc.k acc.i acc.j`: sets the order of loops in one chain, where each is the only child
-/// of the one before, outermost first. Loops of the chain that are not named retain their
-/// positions.
+/// `reorder acc.k acc.i acc.j`: sets the order of loops in one chain, outermost first. In a chain,
+/// each loop is the only child of the loop before. Loops of the chain that are not named retain
+/// their positions.
 struct ReorderStep {
   static constexpr std::string_view kName = "reorder";
   std::vector<std::string> loops;
@@ -91,7 +91,8 @@ struct DistributeStep {
   bool operator==(const DistributeStep&) const = default;
 };
 
-/// `unroll_jam acc.i 4`: unrolls groups of four iterations inside the other loops of the chain.
+/// `unroll_jam acc.i 4`: splits the loop into groups of four iterations, and unrolls each group
+/// inside the serial loops below.
 ///   before: for i < 8 { for k {          after: for i.0 < 2 { for k { i.1 = 0, 1, 2, 3
 struct UnrollJamStep {
   static constexpr std::string_view kName = "unroll_jam";
@@ -105,7 +106,7 @@ struct UnrollJamStep {
 };
 
 /// `swizzle acc.i.0 acc.j.0 4`: runs two nested loops in bands of four iterations of the outer
-/// loop. Iterations that are near in time are then near in both loops.
+/// loop. Iterations that follow each other then differ little in both loops.
 ///   before: for i < 8 { for j < 9 {      after: for i.0 < 2 { for j < 9 { for i.1 < 4 {
 struct SwizzleStep {
   static constexpr std::string_view kName = "swizzle";
@@ -120,7 +121,8 @@ struct SwizzleStep {
   bool operator==(const SwizzleStep&) const = default;
 };
 
-/// `isolate acc.i.0`: generates separate code for iterations whose conditions cannot fail.
+/// `isolate acc.i.0`: generates separate code, without conditions, for the iterations in which no
+/// condition can fail.
 struct IsolateStep {
   static constexpr std::string_view kName = "isolate";
   std::string loop;
@@ -128,7 +130,7 @@ struct IsolateStep {
   bool operator==(const IsolateStep&) const = default;
 };
 
-/// `unroll acc.k 4`: runs four iterations per trip; `unroll acc.k`: unrolls all iterations.
+/// `unroll acc.k 4`: runs four iterations per trip. `unroll acc.k`: unrolls all iterations.
 struct UnrollStep {
   static constexpr std::string_view kName = "unroll";
   std::string loop;
@@ -140,8 +142,8 @@ struct UnrollStep {
   bool operator==(const UnrollStep&) const = default;
 };
 
-/// Default limit of a vector loop's length: four of the longest vectors of f32. A vector loop is
-/// generated completely, so a longer one is split.
+/// Default limit of a vector loop's length: four of the longest vectors of f32. The code of a
+/// vector loop has instructions for all its vectors, so a longer loop is split.
 inline constexpr int64_t kLongestVectorLoop = 64;
 
 /// `vectorize acc.j.1`: maps the loop's iterations to the lanes of vectors.
@@ -160,9 +162,9 @@ struct ParallelizeStep {
   bool operator==(const ParallelizeStep&) const = default;
 };
 
-/// `storage_order B.pack 64`: makes the statement's loops walk the tensor that it writes in storage
-/// order. The first dimension is walked by tasks, the last one by vectors of at most 64 lanes.
-/// Copies into another order use this step.
+/// `storage_order B.pack 64`: makes the loops of a statement walk the tensor that it writes in
+/// storage order. The first dimension is walked by tasks, the last one by vectors of at most 64
+/// lanes. Sketches add this step for copies into another order.
 ///   before: for d0 < 29 { for d1 < 13 {      stored as [floor(d1/8), d0, d1 mod 8]
 ///   after:  parallel for d1.0 < 2 { for d0 < 29 { vector for d1.1 < 8 {
 struct StorageOrderStep {
@@ -179,8 +181,8 @@ struct StorageOrderStep {
   bool operator==(const StorageOrderStep&) const = default;
 };
 
-/// `bind acc.i.0 grid.y`: maps the loop's iterations to blocks of threads, or with `block.x` to the
-/// threads of a block.
+/// `bind acc.i.0 grid.y`: maps the loop's iterations to blocks of threads along an axis of the
+/// grid. With `block.x`, maps them to the threads of a block.
 ///   before: for i.0 < 3 { for i.1 < 16 {   after: grid.y for i.0 < 3 { block.x for i.1 < 16 {
 struct BindStep {
   static constexpr std::string_view kName = "bind";
@@ -194,8 +196,8 @@ struct BindStep {
   bool operator==(const BindStep&) const = default;
 };
 
-/// `pipeline acc.k.0 3`: gives the storage that the loop fills in each iteration three stages. The
-/// copy for an iteration begins two iterations before its use.
+/// `pipeline acc.k.0 3`: gives three stages to the storage that copies fill in each iteration of
+/// the loop. The copy for an iteration begins two iterations before its use.
 ///   before: for k { s = x[k]; use s }
 ///   after:  begin s.0 = x[0]; begin s.1 = x[1]
 ///           for k { wait for s.(k mod 3); begin s.(k+2 mod 3) = x[k+2]; use s.(k mod 3) }
@@ -210,8 +212,8 @@ struct PipelineStep {
   bool operator==(const PipelineStep&) const = default;
 };
 
-/// `wavefront A.w`: runs the tasks of one iteration of the loop after those of the previous one,
-/// with a barrier between. The loops directly inside can be parallel.
+/// `wavefront A.w`: runs the tasks of each iteration of the loop after those of the previous
+/// iteration, with a barrier between. Loops directly inside can become tasks.
 struct WavefrontStep {
   static constexpr std::string_view kName = "wavefront";
   std::string loop;
@@ -244,10 +246,10 @@ struct PrefetchStep {
   bool operator==(const PrefetchStep&) const = default;
 };
 
-/// `compute_at y acc.j.0`: moves the statement into a loop of another. A producer (or
+/// `compute_at y acc.j.0`: moves the statement into a loop around another statement. A producer (or
 /// initialisation) is placed before the other statement, a consumer after it. Below the loop the
-/// moved statement gets copies of the other statement's loops, if the shared tensor relates the
-/// iterators. Loops over its remaining iterators follow.
+/// moved statement gets copies of the other statement's loops, if the shared tensor relates their
+/// iterators. Loops over the remaining iterators of the moved statement follow.
 struct ComputeAtStep {
   static constexpr std::string_view kName = "compute_at";
   std::string statement;
@@ -259,8 +261,8 @@ struct ComputeAtStep {
   bool operator==(const ComputeAtStep&) const = default;
 };
 
-/// `reverse_compute_at y acc.j.0`: compute_at for a consumer only. Rejected if something inside the
-/// loop comes after the statement.
+/// `reverse_compute_at y acc.j.0`: compute_at for a consumer only. Fails if the loop contains a
+/// statement that comes after the moved one.
 struct ReverseComputeAtStep {
   static constexpr std::string_view kName = "reverse_compute_at";
   std::string statement;
@@ -273,9 +275,9 @@ struct ReverseComputeAtStep {
 };
 
 /// `stage acc register acc.j.0`: gives each iteration of the loop separate storage for the tensor,
-/// of the size that one iteration touches. `stage t packed acc.i.0 1 0` sets the order of its
-/// dimensions in storage, the innermost last. The default is the order in which loops walk the
-/// dimensions.
+/// of the size that one iteration touches. `stage t packed acc.i.0 1 0` also sets the order of the
+/// tensor's dimensions in this storage, the innermost last. By default the dimension of the
+/// innermost loop comes last.
 struct StageStep {
   static constexpr std::string_view kName = "stage";
   std::string tensor;
@@ -292,8 +294,8 @@ struct StageStep {
 };
 
 /// `swizzle_storage A.copy 8`: permutes groups of eight 16-byte chunks in each row of a staged
-/// tensor's shared storage (Swizzle, ir/loop_nest.h). Rows are the storage's rows; rows shorter
-/// than 128 bytes are combined.
+/// tensor's shared storage (Swizzle, ir/loop_nest.h). A row is the tensor's last dimension; rows
+/// shorter than 128 bytes are combined.
 ///   before: chunk c of row r at c          after: at c xor (r mod 8)
 struct SwizzleStorageStep {
   static constexpr std::string_view kName = "swizzle_storage";

@@ -2,8 +2,8 @@
 //
 // `precision` copies an operand to round it. A tensor that only one sum reads needs no float32
 // version. Its type becomes bfloat16, in the same storage order, and all values written into it are
-// rounded. Unlike a term of `precision`, a number beyond the largest bfloat16 becomes an infinity,
-// as in every cast of float32.
+// rounded. A number beyond the largest bfloat16 becomes an infinity, as in every cast from float32;
+// `precision` uses the largest bfloat16 instead.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +26,7 @@ std::optional<int> SlotOf(const Expr& factor) {
   return read.node().slot;
 }
 
-// Checks that the statement sums products of two elements. Exactly one of the elements must be of
-// the tensor.
+// Checks that the statement sums products of two elements, of which exactly one is of the tensor.
 bool MultipliesOnce(const Statement& statement, TensorId tensor) {
   if (statement.reducer != Reducer::Sum(DataType::kF32) || statement.values.size() != 1) {
     return false;

@@ -26,8 +26,9 @@ std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId id) {
   return writer;
 }
 
-// Checks that the iterators are the tensor's dimensions, each over its full extent except for
-// conditions. For a statement that writes all planes, checks the dimensions of a plane.
+// Checks that each iterator walks one dimension of the tensor over its full extent. Conditions of
+// the domain are ignored. For a statement that writes all planes, the dimensions of a plane are
+// checked.
 bool WalksTensor(const Statement& statement, const Tensor& tensor) {
   const std::vector<IndexExpr>& index = statement.writes[0].index;
   const size_t planes = statement.writes.size() > 1 ? 1 : 0;

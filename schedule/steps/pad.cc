@@ -12,10 +12,10 @@
 // grows and stores these zeros, and the copy's statement gets the conditions. An operand that is
 // read in place gets a guard.
 //
-// 0 times an infinity is NaN. Beyond a reduction's iterator, every operand that uses the iterator
-// must therefore be outside. Where a condition failed (a window that crosses a border), one operand
-// is outside. The other operand, which may not be finite, is multiplied by 0: the contract has to
-// allow that.
+// 0 times an infinity is NaN. Beyond the old extent of a reduced iterator, every operand that uses
+// the iterator must therefore be outside of its elements. Where a condition failed (a window that
+// crosses a border), one operand is outside of its elements. The other operand, which may not be
+// finite, is then multiplied by 0: the contract must allow this.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -225,7 +225,7 @@ Status Padder::CheckDropped(const IndexExpr& condition) const {
   return CheckValue(zero, fmt::format("{} < 0", Print(condition, sum_.IteratorNames())));
 }
 
-// Adapts the storage's extents to changed logical extents.
+// Increases the layout's extents where the changed logical extents need it.
 void FitLayout(Tensor& tensor) {
   for (size_t d = 0; d < tensor.layout.map.size(); ++d) {
     const Interval bounds = BoundsOf(tensor.layout.map[d], [&](VarId v) {
@@ -285,14 +285,15 @@ Status Padder::GrowCopies() {
   return {};
 }
 
-// Returns the dimension that the iterator walks. Requires: each iterator walks one.
+// Returns the dimension whose index is this iterator. Requires: there is one.
 size_t DimensionOf(const Write& write, VarId iterator) {
   const auto found = std::ranges::find(write.index, IndexExpr::Var(iterator));
   return static_cast<size_t>(found - write.index.begin());
 }
 
-// Extends the copy to all elements that the sum reads. If the sum reads below the source's first
-// element, the lowest element read becomes the copy's first. The copy's readers are shifted.
+// Extends the copy to all elements that the sum reads. If the sum reads elements below the source's
+// first element, the copy begins at the lowest of them, and the indices of the copy's readers are
+// shifted.
 Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
   Tensor& tensor = result_.tensors[id];
   Statement& copy = result_.statements[copy_id];
@@ -317,7 +318,8 @@ Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
   return {};
 }
 
-// Returns the range of a dimension that the copy contains or the sum reads.
+// Returns the smallest range of a dimension that contains the copy's elements and all elements that
+// the sum reads.
 Interval Padder::NeededOf(TensorId copy, size_t dimension) const {
   Interval needed = {0, compute_.tensors[copy].shape[dimension] - 1};
   for (const Read& read : sum_.reads) {

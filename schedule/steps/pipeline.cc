@@ -1,10 +1,12 @@
 // pipeline: begins copies into storage of each iteration several iterations ahead.
 //
-// The loop contains stages (storage for each iteration) and a sequence. A stage takes part if one
-// plain copy alone fills it and the copy is a part of the sequence. Its storage then exists several
-// times: a new first dimension is indexed by the iteration modulo the number of stages. The tree
-// keeps the original order. The generator and the legality check handle the copies that begin ahead
-// (polyhedral/generate/pipeline.cc, polyhedral/legality/legality.h).
+// The loop contains stages (storage for each iteration) and a sequence. A stage takes part if it is
+// in packed or shared storage, one plain copy alone fills it, and the copy is a part of the
+// sequence. The copy must not read another stage, and only statements inside the loop may touch the
+// storage. The storage then exists several times: a new first dimension is indexed by the iteration
+// modulo the number of stages. The tree keeps the original order. The generator and the legality
+// check handle the copies that begin ahead (polyhedral/generate/pipeline.cc,
+// polyhedral/legality/legality.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,8 +56,8 @@ void AddStages(ScheduleTree& tree, VarId loop, TensorId tensor, int stages) {
   }
 }
 
-// Checks that only statements inside the loop touch the tensor, because only these have a value of
-// the loop.
+// Checks that only statements inside the loop touch the tensor, because no other statement has a
+// value of the loop to select a stage.
 bool OnlyInside(const ScheduleTree& tree, const TreeNode& loop, TensorId tensor) {
   const std::vector<StatementId> inside = StatementsBelow(loop);
   const auto touches = [&](const auto& access) { return access.tensor == tensor; };

@@ -42,8 +42,8 @@ constexpr double kLargestFloat = 0x1.FFFFFEp127;
 constexpr double kSmallestNormal = 0x1p-126;
 constexpr const char* kIterator = "term";
 
-// The functions return the planes that the products use of an operand, over the number of the
-// product. The intervals of these expressions are exactly those of the planes, because they
+// Both functions below return the planes of an operand that the products use, over the number p of
+// the product. The intervals of these expressions must be exactly those of the planes, because they
 // determine the storage of copies.
 
 // Returns the planes for the terms h0 h0 m m l h.
@@ -87,7 +87,7 @@ bool IsFloatRead(const Expr& factor) {
   return factor.kind() == ExprKind::kRead && factor.type() == DataType::kF32;
 }
 
-// Checks for a product of two reads, of which at least one has to be rounded.
+// Checks for a sum of products of two reads, of which at least one has to be rounded.
 bool IsProductOfReads(const Statement& statement, int terms) {
   if (statement.reducer != Reducer::Sum(DataType::kF32) || statement.values.size() != 1) {
     return false;

@@ -86,8 +86,8 @@ VarId LoopOfPart(ScheduleTree& tree, VarId whole, const TreeNode& part) {
       {.name = std::move(name), .extent = loop.extent, .isolate = loop.isolate});
 }
 
-// Returns the part that retains the loop: the part with the statement in the loop's name, else the
-// first part.
+// Returns the part that keeps the original loop: the part with the statement after which the loop
+// is named, else the first part.
 size_t KeeperOf(const ScheduleTree& tree, VarId loop, const std::vector<TreeNode>& parts) {
   const std::string& name = tree.loops[loop].name;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -115,7 +115,8 @@ TreeNode InLoop(ScheduleTree& tree, VarId whole, VarId own, TreeNode part) {
   return loop;
 }
 
-// Replaces a loop's node by nodes, inside the surrounding sequence if there is one.
+// Replaces a loop's node by several nodes. If a sequence contains the loop, the nodes become parts
+// of it.
 bool ReplaceLoop(TreeNode& node, VarId loop, std::vector<TreeNode>& parts) {
   for (size_t i = 0; i < node.children.size(); ++i) {
     TreeNode& child = node.children[i];

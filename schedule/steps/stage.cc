@@ -1,8 +1,8 @@
 // stage: gives each run of a loop's body separate storage for a tensor.
 //
-// An access inside the loop has two parts per dimension: one depends on the loops from the root
-// down to the loop, the other on the loops below. The first part must be equal for all accesses.
-// The second part is the index into the local storage.
+// An access inside the loop has two parts per dimension. One part depends on the loops from the
+// root down to the loop, the other part on the loops below. The first part must be equal for all
+// accesses. The second part is the index into the local storage.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 struct Dimension {
   std::optional<IndexExpr> outer;  // part over the loops outside
   Interval inner{kUnbounded, -kUnbounded};
-  int depth = -1;  // depth of the innermost loop that the inner part uses
+  int depth = -1;  // depth of the innermost loop that the inner part of the index uses
 };
 
 class Stager {
@@ -50,8 +50,8 @@ class Stager {
   std::vector<size_t> order_;  // local dimensions, as positions of the original dimensions
 };
 
-// Returns the terms of `index` over outside loops only, or null if a term mixes outside and inside
-// loops.
+// Returns the terms of `index` that use only loops outside the stage. Returns nothing if a term
+// mixes outside and inside loops.
 std::optional<IndexExpr> OuterPart(const IndexExpr& index, const std::set<VarId>& outside) {
   IndexExpr outer(0);
   for (const IndexTerm& term : index.terms()) {
@@ -109,7 +109,7 @@ void Stager::Rewrite(StatementId statement, std::vector<IndexExpr>& index) const
   index = std::move(local);
 }
 
-// Checks that an order names each dimension once.
+// Checks that the order, if the step has one, names each dimension once.
 Status Stager::CheckOrder() const {
   std::vector<int64_t> sorted = wanted_;
   std::ranges::sort(sorted);

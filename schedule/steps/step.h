@@ -1,7 +1,7 @@
-// The common form of a schedule's steps: a value of literal arguments with a name. `Fields` lists
-// the arguments once, in the order of the step's text; printing, parsing and the manual use it. A
-// step checks only itself (its names exist, its numbers are positive). The dependences decide once
-// whether the result is allowed (polyhedral/legality/legality.h).
+// The common form of a schedule's steps: a value with a name and arguments. `Fields` lists the
+// arguments once, in the order of the step's text; printing, parsing and the manual use it. A step
+// checks only its own arguments (names exist, numbers are positive). The dependences decide whether
+// the resulting order is legal, once for all steps (polyhedral/legality/legality.h).
 #pragma once
 
 #include <concepts>
@@ -11,11 +11,11 @@
 
 namespace tunec {
 
-/// One argument of a step in the step's text.
+/// An argument of a step, as its text has it.
 struct StepArgument {
   std::string_view name;        // in the manual: LOOP
   std::string_view wanted;      // in messages: "a loop"
-  std::string_view after = {};  // word in front of the argument, if any: `as`
+  std::string_view after = {};  // the word in front of the argument, if there is one: `as`
   /// The argument may be absent at the end of the line; its value is then 0 or the empty list.
   bool may_lack = false;
   int64_t least = 0;
@@ -32,7 +32,8 @@ inline constexpr StepArgument kFactor{"FACTOR", "a factor"};
 inline constexpr StepArgument kNewLoop{.name = "NAME", .wanted = "a name", .after = "as"};
 }  // namespace argument
 
-/// The visitor type that Fields must accept: it visits any argument with any value.
+/// A type for the concept ScheduleStep: Fields must accept a visitor that visits any argument with
+/// any value.
 struct AnyVisitor {
   void operator()(const StepArgument& argument, const auto& value);
 };

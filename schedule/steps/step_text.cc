@@ -62,7 +62,8 @@ class Printer {
 
 // ---- Parsing
 
-// A visitor that reads arguments and stores the first error.
+// A visitor of Fields that parses the arguments from the words. It stores the first error and skips
+// the rest.
 class Parser {
  public:
   explicit Parser(Words& words) : words_(words) {}

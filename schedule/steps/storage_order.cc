@@ -1,9 +1,10 @@
 // storage_order: makes a statement's loops walk the tensor that it writes in storage order.
 //
-// Through the write, the storage's dimensions are the statement's iterators. Each is a whole
-// iterator or a part of one: its quotient or its remainder by one factor. The loops over them are
-// therefore the iterators' loops, split where necessary, in the storage's order. Outermost parts
-// are isolated: if a factor does not divide the extent, only the last iteration has conditions.
+// The write gives each dimension of the storage as an iterator of the statement, or as a part of
+// one: the quotient or the remainder by one factor. The loops over the dimensions are therefore the
+// iterators' loops, split where necessary, in the order of the storage. The outermost part of a
+// split loop is isolated: if a factor does not divide the extent, only the last iteration has
+// conditions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,8 +54,8 @@ std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
   return parts;
 }
 
-// Returns the dimensions of the storage, outermost first, or nothing if they are not the
-// statement's iterators.
+// Returns the dimensions of the storage, outermost first. Returns nothing if a dimension is not an
+// iterator or a part of one.
 std::optional<std::vector<Axis>> AxesOf(const Statement& statement, const Tensor& tensor) {
   std::vector<IndexExpr> places = statement.writes[0].index;
   if (!tensor.layout.IsRowMajor()) {
@@ -88,7 +89,8 @@ Result<std::vector<Axis>> FindAxes(const ScheduleTree& tree, const StorageOrderS
                                   tree.tensors[written].name));
 }
 
-// Splits the statement's loops, puts them in the storage's order, and returns their names.
+// Splits the statement's loops and puts them in the order of the storage. Returns the loops' names
+// in this order.
 Result<std::vector<std::string>> OrderLoops(ScheduleTree& tree, const Statement& statement,
                                             const std::vector<Axis>& axes) {
   ReorderStep order;

@@ -2,12 +2,13 @@
 // instruction of the table in ir/tile_intrinsic.h.
 //
 // The statement determines the axis of each loop: iterators of the accumulator's index are rows and
-// columns, the others are reduced. If several orders remain (a square tile), the first one is used
-// that matches the layout of all operands. If none matches, the error of the first is reported.
+// columns, the others are reduced. If this leaves several orders (a square tile), the first order
+// that matches the layout of all operands is used. If none matches, the error of the first order is
+// reported.
 //
-// The instances of a tile depend on each other only through the accumulator that they add to.
-// Therefore every order of them is allowed if the accuracy contract allows any order of a
-// reduction.
+// The instances of a tile depend on each other only through the accumulator that they add to. If
+// the accuracy contract allows any order of a reduction, it therefore allows any order of these
+// instances.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,7 +26,7 @@ std::unexpected<Error> Reject(const TensorizeStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "tensorize {} {}: {}", step.loop, step.intrinsic, why);
 }
 
-// The loops from this node down to one statement.
+// A chain of loops from a node down to the only statement inside.
 struct Chain {
   std::vector<VarId> loops;
   StatementId statement;
@@ -60,7 +61,8 @@ std::vector<int> AxesOf(const TileIntrinsic& intrinsic) {
   return axes;
 }
 
-// Checks that each loop has the iterations of its axis, and is reduced exactly if the axis is.
+// Checks that each loop has as many iterations as its axis. A loop must be reduced exactly if its
+// axis is.
 bool Fits(const ScheduleTree& tree, const TileIntrinsic& intrinsic, const std::vector<int>& axes,
           const std::vector<VarId>& loops, const Store& store) {
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -75,7 +77,8 @@ bool Fits(const ScheduleTree& tree, const TileIntrinsic& intrinsic, const std::v
   return true;
 }
 
-// Returns a nest of the tile with its loops in this order, over the tree's loops.
+// Returns a nest with the tile only. Its loops are in this order, over the variables of the tree's
+// loops.
 LoopNest TrialNest(const ScheduleTree& tree, const std::string& intrinsic,
                    const std::vector<VarId>& loops, const Store& store) {
   Body body;

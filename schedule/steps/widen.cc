@@ -25,8 +25,8 @@ bool IsReadOf(const Expr& expr, const Statement& statement, TensorId tensor) {
          statement.reads[static_cast<size_t>(expr.node().slot)].tensor == tensor;
 }
 
-/// Returns the type that each read of the tensor is cast to. Returns nothing if the types differ or
-/// a read is not cast.
+/// Returns the type to which all reads of the tensor are cast. Returns nothing if the types differ
+/// or a read is not cast.
 std::optional<DataType> CastType(const Statement& statement, TensorId tensor) {
   std::optional<DataType> type;
   int reads = 0;
@@ -54,8 +54,8 @@ bool LoadsIndices(const Statement& statement) {
       statement.reads, [&](const Read& read) { return std::ranges::any_of(read.index, loads); });
 }
 
-/// Checks that the values outside of guards are 0. They have the tensor's type, and only zero is
-/// equal in all types.
+/// Checks that the values outside of guards are 0. These values are rounded to the tensor's type,
+/// and this rounding does not change 0.
 bool HasZeroOutside(const Statement& statement, TensorId tensor) {
   return std::ranges::all_of(statement.reads, [&](const Read& read) {
     return read.tensor != tensor || !read.guard || read.guard->outside == 0;
@@ -97,8 +97,8 @@ Result<Compute> WidenWorkspace(const Compute& compute, const WidenStep& step, Te
   return result;
 }
 
-/// Returns a copy in the layout of the argument. A constant has the default layout, because `pack`
-/// orders it.
+/// Returns the wide copy of the argument, in the argument's layout. The copy of a constant has the
+/// row-major layout, because `pack` gives it another order.
 Tensor WideCopy(const Tensor& source, DataType type) {
   const bool constant = source.constant && source.role == TensorRole::kWeight;
   Tensor copy{.name = source.name + ".wide",
@@ -113,7 +113,8 @@ Tensor WideCopy(const Tensor& source, DataType type) {
   return copy;
 }
 
-/// Returns the dimensions from the outermost of the storage on, if the layout is a permutation.
+/// Returns the dimensions in storage order, outermost first. If the layout is not a permutation of
+/// the dimensions, returns their logical order.
 std::vector<size_t> StorageOrder(const Tensor& tensor) {
   std::vector<size_t> order;
   for (const IndexExpr& place : tensor.layout.map) {

@@ -12,18 +12,19 @@ namespace tunec {
 
 class Words {
  public:
-  /// `where` is the line's first column.
+  /// `where` is the location of the line's first column.
   Words(std::string_view line, SourceLocation where);
 
   bool AtEnd() const { return next_ == words_.size(); }
-  /// Takes the next word if it is this one.
+  /// Takes the next word and returns true if the word is `word`.
   bool TryTake(std::string_view word);
-  /// Takes the next word. Fails with kParse at the end of the line, with the expected word in the
-  /// message.
+  /// Takes the next word. Fails with kParse at the end of the line; the message names `wanted`, the
+  /// kind of word that was expected.
   Result<std::string> Take(std::string_view wanted);
-  /// Returns kParse at the word taken last.
+  /// Returns an error kParse at the location of the word taken last.
   std::unexpected<Error> Unexpected(std::string_view wanted, std::string_view found) const;
-  /// Returns the location of the word taken last, or of the end of the line if a word was missing.
+  /// Returns the location of the word taken last. If no word was left to take, this is the end of
+  /// the line.
   const SourceLocation& where() const { return where_; }
 
  private:
