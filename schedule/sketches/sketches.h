@@ -36,7 +36,7 @@ void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question
                     std::vector<Sketch>& sketches);
 
 /// Adds sketches of strided reductions, whose neighbouring rows are contiguous: along a middle or
-/// the first axis (abreast.cc). They come first if there is a block of rows for each thread.
+/// the first axis (`abreast.cc`). They come first if there is a block of rows for each thread.
 void AddAbreastSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches);
 
