@@ -16,7 +16,7 @@ struct Checked {
   std::vector<Array> inputs;
   std::vector<Array> expected;
   std::string Problem(const std::vector<Array>& outputs) const {
-    return OutputChecker(graph, inputs, expected).ScheduleChecker(outputs);
+    return OutputChecker(graph, inputs, expected).Check(outputs);
   }
 };
 

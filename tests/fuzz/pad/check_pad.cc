@@ -20,7 +20,7 @@ CheckResult Wrong(std::string_view stage, const std::string& reason) {
   return {Outcome::kWrong, fmt::format("{}: {}", stage, reason)};
 }
 
-CheckResult Check(std::string_view stage, const Error& error) {
+CheckResult ResultOf(std::string_view stage, const Error& error) {
   if (IsRejection(error)) return {Outcome::kRejected, fmt::format("{}: {}", stage, error.message)};
   return Wrong(stage, error.Format());
 }
@@ -145,7 +145,7 @@ class Run {
     const auto compiled = RunCompiled(graph_, FusionMode::kFused, inputs_);
     if (!compiled && HasWrongIndices(compiled.error()))
       return {Outcome::kRejected, compiled.error().message};
-    if (!compiled) return Check("machine code", compiled.error());
+    if (!compiled) return ResultOf("machine code", compiled.error());
     if (const std::string problem = checker.Check(Cropped(*compiled, sizes_)); !problem.empty())
       return Wrong("machine code", problem);
     return {};
@@ -181,7 +181,7 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads) {
   const std::vector<OpenAxis> open = OpenAxes(padded.model);
   const Graph samples[] = {exact, other};
   const auto made = pads(exact, bucket, open, samples);
-  if (!made) return {Check("pad", made.error())};
+  if (!made) return {ResultOf("pad", made.error())};
   if (const std::string problem = FormProblem(*made, exact, bucket); !problem.empty())
     return {Wrong("form", problem)};
   if (const std::string problem = FormulaProblem(*made, SizesIn(exact, open, *made));
@@ -199,7 +199,7 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads) {
 
   const auto beside = pads(other, bucket, open, samples);
   if (!beside) {
-    const CheckResult rejected = Check("other sizes", beside.error());
+    const CheckResult rejected = ResultOf("other sizes", beside.error());
     if (rejected.outcome == Outcome::kWrong) return {rejected};
     return {{}, Texts::kRejected};
   }
