@@ -12,8 +12,8 @@
 namespace tunec {
 namespace {
 
-// Version of the hashed text. The version of the schedule language is not part of the text, since
-// trials stay valid in a new language, and so do their charges.
+// Version of the hashed text. The text omits the version of the schedule language. Trials are
+// converted to a new version, so they and their charges stay valid.
 constexpr int kIdentityVersion = 1;
 
 }  // namespace

@@ -22,7 +22,8 @@ Result<std::shared_ptr<const void>> AllocateShared(int64_t bytes) {
   return std::shared_ptr<const void>(std::move(owner), data);
 }
 
-// Allocates own memory for `constant` if it has none, or if its data is not aligned as required.
+// Allocates memory for `constant` if it has no data. Copies its data to new memory if the data is
+// not aligned as required.
 Status Settle(Constant& constant) {
   const auto address = reinterpret_cast<uintptr_t>(constant.data.get());
   if (constant.data != nullptr && address % constant.alignment == 0) return {};

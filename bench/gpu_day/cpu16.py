@@ -88,7 +88,7 @@ def folder_of(model):
 
 
 class Exports:
-    """Models of bench/peers as ONNX. At the first use, several are exported in parallel."""
+    """Models of bench/peers as ONNX. The first call of `need` exports all of them, several at a time."""
 
     def __init__(self, day, models):
         self.day, self.models, self.problems = day, models, None

@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// Greatest distance of two groups in the order. Groups further apart are not joined.
+// Greatest distance, in the order that KeepOrder computes, at which JoinApart joins two groups.
 constexpr size_t kMostBetween = 256;
 // Most groups searched for a cycle, for one edge.
 constexpr int kSearchLimit = 2000;

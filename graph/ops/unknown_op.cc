@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// Inputs and constants are declared, not applied.
+// Returns the operator's name, or an empty text for inputs and constants, which graphs declare.
 constexpr std::string_view Applied(Op op, std::string_view name) {
   return op == Op::kInput || op == Op::kConstant ? "" : name;
 }

@@ -14,7 +14,7 @@ namespace tunec {
 /// may name a tensor that is declared later.
 Result<Tensors> ParseTensors(Lexer& lexer);
 
-/// The right part of a statement or store.
+/// The parsed parts that a Statement and a Store have in common: writes, reads, values, reducer.
 struct ParsedAssignment {
   std::vector<Read> reads;
   std::vector<Write> writes;

@@ -58,7 +58,7 @@ class ArithmeticCeilings : public testing::TunerTest {
 
   ScriptedMeasurer measurer_;
   size_t measured_machine_ = 0;
-  std::vector<std::string> measured_;  // names of measured arithmetics
+  std::vector<std::string> measured_;  // names of instructions whose ceilings were measured
 };
 
 TEST_F(ArithmeticCeilings, AFasterArithmeticDoesNotProveFloat32sCeilingWrong) {

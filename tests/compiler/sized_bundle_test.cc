@@ -178,7 +178,7 @@ TEST(SizedBundle, OfWhatIsNotCutServesSmallerSizes) {
               HasSubstr("batch is 10, expected at most 9"));
 }
 
-// Sizes after strides are formulas with divisions.
+// The output sizes of strided operators are formulas with divisions.
 TEST(SizedBundle, OfImagesServesAnyHeightAndWidth) {
   constexpr std::string_view kImages = R"(graph images {
   input x: f32[1, 3, height, width]

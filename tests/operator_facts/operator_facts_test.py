@@ -3,8 +3,8 @@
 
     operator_facts_test.py --source ROOT --compiler CXX
 
-Each test gives the compiler a changed graph/ops/op_list.h, and reads the compiler's output for the
-file that expands the rows.
+Each test compiles a file that expands the rows of graph/ops/op_list.h, and reads the compiler's
+output. Most tests change a row first.
 """
 import argparse
 import re

@@ -1,4 +1,4 @@
-"""Tests torch.compile under a quota of one processor, after fork, and together with torch's
+"""Tests compiled torch modules under a quota of one processor, after fork, and together with torch's
 threads."""
 import multiprocessing
 import subprocess

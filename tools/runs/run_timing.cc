@@ -23,7 +23,7 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Returns the quantile of this rank, 0 the least and 1 the greatest sample.
+/// Returns the quantile of a rank between 0 (the least sample) and 1 (the greatest sample).
 double Quantile(std::vector<double> samples, double rank) {
   TUNEC_CHECK(!samples.empty(), "no samples");
   const auto index =

@@ -148,7 +148,8 @@ TEST(StorageViews, SlicesAndReshapesOfSeveralReadersAreReadInPlace) {
   ExpectSameAsReference(graph);
 }
 
-// Steps of a sequence are views, because a step's offset does not change its kernel.
+// The slices of a sequence become views. The kernels of the steps then do not depend on the
+// offsets, so all steps have the same kernel.
 TEST(StorageViews, PiecesOfOneValueForSeveralKernelsAreViews) {
   SampleGraph g("g");
   const ValueId x = Product(g, g.Input({3, 2, 16}), 16, 24);

@@ -26,7 +26,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The variants of SampleBundle.
+// Numbers of two variants of SampleBundle.
 constexpr uint32_t kFirstHost = 0;
 constexpr uint32_t kGpu = 2;
 

@@ -486,7 +486,7 @@ TEST_F(CudaExecutableTest, OnlyWhatNeedNotWaitIsQueued) {
   EXPECT_EQ(script_.launches, 0);
 }
 
-// A profile waits for its run, so its numbers are complete when the call returns.
+// A profiling call waits for the run, so the times are complete when the call returns.
 TEST_F(CudaExecutableTest, AProfileIsNeverQueued) {
   MustMake();
   int place = 0;

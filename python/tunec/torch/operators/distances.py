@@ -21,8 +21,8 @@ def _norms(d, p):
 
 @handles("_cdist_forward.default")
 def distances(call, a, b, p, *_):
-    """Returns the distances from each row of a to each row of b. The compiler fuses the differences
-    into the sum, so they are not stored."""
+    """Returns the distances from each row of `a` to each row of `b`. The compiler fuses the subtraction
+    into the norm's reduction, so the differences are not stored."""
     return _norms(a.unsqueeze(-2) - b.unsqueeze(-3), p)
 
 

@@ -1,7 +1,8 @@
 """Imports max pools with indices, and their gradients.
 
-All steps are written channels-last, in which the surrounding convolutions are fast: every step does
-the same for all channels and reads contiguous elements.
+Windows are read in channels-last order, the order in which the surrounding convolutions are fast.
+Each step then reads contiguous elements and does the same for all channels. Only `_spread` works
+channels-first.
 """
 import itertools
 import math
