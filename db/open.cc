@@ -123,7 +123,7 @@ Status CheckFile(const std::string& path) {
   if (application_id != kApplicationId) {
     return std::unexpected(ForeignDatabase(path, application_id));
   }
-  // CheckSchema rejects a negative version.
+  // A negative version passes here. CheckVersion or CheckSchema rejects it later.
   const auto version = static_cast<int32_t>(BigEndian32(&header[kUserVersionOffset]));
   if (version > SchemaVersion()) {
     return std::unexpected(NewerDatabase(path, version, SchemaVersion()));

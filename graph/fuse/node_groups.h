@@ -42,7 +42,7 @@ class NodeGroups {
   std::vector<int32_t> Order();
   /// Computes the order that JoinApart maintains.
   void KeepOrder();
-  /// Joins two groups, unless one depends on the other or more than 256 groups are between them.
+  /// Joins two groups, unless one depends on the other or 256 or more groups are between them.
   /// Returns the joined group, or -1. Requires: KeepOrder. O(edges of the groups between).
   int32_t JoinApart(int32_t a, int32_t b);
 

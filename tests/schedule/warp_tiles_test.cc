@@ -108,7 +108,7 @@ TEST(WarpTileSchedules, AreIllegalWhereAnotherLaneHasTheElement) {
   // A loop over lanes is around the tile.
   EXPECT_THAT(ExampleWith("bind acc.j.1 block.y", "bind acc.j.1 block.x"),
               HasSubstr("storage of one thread holds accesses of acc"));
-  // The result belongs to another warp.
+  // A warp computes elements of C whose sums another warp holds.
   EXPECT_THAT(ExampleWith("bind C.i.1 block.z\nbind C.j.1 block.y",
                           "bind C.i.1 block.y\nbind C.j.1 block.z"),
               HasSubstr("storage of one thread holds accesses of acc"));
