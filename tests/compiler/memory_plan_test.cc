@@ -116,7 +116,7 @@ TEST(VerifyPlan, NamesWhatIsWrong) {
   EXPECT_THAT(VerifyMessage(values, {{0, 0, -64}, {-1, 0, -1}, 128}), HasSubstr("offset -64"));
   EXPECT_THAT(VerifyMessage(values, {{0, 0, 128}, {-1, 0, -1}, 128}), HasSubstr("ends at 192"));
   EXPECT_THAT(VerifyMessage(values, {{0, 64, 0}, {-1, 0, -1}, 128}), HasSubstr("offsets differ"));
-  EXPECT_THAT(VerifyMessage(values, {{0, 64, 0}, {-1, -1, 1}, 128}), HasSubstr("no candidate"));
+  EXPECT_THAT(VerifyMessage(values, {{0, 64, 0}, {-1, -1, 1}, 128}), HasSubstr("not a candidate"));
   EXPECT_THAT(VerifyMessage(values, {{0, 64, 0}, {-1, -1, 7}, 128}), HasSubstr("value 7 of 3"));
   EXPECT_THAT(VerifyMessage(values, {{0, 0, 64}, {-1, -1, -1}, 128}),
               HasSubstr("values 0 and 1 are alive together and overlap"));

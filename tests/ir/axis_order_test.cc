@@ -26,7 +26,8 @@ TEST(AxisOrder, RejectsWhatIsNone) {
     EXPECT_EQ(order.error().code, ErrorCode::kInvalidArgument);
     EXPECT_THAT(order.error().message, HasSubstr("expected row_major, channels_last or each"));
   }
-  EXPECT_THAT(ParseAxisOrder("channels_last", 2).error().message, HasSubstr("this has 2"));
+  EXPECT_THAT(ParseAxisOrder("channels_last", 2).error().message,
+              HasSubstr("channels_last has 2 axes"));
 }
 
 TEST(AxisOrder, ShapesGoThereAndBack) {

@@ -113,7 +113,8 @@ TEST(Shuffle, IsOfAPartnerInTheWarp) {
 }
 
 TEST(Shuffle, IsOfPrivateStorageOfOneType) {
-  EXPECT_THAT(WhyWrong(Nest(Over("0 .. 8", kByTwo), "shared")), HasSubstr("no private storage"));
+  EXPECT_THAT(WhyWrong(Nest(Over("0 .. 8", kByTwo), "shared")),
+              HasSubstr("not in private storage"));
   EXPECT_THAT(WhyWrong(Nest(Over("0 .. 8", kByTwo), "register", "f64")), HasSubstr("another type"));
   EXPECT_THAT(WhyWrong(Nest(Over("0 .. 8", "shuffle own[y, x] = own[y, x] of x xor 2"))),
               HasSubstr("the same tensor"));

@@ -173,7 +173,7 @@ block.x for x in 0 .. 8 {
 }
 )")));
   ASSERT_FALSE(mixed);
-  EXPECT_THAT(mixed.error().message, HasSubstr("mixed"));
+  EXPECT_THAT(mixed.error().message, HasSubstr("mixes"));
 }
 
 constexpr const char* kWarps = R"(

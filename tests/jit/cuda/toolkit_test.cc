@@ -120,7 +120,7 @@ TEST_F(Toolkit, DisassemblesAFile) {
                      .version = "1.0.0"};
   const auto rejected = Disassemble(bad, bytes);
   ASSERT_FALSE(rejected);
-  EXPECT_EQ(rejected.error().message, "nvdisasm 1.0.0 does not read the code: unknown arch sm_200");
+  EXPECT_EQ(rejected.error().message, "nvdisasm 1.0.0 cannot read the code: unknown arch sm_200");
 }
 
 }  // namespace

@@ -231,7 +231,7 @@ TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   // The element does not belong to a lane.
   const std::string outside =
       Replaced(Product(bf16), "alloc a: shared {\n", "alloc a: shared {\nagain: acc[0, 0] = 0.0\n");
-  EXPECT_THAT(Rejection(outside), HasSubstr("so it is touched in a loop over block.x"));
+  EXPECT_THAT(Rejection(outside), HasSubstr("access outside a loop over block.x"));
 }
 
 // Lanes 0 and 1 each do one step.
