@@ -8,9 +8,9 @@ The default is all files of the checkout that git tracks. Four kinds of finding:
   long      more than 30 words between two stops
   pronouns  more than three pronouns; "that" is not counted, because it mostly begins a clause
   word      a word of words.txt, for which the field has a term
-Only words are looked for in string literals, except those of tests, which are input. A passage that holds `prose: ok` is accepted as it is;
-the tree has at most 100 such marks. Files of later.txt are not checked yet. --count prints a table by
-folder. The exit code is 1 with findings.
+String literals are searched for words alone, and those of tests are input that is not checked. A
+passage that holds `prose: ok` is accepted as it is; the tree has at most 100 such marks. Files of
+later.txt are not checked yet. --count prints a table by folder. The exit code is 1 with findings.
 """
 import argparse
 import collections
