@@ -160,6 +160,10 @@ class Hostile(unittest.TestCase):
             self.assertIn('note: 2 indices of gather "wte" outside -3 to 2; the nearest in range were taken',
                           done.stderr)
         self.assertIn("10 30 10 10", self.tunec(["run"], model, "--inputs", str(inputs)).stdout)
+        named = self.file("named.graph", "graph g {\n  constant x: f32[3] = [10, 20, 30]\n  input i: i64[4]\n"
+                          '  "w\\x1b[31m" = gather(x, i)\n  output "w\\x1b[31m"\n}\n')
+        note = self.tunec(["run"], named, "--inputs", str(inputs)).stderr
+        self.assertIn('note: 2 indices of gather "w?[31m"', note)
         self.assertNotIn("note", self.tunec(["run"], model).stderr)
 
 

@@ -19,14 +19,21 @@ def public_names(module):
     return ast.literal_eval(names)
 
 
-def functions_of(definition):
-    """Yields (name, node) for a function, or for the public methods of a class and its constructor."""
+def functions_of_all(definition):
+    """Yields (name, node) for a function, or for all functions of a class."""
     if isinstance(definition, ast.FunctionDef):
         yield definition.name, definition
         return
     for part in definition.body:
-        if isinstance(part, ast.FunctionDef) and (not part.name.startswith("_") or part.name.endswith("__")):
+        if isinstance(part, ast.FunctionDef):
             yield f"{definition.name}.{part.name}", part
+
+
+def functions_of(definition):
+    """Yields (name, node) for a function, or for the public methods of a class and its constructor."""
+    for name, node in functions_of_all(definition):
+        if node is definition or not node.name.startswith("_") or node.name.endswith("__"):
+            yield name, node
 
 
 def definitions(path):
@@ -69,16 +76,6 @@ def stub_signatures(path):
     """Returns, by name, the parameters of each function of the stub; None for a property."""
     return {name: None if is_property(function) else [p.arg for p in parameters_of(function)]
             for _, node in definitions(path) for name, function in functions_of_all(node)}
-
-
-def functions_of_all(definition):
-    """Yields (name, node) for a function, or for all functions of a class."""
-    if isinstance(definition, ast.FunctionDef):
-        yield definition.name, definition
-        return
-    for part in definition.body:
-        if isinstance(part, ast.FunctionDef):
-            yield f"{definition.name}.{part.name}", part
 
 
 def native_signatures(module):

@@ -162,8 +162,8 @@ Status WriteRoofline(const BenchArguments& arguments, const BenchResult& result)
 void NoteSpread(const Timing& timing) {
   constexpr double kLarge = 0.2;
   if (timing.Spread() <= kLarge) return;
-  PrintToStandardError(
-      fmt::format("note: the times spread by {:.0f} %, so other work shares the machine: compare "
+  PrintNote(
+      fmt::format("the times spread by {:.0f} %, so other work shares the machine: compare "
                   "least times, or free cores (--threads below their number, taskset -c)",
                   100 * timing.Spread()));
 }
@@ -171,8 +171,8 @@ void NoteSpread(const Timing& timing) {
 // Notes that times of an emulated target are meaningless.
 void NoteEmulation(const Target& target) {
   if (const auto emulated = EmulatedTarget(target))
-    PrintToStandardError(
-        fmt::format("note: these are times of the emulation on this machine's processor; they say "
+    PrintNote(
+        fmt::format("these are times of the emulation on this machine's processor; they say "
                     "nothing of a {}",
                     emulated->device->name));
 }

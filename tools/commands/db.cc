@@ -1,5 +1,6 @@
 // `tunec db ...` inspects and edits the tuning database.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -34,7 +35,7 @@ struct DbArguments {
 
 // Prints which records were dropped or skipped.
 void PrintNotes(const Database& database) {
-  for (const std::string& line : database.TakeMissReasons()) PrintToStandardError("note: " + line);
+  std::ranges::for_each(database.TakeMissReasons(), PrintNote);
 }
 
 Result<Database> OpenAt(const DbArguments& arguments, OpenMode mode) {

@@ -1,5 +1,6 @@
 // `tunec doctor` reports the features of this machine and the libraries linked into tunec.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -113,7 +114,7 @@ void Doctor::ExamineDatabase() {
   if (!database && database.error().code == ErrorCode::kNotFound && !chosen)
     return Say("database", *path + ", not there yet");
   if (!database) return Problem("database", database.error().message);
-  for (const std::string& line : database->TakeMissReasons()) PrintToStandardError("note: " + line);
+  std::ranges::for_each(database->TakeMissReasons(), PrintNote);
   database_ = std::make_unique<Database>(std::move(*database));
   const auto stats = database_->Stats();
   if (!stats) return Problem("database", stats.error().message);

@@ -58,9 +58,10 @@ Result<Schedule> AutomaticSchedule(const Request& request) {
   TUNEC_ASSIGN(const ChosenSchedule choice,
                ChooseSchedule(nullptr, {.lowerings = {{kLowering, request.compute}}}, options));
   for (const RejectedSchedule& rejected : choice.rejected) {
-    fmt::print(stderr, "sketch {}: rejected: {}\n", rejected.sketch, rejected.error.message);
+    PrintToStandardError(
+        fmt::format("sketch {}: rejected: {}", rejected.sketch, rejected.error.message));
   }
-  fmt::print(stderr, "sketch {}: used\n", choice.chosen.sketch);
+  PrintToStandardError(fmt::format("sketch {}: used", choice.chosen.sketch));
   return choice.chosen.schedule;
 }
 

@@ -150,8 +150,8 @@ void NoteHiddenTiles(const ScheduleTree& tree, const Picture& picture) {
     const Statement& statement = tree.statements[panel.view.statement];
     const auto loops = LoopsAround(tree.root, panel.view.statement);
     if (panel.tile_levels > 0 || loops.size() <= statement.iterators.size()) continue;
-    PrintToStandardError(
-        fmt::format("note: no border of a tile of {} is in sight; --size (up to {}) draws more, "
+    PrintNote(
+        fmt::format("no border of a tile of {} is in sight; --size (up to {}) draws more, "
                     "--at another part",
                     statement.name, kWidestPicture));
   }

@@ -27,7 +27,7 @@ namespace {
 Result<CompileOptions> OptionsOf(const CompileArguments& arguments) {
   TUNEC_ASSIGN(CompileOptions options, MakeCompileOptions(arguments.settings));
   options.cancelled = Interrupted;
-  options.on_log = [](const std::string& line) { PrintToStandardError("note: " + line); };
+  options.on_log = PrintNote;
   if (arguments.settings.verbose) options.on_detail = options.on_log;
   return options;
 }

@@ -33,6 +33,8 @@ void PrintToStandardError(const std::string& line) {
   (void)std::fputs((VisibleText(line) + "\n").c_str(), stderr);
 }
 
+void PrintNote(const std::string& line) { PrintToStandardError("note: " + line); }
+
 int ReportError(const Error& error) {
   std::string text = error.Format();
   if (error.where && error.where->line > 0) {

@@ -17,6 +17,9 @@ int ExitCodeOf(ErrorCode code);
 /// Prints a line. Does nothing if standard error is closed.
 void PrintToStandardError(const std::string& line);
 
+/// Prints `note: LINE`.
+void PrintNote(const std::string& line);
+
 /// Prints `error: ...`, with the offending line if the error has a place in a text file. Returns
 /// the exit code.
 int ReportError(const Error& error);
