@@ -97,9 +97,9 @@ bool ScheduleRanking::AddRecord(const TrialRecord& record, const TuningKey& key)
   return true;
 }
 
-// Adds a schedule that goes before the best record, if the best one has constants to pack. It is
-// the fastest schedule that is at most 5 % slower than the best and needs only constants that are
-// packed already. Adds nothing if there is none.
+// Adds a schedule that goes before the best record, if the best one has constants to pack. The
+// added schedule is at most 5 % slower than the best, and all its constants are packed already. If
+// there are several, the fastest is added. Adds nothing if no schedule qualifies.
 Status ScheduleRanking::AddPacked(const Database& database, const TuningKey& key,
                                   const TrialRecord& best) {
   constexpr double kAsFast = 1.05;

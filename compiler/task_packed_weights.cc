@@ -28,8 +28,8 @@ std::map<std::string, std::string> ConstantsOf(const FrontReport& front, size_t 
   return contents;
 }
 
-// Returns the key of a weight packed in an order. The name that the constant has in its group is
-// left out, so that groups with different names share the weight.
+// Returns the key of a weight packed in an order. The constant's name in the group is left out,
+// because groups with different names share the weight.
 std::string PackingOf(const std::string& content, const std::string& constant, PackStep pack) {
   pack.tensor = "w" + pack.tensor.substr(constant.size());
   return content + " " + Print(Schedule{.lowering = "any", .compute_steps = {std::move(pack)}});

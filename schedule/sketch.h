@@ -70,8 +70,8 @@ enum class SketchStage : uint8_t {
   kNaive,     // without knobs or steps; fits everything
 };
 
-/// A function that returns the speed of an instruction of the target: the number of products that
-/// it computes for each product that plain multiply-adds of vectors compute in the same time.
+/// A function that returns the speed of an instruction of the target: its number of products per
+/// product of plain vector multiply-adds, in the same time.
 using ArithmeticGain = std::function<double(const TileIntrinsic& intrinsic)>;
 
 /// A function that returns whether another schedule has already stored a copy of a constant in this

@@ -47,8 +47,8 @@ struct SystemAction {
 };
 
 // Resets handlers, because no handler of the parent may run in the child. The child ignores the
-// signals that the parent ignores, except SIGCHLD: a program that ignores SIGCHLD gets no status of
-// its children.
+// same signals as the parent, except SIGCHLD. A program that ignores SIGCHLD gets no status of
+// child processes.
 TUNEC_IN_CHILD void ForgetHandlers() {
   for (int signal = 1; signal <= 64; ++signal) {
     SystemAction action = {};

@@ -21,8 +21,8 @@ struct ProcessResult {
 
 /// Runs the program at `path` without a shell and with empty standard input, and waits for it. The
 /// first `most_output` bytes of its output are retained. The program is killed when the calling
-/// thread ends. Errors: kNotFound for a program that cannot be started, kResourceLimit for one that
-/// takes longer than `limit`, kInternal for one that a signal ended, kIo for a failed system call.
+/// thread ends. Errors: kNotFound if the program cannot be started, kResourceLimit beyond `limit`,
+/// kInternal after a signal, kIo for a failed system call.
 Result<ProcessResult> RunProcess(const std::string& path, const std::vector<std::string>& arguments,
                                  std::chrono::milliseconds limit,
                                  size_t most_output = size_t{1} << 20);

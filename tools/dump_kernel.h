@@ -13,8 +13,8 @@
 
 namespace tunec {
 
-/// Returns a name such as `007-0123456789abcdef`: the kernel's index in its program, and a hash of
-/// its statements. The hash identifies the kernel if indices change.
+/// Returns a name such as `007-0123456789abcdef`: the kernel's index in the program, and a hash of
+/// the statements. The hash identifies the kernel if indices change.
 std::string DumpName(size_t place, std::string_view statements);
 
 struct KernelDump {

@@ -18,8 +18,8 @@ namespace tunec {
 
 /// Stores the message that tunec_error_message returns next in this thread.
 void KeepMessage(const Error& error) noexcept;
-/// Stores the exception's text if it says more than that memory is lacking, such as the size of the
-/// allocation (ir/allocate_array.h).
+/// Stores the exception's text if the text has details, such as the size of the allocation
+/// (ir/allocate_array.h).
 void KeepMessage(const std::bad_alloc& failure) noexcept;
 /// Stores a text without a copy, so no memory is needed. `text` must be valid as long as the
 /// program runs.

@@ -27,8 +27,9 @@ double Distance(const WorkloadKey& a, const WorkloadKey& b) {
   return ratio(a.flops, b.flops) + ratio(a.bytes, b.bytes);
 }
 
-// Returns the operations per run of a lowering that transforms its operands (as Winograd's does),
-// without those on constants, which are done once. Returns none for other lowerings.
+// Returns the operations per run of a lowering that transforms operands, as Winograd's does.
+// Operations on constants are not counted, because each is done once. Returns none for other
+// lowerings.
 std::optional<double> TransformedFlops(const Compute& compute) {
   if (!HasTransforms(compute)) return std::nullopt;
   Compute run = compute;

@@ -8,8 +8,8 @@ namespace tunec {
 
 /// Checks the invariants:
 ///   - Lowerings: at least one; the names are not empty and are different. Each Compute verifies,
-///     stays inside its tensors and reads only written elements (CheckElements). All have the same
-///     arguments and outputs as the first, with the same storage, since they share its memory.
+///     stays inside its tensors and reads only written elements (CheckElements). All share the
+///     memory of the first lowering, so arguments, outputs and storage must be equal.
 ///   - Sizes: a statement has at most 2^44 instances; the tensors, as float64, fit in this
 ///     machine's memory.
 ///   - Target: a CPU with 16 vector registers of 256 bits, or 32 of 512 bits and the features

@@ -21,9 +21,9 @@ tf32      tf32               float32, TF32 on
 bf16      bf16               torch.autocast to bfloat16, and its casts
 
 All tensors are in GPU memory. A run is measured between two events, after an array at least as
-large as L2 is overwritten. tunec runs in torch's stream through its Python package, which launches
-a captured graph. For the other peers, this script captures graphs. (`tunec bench` times runs with
-CPU tensors, which are copied.) Triton has kernels for single operators only (triton_kernels.py).
+large as L2 is overwritten. The Python package of tunec runs in torch's stream and launches a
+captured graph. For the other peers, this script captures graphs. `tunec bench` times runs with CPU
+tensors, which are copied. Triton has kernels for single operators only (triton_kernels.py).
 Requires torch and triton for CUDA, numpy, and the package tunec.
 """
 import argparse

@@ -1,4 +1,4 @@
-"""Properties of this machine's GPU, its clocks, and the options that compile for it."""
+"""Properties and clocks of this machine's GPU, and the options for compiling."""
 import contextlib
 import statistics
 import subprocess

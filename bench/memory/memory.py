@@ -6,7 +6,7 @@ Predictions come from `tunec opt --count`. Peak memory is the growth of the proc
 memory in the first run (`tunec run --memory`). Callgrind's cache model counts bytes moved, because
 virtual machines often hide the processor's counters. The count is the misses and write-backs of a
 cache of --cache bytes, times the line size, within one run of the model on one thread with AVX2
-code. The prediction assumes that every kernel reads its operands once and writes its results once.
+code. The prediction assumes that every kernel reads each operand once and writes each result once.
 A cache that retains a result for its reader moves fewer bytes. A kernel that reads a large operand
 several times moves more bytes.
 

@@ -106,8 +106,7 @@ def measure(calls, arguments, rounds):
 
 
 def what_became(reports):
-    """Returns the number of graphs that tunec received, of their compiled parts, and of nodes that
-    torch runs."""
+    """Returns the numbers of received graphs and compiled parts, and the nodes that torch runs."""
     left = {}
     for report in reports:
         for node in report.left:

@@ -103,7 +103,7 @@ def spread(values):
 
 
 def what_became(reports):
-    """Returns the graphs that tunec received, their parts, and the nodes that torch runs."""
+    """Returns kind, number of compiled parts and remaining torch nodes of each received graph."""
     return [{"kind": r.kind, "parts": r.compiled, "left": [f"{n.operator}: {n.reason}" for n in r.left]}
             for r in reports]
 

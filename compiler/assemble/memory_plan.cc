@@ -11,8 +11,8 @@
 //   2. An offset is >= 0 and a multiple of its value's alignment, and the value ends within
 //      total_bytes. This includes values of no bytes.
 //   3. If in_place_of[v] = u, then u is one of v's candidates, and u's last use is v's first use.
-//      At that step u was used before and v is used later. u is at least as large as v, both have
-//      the same offset, and no other value reuses u.
+//      At that step, u was used before and v is used later. The size of u is at least that of v.
+//      Both have the same offset, and no other value reuses u.
 //   4. Two values alive at the same step do not share a byte, unless one reuses the other.
 #include "compiler/assemble/memory_plan.h"
 

@@ -17,7 +17,7 @@ struct PlannedValue {
   int first_use = 0;
   int last_use = 0;
   /// Values whose storage this value may reuse, best first. Step first_use of this value is the
-  /// last step that reads such a value, and reads each element before it writes the same offset.
+  /// last reader of such a value. The step reads each element before it writes the same offset.
   std::vector<int> in_place_of;
 };
 

@@ -16,9 +16,8 @@ Status ValidateText(const char* field, const std::string& text);
 /// Checks a text that identifies an object: not empty and storable.
 Status ValidateName(const char* field, const std::string& text);
 
-/// Returns `trial` in its stored form: without id, with a storable message and note, without a
-/// median unless ok, without an accuracy error that is NaN, and with the current time if it has no
-/// time.
+/// Returns `trial` in its stored form. The form has no id, no median unless ok, and no NaN as
+/// accuracy error. Message and note are storable. A missing time becomes the current time.
 TrialRecord Normalised(TrialRecord trial);
 
 int64_t UnixNow();

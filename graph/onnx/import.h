@@ -26,8 +26,8 @@ enum class OptionSpelling : uint8_t {
   kJson,   // "dims": {"past": 31}
 };
 
-/// The treatment of slices and pads that do nothing for the imported sizes. kKept imports such
-/// nodes, so that the graphs for different sizes have the same nodes.
+/// The treatment of slices and pads without effect at the imported sizes. With kKept, such nodes
+/// are imported, and the graphs for different sizes have the same nodes.
 enum class NoOps : uint8_t { kDropped, kKept };
 
 struct ImportOptions {

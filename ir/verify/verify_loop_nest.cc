@@ -23,8 +23,8 @@
 //   Shuffles: alone in loops over all threads of the phase's blocks, along x a multiple of twice
 //   the distance; from one tensor of each thread to another tensor of the same type.
 //   Roles: they have threads and names.
-//   Tiles: they contain the loops and the statement of their intrinsic (PartsOf), on tensors of
-//   scopes that the intrinsic can access. No tensor is both operand and accumulator. Tiles that a
+//   Tiles: a tile contains the loops and the statement of its intrinsic (PartsOf). The intrinsic
+//   can access the scopes of the tensors. No tensor is both operand and accumulator. Tiles that a
 //   warp executes, and their accumulators: see verify_fragments.cc.
 #include <algorithm>
 #include <array>

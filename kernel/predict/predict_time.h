@@ -39,7 +39,7 @@ struct PredictedTime {
 std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunch& launch,
                                          const Accelerator& device);
 
-/// The prediction of a phase, with everything that it is based on.
+/// The prediction of a phase, and the data for the prediction.
 struct PredictedPhase {
   PhaseLaunch launch;
   PhaseWork work;

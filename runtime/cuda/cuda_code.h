@@ -12,8 +12,8 @@ namespace tunec {
 /// A loaded module with a function for each phase. The GPU must outlive it.
 class CudaCode : public DeviceCode {
  public:
-  /// Loads an image. Errors: those of Device::Load, and kDevice for code that this GPU or its
-  /// driver cannot run.
+  /// Loads an image. Errors: as Device::Load, and kDevice for code that is not for this GPU or
+  /// driver.
   static Result<std::shared_ptr<const CudaCode>> Load(Gpu& gpu, const KernelImage& image);
   ~CudaCode() override;
   CudaCode(const CudaCode&) = delete;

@@ -49,7 +49,7 @@ struct CudaStreamPlan {
   StreamWork WorkOf(StatementId s) const { return work[s.index()]; }
   /// Checks that each value of the tensor is used only in the KV block that computes the value.
   bool StaysInChunk(TensorId tensor) const;
-  /// Checks that each value of the tensor is read only by the thread that computes it.
+  /// Checks that only the computing thread reads a value of the tensor.
   bool IsPrivate(TensorId tensor) const;
 };
 

@@ -1,4 +1,4 @@
-// Tests the ceiling of each arithmetic: its choice for a kernel, its measurement, its storage.
+// Tests the ceiling of each arithmetic: choice for a kernel, measurement, storage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

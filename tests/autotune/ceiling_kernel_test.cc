@@ -1,5 +1,5 @@
-// Tests the kernels that measure ceilings. They are correct and consist of the instruction without
-// slower ones, and measuring them gives a result.
+// Tests the kernels that measure ceilings. Each kernel is correct, consists of the instruction
+// without slower ones, and can be measured.
 #include "autotune/measure/ceiling_kernel.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Tests migrated schedules of older databases. They are equal to those that the sketches write now,
-// so they are not measured again. And they give the same loops as before.
+// Tests migrated schedules of older databases. The migrated schedules equal the sketches' present
+// schedules, so nothing is measured again. The loops are the same as before.
 #include "db/tables/older_schedules.h"
 
 #include <gtest/gtest.h>

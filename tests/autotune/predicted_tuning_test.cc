@@ -1,5 +1,5 @@
-// Tests trials with predicted times: they are stored separately, ranked after measured ones, and
-// offered to a search that measures.
+// Tests trials with predicted times. Such trials are stored separately and ranked after measured
+// trials. A search that measures may use the schedules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests processes that write at the same time, and processes that are killed while they write.
+// Tests processes that write at the same time, and processes killed during a write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -22,8 +22,8 @@
 namespace tunec::jit_test {
 namespace {
 
-/// Memory that ends (up to its alignment) at an inaccessible page, so that reads beyond the end
-/// fault. A red zone before the memory must not be written.
+/// Memory whose end, up to the alignment, is at an inaccessible page. Reads beyond the end fault. A
+/// red zone before the memory must not be written.
 class Buffer {
  public:
   Buffer(int64_t bytes, int64_t alignment) : bytes_(bytes) {

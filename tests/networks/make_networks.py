@@ -5,11 +5,11 @@
     python3 make_networks.py --check    # exit code 1 if a file differs from the script's output
 
 The architectures are real. The weights are distributions (`init=`), drawn from the seed of
-`--random-weights SEED` (docs/reference/graph_format.md), so that the files stay small. Their scales are
-chosen so that activations have a normal magnitude through the depth of the network: huge or
-vanished values would hide a wrong result. examples/ has full sizes. tests/networks/ has the same
-networks at sizes that the slow reference execution takes in seconds. expected_outputs.py makes
-their expected outputs. Standard library only.
+`--random-weights SEED` (docs/reference/graph_format.md), so that the files stay small. The scales
+keep activations at a normal magnitude through the depth of the network. Huge or vanished values
+would hide a wrong result. The folder examples/ has full sizes. The folder tests/networks/ has
+smaller sizes, because the reference execution is slow. The script expected_outputs.py makes the
+expected outputs. Standard library only.
 """
 import argparse
 import math

@@ -198,7 +198,7 @@ bool ComesTrue(const auto& is_so) {
   return is_so();
 }
 
-// A caller that began without the workers gets them when they become free, if phases remain.
+// A caller that began without workers gets free workers later, if phases remain.
 TEST(ThreadPool, WorkersComeBetweenPhases) {
   ThreadPool pool(2);
   std::atomic<bool> first_runs = false, second_began = false, first_done = false;

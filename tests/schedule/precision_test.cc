@@ -208,8 +208,7 @@ TEST(Precision, OneTermLosesUpToTwoToTheMinusSeven) {
 }
 
 TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
-  // The right operand has ones in its first row and zeros below, so only its first split is not
-  // zero.
+  // The right operand has ones in the first row and zeros below. Only the first split is not zero.
   std::mt19937 random(7);
   std::vector<Array> arguments = Normal(3);
   arguments[1] = Values({kInner, kColumns}, [](int64_t i) { return i < kColumns ? 1.F : 0.F; });

@@ -1,4 +1,4 @@
-// `tunec show MODEL` prints the graph, its groups, their loops and their code.
+// `tunec show MODEL` prints the graph, the groups, and the loops and code of groups.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>

@@ -18,7 +18,7 @@ namespace tunec {
 /// The float types of accepted arrays: only the type of the spec, or any float type.
 enum class FloatTypes { kSame, kAny };
 
-/// Returns the arrays that the specs name, in the types that they have in `arrays`. Returns
+/// Returns the arrays that the specs name, in the types of `arrays`. Returns
 /// kInvalidArgument if an array is missing or has another type or shape; the message begins with
 /// `file`.
 Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,

@@ -441,8 +441,8 @@ TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* input
 
 /* Returns the report of the compilation as a JSON object in UTF-8: target, accuracy, numbers of
  * nodes and kernels, bytes, times, trials, and per distinct kernel the origin of its schedule and
- * of its object. The keys are those of `tunec MODEL --json` without `model`, `ready_seconds`,
- * `latency` and the kernel times that this command measures; docs/reference/json.md lists them.
+ * of its object. docs/reference/json.md lists the keys: all keys of `tunec MODEL --json` except
+ * `model`, `ready_seconds`, `latency` and measured kernel times.
  * Keys keep their meanings; later versions may add keys. The text is valid until the executable is
  * released. A dynamic-shape model compiles more code later, so its text is valid only until this
  * thread's next call of tunec_report_json. Returns null for a null executable. */

@@ -55,8 +55,8 @@ class TvmTuned(Tvm):
         def build(module, target, _params):
             # MetaSchedule's build step without its import of tvm.s_tir.tensor_intrin. That import
             # parses every GPU intrinsic in each builder process, and may exceed the builder's 30 s
-            # limit; f32 schedules for CPUs use no intrinsics. The function is nested, so that it is
-            # pickled by value: a builder cannot import this file.
+            # limit; f32 schedules for CPUs use no intrinsics. The function is nested for pickling
+            # by value, because a builder cannot import this file.
             import tvm
             from tvm.s_tir.transform import RemoveWeightLayoutRewriteBlock
             module = RemoveWeightLayoutRewriteBlock(skip_tensor_rewrite=True)(module)

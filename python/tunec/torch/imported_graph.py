@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Port:
-    """An input or an output: its name in the text, its type, and its source in the FX graph."""
+    """An input or an output, with name in the text, type, and source in the FX graph."""
 
     name: str
     element: str

@@ -41,8 +41,8 @@ class SizedGraph:
 
     weights  tensors by the names of placeholders that are fixed to them (see import_graph)
     mutated  for the first outputs, the placeholder that each replaces (see import_graph)
-    updates  from an output's index to a placeholder. The output is written into the placeholder's
-             memory if dense, such as a cache whose old content is not needed
+    updates  from an output's index to a placeholder. A dense output is written into the
+             placeholder's memory, such as a cache with obsolete content
     options  options of tunec.compile; a target in them takes precedence over the tensors' device
     orders   from an output's index to its dimensions in memory order (see import_graph)
     """

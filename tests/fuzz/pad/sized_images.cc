@@ -150,8 +150,8 @@ Drawn ThereAndBack(SizedGenerator& g) {
   return large ? g.Try(Op::kConcat, {image.value, *large}, {{"axis", int64_t{1}}}) : Drawn();
 }
 
-// Draws a pool that halves the size and a resize that doubles it. An odd size loses a row or
-// column, which pads fill.
+// Draws a pool that halves the size and a resize that doubles the result. An odd size loses a row
+// or column, which pads fill.
 Drawn Skip(SizedGenerator& g) {
   const Image image = DrawImage(g);
   const size_t axes = image.spatial();

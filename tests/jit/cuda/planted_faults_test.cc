@@ -12,7 +12,7 @@
 //   deadlock                some threads wait at a barrier, and all other threads have ended
 //   changed source          a copy's source is written before the wait for the copy
 //   touched destination     a copy's destination is written before the wait for the copy
-//   forgotten copy          a block ends with a copy without a wait
+//   unfinished copy         a block ends with a copy without a wait
 //   misaligned copy         memory is less aligned than its tensor claims (not in the loops)
 //
 // checked_test.cc tests faults between blocks, and reads of unwritten memory.

@@ -1,6 +1,7 @@
 // Loads and runs an untrusted bundle. The bundle's code is replaced by functions of this program,
-// and its GPU by a scripted driver. They access each byte that the code's contracts allow, so that
-// the address sanitizer detects bad arguments. Alignment and trusted indices of the contracts are
+// and its GPU by a scripted driver. The functions access each byte that the contracts of the code
+// allow. The address sanitizer detects bad arguments. Alignment and trusted indices of the
+// contracts are
 // checked, too.
 #pragma once
 
