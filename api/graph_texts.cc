@@ -13,12 +13,12 @@ namespace tunec {
 namespace {
 
 /// The caller's functions, shared by all copies of the source.
-class Texts {
+class GraphTextSource {
  public:
-  explicit Texts(const tunec_graph_source& source) : source_(source) {}
-  Texts(const Texts&) = delete;
-  Texts& operator=(const Texts&) = delete;
-  ~Texts() {
+  explicit GraphTextSource(const tunec_graph_source& source) : source_(source) {}
+  GraphTextSource(const GraphTextSource&) = delete;
+  GraphTextSource& operator=(const GraphTextSource&) = delete;
+  ~GraphTextSource() {
     if (source_.release != nullptr) source_.release(source_.user);
   }
 
@@ -58,7 +58,7 @@ Status CheckSource(const tunec_graph_source& source) {
 }  // namespace
 
 Result<SizedSource> SourceOfTexts(const tunec_graph_source& source) {
-  const auto texts = std::make_shared<Texts>(source);
+  const auto texts = std::make_shared<GraphTextSource>(source);
   TUNEC_RETURN_IF_ERROR(CheckSource(source));
   SizedSource result;
   result.dimensions.assign(source.dimensions, source.dimensions + source.num_dimensions);

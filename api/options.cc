@@ -52,9 +52,9 @@ class JsonReader {
   Status operator()(std::map<std::string, std::vector<int64_t>> Settings::*field) const;
   Status operator()(std::map<std::string, DimSizes> Settings::*field) const;
 
-  std::unexpected<Error> Expected(std::string_view wanted) const {
+  std::unexpected<Error> Expected(std::string_view expected) const {
     return Fail(ErrorCode::kInvalidArgument, "option '{}' is {}, expected {}", setting_.name,
-                value_.dump(-1, ' ', true, Json::error_handler_t::replace), wanted);
+                value_.dump(-1, ' ', true, Json::error_handler_t::replace), expected);
   }
 
  private:

@@ -69,7 +69,7 @@ struct CompileCall {
 Result<CompileCall> ReadCall(const char* options_json, const tunec_callbacks* callbacks) {
   std::optional<tunec_callbacks> known;
   if (callbacks != nullptr) {
-    TUNEC_ASSIGN(known, KnownPart(*callbacks, "callbacks", "callbacks", "functions"));
+    TUNEC_ASSIGN(known, CopyKnownMembers(*callbacks, "callbacks", "callbacks", "functions"));
   }
   CompileCall call;
   TUNEC_ASSIGN(call.settings, ParseApiOptions(options_json == nullptr ? "" : options_json));
@@ -94,19 +94,19 @@ Result<std::vector<AxisOrder>> OrdersOf(const std::vector<TensorSpec>& specs,
 }
 
 /// Returns the inputs and outputs as callers see them, or null if `layouts` is empty. `inputs` and
-/// `outputs` are those of a graph that LayEdges made.
-Result<std::unique_ptr<const LaidEdges>> EdgesOf(const std::vector<TensorSpec>& inputs,
-                                                 const std::vector<TensorSpec>& outputs,
-                                                 const EdgeLayouts& layouts) {
+/// `outputs` are those of a graph that ApplyEdgeLayouts made.
+Result<std::unique_ptr<const EdgesWithLayouts>> EdgesOf(const std::vector<TensorSpec>& inputs,
+                                                        const std::vector<TensorSpec>& outputs,
+                                                        const EdgeLayouts& layouts) {
   if (layouts.empty()) return nullptr;
-  LaidEdges edges{inputs, outputs, {}, {}};
+  EdgesWithLayouts edges{inputs, outputs, {}, {}};
   TUNEC_ASSIGN(edges.input_orders, OrdersOf(inputs, layouts));
   TUNEC_ASSIGN(edges.output_orders, OrdersOf(outputs, layouts));
   for (size_t i = 0; i < inputs.size(); ++i)
     edges.inputs[i].shape = LogicalShape(inputs[i].shape, edges.input_orders[i]);
   for (size_t i = 0; i < outputs.size(); ++i)
     edges.outputs[i].shape = LogicalShape(outputs[i].shape, edges.output_orders[i]);
-  return std::make_unique<const LaidEdges>(std::move(edges));
+  return std::make_unique<const EdgesWithLayouts>(std::move(edges));
 }
 
 /// Returns whether another layout exists for some input. A tensor with at most one axis of several
@@ -145,8 +145,8 @@ Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
   const std::string report =
       ReportJson(model, options).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   auto executable = std::make_unique<tunec_executable>(model.executable, report);
-  TUNEC_ASSIGN(executable->laid, EdgesOf(model.executable->Inputs(), model.executable->Outputs(),
-                                         call.settings.layouts));
+  TUNEC_ASSIGN(executable->edges, EdgesOf(model.executable->Inputs(), model.executable->Outputs(),
+                                          call.settings.layouts));
   if (!reload) return executable;
   CompileCall again{call.settings, options};
   again.settings.trials = again.options.trials = 0;
@@ -188,7 +188,7 @@ class ModelFile {
 };
 
 Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call) {
-  TUNEC_ASSIGN(SizedSource source, LaySource(std::move(given), call.settings.layouts));
+  TUNEC_ASSIGN(SizedSource source, ApplySourceLayouts(std::move(given), call.settings.layouts));
   SizedOptions options{.listed = {}, .compile = call.options};
   TUNEC_ASSIGN(options.listed, ListedSizesOf(source, call.settings));
   TUNEC_ASSIGN(std::unique_ptr<Database> database,
@@ -196,7 +196,8 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
   TUNEC_ASSIGN(std::unique_ptr<SizedModel> model,
                SizedModel::Make(std::move(source), std::move(options), std::move(database)));
   auto executable = std::make_unique<tunec_executable>();
-  TUNEC_ASSIGN(executable->laid, EdgesOf(model->Inputs(), model->Outputs(), call.settings.layouts));
+  TUNEC_ASSIGN(executable->edges,
+               EdgesOf(model->Inputs(), model->Outputs(), call.settings.layouts));
   executable->any_shape = std::move(model);
   return executable;
 }
@@ -205,10 +206,10 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
 /// `load_sized` reads a model with dynamic shapes. `model` is the caller's pointer to the model,
 /// and `what` its name in messages. `keep` returns a function that reads the model again for other
 /// layouts, or an empty function.
-template <class Load, class LoadSized, class Keep>
+template <class Load, class LoadSized, class MakeReload>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
                  const tunec_callbacks* callbacks, tunec_executable** out, Load load,
-                 LoadSized load_sized, Keep keep) noexcept {
+                 LoadSized load_sized, MakeReload make_reload) noexcept {
   return Guarded([&]() -> Status {
     if (out != nullptr) *out = nullptr;
     if (model == nullptr || out == nullptr)
@@ -220,7 +221,7 @@ int CompileModel(const void* model, std::string_view what, const char* options_j
       *out = executable.release();
       return {};
     }
-    TUNEC_ASSIGN(const Reload reload, keep());
+    TUNEC_ASSIGN(const Reload reload, make_reload());
     TUNEC_ASSIGN(const Graph graph, load(call.settings));
     TUNEC_ASSIGN(auto executable, CompileGraph(graph, call, reload));
     *out = executable.release();
@@ -283,8 +284,8 @@ int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
       },
       [&](const tunec::Settings& settings) -> Result<tunec::SizedSource> {
         TUNEC_ASSIGN(auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
-        auto kept = std::make_shared<const tunec::GivenWeights>(std::move(weights));
-        return tunec::LoadSizedText({text, num_bytes}, std::move(kept), settings);
+        auto shared_weights = std::make_shared<const tunec::GivenWeights>(std::move(weights));
+        return tunec::LoadSizedText({text, num_bytes}, std::move(shared_weights), settings);
       },
       [&]() -> Result<tunec::Reload> {
         TUNEC_ASSIGN(const auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
@@ -314,7 +315,8 @@ int tunec_compile_any_size(const tunec_graph_source* source, const char* options
   return tunec::Guarded([&]() -> Status {
     if (out != nullptr) *out = nullptr;
     if (source == nullptr) return Fail(ErrorCode::kInvalidArgument, "source is null");
-    TUNEC_ASSIGN(const auto known, tunec::KnownPart(*source, "graph_source", "source", "members"));
+    TUNEC_ASSIGN(const auto known,
+                 tunec::CopyKnownMembers(*source, "graph_source", "source", "members"));
     if (out == nullptr) {
       if (known.release != nullptr) known.release(known.user);
       return Fail(ErrorCode::kInvalidArgument, "out is null");

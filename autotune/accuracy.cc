@@ -18,17 +18,17 @@ constexpr std::array<std::pair<AccuracyMode, std::string_view>, 4> kNames = {{
 // The largest error of products whose operands are rounded to one bfloat16 limb, relative to the
 // products' magnitudes. A limb has eight bits, so 1 + 2^-8 becomes 1: each of both operands has a
 // relative error of at most 2^-8.
-constexpr double kErrorOfOneTerm = 0x1p-7;
+constexpr double kErrorOfOneBf16Part = 0x1p-7;
 
-int LeastTerms(const Accuracy& accuracy) {
+int MinBf16Parts(const Accuracy& accuracy) {
   switch (accuracy.mode) {
     case AccuracyMode::kTf32:
       return 2;
     case AccuracyMode::kBf16:
       return 1;
     case AccuracyMode::kBound:
-      if (accuracy.bound >= kErrorOfOneTerm) return 1;
-      return accuracy.bound >= kErrorOfTwoTerms ? 2 : 3;
+      if (accuracy.bound >= kErrorOfOneBf16Part) return 1;
+      return accuracy.bound >= kErrorOfTwoBf16Parts ? 2 : 3;
     case AccuracyMode::kExact:
     case AccuracyMode::kF32:
       break;
@@ -48,7 +48,7 @@ bool MayRoundToTf32(const Accuracy& accuracy) {
 
 double OperandError(AccuracyMode mode) {
   if (mode == AccuracyMode::kTf32) return kErrorOfTf32;
-  return mode == AccuracyMode::kBf16 ? kErrorOfOneTerm : 0;
+  return mode == AccuracyMode::kBf16 ? kErrorOfOneBf16Part : 0;
 }
 
 std::string Print(const Accuracy& accuracy) {
@@ -74,7 +74,7 @@ Result<Accuracy> ParseAccuracy(std::string_view text) {
 
 RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy) {
   RoundingFreedom rounding(ReductionOrderFor(accuracy));
-  rounding.least_terms = LeastTerms(accuracy);
+  rounding.min_bf16_parts = MinBf16Parts(accuracy);
   rounding.tf32_operands = MayRoundToTf32(accuracy);
   rounding.allowed_error =
       accuracy.mode == AccuracyMode::kBound ? accuracy.bound : OperandError(accuracy.mode);

@@ -36,7 +36,7 @@ Result<Accuracy> ParseAccuracy(std::string_view text);
 
 /// The largest error of products whose operands are split into two bfloat16 limbs, relative to the
 /// sum of the products' magnitudes.
-inline constexpr double kErrorOfTwoTerms = 0x1p-15;
+inline constexpr double kErrorOfTwoBf16Parts = 0x1p-15;
 
 /// Returns the largest error of a product whose two operands are rounded, relative to the product:
 /// 2^-10 for tf32, 2^-7 for bf16. Returns 0 for the modes that do not round operands.

@@ -27,22 +27,22 @@ class BestCode {
   /// Stores the code of the schedule that was finally the best, and drops the code stored for
   /// earlier winners. Does nothing for a schedule without code here, such as one measured by
   /// another process or in an earlier run. A model compiles such a schedule on first use.
-  Status Settle(Database& database, const std::string& schedule);
+  Status StoreBest(Database& database, const std::string& schedule);
 
  private:
-  struct Kept {
+  struct CachedCandidate {
     std::string schedule;
     double seconds = 0;
     Artifact code;
   };
   Result<std::string> KeyOf(const std::string& schedule) const;
-  Status Store(Database& database, const Kept& kept);
+  Status Store(Database& database, const CachedCandidate& retained);
 
   const TuningTask& task_;
   const Target& target_;
   const Accuracy& accuracy_;
-  std::vector<Kept> kept_;        // sorted, the fastest first
-  std::set<std::string> stored_;  // artifact keys that are stored
+  std::vector<CachedCandidate> cached_;  // sorted, the fastest first
+  std::set<std::string> stored_;         // artifact keys that are stored
 };
 
 }  // namespace tunec

@@ -14,14 +14,14 @@ namespace tunec {
 namespace {
 
 // Numbers of constants that a schedule packs.
-struct Packs {
+struct PackCounts {
   int held = 0;  // packed already in the layout that the schedule needs
   int anew = 0;
 };
 
-Packs PacksOf(const std::vector<NamedCompute>& lowerings, const Schedule& schedule,
-              const IsPacked& packed) {
-  Packs packs;
+PackCounts CountPacks(const std::vector<NamedCompute>& lowerings, const Schedule& schedule,
+                      const IsPacked& packed) {
+  PackCounts packs;
   const Compute* const compute = FindLowering(lowerings, schedule.lowering);
   for (const ComputeStep& step : schedule.compute_steps) {
     const auto* const pack = std::get_if<PackStep>(&step);
@@ -74,7 +74,7 @@ Status ScheduleRanking::AddFailures(const Database& database, const TuningKey& k
 Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& options) {
   const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
-               NearKeys(database, own, KnownTexts(own, EarlierText(*task_))));
+               NearKeys(database, own, KnownTexts(own, EarlierWorkloadText(*task_))));
   for (const TuningKey& key : keys) {
     TUNEC_RETURN_IF_ERROR(AddBest(database, key));
     TUNEC_RETURN_IF_ERROR(AddFailures(database, key));
@@ -111,7 +111,7 @@ Status ScheduleRanking::AddPacked(const Database& database, const TuningKey& key
   for (const TrialRecord& trial : trials) {
     const Result<Schedule> schedule = ParseSchedule(trial.schedule, "record");
     if (!schedule) continue;
-    const Packs packs = PacksOf(task_->lowerings, *schedule, packed_);
+    const PackCounts packs = CountPacks(task_->lowerings, *schedule, packed_);
     if (packs.anew == 0 && trial.schedule == best.schedule) return {};
     if (packs.anew == 0 && packs.held > 0 && AddRecord(trial, key)) return {};
   }

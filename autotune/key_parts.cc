@@ -62,7 +62,7 @@ std::string Differing(const std::vector<KeyPart>& parts, const std::vector<KeyPa
 }
 
 std::vector<KeyPart> AllParts(const KeyUse& key) {
-  std::vector<KeyPart> parts = TakeApart(key.target);
+  std::vector<KeyPart> parts = SplitTargetText(key.target);
   parts.push_back({IsPrediction(key.policy) ? "times" : "measured", key.policy});
   parts.push_back({"schedule_language", fmt::format("{}", key.schedule_version)});
   return parts;
@@ -70,7 +70,7 @@ std::vector<KeyPart> AllParts(const KeyUse& key) {
 
 }  // namespace
 
-std::vector<KeyPart> TakeApart(std::string_view target_text) {
+std::vector<KeyPart> SplitTargetText(std::string_view target_text) {
   const size_t open = target_text.find('[');
   const size_t close = target_text.find(']', open);
   std::vector<KeyPart> whole = {{"", std::string(target_text)}};
@@ -97,8 +97,8 @@ KeyDifference Compare(const KeyUse& there, const KeyUse& here) {
 
 std::optional<int> NearDistance(std::string_view a, std::string_view b) {
   constexpr std::string_view kMayDiffer[] = {"l1", "l2", "l3", "cores"};
-  const std::vector<KeyPart> ours = TakeApart(a);
-  const std::vector<KeyPart> theirs = TakeApart(b);
+  const std::vector<KeyPart> ours = SplitTargetText(a);
+  const std::vector<KeyPart> theirs = SplitTargetText(b);
   const bool hosts = ours.front() == KeyPart{"kind", "cpu"} && ours.size() == theirs.size();
   if (!hosts) return std::nullopt;
   int distance = 0;
@@ -112,9 +112,9 @@ std::optional<int> NearDistance(std::string_view a, std::string_view b) {
   return distance > 0 ? std::optional(distance) : std::nullopt;
 }
 
-DistinctTargets TellApart(const std::vector<std::string>& target_texts) {
+DistinctTargets FindDistinctTargets(const std::vector<std::string>& target_texts) {
   std::vector<std::vector<KeyPart>> targets;
-  for (const std::string& text : target_texts) targets.push_back(TakeApart(text));
+  for (const std::string& text : target_texts) targets.push_back(SplitTargetText(text));
   DistinctTargets distinct;
   if (targets.empty()) return distinct;
   const auto shared = [&](const KeyPart& part) {

@@ -18,7 +18,7 @@ struct KeyPart {
 
 /// Returns the parts of the text that Print(Target) writes, with or without an accuracy, in order.
 /// A text of another form is one part.
-std::vector<KeyPart> TakeApart(std::string_view target_text);
+std::vector<KeyPart> SplitTargetText(std::string_view target_text);
 
 /// The differing parts of two keys, with the values of each: {"threads=2", "threads=1"}.
 struct KeyDifference {
@@ -40,6 +40,6 @@ struct DistinctTargets {
   std::string common;
   std::vector<std::string> own;
 };
-DistinctTargets TellApart(const std::vector<std::string>& target_texts);
+DistinctTargets FindDistinctTargets(const std::vector<std::string>& target_texts);
 
 }  // namespace tunec

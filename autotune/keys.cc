@@ -28,12 +28,12 @@ TuningKey KeyUnder(std::string_view policy, const TuningTask& task, const Target
           .schedule_version = kScheduleVersion};
 }
 
-constexpr std::string_view kCallersPlace = "; callers place ";
+constexpr std::string_view kCallersClause = "; callers place ";
 
 std::string PolicyOfMeasurements(const TuningTask& task, const Target& target) {
   if (target.device) return std::string(kDeviceMeasurementPolicy);
   if (task.callers.empty()) return std::string(kMeasurementPolicy);
-  return fmt::format("{}{}{}", kMeasurementPolicy, kCallersPlace, fmt::join(task.callers, " "));
+  return fmt::format("{}{}{}", kMeasurementPolicy, kCallersClause, fmt::join(task.callers, " "));
 }
 
 // Returns the task as earlier versions described it; none if there is no difference.
@@ -51,8 +51,8 @@ std::optional<TuningTask> EarlierTask(const TuningTask& task) {
 
 }  // namespace
 
-std::string_view WayOfTiming(std::string_view policy) {
-  return policy.substr(0, policy.find(kCallersPlace));
+std::string_view TimingMethod(std::string_view policy) {
+  return policy.substr(0, policy.find(kCallersClause));
 }
 bool IsPrediction(std::string_view policy) { return policy.starts_with("predicted "); }
 bool PredictsTimes(const Target& target) { return EmulatedTarget(target).has_value(); }
@@ -65,7 +65,7 @@ std::string WorkloadText(const TuningTask& task) {
   return Print(compute);
 }
 
-std::optional<std::string> EarlierText(const TuningTask& task) {
+std::optional<std::string> EarlierWorkloadText(const TuningTask& task) {
   const std::optional<TuningTask> earlier = EarlierTask(task);
   return earlier ? std::optional(WorkloadText(*earlier)) : std::nullopt;
 }

@@ -34,7 +34,7 @@ inline constexpr std::string_view kPredictionPolicy = "predicted 2";
 
 /// Returns the method of timing of a policy, without the names of the callers' arguments. Times of
 /// one method rank schedules alike.
-std::string_view WayOfTiming(std::string_view policy);
+std::string_view TimingMethod(std::string_view policy);
 /// Returns true if times under the policy are predicted, by any version of the formula.
 bool IsPrediction(std::string_view policy);
 /// Returns true if times of the target's kernels are predicted: the host emulates the target's
@@ -47,7 +47,7 @@ std::string WorkloadText(const TuningTask& task);
 
 /// Returns the workload text as earlier versions wrote it, without facts about weights. Returns
 /// none if the two texts are equal.
-std::optional<std::string> EarlierText(const TuningTask& task);
+std::optional<std::string> EarlierWorkloadText(const TuningTask& task);
 
 /// Returns the key of the task's trials: the key of predictions if the host emulates the target's
 /// device, else the key of measurements.

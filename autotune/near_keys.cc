@@ -16,8 +16,8 @@ std::vector<std::string> KnownTexts(const TuningKey& key,
   return texts;
 }
 
-Result<std::vector<TuningKey>> OtherKeys(const Database& database, const TuningKey& key,
-                                         const std::vector<std::string>& texts) {
+Result<std::vector<TuningKey>> FindOtherKeys(const Database& database, const TuningKey& key,
+                                             const std::vector<std::string>& texts) {
   std::vector<TuningKey> others;
   for (const std::string& text : texts) {
     TUNEC_ASSIGN(const std::vector<KeyUse> uses, database.UsesOf({text}));
@@ -33,9 +33,9 @@ Result<std::vector<TuningKey>> OtherKeys(const Database& database, const TuningK
   return others;
 }
 
-std::vector<TuningKey> NearOf(std::vector<TuningKey> others, const TuningKey& key) {
+std::vector<TuningKey> SelectNearKeys(std::vector<TuningKey> others, const TuningKey& key) {
   std::erase_if(others, [&](const TuningKey& other) {
-    return WayOfTiming(other.policy) != WayOfTiming(key.policy) ||
+    return TimingMethod(other.policy) != TimingMethod(key.policy) ||
            !NearDistance(other.target, key.target);
   });
   std::ranges::sort(others, {}, [&](const TuningKey& other) {
@@ -47,8 +47,8 @@ std::vector<TuningKey> NearOf(std::vector<TuningKey> others, const TuningKey& ke
 
 Result<std::vector<TuningKey>> NearKeys(const Database& database, const TuningKey& key,
                                         const std::vector<std::string>& texts) {
-  TUNEC_ASSIGN(std::vector<TuningKey> others, OtherKeys(database, key, texts));
-  return NearOf(std::move(others), key);
+  TUNEC_ASSIGN(std::vector<TuningKey> others, FindOtherKeys(database, key, texts));
+  return SelectNearKeys(std::move(others), key);
 }
 
 }  // namespace tunec

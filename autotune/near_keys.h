@@ -17,16 +17,16 @@ std::vector<std::string> KnownTexts(const TuningKey& key,
 
 /// Returns the keys except `key` that have correct trials of workloads of these texts, in the
 /// schedule version of `key`. Errors: of the database.
-Result<std::vector<TuningKey>> OtherKeys(const Database& database, const TuningKey& key,
-                                         const std::vector<std::string>& texts);
+Result<std::vector<TuningKey>> FindOtherKeys(const Database& database, const TuningKey& key,
+                                             const std::vector<std::string>& texts);
 
 /// Returns the near keys among `others`, the nearest first. A near key has the same processor,
 /// threads, accuracy and method of timing, but other sizes of caches or another number of cores.
 /// Schedules that are correct under a near key are also correct under `key`, and mostly fast.
 /// Targets with a device have no near keys.
-std::vector<TuningKey> NearOf(std::vector<TuningKey> others, const TuningKey& key);
+std::vector<TuningKey> SelectNearKeys(std::vector<TuningKey> others, const TuningKey& key);
 
-/// Returns the near keys among OtherKeys. Errors: of the database.
+/// Returns the near keys among FindOtherKeys. Errors: of the database.
 Result<std::vector<TuningKey>> NearKeys(const Database& database, const TuningKey& key,
                                         const std::vector<std::string>& texts);
 

@@ -37,9 +37,9 @@ std::vector<int64_t> FairCharges(const std::vector<int64_t>& recorded, int64_t b
   std::ranges::stable_sort(order, {}, [&](size_t task) { return recorded[task]; });
   std::vector<int64_t> charges(recorded.size());
   const auto tasks = static_cast<int64_t>(recorded.size());
-  for (size_t place = 0; place < order.size(); ++place) {
-    const int64_t share = budget / tasks + (static_cast<int64_t>(place) < budget % tasks ? 1 : 0);
-    charges[order[place]] = std::min(recorded[order[place]], share);
+  for (size_t rank = 0; rank < order.size(); ++rank) {
+    const int64_t share = budget / tasks + (static_cast<int64_t>(rank) < budget % tasks ? 1 : 0);
+    charges[order[rank]] = std::min(recorded[order[rank]], share);
   }
   return charges;
 }

@@ -22,22 +22,22 @@ namespace tunec {
 namespace {
 
 // The effect of a failed request: the search of its task ends, or the whole tuning ends.
-enum class Fate { kTaskOnly, kEverything };
+enum class FailureScope { kTaskOnly, kEverything };
 
-Fate FateOf(const Error& error) {
+FailureScope FindFailureScope(const Error& error) {
   switch (error.code) {
     case ErrorCode::kCancelled:
     case ErrorCode::kIo:
     case ErrorCode::kNotFound:
-      return Fate::kEverything;
+      return FailureScope::kEverything;
     default:
-      return Fate::kTaskOnly;
+      return FailureScope::kTaskOnly;
   }
 }
 
-class Tuning {
+class TuningRun {
  public:
-  Tuning(Database& database, const TunerOptions& options, const TuningParts& parts)
+  TuningRun(Database& database, const TunerOptions& options, const TuningParts& parts)
       : database_(database),
         options_(options),
         parts_(parts),
@@ -53,7 +53,7 @@ class Tuning {
   Status Prepare();
   Result<TuneStop> Search();
   Status Finish(TaskSearch& search);
-  Status CatchUp();
+  Status LoadNewTrials();
   Status MeetCeiling(const TaskSearch& search);
   Status EndIfDone(TaskSearch& search, bool any);
   Result<bool> RunBatch(TaskSearch& search, int count);
@@ -86,7 +86,7 @@ class Tuning {
   TuneProgress sums_;  // `measured` and the seconds of this call
 };
 
-Status Tuning::Load(const std::vector<TuningTask>& tasks) {
+Status TuningRun::Load(const std::vector<TuningTask>& tasks) {
   given_tasks_ = tasks.size();
   TUNEC_RETURN_IF_ERROR(ceilings_.Load());
   std::map<std::pair<std::string, std::string>, TaskSearch*> by_key;
@@ -105,7 +105,7 @@ Status Tuning::Load(const std::vector<TuningTask>& tasks) {
   return LoadBudget();
 }
 
-Status Tuning::LoadBudget() {
+Status TuningRun::LoadBudget() {
   std::vector<TuningKey> keys;
   std::vector<int64_t> recorded;
   for (const auto& search : searches_) {
@@ -126,13 +126,13 @@ Status Tuning::LoadBudget() {
   return {};
 }
 
-int64_t Tuning::CountRecorded() const {
+int64_t TuningRun::CountRecorded() const {
   int64_t recorded = 0;
   for (const auto& search : searches_) recorded += search->progress.trials;
   return recorded;
 }
 
-TuneProgress Tuning::Progress() const {
+TuneProgress TuningRun::Progress() const {
   TuneProgress progress = sums_;
   progress.predicted = predicts_;
   progress.budget = budget_->limit();
@@ -154,7 +154,7 @@ TuneProgress Tuning::Progress() const {
   return progress;
 }
 
-void Tuning::Announce(const TrialRecord* latest, const TaskSearch* search) const {
+void TuningRun::Announce(const TrialRecord* latest, const TaskSearch* search) const {
   if (!options_.on_progress) return;
   TuneProgress progress = Progress();
   progress.latest = latest;
@@ -162,12 +162,12 @@ void Tuning::Announce(const TrialRecord* latest, const TaskSearch* search) const
   options_.on_progress(progress);
 }
 
-void Tuning::SaveCase(const TaskSearch& search, const Candidate& candidate,
-                      TrialRecord& record) const {
-  const bool kept =
+void TuningRun::SaveCase(const TaskSearch& search, const Candidate& candidate,
+                         TrialRecord& record) const {
+  const bool is_failure =
       record.status == TrialStatus::kWrongResult || record.status == TrialStatus::kCrashed ||
       record.status == TrialStatus::kTimedOut || record.status == TrialStatus::kOutOfMemory;
-  if (options_.failure_folder.empty() || !kept) return;
+  if (options_.failure_folder.empty() || !is_failure) return;
   const Case failing{search.MakeWorkload(),
                      {candidate.schedule},
                      fmt::format("{}: {}", TrialStatusName(record.status), record.message)};
@@ -176,8 +176,8 @@ void Tuning::SaveCase(const TaskSearch& search, const Candidate& candidate,
                          : fmt::format(" (no case: {})", path.error().message);
 }
 
-Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
-                      const Measurement& measurement) {
+Status TuningRun::Record(TaskSearch& search, const Candidate& candidate,
+                         const Measurement& measurement) {
   TrialRecord record{.status = measurement.status,
                      .schedule = candidate.schedule,
                      .samples = measurement.samples,
@@ -187,8 +187,8 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
                      .check_ms = measurement.check_ms,
                      .measure_ms = measurement.measure_ms,
                      .note = measurement.note.empty()
-                                 ? search.NoteOf(candidate)
-                                 : search.NoteOf(candidate) + " " + measurement.note,
+                                 ? search.DescribeNote(candidate)
+                                 : search.DescribeNote(candidate) + " " + measurement.note,
                      .tool_version = options_.tool_version};
   if (record.status == TrialStatus::kOk) {
     record.median_seconds = Median(record.samples);
@@ -223,7 +223,7 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
 }
 
 // Returns the fraction of the trials or of the time that is used up, whichever is greater.
-double Tuning::Spent() const {
+double TuningRun::Spent() const {
   const double trials =
       static_cast<double>(budget_->spent()) / static_cast<double>(budget_->limit());
   const double limit = options_.time_limit_seconds;
@@ -231,7 +231,7 @@ double Tuning::Spent() const {
 }
 
 // Returns false if the task has no candidates left to try.
-Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
+Result<bool> TuningRun::RunBatch(TaskSearch& search, int count) {
   search.EnsureSpace(parts_.sketches);
   TUNEC_ASSIGN(const std::vector<Candidate> candidates, search.Propose(count, Spent(), database_));
   if (candidates.empty()) return false;
@@ -259,7 +259,7 @@ Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
   for (const auto& [i, record] : results) search.Add(candidates[i], record);
   if (database_error) return std::unexpected(*database_error);
   if (spent_by_others) status = {};
-  if (!status && FateOf(status.error()) == Fate::kEverything) {
+  if (!status && FindFailureScope(status.error()) == FailureScope::kEverything) {
     return std::unexpected(status.error());
   }
   if (!status) search.progress.problem = status.error().message;
@@ -268,18 +268,18 @@ Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
 
 // Reads the trials recorded by other processes that tune the same tasks. They count for the budget
 // and are not measured again.
-Status Tuning::CatchUp() {
+Status TuningRun::LoadNewTrials() {
   TUNEC_RETURN_IF_ERROR(budget_->Refresh());
-  for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(search->CatchUp(database_));
+  for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(search->LoadNewTrials(database_));
   return {};
 }
 
 // Measures a ceiling again if the best kernel of the search exceeds it. If the new ceiling is
 // higher, reopens tasks that converged at the old one.
-Status Tuning::MeetCeiling(const TaskSearch& search) {
+Status TuningRun::MeetCeiling(const TaskSearch& search) {
   const auto& arithmetic = search.progress.arithmetic;
   if (!search.progress.best_seconds || !arithmetic) return {};
-  TUNEC_ASSIGN(const bool grown, ceilings_.Meet(*arithmetic, search.BestFlopsPerSecond()));
+  TUNEC_ASSIGN(const bool grown, ceilings_.NoteRate(*arithmetic, search.BestFlopsPerSecond()));
   if (!grown) return {};
   for (const auto& other : searches_) TUNEC_RETURN_IF_ERROR(other->ReopenBelowCeiling(database_));
   return {};
@@ -287,23 +287,23 @@ Status Tuning::MeetCeiling(const TaskSearch& search) {
 
 // Ends the search of a task if no candidate is left or it is saturated. Saturation depends on
 // times, which are not reliable while other processes use the machine.
-Status Tuning::EndIfDone(TaskSearch& search, bool any) {
+Status TuningRun::EndIfDone(TaskSearch& search, bool any) {
   if (!any) return search.RecordConverged(database_, search.Exhausted());
-  for (const MacInstruction* rival : search.Rivals()) {
+  for (const MacInstruction* rival : search.FindRivalArithmetics()) {
     TUNEC_RETURN_IF_ERROR(ceilings_.EnsureArithmetic(*rival));
   }
-  const std::optional<Convergence> saturated = search.Saturated();
+  const std::optional<Convergence> saturated = search.FindConvergence();
   if (!saturated || (parts_.machine_is_busy && parts_.machine_is_busy())) return {};
   return search.RecordConverged(database_, *saturated);
 }
 
-Result<TuneStop> Tuning::Search() {
+Result<TuneStop> TuningRun::Search() {
   // Fraction of the time limit for the search. In the rest of the time the winners are timed again.
   constexpr double kSearchPart = 0.9;
   for (;;) {
     if (Cancelled()) return Fail(ErrorCode::kCancelled, "cancelled");
     if (Overdue(kSearchPart)) return TuneStop::kTimeLimit;
-    TUNEC_RETURN_IF_ERROR(CatchUp());
+    TUNEC_RETURN_IF_ERROR(LoadNewTrials());
     std::vector<TaskState> states;
     for (const auto& search : searches_) states.push_back(search->State());
     const std::optional<Share> share =
@@ -317,12 +317,12 @@ Result<TuneStop> Tuning::Search() {
   }
 }
 
-bool Tuning::AnyOpen() const {
+bool TuningRun::AnyOpen() const {
   return std::ranges::any_of(searches_, [](const auto& search) { return !search->State().done; });
 }
 
 // Fails if no trial is recorded or measured, and some task could not be measured.
-Status Tuning::CheckMeasured() const {
+Status TuningRun::CheckMeasured() const {
   if (sums_.measured > 0 || CountRecorded() > 0) return {};
   for (const auto& search : searches_) {
     const std::string& problem = search->progress.problem;
@@ -334,21 +334,21 @@ Status Tuning::CheckMeasured() const {
 }
 
 // Measures the machine's ceilings, and compares the ceilings with the best kernels of earlier runs.
-Status Tuning::Prepare() {
+Status TuningRun::Prepare() {
   TUNEC_RETURN_IF_ERROR(ceilings_.Ensure());
   for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(MeetCeiling(*search));
   return {};
 }
 
 // Times the fastest candidates again and stores the code of the best, which models will run.
-Status Tuning::Finish(TaskSearch& search) {
+Status TuningRun::Finish(TaskSearch& search) {
   if (!predicts_) TUNEC_RETURN_IF_ERROR(RetimeBest(search, *measurer_, database_));
-  const std::vector<Tried> ranked = search.Ranked();
+  const std::vector<TriedCandidate> ranked = search.Ranked();
   if (ranked.empty()) return {};
-  return search.best_code.Settle(database_, ranked.front().schedule);
+  return search.best_code.StoreBest(database_, ranked.front().schedule);
 }
 
-Result<TuneReport> Tuning::Run() {
+Result<TuneReport> TuningRun::Run() {
   if (budget_->Left() == 0) return TuneReport{Progress(), TuneStop::kBudget};
   if (!AnyOpen()) return TuneReport{Progress(), TuneStop::kConverged};
   TUNEC_ASSIGN(measurer_, parts_.make_measurer());
@@ -375,7 +375,7 @@ Result<TuneReport> Tuning::Run() {
 
 Result<TuneReport> TuneWith(Database& database, const std::vector<TuningTask>& tasks,
                             const TunerOptions& options, const TuningParts& parts) {
-  Tuning tuning(database, options, parts);
+  TuningRun tuning(database, options, parts);
   TUNEC_RETURN_IF_ERROR(tuning.Load(tasks));
   return tuning.Run();
 }

@@ -27,7 +27,7 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
   watch.Lap();
   std::vector<IsPacked> packed;
   if (options.packed_weights != nullptr) {
-    model.front.contents = ContentsOf(model.front);
+    model.front.contents = HashConstants(model.front);
     packed = PackedWeightsInUse(model.front, model.tasks, *options.packed_weights);
   }
   // Beyond this point there are no schedules, only code.

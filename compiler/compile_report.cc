@@ -44,7 +44,7 @@ Result<KernelReport> Describe(const TuningTask& task, const BuiltKernel& built,
                       .notes = built.notes};
 }
 
-Result<std::vector<KernelReport>> DescribeAll(const FrontReport& front, const Tasks& tasks,
+Result<std::vector<KernelReport>> DescribeAll(const FrontReport& front, const ModelTasks& tasks,
                                               const std::vector<BuiltKernel>& kernels,
                                               const CompileOptions& options) {
   std::vector<KernelReport> of_task;

@@ -17,9 +17,9 @@ namespace {
 
 // Returns whether a schedule may split operands into several terms, and the target has instructions
 // that multiply matrices of such terms.
-bool SplitsIntoTerms(const CompileOptions& options) {
+bool CanSplitIntoBf16Parts(const CompileOptions& options) {
   const RoundingFreedom rounding = RoundingFreedomFor(options.accuracy);
-  if (rounding.order != ReductionOrder::kAny || rounding.least_terms < 2) return false;
+  if (rounding.order != ReductionOrder::kAny || rounding.min_bf16_parts < 2) return false;
   return std::ranges::any_of(TileIntrinsics(), [&](const TileIntrinsic& intrinsic) {
     return intrinsic.left.type == DataType::kBF16 && intrinsic.Extent(TileAxis::kRow) > 1 &&
            MissingFeatures(intrinsic, options.target).empty();
@@ -77,7 +77,7 @@ class FiniteWeights {
 
 void MarkFiniteWeights(const Graph& graph, const CompileOptions& options,
                        std::vector<GroupReport>& groups) {
-  if (!SplitsIntoTerms(options)) return;
+  if (!CanSplitIntoBf16Parts(options)) return;
   FiniteWeights finite(graph);
   for (GroupReport& group : groups) {
     const std::set<std::string> names = SplitWeights(group.lowerings);

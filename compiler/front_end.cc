@@ -8,7 +8,7 @@
 
 #include "compiler/finite_weights.h"
 #include "graph/fuse/plan_fusion.h"
-#include "graph/fuse/store_terms.h"
+#include "graph/fuse/store_as_bf16.h"
 #include "graph/lower/lower.h"
 #include "graph/open_dimensions.h"
 #include "graph/passes/canonicalize.h"
@@ -37,19 +37,19 @@ std::string KindOfGroup(const Graph& graph, const FusionGroup& group) {
   return kind;
 }
 
-Result<size_t> FindGroup(const FrontReport& front, const std::string& wanted) {
+Result<size_t> FindGroup(const FrontReport& front, const std::string& name_or_number) {
   size_t number = 0;
-  const char* const end = wanted.data() + wanted.size();
-  const auto parsed = std::from_chars(wanted.data(), end, number);
+  const char* const end = name_or_number.data() + name_or_number.size();
+  const auto parsed = std::from_chars(name_or_number.data(), end, number);
   const bool is_number = parsed.ec == std::errc() && parsed.ptr == end;
   if (is_number && number < front.groups.size()) return number;
   for (size_t g = 0; g < front.groups.size(); ++g) {
     for (const NodeId node : front.groups[g].group.nodes) {
-      if (front.graph.node(node).name == wanted) return g;
+      if (front.graph.node(node).name == name_or_number) return g;
     }
   }
   return Fail(ErrorCode::kInvalidArgument,
-              "no group '{}', expected a number below {} or a node's name", wanted,
+              "no group '{}', expected a number below {} or a node's name", name_or_number,
               front.groups.size());
 }
 
@@ -129,7 +129,7 @@ bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != O
 Status TellWhatStays(const Graph& graph, const CompileOptions& options) {
   if (!options.on_log || std::ranges::count_if(graph.nodes(), IsComputed) > 1) return {};
   PassOptions pass = PassesOf(options).pass;
-  pass.on_kept = [&](const Node& node, const std::string& reason) {
+  pass.on_unchanged = [&](const Node& node, const std::string& reason) {
     options.on_log(fmt::format("{} stays as it is: {}", node.name, reason));
   };
   const Result<Graph> same = Canonicalize(graph, pass);
@@ -169,8 +169,8 @@ Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& optio
   report.outputs = graph.outputs().size();
   TUNEC_ASSIGN(report.fusion,
                PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
-  if (RoundsToOneTerm(RoundingFreedomFor(options.accuracy), options.target))
-    StoreTerms(report.graph, report.fusion);
+  if (CanRoundToBf16(RoundingFreedomFor(options.accuracy), options.target))
+    StoreAsBf16(report.graph, report.fusion);
   TUNEC_ASSIGN(report.groups,
                LowerAll(report.graph, report.fusion, TransformsFor(options.accuracy)));
   MarkFiniteWeights(report.graph, options, report.groups);

@@ -17,7 +17,7 @@ std::string NameOfGroup(const Graph& graph, const FusionGroup& group);
 std::string DescribeGroup(const Graph& graph, const FusionGroup& group);
 
 /// Returns the index of a group, given by its number or by the name of one of its nodes.
-Result<size_t> FindGroup(const FrontReport& front, const std::string& wanted);
+Result<size_t> FindGroup(const FrontReport& front, const std::string& name_or_number);
 
 /// Runs fusion and lowering on `graph` as it is, without the passes.
 Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& options);

@@ -66,7 +66,7 @@ struct NearTrials {
 Status AddNear(const Database& database, const TuningTask& task, const TuningKey& own,
                NearTrials& near) {
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
-               NearKeys(database, own, KnownTexts(own, EarlierText(task))));
+               NearKeys(database, own, KnownTexts(own, EarlierWorkloadText(task))));
   if (keys.empty()) return {};
   near.groups += 1;
   // Both policies have the same method of timing and differ at most in the callers' arguments, so
@@ -86,7 +86,7 @@ std::string DescribeNear(const NearTrials& near, int64_t groups, bool tunes) {
 // Describes the key under which most groups are tuned.
 std::string DescribeElsewhere(const KeyUse& there, KeyUse here, int64_t groups) {
   // Policies that differ only in the names of callers' arguments are not a difference for users.
-  if (WayOfTiming(there.policy) == WayOfTiming(here.policy)) here.policy = there.policy;
+  if (TimingMethod(there.policy) == TimingMethod(here.policy)) here.policy = there.policy;
   const KeyDifference difference = Compare(there, here);
   return fmt::format("groups tuned for {}: {} of {}; for {}: {}", difference.there, there.workloads,
                      groups, difference.here,
@@ -116,7 +116,7 @@ std::string DescribeEarlier(const KnownTrials& known, bool tunes) {
                      tunes ? "measured again first" : "used until it is measured again");
 }
 
-Result<KnownTrials> FindKnownTrials(const Database& database, const Tasks& tasks,
+Result<KnownTrials> FindKnownTrials(const Database& database, const ModelTasks& tasks,
                                     const CompileOptions& options) {
   KnownTrials known{.groups = std::ssize(tasks.unique)};
   if (tasks.unique.empty()) return known;

@@ -12,7 +12,7 @@
 namespace tunec {
 
 /// Counts the known trials. Groups with equal canonical text count as one.
-Result<KnownTrials> FindKnownTrials(const Database& database, const Tasks& tasks,
+Result<KnownTrials> FindKnownTrials(const Database& database, const ModelTasks& tasks,
                                     const CompileOptions& options);
 
 }  // namespace tunec

@@ -115,7 +115,7 @@ Result<ModelFormat> FormatOfBytes(std::string_view bytes, std::string_view forma
 }
 
 // A source without weights, because no file belongs to a text in memory.
-class NoFileBeside : public WeightSource {
+class UnavailableWeights : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override {
     return Fail(
@@ -128,7 +128,7 @@ class NoFileBeside : public WeightSource {
 /// Parses a text with random weights or without weights.
 Result<Graph> ParseText(std::string_view text, const ModelOptions& options,
                         const GraphSizes& sizes) {
-  if (!options.random_weights) return ParseGraph(text, kNameInMemory, NoFileBeside(), sizes);
+  if (!options.random_weights) return ParseGraph(text, kNameInMemory, UnavailableWeights(), sizes);
   return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights), sizes);
 }
 
@@ -181,7 +181,7 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
   TUNEC_RETURN_IF_ERROR(RequireAxes(source));
   source.graph_at = [file, import, names = source.dimensions](const Sizes& sizes) {
     ImportOptions at = import;
-    at.no_ops = NoOps::kKept;
+    at.no_ops = NoOps::kRetained;
     for (size_t d = 0; d < names.size(); ++d) at.dims[names[d]] = sizes[d];
     return file.Import(at);
   };
@@ -278,7 +278,7 @@ Result<Graph> LoadBytes(std::span<const std::byte> bytes, std::string_view forma
 
 Result<LoadedModel> LoadModelOfFiles(const std::string& path, const ModelOptions& options) {
   TUNEC_ASSIGN(LoadedModel loaded, LoadFile(path, options));
-  TUNEC_ASSIGN(loaded.graph, LayEdges(loaded.graph, options.layouts));
+  TUNEC_ASSIGN(loaded.graph, ApplyEdgeLayouts(loaded.graph, options.layouts));
   return loaded;
 }
 
@@ -351,7 +351,7 @@ Result<SizedSource> LoadSizedText(std::string_view text,
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,
                              const ModelOptions& options) {
   TUNEC_ASSIGN(const Graph graph, LoadBytes(bytes, format, options));
-  return LayEdges(graph, options.layouts);
+  return ApplyEdgeLayouts(graph, options.layouts);
 }
 
 Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
@@ -363,7 +363,7 @@ Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
   }
   TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
   TUNEC_ASSIGN(const Graph graph, ParseGraph(text, kNameInMemory, weights, sizes));
-  return LayEdges(graph, options.layouts);
+  return ApplyEdgeLayouts(graph, options.layouts);
 }
 
 }  // namespace tunec

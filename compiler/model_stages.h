@@ -17,7 +17,7 @@ namespace tunec {
 /// A model with code for every group, before memory planning.
 struct StagedModel {
   FrontReport front;
-  Tasks tasks;
+  ModelTasks tasks;
   TunedModel tuned;
   std::vector<BuiltKernel> kernels;
   std::vector<GroupKernel> groups;

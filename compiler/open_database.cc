@@ -37,7 +37,7 @@ Result<DatabasePtr> OpenChosenDatabase(const DatabaseChoice& choice, int trials,
   if (path.empty()) return WithoutFile(trials);
   Result<Database> opened = Database::Open(path, OpenMode::kReadWrite);
   if (opened) {
-    opened->GoOnWithoutFile(log);
+    opened->ContinueWithoutFile(log);
     for (const std::string& line : opened->TakeMissReasons()) log(line);
     return Owned(std::move(*opened));
   }

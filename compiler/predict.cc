@@ -43,7 +43,7 @@ Result<TaskFacts> FactsOf(const TuningTask& task, const CompileOptions& options)
 }  // namespace
 
 Result<RunPrediction> PredictRun(const FrontReport& front, const CompileOptions& options) {
-  const Tasks tasks = CollectTasks(front, options.target);
+  const ModelTasks tasks = CollectTasks(front, options.target);
   std::vector<TaskFacts> facts;
   for (const TuningTask& task : tasks.unique) {
     TUNEC_ASSIGN(TaskFacts of_task, FactsOf(task, options));

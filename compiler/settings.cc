@@ -197,7 +197,7 @@ constexpr std::array kTable = {
 };
 
 /// A visitor that returns the JSON form of a value, with one overload per type of field.
-struct FormOf {
+struct JsonFormVisitor {
   std::string_view value;
 
   std::string operator()(bool Settings::*) const { return "true"; }
@@ -261,7 +261,7 @@ std::optional<DimSizes> ParseDimSizes(std::string_view text) {
 }
 
 std::string JsonForm(const Setting& setting) {
-  return std::visit(FormOf{setting.value}, setting.field);
+  return std::visit(JsonFormVisitor{setting.value}, setting.field);
 }
 
 std::string DescribeAsC(std::span<const Setting> settings) {

@@ -5,21 +5,21 @@
 namespace tunec {
 namespace {
 
-bool IsGone(const std::weak_ptr<const void>& user) { return user.expired(); }
+bool IsExpired(const std::weak_ptr<const void>& user) { return user.expired(); }
 
 }  // namespace
 
-void SharedPackedWeights::Add(const std::string& packing, const std::shared_ptr<const void>& user) {
+void SharedPackedWeights::Add(const std::string& key, const std::shared_ptr<const void>& user) {
   const std::lock_guard lock(mutex_);
-  Users& users = users_[packing];
-  std::erase_if(users, IsGone);
+  Users& users = users_[key];
+  std::erase_if(users, IsExpired);
   users.push_back(user);
 }
 
-bool SharedPackedWeights::IsInUse(const std::string& packing) const {
+bool SharedPackedWeights::IsInUse(const std::string& key) const {
   const std::lock_guard lock(mutex_);
-  const auto found = users_.find(packing);
-  return found != users_.end() && !std::ranges::all_of(found->second, IsGone);
+  const auto found = users_.find(key);
+  return found != users_.end() && !std::ranges::all_of(found->second, IsExpired);
 }
 
 }  // namespace tunec

@@ -18,10 +18,10 @@ class SharedPackedWeights {
  public:
   const std::shared_ptr<SharedConstants>& constants() const { return constants_; }
 
-  /// Records that a packed weight exists as long as `user` is alive. `packing` names the weight and
+  /// Records that a packed weight exists as long as `user` is alive. `key` names the weight and
   /// its storage order.
-  void Add(const std::string& packing, const std::shared_ptr<const void>& user);
-  bool IsInUse(const std::string& packing) const;
+  void Add(const std::string& key, const std::shared_ptr<const void>& user);
+  bool IsInUse(const std::string& key) const;
 
  private:
   using Users = std::vector<std::weak_ptr<const void>>;

@@ -30,7 +30,8 @@ std::map<std::string, std::string> ConstantsOf(const FrontReport& front, size_t 
 
 // Returns the key of a weight packed in an order. The constant's name in the group is left out,
 // because groups with different names share the weight.
-std::string PackingOf(const std::string& content, const std::string& constant, PackStep pack) {
+std::string KeyOfPackedWeight(const std::string& content, const std::string& constant,
+                              PackStep pack) {
   pack.tensor = "w" + pack.tensor.substr(constant.size());
   return content + " " + Print(Schedule{.lowering = "any", .compute_steps = {std::move(pack)}});
 }
@@ -51,7 +52,7 @@ class TaskPackedWeights {
       if (!constant) continue;
       const auto content = constants_.find(*constant);
       return content != constants_.end() &&
-             packed_weights_->IsInUse(PackingOf(content->second, *constant, pack));
+             packed_weights_->IsInUse(KeyOfPackedWeight(content->second, *constant, pack));
     }
     return false;
   }
@@ -64,7 +65,7 @@ class TaskPackedWeights {
 
 }  // namespace
 
-std::map<ValueId, std::string> ContentsOf(const FrontReport& front) {
+std::map<ValueId, std::string> HashConstants(const FrontReport& front) {
   std::map<ValueId, std::string> contents;
   for (const GroupReport& group : front.groups) {
     for (const ValueId input : group.group.inputs) {
@@ -76,7 +77,7 @@ std::map<ValueId, std::string> ContentsOf(const FrontReport& front) {
   return contents;
 }
 
-std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const Tasks& tasks,
+std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const ModelTasks& tasks,
                                          const SharedPackedWeights& packed_weights) {
   std::vector<IsPacked> in_use(tasks.unique.size());
   for (size_t g = 0; g < tasks.of_group.size(); ++g) {
@@ -101,7 +102,7 @@ void AddPackedWeights(const StagedModel& model, const std::shared_ptr<const void
       if (pack == nullptr) continue;
       const std::optional<std::string> constant = PackedConstant(*compute, *pack);
       if (!constant || !constants.contains(*constant)) continue;
-      packed_weights.Add(PackingOf(constants.at(*constant), *constant, *pack), user);
+      packed_weights.Add(KeyOfPackedWeight(constants.at(*constant), *constant, *pack), user);
     }
   }
 }

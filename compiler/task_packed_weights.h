@@ -14,12 +14,12 @@
 namespace tunec {
 
 /// Returns the hashes of all constants that groups read. Reads all of these constants.
-std::map<ValueId, std::string> ContentsOf(const FrontReport& front);
+std::map<ValueId, std::string> HashConstants(const FrontReport& front);
 
 /// Returns a function for each task. The function returns true if another executable has the weight
 /// of a `pack` step in that step's storage order. A task of several groups uses the weights of its
 /// first group. The arguments must outlive the functions.
-std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const Tasks& tasks,
+std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const ModelTasks& tasks,
                                          const SharedPackedWeights& packed_weights);
 
 /// Records in `packed_weights` how the model's weights are packed, as long as `user` is alive.

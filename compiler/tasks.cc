@@ -13,37 +13,38 @@ namespace {
 
 // Returns the values that are in callers' arrays: the model's inputs, outputs that kernels write
 // directly, and views of both.
-std::set<ValueId> PlacedByCallers(const FrontReport& front) {
+std::set<ValueId> FindCallerValues(const FrontReport& front) {
   const Graph& graph = front.graph;
-  std::set<ValueId> placed(graph.inputs().begin(), graph.inputs().end());
+  std::set<ValueId> caller_values(graph.inputs().begin(), graph.inputs().end());
   for (const auto& [value, output] : DirectOutputs(graph)) {
-    if (static_cast<size_t>(output) < front.outputs) placed.insert(value);
+    if (static_cast<size_t>(output) < front.outputs) caller_values.insert(value);
   }
   for (const StorageView& view : front.fusion.views) {
-    if (placed.contains(view.owner)) placed.insert(view.value);
+    if (caller_values.contains(view.owner)) caller_values.insert(view.value);
   }
-  return placed;
+  return caller_values;
 }
 
-std::vector<std::string> CallersOf(const GroupReport& group, const std::set<ValueId>& placed) {
+std::vector<std::string> CallersOf(const GroupReport& group,
+                                   const std::set<ValueId>& caller_values) {
   std::vector<std::string> callers;
   for (const auto& [name, value] :
        ValueOfArguments(group.group, ArgumentNames(group.lowerings[0].compute))) {
-    if (placed.contains(value)) callers.push_back(name);
+    if (caller_values.contains(value)) callers.push_back(name);
   }
   return callers;
 }
 
 }  // namespace
 
-Tasks CollectTasks(const FrontReport& front, const Target& target) {
-  Tasks tasks;
-  std::set<ValueId> placed;  // empty on a device: the callers' tensors are copied to it
-  if (!target.device) placed = PlacedByCallers(front);
+ModelTasks CollectTasks(const FrontReport& front, const Target& target) {
+  ModelTasks tasks;
+  std::set<ValueId> caller_values;  // empty on a device: the callers' tensors are copied to it
+  if (!target.device) caller_values = FindCallerValues(front);
   std::map<std::string, size_t> by_text;
   for (const GroupReport& group : front.groups) {
     const std::string text = Print(group.lowerings[0].compute);
-    std::vector<std::string> callers = CallersOf(group, placed);
+    std::vector<std::string> callers = CallersOf(group, caller_values);
     const auto [found, inserted] = by_text.emplace(text, tasks.unique.size());
     if (inserted) {
       tasks.unique.push_back({.kind = KindOfGroup(front.graph, group.group),

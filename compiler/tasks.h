@@ -11,11 +11,11 @@
 
 namespace tunec {
 
-struct Tasks {
+struct ModelTasks {
   std::vector<TuningTask> unique;  // in order of first appearance
   std::vector<size_t> of_group;    // index of each group's task
 };
 
-Tasks CollectTasks(const FrontReport& front, const Target& target);
+ModelTasks CollectTasks(const FrontReport& front, const Target& target);
 
 }  // namespace tunec

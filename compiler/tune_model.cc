@@ -27,7 +27,7 @@ TunerOptions MakeTunerOptions(const CompileOptions& options) {
 }
 
 // Returns the tasks of the groups to be tuned again.
-Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const Tasks& tasks,
+Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const ModelTasks& tasks,
                                           const CompileOptions& options) {
   std::vector<size_t> chosen;
   if (!options.retune.empty() && !options.Tunes()) {
@@ -42,7 +42,7 @@ Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const Tasks&
 }
 
 // Looks up the known trials. Logs notes on trials of earlier versions and for other options.
-Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
+Result<KnownTrials> LookUp(const Database* database, const ModelTasks& tasks,
                            const CompileOptions& options) {
   if (database == nullptr) return KnownTrials{.groups = std::ssize(tasks.unique)};
   TUNEC_ASSIGN(KnownTrials known, FindKnownTrials(*database, tasks, options));
@@ -52,7 +52,7 @@ Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
   return known;
 }
 
-Result<TuneReport> Measure(Database* database, const Tasks& tasks, const TunerOptions& tuner) {
+Result<TuneReport> Measure(Database* database, const ModelTasks& tasks, const TunerOptions& tuner) {
   if (tuner.trials == 0) return TuneReport{};
   if (database == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "trials need a database; none is open");
@@ -69,7 +69,7 @@ Result<TuneReport> Measure(Database* database, const Tasks& tasks, const TunerOp
 
 }  // namespace
 
-Result<TunedModel> TuneModel(const FrontReport& front, const Tasks& tasks, Database* database,
+Result<TunedModel> TuneModel(const FrontReport& front, const ModelTasks& tasks, Database* database,
                              const CompileOptions& options) {
   TunedModel tuned{.options = MakeTunerOptions(options)};
   TUNEC_ASSIGN(tuned.options.retune, TasksToRetune(front, tasks, options));

@@ -23,7 +23,7 @@ struct TunedModel {
 /// - kUnsupported or kNotFound: an emulated target, whose times cannot be predicted.
 /// - kCancelled: tuning was cancelled; measured trials are stored before.
 /// - The errors of Tune.
-Result<TunedModel> TuneModel(const FrontReport& front, const Tasks& tasks, Database* database,
+Result<TunedModel> TuneModel(const FrontReport& front, const ModelTasks& tasks, Database* database,
                              const CompileOptions& options);
 
 }  // namespace tunec

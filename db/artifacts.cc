@@ -97,8 +97,8 @@ Result<std::optional<Artifact>> Database::GetArtifact(const std::string& key_tex
     std::optional<StoredArtifact> stored = FindArtifact(*connection_, *key, key_text);
     if (!stored) return std::nullopt;
     if (stored->damage.empty()) return std::move(stored->artifact);
-    connection_->Miss(fmt::format("{}: artifact {} passed over: {}", connection_->path(),
-                                  stored->id, stored->damage));
+    connection_->NoteMiss(fmt::format("{}: artifact {} passed over: {}", connection_->path(),
+                                      stored->id, stored->damage));
     return std::nullopt;
   });
 }

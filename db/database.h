@@ -59,7 +59,7 @@ class Database {
   /// content is copied into memory if all of it is readable; else the database in memory is empty.
   /// `log` receives one line at that time, and one line if the file was removed or replaced. `log`
   /// is called within the other functions and must not call them.
-  void GoOnWithoutFile(std::function<void(const std::string&)> log);
+  void ContinueWithoutFile(std::function<void(const std::string&)> log);
 
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;

@@ -23,7 +23,7 @@ Status WriteLine(std::ostream& out, const ExchangeLine& line) {
   return Fail(ErrorCode::kIo, "cannot write the export: {}", std::strerror(errno));
 }
 
-Status TakeLines(std::istream& in, const std::string& name, LineTaker& taker) {
+Status TakeLines(std::istream& in, const std::string& name, LineImporter& taker) {
   std::string text;
   for (int number = 1; std::getline(in, text); ++number) {
     if (text.empty()) continue;
@@ -40,7 +40,7 @@ Status TakeLines(std::istream& in, const std::string& name, LineTaker& taker) {
 }
 
 Result<ExchangeCounts> MergeAll(DatabaseConnection& connection, DatabaseConnection& other) {
-  LineTaker taker(connection);
+  LineImporter taker(connection);
   TUNEC_RETURN_IF_ERROR(
       ForEachLine(other, [&](const ExchangeLine& line) { return taker.Take(line); }));
   return taker.counts();
@@ -66,7 +66,7 @@ Status Database::ExportFile(const std::string& path) const {
 
 Result<ExchangeCounts> Database::Import(std::istream& in, const std::string& name) {
   return connection_->Write([&]() -> Result<ExchangeCounts> {
-    LineTaker taker(*connection_);
+    LineImporter taker(*connection_);
     TUNEC_RETURN_IF_ERROR(TakeLines(in, name, taker));
     return taker.counts();
   });
@@ -94,7 +94,7 @@ Result<ExchangeCounts> Database::Merge(const std::string& other_path) {
   Result<ExchangeCounts> counts = connection_->Write([&]() -> Result<ExchangeCounts> {
     return other->Read([&]() { return MergeAll(*connection_, *other); });
   });
-  for (std::string& reason : other->TakeMissReasons()) connection_->Miss(std::move(reason));
+  for (std::string& reason : other->TakeMissReasons()) connection_->NoteMiss(std::move(reason));
   return counts;
 }
 

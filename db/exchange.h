@@ -1,5 +1,5 @@
 // Moves records between files. ForEachLine converts a database into the lines of an export, and
-// LineTaker stores such lines in another database. Import, export and merge combine these two.
+// LineImporter stores such lines in another database. Import, export and merge combine these two.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace tunec {
 Status ForEachLine(DatabaseConnection& connection,
                    const std::function<Status(const ExchangeLine&)>& visit);
 
-class LineTaker {
+class LineImporter {
  public:
-  explicit LineTaker(DatabaseConnection& connection) : connection_(connection) {}
+  explicit LineImporter(DatabaseConnection& connection) : connection_(connection) {}
 
   /// Stores one line. Returns kParse for a line that refers to an undefined id or comes before the
   /// header, kInvalidArgument for a value that cannot be stored, kUnsupported for a newer version.

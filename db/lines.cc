@@ -55,8 +55,8 @@ Status VisitCharges(DatabaseConnection& connection, int64_t row, int64_t id, con
   Query query(connection, "SELECT model, trials FROM charges WHERE task = ? ORDER BY model", row);
   while (query.Step()) {
     if (const Status valid = ValidateName("model", query.Text(0)); !valid) {
-      connection.Miss(fmt::format("{}: a charge of task {} passed over: {}", connection.path(), row,
-                                  valid.error().message));
+      connection.NoteMiss(fmt::format("{}: a charge of task {} passed over: {}", connection.path(),
+                                      row, valid.error().message));
       continue;
     }
     TUNEC_RETURN_IF_ERROR(visit(ChargeLine{id, query.Text(0), query.Integer(1)}));
@@ -118,14 +118,14 @@ Status ForEachLine(DatabaseConnection& connection, const Visit& visit) {
   return {};
 }
 
-Status LineTaker::Take(const ExchangeLine& line) {
+Status LineImporter::Take(const ExchangeLine& line) {
   if (version_ == 0 && !std::holds_alternative<HeaderLine>(line)) {
     return Fail(ErrorCode::kParse, "the first record is not 'tunec_database'");
   }
   return std::visit([this](const auto& record) { return TakeLine(record); }, line);
 }
 
-Status LineTaker::TakeLine(const HeaderLine& line) {
+Status LineImporter::TakeLine(const HeaderLine& line) {
   if (line.version < 1 || line.version > kExchangeVersion) {
     return Fail(ErrorCode::kUnsupported, "export version {}, expected at most {}", line.version,
                 kExchangeVersion);
@@ -139,27 +139,27 @@ Status LineTaker::TakeLine(const HeaderLine& line) {
   return {};
 }
 
-Status LineTaker::TakeLine(const TargetLine& line) {
+Status LineImporter::TakeLine(const TargetLine& line) {
   TUNEC_RETURN_IF_ERROR(ValidateName("target text", line.text));
   targets_[line.id] = EnsureTarget(connection_, line.text);
   return {};
 }
 
-Status LineTaker::TakeLine(const FactLine& line) {
+Status LineImporter::TakeLine(const FactLine& line) {
   TUNEC_ASSIGN(const int64_t target, Lookup(targets_, "target", line.target));
   TUNEC_RETURN_IF_ERROR(Validate(line.fact));
   Count(UpsertFact(connection_, target, line.fact));
   return {};
 }
 
-Status LineTaker::TakeLine(const WorkloadLine& line) {
+Status LineImporter::TakeLine(const WorkloadLine& line) {
   TUNEC_RETURN_IF_ERROR(Validate(line.workload));
   workloads_[line.id] = EnsureMergedWorkload(connection_, line.workload);
   workload_texts_[line.id] = line.workload.text;
   return {};
 }
 
-Status LineTaker::TakeLine(const TaskLine& line) {
+Status LineImporter::TakeLine(const TaskLine& line) {
   TUNEC_ASSIGN(const int64_t workload, Lookup(workloads_, "workload", line.workload));
   TUNEC_ASSIGN(const int64_t target, Lookup(targets_, "target", line.target));
   if (line.schedule_version < 1 || line.schedule_version > std::numeric_limits<int>::max()) {
@@ -182,7 +182,7 @@ Status LineTaker::TakeLine(const TaskLine& line) {
   return {};
 }
 
-Status LineTaker::TakeLine(const TrialLine& line) {
+Status LineImporter::TakeLine(const TrialLine& line) {
   TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
   TrialRecord trial = Normalised(line.trial);
   if (version_ < 3) trial.note = WithNamedSketch(trial.note, trial.schedule);
@@ -199,7 +199,7 @@ Status LineTaker::TakeLine(const TrialLine& line) {
   return {};
 }
 
-Status LineTaker::TakeLine(const ChargeLine& line) {
+Status LineImporter::TakeLine(const ChargeLine& line) {
   TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
   TUNEC_RETURN_IF_ERROR(ValidateName("model", line.model));
   Query(connection_,
@@ -210,7 +210,7 @@ Status LineTaker::TakeLine(const ChargeLine& line) {
   return {};
 }
 
-void LineTaker::Count(RecordOutcome outcome) {
+void LineImporter::Count(RecordOutcome outcome) {
   switch (outcome) {
     case RecordOutcome::kAdded:
       ++counts_.added;
@@ -218,8 +218,8 @@ void LineTaker::Count(RecordOutcome outcome) {
     case RecordOutcome::kReplaced:
       ++counts_.replaced;
       break;
-    case RecordOutcome::kKept:
-      ++counts_.kept;
+    case RecordOutcome::kUnchanged:
+      ++counts_.unchanged;
       break;
   }
 }

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using SqlitePtr = std::unique_ptr<SQLite::Database>;
 
-struct Opened {
+struct OpenedDatabase {
   SqlitePtr sqlite;
   int64_t dropped_objects = 0;  // objects that the migration dropped from the file
 };
@@ -62,8 +62,8 @@ std::unexpected<Error> NoSuchDatabase(const std::string& path) {
   return Fail(ErrorCode::kNotFound, "{}: no such database", path);
 }
 
-Status CheckAccess(const std::string& path, int wanted, const char* purpose) {
-  if (access(path.c_str(), wanted) == 0) return {};
+Status CheckAccess(const std::string& path, int mode, const char* purpose) {
+  if (access(path.c_str(), mode) == 0) return {};
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, purpose, std::strerror(errno));
 }
 
@@ -151,7 +151,7 @@ void EnterWriteAheadLogging(SQLite::Database& sqlite) {
   }
 }
 
-Result<Opened> OpenForWriting(const std::string& path, OpenMode mode) {
+Result<OpenedDatabase> OpenForWriting(const std::string& path, OpenMode mode) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
   if (found == Found::kNothing && mode == OpenMode::kExisting) return NoSuchDatabase(path);
   if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
@@ -166,7 +166,7 @@ Result<Opened> OpenForWriting(const std::string& path, OpenMode mode) {
   TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
   CheckpointOnClose(*sqlite, 1);
   EnterWriteAheadLogging(*sqlite);
-  return Opened{std::move(sqlite), dropped};
+  return OpenedDatabase{std::move(sqlite), dropped};
 }
 
 /// Returns `path` as a URI that declares the file immutable to SQLite.
@@ -179,17 +179,17 @@ std::string ImmutableUri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-Result<Opened> OpenAndCheck(const std::string& path, const std::string& name, int flags) {
+Result<OpenedDatabase> OpenAndCheck(const std::string& path, const std::string& name, int flags) {
   auto sqlite = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
   ConfigureConnection(*sqlite);
   TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
-  if (HasCurrentSchema(*sqlite)) return Opened{std::move(sqlite)};
+  if (HasCurrentSchema(*sqlite)) return OpenedDatabase{std::move(sqlite)};
   SqlitePtr migrated = CopyInMemory(*sqlite);
   TUNEC_RETURN_IF_ERROR(Migrate(*migrated, path, Migrations()));
-  return Opened{std::move(migrated)};  // the file's own objects are unchanged
+  return OpenedDatabase{std::move(migrated)};  // the file's own objects are unchanged
 }
 
-Result<Opened> OpenForReading(const std::string& path) {
+Result<OpenedDatabase> OpenForReading(const std::string& path) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
   if (found == Found::kNothing) return NoSuchDatabase(path);
   TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
@@ -206,14 +206,14 @@ Result<Opened> OpenForReading(const std::string& path) {
   return OpenAndCheck(path, path, SQLite::OPEN_READONLY);
 }
 
-Result<Opened> OpenInMemory(const std::string& path) {
+Result<OpenedDatabase> OpenInMemory(const std::string& path) {
   auto sqlite = std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE);
   ConfigureConnection(*sqlite);
   TUNEC_RETURN_IF_ERROR(Migrate(*sqlite, path, Migrations()));
-  return Opened{std::move(sqlite)};
+  return OpenedDatabase{std::move(sqlite)};
 }
 
-Result<Opened> OpenSqlite(const std::string& path, OpenMode mode) {
+Result<OpenedDatabase> OpenSqlite(const std::string& path, OpenMode mode) {
   try {
     if (path == kInMemory) return OpenInMemory(path);
     return mode == OpenMode::kReadOnly ? OpenForReading(path) : OpenForWriting(path, mode);
@@ -248,11 +248,11 @@ Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::
     name = fs::absolute(path, error).string();
     if (error) return Fail(ErrorCode::kIo, "{}: {}", path, error.message());
   }
-  TUNEC_ASSIGN(Opened opened, OpenSqlite(name, mode));
+  TUNEC_ASSIGN(OpenedDatabase opened, OpenSqlite(name, mode));
   std::unique_ptr<DatabaseConnection> connection(new DatabaseConnection(
       std::move(name), mode, path == kInMemory ? "" : key_file, std::move(opened.sqlite)));
   if (opened.dropped_objects > 0) {
-    connection->Miss(fmt::format(
+    connection->NoteMiss(fmt::format(
         "{}: migrated to schema {}; its compiled objects ({}) are dropped, and compiled again on "
         "first use",
         connection->path(), SchemaVersion(), opened.dropped_objects));

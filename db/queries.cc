@@ -101,11 +101,11 @@ std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilte
   return tasks;
 }
 
-std::vector<TaskRow> SelectSoundTasks(DatabaseConnection& connection, const TaskFilter& filter) {
+std::vector<TaskRow> SelectIntactTasks(DatabaseConnection& connection, const TaskFilter& filter) {
   std::vector<TaskRow> tasks = SelectTasks(connection, filter);
   std::erase_if(tasks, [&](const TaskRow& task) {
     if (task.damage.empty()) return false;
-    connection.Miss(
+    connection.NoteMiss(
         fmt::format("{}: task {} passed over: {}", connection.path(), task.id, task.damage));
     return true;
   });
@@ -115,7 +115,7 @@ std::vector<TaskRow> SelectSoundTasks(DatabaseConnection& connection, const Task
 Result<std::vector<TaskSummary>> Database::List(const TaskFilter& filter) const {
   return connection_->Read([&]() -> Result<std::vector<TaskSummary>> {
     std::vector<TaskSummary> summaries;
-    for (TaskRow& task : SelectSoundTasks(*connection_, filter)) {
+    for (TaskRow& task : SelectIntactTasks(*connection_, filter)) {
       summaries.push_back(Summarise(*connection_, std::move(task)));
     }
     return summaries;
@@ -125,7 +125,7 @@ Result<std::vector<TaskSummary>> Database::List(const TaskFilter& filter) const 
 Result<std::vector<TaskTrials>> Database::ListTrials(const TaskFilter& filter) const {
   return connection_->Read([&]() -> Result<std::vector<TaskTrials>> {
     std::vector<TaskTrials> tasks;
-    for (TaskRow& task : SelectSoundTasks(*connection_, filter)) {
+    for (TaskRow& task : SelectIntactTasks(*connection_, filter)) {
       tasks.push_back({std::move(task.key), TrialsOfTask(*connection_, task.id)});
     }
     return tasks;
@@ -141,7 +141,7 @@ Result<std::vector<TunedWorkload>> Database::NearestWorkloads(const std::string&
   filter.schedule_version = schedule_version;
   return connection_->Read([&]() -> Result<std::vector<TunedWorkload>> {
     std::vector<TunedWorkload> workloads;
-    for (TaskRow& task : SelectSoundTasks(*connection_, filter)) {
+    for (TaskRow& task : SelectIntactTasks(*connection_, filter)) {
       std::optional<TrialRecord> best = BestTrial(*connection_, task.id);
       if (best) workloads.push_back({std::move(task.key), std::move(*best)});
     }

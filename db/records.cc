@@ -54,8 +54,8 @@ Result<Database> Database::OpenCopy(const std::string& path) {
   return Database(std::move(connection));
 }
 
-void Database::GoOnWithoutFile(std::function<void(const std::string&)> log) {
-  connection_->GoOnWithoutFile(std::move(log));
+void Database::ContinueWithoutFile(std::function<void(const std::string&)> log) {
+  connection_->ContinueWithoutFile(std::move(log));
 }
 
 const std::string& Database::Path() const { return connection_->path(); }

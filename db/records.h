@@ -84,9 +84,9 @@ struct Convergence {
 
 /// The effect of RecordTrial.
 enum class RecordOutcome {
-  kAdded,     // the schedule was new for this key
-  kReplaced,  // the old record had less information
-  kKept,      // the old record has more or the same information
+  kAdded,      // the schedule was new for this key
+  kReplaced,   // the old record had less information
+  kUnchanged,  // the old record has more or the same information
 };
 
 /// A compiled object and the data for loading it without compilation.
@@ -175,7 +175,7 @@ struct DatabaseStats {
 struct ExchangeCounts {
   int64_t added = 0;
   int64_t replaced = 0;
-  int64_t kept = 0;
+  int64_t unchanged = 0;
   bool operator==(const ExchangeCounts&) const = default;
 };
 

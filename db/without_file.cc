@@ -52,13 +52,13 @@ Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::OpenCopy(
   }
 }
 
-void DatabaseConnection::GoOnWithoutFile(std::function<void(const std::string&)> log) {
+void DatabaseConnection::ContinueWithoutFile(std::function<void(const std::string&)> log) {
   const std::lock_guard lock(mutex_);
   log_ = std::move(log);
 }
 
 /// Returns true if the connection has switched to memory. Requires: the mutex is held.
-bool DatabaseConnection::LeaveFile(const Error& error) {
+bool DatabaseConnection::SwitchToMemory(const Error& error) {
   const bool of_file = error.code == ErrorCode::kIo || error.code == ErrorCode::kParse;
   if (!log_ || in_memory_ || !of_file) return false;
   Result<SqlitePtr> saved = SaveInMemory(*sqlite_, error.code);

@@ -19,13 +19,13 @@ Status CheckNames(const Graph& graph, const EdgeLayouts& layouts) {
 }
 
 // Adds the input in its stored shape, followed by the transpose to the graph's shape.
-Result<std::vector<ValueId>> LaidInput(const Value& input, const AxisOrder& order,
-                                       GraphBuilder& builder) {
+Result<std::vector<ValueId>> AddStoredInput(const Value& input, const AxisOrder& order,
+                                            GraphBuilder& builder) {
   ValueType type{input.type.type, {}};
   for (const int64_t axis : order) type.dims.push_back(input.type.dims[axis]);
-  TUNEC_ASSIGN(const ValueId laid, builder.AddInput(input.name, type));
+  TUNEC_ASSIGN(const ValueId stored_input, builder.AddInput(input.name, type));
   TUNEC_ASSIGN(const ValueId logical,
-               builder.Add(Op::kTranspose, {laid}, {{"perm", Inverse(order)}}));
+               builder.Add(Op::kTranspose, {stored_input}, {{"perm", Inverse(order)}}));
   return std::vector{logical};
 }
 
@@ -40,23 +40,23 @@ Result<AxisOrder> OrderOf(const EdgeLayouts& layouts, const std::string& name, s
   return order;
 }
 
-Result<Graph> LayEdges(const Graph& graph, const EdgeLayouts& layouts) {
+Result<Graph> ApplyEdgeLayouts(const Graph& graph, const EdgeLayouts& layouts) {
   if (layouts.empty()) return graph;
   TUNEC_RETURN_IF_ERROR(CheckNames(graph, layouts));
-  const auto lay_input = [&](const Node& node, const std::vector<ValueId>& /*inputs*/,
-                             GraphBuilder& builder) -> Result<std::vector<ValueId>> {
+  const auto convert_input = [&](const Node& node, const std::vector<ValueId>& /*inputs*/,
+                                 GraphBuilder& builder) -> Result<std::vector<ValueId>> {
     if (node.op != Op::kInput) return std::vector<ValueId>();
     const Value& input = graph.value(node.outputs[0]);
     TUNEC_ASSIGN(const AxisOrder order, OrderOf(layouts, input.name, input.type.dims.size()));
-    return order.empty() ? std::vector<ValueId>() : LaidInput(input, order, builder);
+    return order.empty() ? std::vector<ValueId>() : AddStoredInput(input, order, builder);
   };
-  const auto lay_output = [&](const std::string& name, ValueId value,
-                              GraphBuilder& builder) -> Result<ValueId> {
+  const auto convert_output = [&](const std::string& name, ValueId value,
+                                  GraphBuilder& builder) -> Result<ValueId> {
     TUNEC_ASSIGN(const AxisOrder order, OrderOf(layouts, name, builder.TypeOf(value).dims.size()));
     if (order.empty()) return value;
     return builder.Add(Op::kTranspose, {value}, {{"perm", order}});
   };
-  return RebuildWithOutputs(graph, lay_input, lay_output);
+  return RebuildWithOutputs(graph, convert_input, convert_output);
 }
 
 }  // namespace tunec

@@ -147,7 +147,7 @@ class GraphBuilder {
   // Maps a name to the last number that was appended to it. No code iterates over the map, because
   // its order is not fixed.
   using Names = std::unordered_map<std::string, int, HashName, std::equal_to<>>;
-  static std::string UniqueName(Names& names, std::string_view wanted);
+  static std::string UniqueName(Names& names, std::string_view base);
   Graph::Data& data() { return *graph_.data_; }
   std::vector<ValueId> Append(Node node, std::vector<ValueType> types);
   std::vector<ValueId> AppendNamed(Node node, std::vector<Value> values);

@@ -171,11 +171,11 @@ void GraphBuilder::RenameValue(ValueId value, const std::string& name) {
   node.name = UniqueName(node_names_, renamed.name);
 }
 
-std::string GraphBuilder::UniqueName(Names& names, std::string_view wanted) {
-  const auto [found, fresh] = names.try_emplace(std::string(wanted), 0);
-  if (fresh) return std::string(wanted);
+std::string GraphBuilder::UniqueName(Names& names, std::string_view base) {
+  const auto [found, fresh] = names.try_emplace(std::string(base), 0);
+  if (fresh) return std::string(base);
   while (true) {
-    std::string name = fmt::format("{}_{}", wanted, ++found->second);
+    std::string name = fmt::format("{}_{}", base, ++found->second);
     if (names.try_emplace(name, 0).second) return name;
   }
 }

@@ -40,12 +40,12 @@ Status RequireFixedSizes(const Graph& graph) {
     const std::vector<std::string> names = OpenDimensions(graph);
     return Fail(ErrorCode::kUnsupported, "{} {} of {} has shape {}, and the size of {} is open: {}",
                 IsInput(graph, value) ? "input" : "value", value.name, graph.name(),
-                ShapeText(value.type.dims), fmt::join(names, ", "), HowToGiveSizes(names));
+                ShapeText(value.type.dims), fmt::join(names, ", "), DescribeSizeOptions(names));
   }
   return {};
 }
 
-std::string HowToGiveSizes(std::span<const std::string> names) {
+std::string DescribeSizeOptions(std::span<const std::string> names) {
   std::string flags, entries;
   for (const std::string& name : names) {
     flags += fmt::format("{}--dim {}={}", flags.empty() ? "" : " ", name, kExample);

@@ -13,6 +13,6 @@ namespace tunec {
 Status RequireFixedSizes(const Graph& graph);
 
 /// Returns a sentence that says how each interface gives sizes to these dimensions.
-std::string HowToGiveSizes(std::span<const std::string> names);
+std::string DescribeSizeOptions(std::span<const std::string> names);
 
 }  // namespace tunec

@@ -14,11 +14,11 @@ namespace {
 bool PassesValuesOn(Op op) { return IsView(op) || op == Op::kCast; }
 
 /// Returns the number of positions that a scatter's index can select: a product of extents.
-int64_t ScatteredPlaces(const Graph& graph, const Node& node) {
-  int64_t places = 1;
+int64_t CountScatterPositions(const Graph& graph, const Node& node) {
+  int64_t positions = 1;
   for (int64_t d = 0; d < node.Int("depth"); ++d)
-    places *= graph.value(node.inputs[0]).type.dims[node.Int("axis") + d].size();
-  return places;
+    positions *= graph.value(node.inputs[0]).type.dims[node.Int("axis") + d].size();
+  return positions;
 }
 
 /// Returns the size of the smallest axis that the value indexes, or 0 if it indexes none.
@@ -35,7 +35,8 @@ int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& u
     const bool gathers = node.op == Op::kGather || node.op == Op::kGatherElements;
     if (gathers && node.inputs[1] == value)
       lower(graph.value(node.inputs[0]).type.dims[node.Int("axis")].size());
-    if (node.op == Op::kScatter && node.inputs[1] == value) lower(ScatteredPlaces(graph, node));
+    if (node.op == Op::kScatter && node.inputs[1] == value)
+      lower(CountScatterPositions(graph, node));
     if (node.op == Op::kOneHot && node.inputs[0] == value) lower(node.Int("depth"));
   }
   return bound;
@@ -84,9 +85,10 @@ void FillWithFloats(Array& array, InputKind kind, Random random) {
   for (int64_t i = 0; i < array.size(); ++i)
     array.SetDouble(i, RandomFloat(kind, array.type(), random));
   if (array.size() == 0) return;
-  const auto place = static_cast<int64_t>(random.Below(static_cast<uint64_t>(array.size())));
-  if (kind == InputKind::kInfinity) array.SetDouble(place, std::numeric_limits<double>::infinity());
-  if (kind == InputKind::kNan) array.SetDouble(place, std::numeric_limits<double>::quiet_NaN());
+  const auto position = static_cast<int64_t>(random.Below(static_cast<uint64_t>(array.size())));
+  if (kind == InputKind::kInfinity)
+    array.SetDouble(position, std::numeric_limits<double>::infinity());
+  if (kind == InputKind::kNan) array.SetDouble(position, std::numeric_limits<double>::quiet_NaN());
 }
 
 Result<Array> RandomArray(const Value& value, uint64_t bound, InputKind kind, Random random) {

@@ -96,7 +96,7 @@ Status VerifyOperation(const Graph& graph, const Node& node) {
   Attributes attributes = node.attributes;
   const auto types = Infer(node.op, operands, attributes, node.bodies);
   if (!types) return Broken("node {}: {}", node.name, types.error().message);
-  if (!SameAttributes(attributes, node.attributes))
+  if (!HaveSameAttributes(attributes, node.attributes))
     return Broken("node {} has incomplete attributes", node.name);
   if (types->size() != node.outputs.size())
     return Broken("node {} has {} outputs, expected {}", node.name, node.outputs.size(),

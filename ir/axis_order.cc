@@ -59,19 +59,19 @@ AxisOrder Inverse(const AxisOrder& order) {
   return inverse;
 }
 
-std::vector<int64_t> LaidShape(std::span<const int64_t> logical, const AxisOrder& order) {
-  std::vector<int64_t> laid(logical.begin(), logical.end());
-  for (size_t i = 0; i < order.size(); ++i) laid[i] = logical[order[i]];
-  return laid;
+std::vector<int64_t> StoredShape(std::span<const int64_t> logical, const AxisOrder& order) {
+  std::vector<int64_t> stored(logical.begin(), logical.end());
+  for (size_t i = 0; i < order.size(); ++i) stored[i] = logical[order[i]];
+  return stored;
 }
 
-std::vector<int64_t> LogicalShape(std::span<const int64_t> laid, const AxisOrder& order) {
-  std::vector<int64_t> logical(laid.begin(), laid.end());
-  for (size_t i = 0; i < order.size(); ++i) logical[order[i]] = laid[i];
+std::vector<int64_t> LogicalShape(std::span<const int64_t> stored, const AxisOrder& order) {
+  std::vector<int64_t> logical(stored.begin(), stored.end());
+  for (size_t i = 0; i < order.size(); ++i) logical[order[i]] = stored[i];
   return logical;
 }
 
-bool LiesIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOrder& order) {
+bool IsDenseIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOrder& order) {
   if (strides == nullptr) {
     if (order.empty()) return true;
     // Row-major equals this order if the axes with several elements are in increasing order.

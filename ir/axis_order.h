@@ -22,14 +22,14 @@ Result<AxisOrder> ParseAxisOrder(std::string_view text, size_t rank);
 /// Returns the inverse permutation.
 AxisOrder Inverse(const AxisOrder& order);
 
-/// Convert a logical shape to the shape in memory order, and back: LogicalShape(LaidShape(s,
+/// Convert a logical shape to the shape in memory order, and back: LogicalShape(StoredShape(s,
 /// order), order) == s.
-std::vector<int64_t> LaidShape(std::span<const int64_t> logical, const AxisOrder& order);
-std::vector<int64_t> LogicalShape(std::span<const int64_t> laid, const AxisOrder& order);
+std::vector<int64_t> StoredShape(std::span<const int64_t> logical, const AxisOrder& order);
+std::vector<int64_t> LogicalShape(std::span<const int64_t> stored, const AxisOrder& order);
 
 /// Checks that these strides, in elements, describe a dense tensor in this order. Null strides mean
 /// row-major. Strides of axes with one element are ignored, and a tensor without elements is dense
 /// for all strides.
-bool LiesIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOrder& order);
+bool IsDenseIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOrder& order);
 
 }  // namespace tunec

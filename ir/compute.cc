@@ -138,14 +138,14 @@ std::optional<StatementId> Compute::FindStatement(std::string_view statement_nam
 double CountInstances(const Statement& statement) {
   constexpr int64_t kMostVisited = 1 << 14;
   std::vector<int64_t> extents;
-  double box = 1;
+  double box_points = 1;
   for (const Iterator& it : statement.iterators) {
     extents.push_back(it.extent);
-    box *= static_cast<double>(it.extent);
+    box_points *= static_cast<double>(it.extent);
   }
-  if (statement.domain.empty() || box == 0) return box;
-  const bool exact = box <= kMostVisited;
-  const int64_t visited = exact ? static_cast<int64_t>(box) : kMostVisited;
+  if (statement.domain.empty() || box_points == 0) return box_points;
+  const bool exact = box_points <= kMostVisited;
+  const int64_t visited = exact ? static_cast<int64_t>(box_points) : kMostVisited;
   Random random(0);
   std::vector<int64_t> point(extents.size());
   int64_t inside = 0;
@@ -158,7 +158,7 @@ double CountInstances(const Statement& statement) {
     }
     inside += InDomain(statement, point) ? 1 : 0;
   }
-  return box * static_cast<double>(inside) / static_cast<double>(visited);
+  return box_points * static_cast<double>(inside) / static_cast<double>(visited);
 }
 
 Work CountWork(const Compute& compute) {

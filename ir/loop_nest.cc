@@ -15,17 +15,17 @@ int64_t ConstantExtent(const Loop& loop) {
   return std::max<int64_t>(upper - lower, 0);
 }
 
-const Loop* AsLoop(const NestNode& node, bool (*wanted)(LoopKind)) {
+const Loop* AsLoop(const NestNode& node, bool (*accepts)(LoopKind)) {
   const auto* loop = std::get_if<Loop>(&node.value);
-  return loop != nullptr && wanted(loop->kind) ? loop : nullptr;
+  return loop != nullptr && accepts(loop->kind) ? loop : nullptr;
 }
 
-// Returns the product of the extents of the outermost loops of a part, while they are of the kinds
-// that `wanted` accepts.
-int64_t CountOfPart(const NestNode& part, bool (*wanted)(LoopKind)) {
+// Returns the product of the extents of the outermost loops of a part, while `accepts` returns
+// true for their kinds.
+int64_t CountOfPart(const NestNode& part, bool (*accepts)(LoopKind)) {
   int64_t count = 1;
   const NestNode* node = &part;
-  while (const Loop* loop = AsLoop(*node, wanted)) {
+  while (const Loop* loop = AsLoop(*node, accepts)) {
     count *= ConstantExtent(*loop);
     if (loop->body.size() != 1) break;
     node = &loop->body.front();

@@ -96,7 +96,7 @@ struct Swizzle {
 
   int chunks = 1;       // number of chunks that are permuted: 2, 4 or 8; 1: no chunk moves
   int row_bytes = 128;  // a power of two, at least chunks * 16
-  bool Moves() const { return chunks > 1; }
+  bool MovesChunks() const { return chunks > 1; }
   bool operator==(const Swizzle&) const = default;
 };
 

@@ -24,7 +24,7 @@ std::string_view Name(OccupancyLimit limit) {
   return kNames.at(static_cast<size_t>(limit));
 }
 
-bool KnowsLimits(const Accelerator& device) {
+bool HasKnownLimits(const Accelerator& device) {
   return device.registers > 0 && device.processor_shared_bytes > 0 && device.resident_threads > 0 &&
          device.resident_blocks > 0;
 }

@@ -28,12 +28,12 @@ struct BlockUse {
 };
 
 /// Checks that the limits of a processor are known.
-bool KnowsLimits(const Accelerator& device);
+bool HasKnownLimits(const Accelerator& device);
 
 /// Returns the occupancy for the resources of one block. Registers are counted in units of 256 per
 /// warp, threads in whole warps. Shared memory includes 1 KiB that the system reserves for each
 /// block. The resource that allows the fewest blocks is the limit; of equal ones the first in the
-/// order of OccupancyLimit. Requires: KnowsLimits, and a block of at least one thread and one
+/// order of OccupancyLimit. Requires: HasKnownLimits, and a block of at least one thread and one
 /// register.
 Occupancy OccupancyOf(const BlockUse& use, const Accelerator& device);
 

@@ -5,10 +5,10 @@
 namespace tunec {
 namespace {
 
-void Move(MatrixPlace& place, const std::vector<OwnerDigit>& digits, int64_t number) {
+void Move(MatrixPosition& position, const std::vector<OwnerDigit>& digits, int64_t number) {
   for (const OwnerDigit& digit : digits) {
-    place.row += number % digit.extent * digit.rows;
-    place.column += number % digit.extent * digit.columns;
+    position.row += number % digit.extent * digit.rows;
+    position.column += number % digit.extent * digit.columns;
     number /= digit.extent;
   }
 }
@@ -35,18 +35,18 @@ int64_t ElementsOfLane(const OwnerMap& map) {
   return elements;
 }
 
-MatrixPlace PlaceOf(const OwnerMap& map, const Owner& owner) {
-  MatrixPlace place;
-  Move(place, map.lane, owner.lane);
-  Move(place, map.element, owner.element);
-  return place;
+MatrixPosition Locate(const OwnerMap& map, const Owner& owner) {
+  MatrixPosition position;
+  Move(position, map.lane, owner.lane);
+  Move(position, map.element, owner.element);
+  return position;
 }
 
 std::vector<Owner> OwnersOf(const OwnerMap& map, int64_t rows, int64_t columns) {
   std::vector<Owner> owners(static_cast<size_t>(rows * columns));
   for (int64_t lane = 0; lane < kWarpThreads; ++lane) {
     for (int64_t element = 0; element < ElementsOfLane(map); ++element) {
-      const auto [row, column] = PlaceOf(map, {lane, element});
+      const auto [row, column] = Locate(map, {lane, element});
       if (row >= rows || column >= columns) continue;
       owners[static_cast<size_t>(row * columns + column)] = {lane, element};
     }

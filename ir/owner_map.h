@@ -25,10 +25,10 @@ struct OwnerMap {
   std::vector<OwnerDigit> element;  // digits of an element's number in its lane, the fastest first
 };
 
-struct MatrixPlace {
+struct MatrixPosition {
   int64_t row = 0;
   int64_t column = 0;
-  bool operator==(const MatrixPlace&) const = default;
+  bool operator==(const MatrixPosition&) const = default;
 };
 
 struct Owner {
@@ -40,7 +40,7 @@ struct Owner {
 /// Returns the number of elements of each lane.
 int64_t ElementsOfLane(const OwnerMap& map);
 /// Returns the row and column of the element that `owner` names by lane and number.
-MatrixPlace PlaceOf(const OwnerMap& map, const Owner& owner);
+MatrixPosition Locate(const OwnerMap& map, const Owner& owner);
 /// Returns the owners of a matrix's elements, row by row. Elements that the map does not cover have
 /// no owner.
 std::vector<Owner> OwnersOf(const OwnerMap& map, int64_t rows, int64_t columns);

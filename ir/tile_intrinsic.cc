@@ -231,8 +231,9 @@ std::string Mismatch(const TileParts& parts, const LoopNest& nest) {
       return fmt::format("{} is {} of {}, expected {}", what, tensor.name, Name(tensor.type),
                          Name(operand.type));
     }
-    return MisplacedIn(operand, *parts.intrinsic, Simplify(StorageOffset(tensor, index), ranges),
-                       variables, fmt::format("{} {}", what, tensor.name));
+    return DescribeMisplacement(operand, *parts.intrinsic,
+                                Simplify(StorageOffset(tensor, index), ranges), variables,
+                                fmt::format("{} {}", what, tensor.name));
   };
   const Read& left = parts.store->reads[parts.left];
   const Read& right = parts.store->reads[parts.right];
@@ -288,22 +289,23 @@ std::vector<std::string> MissingFeatures(const LoopNest& nest, const Target& tar
   return missing;
 }
 
-std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrinsic,
-                        const IndexExpr& offset, std::span<const std::optional<VarId>> variables,
-                        std::string_view what) {
+std::string DescribeMisplacement(const TileOperand& operand, const TileIntrinsic& intrinsic,
+                                 const IndexExpr& offset,
+                                 std::span<const std::optional<VarId>> variables,
+                                 std::string_view what) {
   for (int axis = 0; axis < kTileAxes; ++axis) {
     if (!variables[axis] || intrinsic.extents[axis] == 1) continue;
-    const int64_t wanted = operand.strides[axis];
-    if (wanted == kByOwner) continue;
+    const int64_t expected = operand.strides[axis];
+    if (expected == kByOwner) continue;
     const VarId variable = *variables[axis];
     const int64_t stride = offset.Coefficient(variable);
     const std::string_view along = Name(static_cast<TileAxis>(axis));
     if ((offset - IndexExpr::Var(variable) * stride).Uses(variable)) {
       return fmt::format("{}: neighbours along {} are not evenly spaced", what, along);
     }
-    if (wanted != kAnyStride && stride != wanted) {
+    if (expected != kAnyStride && stride != expected) {
       return fmt::format("{}: neighbours along {} are {} apart, expected {}", what, along, stride,
-                         wanted);
+                         expected);
     }
   }
   return {};

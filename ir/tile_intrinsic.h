@@ -107,8 +107,9 @@ Result<TileParts> MatchTile(const Tile& tile, const LoopNest& nest);
 /// Returns the reason why storage offsets over the loops' variables do not match the entry; empty
 /// if they match. `variables` has an entry for each TileAxis, without a value if there is no such
 /// loop. `what` names the operand in the reason.
-std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrinsic,
-                        const IndexExpr& offset, std::span<const std::optional<VarId>> variables,
-                        std::string_view what);
+std::string DescribeMisplacement(const TileOperand& operand, const TileIntrinsic& intrinsic,
+                                 const IndexExpr& offset,
+                                 std::span<const std::optional<VarId>> variables,
+                                 std::string_view what);
 
 }  // namespace tunec

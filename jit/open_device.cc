@@ -19,14 +19,14 @@ namespace {
 
 DeviceDriver DriverOfGpus() {
   return {.kind = std::string(kCudaKind),
-          .check = [](const WantedDevice& wanted) -> Status {
-            if (IsEmulated(wanted.device)) return {};
-            return CheckGpu(wanted.device, wanted.choice.name);
+          .check = [](const DeviceRequest& request) -> Status {
+            if (IsEmulated(request.device)) return {};
+            return CheckGpu(request.device, request.choice.name);
           },
-          .open = [](const WantedDevice& wanted, ThreadPool& pool,
+          .open = [](const DeviceRequest& request, ThreadPool& pool,
                      PerfMap perf_map) -> Result<std::unique_ptr<Device>> {
-            if (IsEmulated(wanted.device)) return MakeEmulatedDevice(pool, perf_map);
-            return OpenGpu(wanted.device, wanted.choice);
+            if (IsEmulated(request.device)) return MakeEmulatedDevice(pool, perf_map);
+            return OpenGpu(request.device, request.choice);
           }};
 }
 

@@ -35,7 +35,7 @@ Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& poo
                                            const DeviceChoice& choice = {});
 
 /// A request for a device: the target's accelerator, and a choice among several devices.
-struct WantedDevice {
+struct DeviceRequest {
   const Accelerator& device;
   const DeviceChoice& choice;
 };
@@ -45,10 +45,10 @@ struct WantedDevice {
 struct DeviceDriver {
   std::string kind;  // Accelerator::kind
   /// Checks if this machine has such a device. Errors: kDevice, with what is missing.
-  std::function<Status(const WantedDevice&)> check;
+  std::function<Status(const DeviceRequest&)> check;
   /// Opens the device. Errors: those of `check`. An emulated device runs on the pool, which
   /// outlives the device.
-  std::function<Result<std::unique_ptr<Device>>(const WantedDevice&, ThreadPool&, PerfMap)> open;
+  std::function<Result<std::unique_ptr<Device>>(const DeviceRequest&, ThreadPool&, PerfMap)> open;
 };
 
 /// A registration of a driver for targets of the driver's kind. The registration ends with this

@@ -100,12 +100,14 @@ std::string Print(const StageProduct& product) {
   return std::visit([](const auto* made) { return Print(*made); }, product);
 }
 
-Status StageRunner::InStage(std::string_view stage, Status status) {
+Status StageRunner::AddStageName(std::string_view stage, Status status) {
   if (status) return {};
   return Fail(ErrorCode::kInternal, "stage {}: {}", stage, status.error().message);
 }
 
-Status StageRunner::VerifyLast(const LoopNest& nest) const { return InStage("emit", Verify(nest)); }
+Status StageRunner::VerifyLast(const LoopNest& nest) const {
+  return AddStageName("emit", Verify(nest));
+}
 
 Result<KernelLoops> RunLoopPipeline(const Compute& compute, const Schedule& schedule,
                                     const LoopPipelineOptions& options) {

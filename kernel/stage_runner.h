@@ -35,7 +35,7 @@ class StageRunner {
     // The cast is safe, because the runner owns the product until it is returned.
     Plant(record, const_cast<T&>(product));
     if (verify_ == VerifyStages::kEach) {
-      TUNEC_RETURN_IF_ERROR(InStage(record.stage, Verify(product)));
+      TUNEC_RETURN_IF_ERROR(AddStageName(record.stage, Verify(product)));
     }
     Show(record, &product);
     return {};
@@ -67,7 +67,7 @@ class StageRunner {
   void Show(const StageRecord& record, const StageProduct& product) const {
     if (options_.on_stage) options_.on_stage(record, product);
   }
-  static Status InStage(std::string_view stage, Status status);
+  static Status AddStageName(std::string_view stage, Status status);
 
   const LoopPipelineOptions& options_;
   VerifyStages verify_;

@@ -52,7 +52,7 @@ class HeaderReader {
     rest_.remove_prefix(token.size());
     return true;
   }
-  bool AtEnd() {
+  bool IsAtEnd() {
     SkipSpace();
     return rest_.empty();
   }
@@ -129,7 +129,7 @@ Result<Header> ParseHeader(std::string_view text) {
     if (reader.Take("}")) break;
     return Bad("the header is malformed");
   }
-  if (!reader.AtEnd() || !header.descr || !header.fortran_order || !header.shape)
+  if (!reader.IsAtEnd() || !header.descr || !header.fortran_order || !header.shape)
     return Bad("the header is incomplete");
   return header;
 }

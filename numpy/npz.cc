@@ -17,8 +17,8 @@ using Bytes = std::span<const std::byte>;
 Bytes BytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 // Puts the name of the file, and of the member if known, before the message.
-std::unexpected<Error> In(const std::string& place, Error error) {
-  error.message = fmt::format("{}: {}", place, error.message);
+std::unexpected<Error> In(const std::string& name, Error error) {
+  error.message = fmt::format("{}: {}", name, error.message);
   return std::unexpected(std::move(error));
 }
 

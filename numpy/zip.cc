@@ -103,8 +103,9 @@ struct Sizes {
 // Replaces each of `size`, `packed` and `offset` that did not fit in 32 bits by its field in the
 // zip64 extra. Only these values have a field, in this order. Returns false if a field is missing.
 bool ReadZip64(Bytes extra, Sizes& sizes) {
-  const auto wanted = [](uint64_t value) { return value == kIn64; };
-  if (!wanted(sizes.size) && !wanted(sizes.packed) && !wanted(sizes.offset)) return true;
+  const auto is_in_extra = [](uint64_t value) { return value == kIn64; };
+  if (!is_in_extra(sizes.size) && !is_in_extra(sizes.packed) && !is_in_extra(sizes.offset))
+    return true;
   while (extra.size() >= 4) {
     const auto id = Load<uint16_t>(extra, 0);
     const size_t length = Load<uint16_t>(extra, 2);
@@ -113,7 +114,7 @@ bool ReadZip64(Bytes extra, Sizes& sizes) {
     extra = extra.subspan(4 + length);
     if (id != kZip64Extra) continue;
     for (uint64_t* value : {&sizes.size, &sizes.packed, &sizes.offset}) {
-      if (!wanted(*value)) continue;
+      if (!is_in_extra(*value)) continue;
       if (field.size() < 8) return false;
       *value = Load<uint64_t>(field, 0);
       field = field.subspan(8);

@@ -232,7 +232,7 @@ Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, Statement
   isl::UnionMap all(isl_union_map_read_from_str(ctx, "{ }"));
   isl::UnionMap flow = all;
   for (size_t i = 0; i < data.storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.FindDependencesThrough(i));
     for (const Dependence& dependence : *through) {
       const isl::UnionMap instances(isl_union_map_from_map(dependence.instances.copy()));
       all = isl::UnionMap(isl_union_map_union(all.take(), instances.copy()));

@@ -142,7 +142,7 @@ class ElementChecker {
       written = isl::Set(isl_set_coalesce(isl_set_union(written.take(), own.take())));
     }
     if (all || home.role != TensorRole::kOutput) return {};
-    const isl::Set box = Elements(storage, Box(storage));
+    const isl::Set box = Elements(storage, BoxConditions(storage));
     const auto missing = FirstPoint(isl::Set(isl_set_subtract(box.copy(), written.take())));
     if (!missing) return {};
     return Fail(ErrorCode::kInvalidArgument, "the output element {}[{}] is never written",
@@ -216,7 +216,7 @@ class ElementChecker {
     return isl::Set(isl_set_read_from_str(context_.get(), text.c_str()));
   }
 
-  static std::string Box(const WrittenStorage& storage) {
+  static std::string BoxConditions(const WrittenStorage& storage) {
     std::string conditions = "1 = 1";
     for (size_t d = 0; d < storage.extents.size(); ++d) {
       conditions += fmt::format(" and 0 <= a{} < {}", d, storage.extents[d]);

@@ -6,41 +6,43 @@
 namespace tunec {
 namespace {
 
-using Places = std::map<VarId, size_t>;  // the dimension of which an iterator is the index
+using Dimensions = std::map<VarId, size_t>;  // the dimension of which an iterator is the index
 
-Places PlacesOf(const Write& write) {
-  Places places;
+Dimensions DimensionsOf(const Write& write) {
+  Dimensions dimensions;
   for (size_t d = 0; d < write.index.size(); ++d)
-    if (const std::optional<VarId> v = write.index[d].AsVar()) places.emplace(*v, d);
-  return places;
+    if (const std::optional<VarId> v = write.index[d].AsVar()) dimensions.emplace(*v, d);
+  return dimensions;
 }
 
-bool IsKnown(const IndexExpr& condition, const Places& places) {
+bool IsKnown(const IndexExpr& condition, const Dimensions& dimensions) {
   std::vector<VarId> used;
   condition.CollectVars(used);
   return !condition.UsesLoaded() &&
-         std::ranges::all_of(used, [&](VarId v) { return places.contains(v); });
+         std::ranges::all_of(used, [&](VarId v) { return dimensions.contains(v); });
 }
 
 // Returns whether intervals prove that the condition on an element is true wherever the statement
 // reads the element.
-bool Implies(const Statement& reader, const Read& read, const Places& places,
+bool Implies(const Statement& reader, const Read& read, const Dimensions& dimensions,
              const IndexExpr& condition) {
   if (std::ranges::any_of(read.index, &IndexExpr::UsesLoaded)) return false;
   const IntervalOf within = [&](VarId v) { return Interval{0, reader.iterators[v].extent - 1}; };
-  const IndexExpr wanted = Substitute(condition, [&](VarId v) { return read.index[places.at(v)]; });
+  const IndexExpr required =
+      Substitute(condition, [&](VarId v) { return read.index[dimensions.at(v)]; });
   const auto suffices = [&](const IndexExpr& known) {
-    return BoundsOf(Simplify(wanted - known, within), within).lo >= 0;
+    return BoundsOf(Simplify(required - known, within), within).lo >= 0;
   };
   if (suffices(0) || std::ranges::any_of(reader.domain, suffices)) return true;
   return read.guard && std::ranges::any_of(read.guard->nonnegative, suffices);
 }
 
-bool AllReadersImply(const Compute& compute, const Write& write, const Places& places,
+bool AllReadersImply(const Compute& compute, const Write& write, const Dimensions& dimensions,
                      const IndexExpr& condition) {
   for (const Statement& reader : compute.statements) {
     for (const Read& read : reader.reads)
-      if (read.tensor == write.tensor && !Implies(reader, read, places, condition)) return false;
+      if (read.tensor == write.tensor && !Implies(reader, read, dimensions, condition))
+        return false;
   }
   return true;
 }
@@ -64,11 +66,11 @@ bool IsOwn(const Compute& compute, const Write& write) {
 std::vector<IndexExpr> ConditionsOfReaders(const Compute& compute, const Statement& reduction) {
   std::vector<IndexExpr> conditions = reduction.domain;
   for (const Write& write : reduction.writes) {
-    const Places places = PlacesOf(write);
+    const Dimensions dimensions = DimensionsOf(write);
     const bool own = !conditions.empty() && IsOwn(compute, write);
     std::erase_if(conditions, [&](const IndexExpr& condition) {
-      return !own || !IsKnown(condition, places) ||
-             !AllReadersImply(compute, write, places, condition);
+      return !own || !IsKnown(condition, dimensions) ||
+             !AllReadersImply(compute, write, dimensions, condition);
     });
   }
   return conditions;

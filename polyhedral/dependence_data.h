@@ -38,7 +38,7 @@ struct Dependences::Data {
   isl_ctx* Begin();
 
   /// Returns the dependences through one storage. Errors: kResourceLimit.
-  Result<const std::vector<Dependence>*> Through(size_t storage);
+  Result<const std::vector<Dependence>*> FindDependencesThrough(size_t storage);
 
  private:
   Status Compute(size_t storage);

@@ -103,10 +103,10 @@ Status Dependences::Data::Compute(size_t position) {
   const WrittenStorage& storage = storages[position];
   const isl::UnionMap order = OriginalOrder();
   const std::vector<isl::Map> elements = Elements(storage);
-  const auto of = [&](bool (*wanted)(const Access&)) {
+  const auto of = [&](bool (*accepts)(const Access&)) {
     isl::UnionMap all(isl_union_map_read_from_str(context.get(), "{ }"));
     for (size_t i = 0; i < elements.size(); ++i) {
-      if (!wanted(storage.accesses[i])) continue;
+      if (!accepts(storage.accesses[i])) continue;
       all = isl::UnionMap(
           isl_union_map_union(all.take(), isl_union_map_from_map(elements[i].copy())));
     }
@@ -141,7 +141,7 @@ isl_ctx* Dependences::Data::Begin() {
   return context.get();
 }
 
-Result<const std::vector<Dependence>*> Dependences::Data::Through(size_t storage) {
+Result<const std::vector<Dependence>*> Dependences::Data::FindDependencesThrough(size_t storage) {
   if (!computed[storage]) TUNEC_RETURN_IF_ERROR(Compute(storage));
   return &*computed[storage];
 }

@@ -192,7 +192,7 @@ std::string KindText(LoopKind kind) {
 
 }  // namespace
 
-bool RunsTogether(LoopKind kind) {
+bool RunsConcurrently(LoopKind kind) {
   switch (kind) {
     case LoopKind::kSerial:
     case LoopKind::kUnrolled:

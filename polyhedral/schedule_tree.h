@@ -81,7 +81,7 @@ struct TreeLoop {
 };
 
 /// Returns whether iterations of a loop of this kind may run at the same time, or in any order.
-bool RunsTogether(LoopKind kind);
+bool RunsConcurrently(LoopKind kind);
 
 struct ScheduleTree {
   std::string name;

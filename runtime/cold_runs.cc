@@ -33,9 +33,9 @@ struct Copies {
   DeviceMemory memory = {};  // memory of all copies except the first
 };
 
-// Allocates `wanted` copies; halves the number until the device has room.
-Result<Copies> AllocateCopies(Device& device, size_t bytes, int wanted) {
-  for (int count = wanted; count > 1; count /= 2) {
+// Allocates `requested` copies; halves the number until the device has room.
+Result<Copies> AllocateCopies(Device& device, size_t bytes, int requested) {
+  for (int count = requested; count > 1; count /= 2) {
     Result<DeviceMemory> memory =
         AllocateIfThereIsRoom(device, bytes * static_cast<size_t>(count - 1));
     if (memory) return Copies{count, *std::move(memory)};
@@ -46,28 +46,28 @@ Result<Copies> AllocateCopies(Device& device, size_t bytes, int wanted) {
 
 }  // namespace
 
-Lap LapFor(int64_t argument_bytes, int64_t cache_bytes, double seconds) {
+Lap ChooseLap(int64_t argument_bytes, int64_t cache_bytes, double seconds) {
   constexpr int64_t kMostCopies = 256;
   constexpr int64_t kLeastRuns = 16;
   constexpr double kSeconds = 10e-3;
   constexpr double kMostRuns = 4096;
   const auto most_runs = static_cast<int64_t>(
       seconds > 0 ? std::clamp(kSeconds / seconds, 1.0, kMostRuns) : kMostRuns);
-  const int64_t wanted =
+  const int64_t requested =
       argument_bytes > 0 ? 1 + CeilDivide(2 * cache_bytes, argument_bytes) : int64_t{1};
-  const int64_t copies = std::min({wanted, kMostCopies, most_runs});
+  const int64_t copies = std::min({requested, kMostCopies, most_runs});
   const int64_t rounds = std::min(CeilDivide(kLeastRuns, copies), most_runs / copies);
   return {.copies = static_cast<int>(copies), .runs = static_cast<int>(copies * rounds)};
 }
 
 Result<ColdRuns> ColdRuns::Make(Device& device, const DeviceCall& call,
-                                std::span<const size_t> bytes, Lap wanted) {
+                                std::span<const size_t> bytes, Lap requested) {
   TUNEC_CHECK(bytes.size() == call.arguments.size(), "{} sizes of {} arguments", bytes.size(),
               call.arguments.size());
   ColdRuns cold;
-  TUNEC_ASSIGN(Copies copies, AllocateCopies(device, BytesOfCopy(bytes), wanted.copies));
+  TUNEC_ASSIGN(Copies copies, AllocateCopies(device, BytesOfCopy(bytes), requested.copies));
   cold.memory_ = std::move(copies.memory);
-  cold.lap_ = {.copies = copies.count, .runs = wanted.runs / copies.count * copies.count};
+  cold.lap_ = {.copies = copies.count, .runs = requested.runs / copies.count * copies.count};
   TUNEC_RETURN_IF_ERROR(cold.CopyArguments(device, call.arguments, bytes));
   std::vector<DeviceCall> calls;
   for (int run = 0; run < cold.lap_.runs; ++run) {

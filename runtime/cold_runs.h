@@ -31,7 +31,7 @@ struct Lap {
 /// on the same copy, and the lap has at least 16 runs. Both numbers have limits: at most 256
 /// copies, and a lap of about 10 ms. A lap of this length hardly depends on what the cache contains
 /// at its beginning.
-Lap LapFor(int64_t argument_bytes, int64_t cache_bytes, double seconds);
+Lap ChooseLap(int64_t argument_bytes, int64_t cache_bytes, double seconds);
 
 /// A kernel with its arguments and copies of them.
 class ColdRuns {
@@ -40,7 +40,7 @@ class ColdRuns {
   /// that the runs read. The arguments' memory and the device must outlive this object. If the
   /// device's memory is not sufficient, there are fewer copies. Errors: the device's.
   static Result<ColdRuns> Make(Device& device, const DeviceCall& call,
-                               std::span<const size_t> bytes, Lap wanted);
+                               std::span<const size_t> bytes, Lap requested);
 
   /// Returns the time of this number of runs in seconds, scaled from the time of whole laps.
   /// Errors: the device's.

@@ -41,7 +41,7 @@ std::shared_ptr<const void> Part(std::shared_ptr<Buffer> arena, std::byte* data,
 
 }  // namespace
 
-Status PlaceInArena(ExecutablePlan& plan) {
+Status AllocateInArena(ExecutablePlan& plan) {
   const std::vector<Constant*> order = InOrderOfUse(plan);
   size_t bytes = 0;
   for (const Constant* constant : order) {

@@ -12,6 +12,6 @@ namespace tunec {
 /// miss in every run. The block lives as long as one of the constants. Parts that are not written
 /// yet use no memory. If constants are shared, the pages of an unused constant are freed before the
 /// block. Fails with kResourceLimit without memory.
-Status PlaceInArena(ExecutablePlan& plan);
+Status AllocateInArena(ExecutablePlan& plan);
 
 }  // namespace tunec

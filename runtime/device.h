@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/copy_box.h"
+#include "runtime/copy_slice.h"
 #include "runtime/kernel.h"
 #include "runtime/kernel_image.h"
 #include "support/error.h"
@@ -133,7 +133,7 @@ class Device {
   virtual void FollowMark() {}
   /// Returns true if all work before the mark is done, or if there is no mark. Fails with kDevice
   /// for errors of this work.
-  virtual Result<bool> Reached() { return true; }
+  virtual Result<bool> HasReachedMark() { return true; }
   /// Waits until the mark is reached. Fails with kDevice also on a timeout.
   virtual Status WaitForMark() { return {}; }
 

@@ -17,32 +17,32 @@ int64_t RoundUp(int64_t bytes) {
 }
 
 Result<std::shared_ptr<void>> AllocateOn(const PooledDevice& device, int64_t bytes) {
-  struct Kept {
+  struct Allocation {
     PooledDevice device;
     DeviceMemory memory;  // destroyed first
   };
   TUNEC_ASSIGN(DeviceMemory memory, device.device->Allocate(static_cast<size_t>(bytes)));
-  auto kept = std::make_shared<Kept>(device, std::move(memory));
-  void* const address = kept->memory.address;
-  return std::shared_ptr<void>(std::move(kept), address);
+  auto allocation = std::make_shared<Allocation>(device, std::move(memory));
+  void* const address = allocation->memory.address;
+  return std::shared_ptr<void>(std::move(allocation), address);
 }
 
 /// Assigns addresses to constants, and lists the constants that were not found.
-class ConstantPlacer {
+class ConstantCopier {
  public:
-  ConstantPlacer(const PooledDevice& device, std::vector<Constant>& constants,
+  ConstantCopier(const PooledDevice& device, std::vector<Constant>& constants,
                  const ConstantSharing& sharing)
       : device_(device), constants_(constants), sharing_(sharing) {
-    placed_.addresses.resize(constants.size());
+    result_.addresses.resize(constants.size());
   }
 
   void Find() {
     for (size_t i = 0; i < constants_.size(); ++i) {
       if (constants_[i].data == nullptr) continue;
-      placed_.bytes += RoundUp(constants_[i].bytes);
+      result_.bytes += RoundUp(constants_[i].bytes);
       if (std::shared_ptr<const void> found = FindOne(i)) {
-        placed_.addresses[i] = static_cast<std::byte*>(const_cast<void*>(found.get()));
-        placed_.owners.push_back(std::move(found));
+        result_.addresses[i] = static_cast<std::byte*>(const_cast<void*>(found.get()));
+        result_.owners.push_back(std::move(found));
         constants_[i].data = nullptr;
       } else {
         lacking_.push_back(i);
@@ -61,13 +61,13 @@ class ConstantPlacer {
       const auto bytes = static_cast<size_t>(constant.bytes);
       TUNEC_RETURN_IF_ERROR(device_.device->CopyIn(there, constant.data.get(), bytes));
       constant.data = nullptr;
-      placed_.addresses[i] = there;
+      result_.addresses[i] = there;
       if (const std::string key = KeyOf(i); !key.empty())
         sharing_.table->Add(key, std::shared_ptr<const void>(memory, there), constant.bytes);
       there += RoundUp(constant.bytes);
     }
-    placed_.owners.push_back(memory);
-    return std::move(placed_);
+    result_.owners.push_back(memory);
+    return std::move(result_);
   }
 
  private:
@@ -83,7 +83,7 @@ class ConstantPlacer {
   const PooledDevice& device_;
   std::vector<Constant>& constants_;
   const ConstantSharing& sharing_;
-  DeviceConstants placed_;
+  DeviceConstants result_;
   std::vector<size_t> lacking_;
   int64_t lacking_bytes_ = 0;
 };
@@ -103,13 +103,13 @@ Result<DeviceConstants> CopyConstants(const PooledDevice& device, std::vector<Co
   // twice.
   std::unique_lock<std::mutex> making;
   if (sharing.table != nullptr) making = std::unique_lock(sharing.table->making());
-  ConstantPlacer placer(device, constants, sharing);
-  placer.Find();
-  const std::array needs = {MemoryNeed{"weights", placer.lacking_bytes()},
+  ConstantCopier copier(device, constants, sharing);
+  copier.Find();
+  const std::array needs = {MemoryNeed{"weights", copier.lacking_bytes()},
                             MemoryNeed{"arena", arena_bytes},
                             MemoryNeed{"workspace", WorkspaceBytes(steps)}};
   TUNEC_RETURN_IF_ERROR(device.device->CheckRoom(needs));
-  return placer.CopyLacking();
+  return copier.CopyLacking();
 }
 
 }  // namespace tunec

@@ -21,8 +21,9 @@ int64_t IndexBytes(const IndexCheck& check) {
   return check.count * static_cast<int64_t>(SizeOf(check.type));
 }
 
-void StartCopyBox(Device& queue, CopyWay way, void* to, const void* from, const BoxCopy& box) {
-  ForEachRows(box, [&](int64_t source, int64_t target, const CopiedRows& rows) {
+void StartCopySlice(Device& queue, CopyWay way, void* to, const void* from,
+                    const SliceCopy& slice) {
+  ForEachRows(slice, [&](int64_t source, int64_t target, const CopiedRows& rows) {
     queue.StartCopyRows(way, static_cast<std::byte*>(to) + target,
                         static_cast<const std::byte*>(from) + source, rows);
   });
@@ -38,7 +39,7 @@ Result<std::unique_ptr<DeviceContext>> DeviceContext::Make(const DeviceProgram& 
   return context;
 }
 
-Result<DeviceMemory> DeviceContext::AllocateHere(int64_t bytes) {
+Result<DeviceMemory> DeviceContext::AllocateOnDevice(int64_t bytes) {
   TUNEC_ASSIGN(DeviceMemory memory, queue_->Allocate(static_cast<size_t>(bytes)));
   bytes_ += bytes;
   return memory;
@@ -47,8 +48,8 @@ Result<DeviceMemory> DeviceContext::AllocateHere(int64_t bytes) {
 Status DeviceContext::Allocate() {
   inputs_.resize(program_.staged.inputs.size());
   outputs_.resize(program_.staged.outputs.size());
-  TUNEC_ASSIGN(arena_, AllocateHere(program_.arena_bytes));
-  TUNEC_ASSIGN(workspace_, AllocateHere(WorkspaceBytes(program_.steps)));
+  TUNEC_ASSIGN(arena_, AllocateOnDevice(program_.arena_bytes));
+  TUNEC_ASSIGN(workspace_, AllocateOnDevice(WorkspaceBytes(program_.steps)));
   int64_t index_bytes = 0;
   for (const IndexCheck& check : program_.checks)
     index_bytes = std::max(index_bytes, IndexBytes(check));
@@ -120,13 +121,13 @@ std::string DeviceContext::Note() const {
 
 Status DeviceContext::Stage(Staging& staging, int64_t bytes) {
   if (staging.memory.owner == nullptr) {
-    TUNEC_ASSIGN(staging.memory, AllocateHere(bytes));
+    TUNEC_ASSIGN(staging.memory, AllocateOnDevice(bytes));
   }
   staging.address = static_cast<std::byte*>(staging.memory.address);
   return {};
 }
 
-Status DeviceContext::PlaceInputs(const RunBuffers& buffers) {
+Status DeviceContext::SetInputAddresses(const RunBuffers& buffers) {
   const auto overlaps_output = [&](size_t i) {
     for (size_t o = 0; o < buffers.outputs.size(); ++o)
       if (Overlap(buffers.inputs[i], buffers.BytesOfInput(i), buffers.outputs[o],
@@ -135,7 +136,7 @@ Status DeviceContext::PlaceInputs(const RunBuffers& buffers) {
     return false;
   };
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const bool there = buffers.InputOnDevice(i) && buffers.InputBox(i) == nullptr;
+    const bool there = buffers.IsInputOnDevice(i) && buffers.InputSlice(i) == nullptr;
     const bool aligned = IsAligned(buffers.inputs[i]);
     if (there && !aligned) program_.staged.inputs[i].store(true, std::memory_order_relaxed);
     if (there && aligned && !overlaps_output(i)) {
@@ -148,9 +149,9 @@ Status DeviceContext::PlaceInputs(const RunBuffers& buffers) {
   return {};
 }
 
-Status DeviceContext::PlaceOutputs(const RunBuffers& buffers) {
+Status DeviceContext::SetOutputAddresses(const RunBuffers& buffers) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const bool there = buffers.OutputOnDevice(i) && buffers.OutputBox(i) == nullptr;
+    const bool there = buffers.IsOutputOnDevice(i) && buffers.OutputSlice(i) == nullptr;
     const bool aligned = IsAligned(buffers.outputs[i]);
     if (there && !aligned) program_.staged.outputs[i].store(true, std::memory_order_relaxed);
     if (there && aligned) {
@@ -177,9 +178,9 @@ void DeviceContext::SetArguments() {
 
 // Fills the memory of inputs that are boxes with zeros, because a copy fills only the box. Without
 // the zeros, CountOutside would also count indices of an earlier run that are outside the box.
-Status DeviceContext::ClearBoxes(const RunBuffers& buffers) {
+Status DeviceContext::ClearSlicedInputs(const RunBuffers& buffers) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (buffers.InputBox(i) == nullptr) continue;
+    if (buffers.InputSlice(i) == nullptr) continue;
     TUNEC_RETURN_IF_ERROR(queue_->Fill(inputs_[i].address, std::byte{0},
                                        static_cast<size_t>(buffers.input_bytes[i])));
   }
@@ -190,10 +191,10 @@ void DeviceContext::CopyInputs(const RunBuffers& buffers) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     std::byte* const to = inputs_[i].address;
     const auto bytes = static_cast<size_t>(buffers.input_bytes[i]);
-    if (const BoxCopy* box = buffers.InputBox(i)) {
-      StartCopyBox(*queue_, buffers.InputOnDevice(i) ? CopyWay::kWithin : CopyWay::kIn, to,
-                   buffers.inputs[i], *box);
-    } else if (!buffers.InputOnDevice(i)) {
+    if (const SliceCopy* slice = buffers.InputSlice(i)) {
+      StartCopySlice(*queue_, buffers.IsInputOnDevice(i) ? CopyWay::kWithin : CopyWay::kIn, to,
+                     buffers.inputs[i], *slice);
+    } else if (!buffers.IsInputOnDevice(i)) {
       queue_->StartCopyIn(to, buffers.inputs[i], bytes);
     } else if (to != buffers.inputs[i]) {
       queue_->StartCopy(to, buffers.inputs[i], bytes);
@@ -205,10 +206,10 @@ void DeviceContext::CopyOutputs(const RunBuffers& buffers) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const std::byte* const from = outputs_[i].address;
     const auto bytes = static_cast<size_t>(buffers.output_bytes[i]);
-    if (const BoxCopy* box = buffers.OutputBox(i)) {
-      StartCopyBox(*queue_, buffers.OutputOnDevice(i) ? CopyWay::kWithin : CopyWay::kOut,
-                   buffers.outputs[i], from, *box);
-    } else if (!buffers.OutputOnDevice(i)) {
+    if (const SliceCopy* slice = buffers.OutputSlice(i)) {
+      StartCopySlice(*queue_, buffers.IsOutputOnDevice(i) ? CopyWay::kWithin : CopyWay::kOut,
+                     buffers.outputs[i], from, *slice);
+    } else if (!buffers.IsOutputOnDevice(i)) {
       queue_->StartCopyOut(buffers.outputs[i], from, bytes);
     } else if (from != buffers.outputs[i]) {
       queue_->StartCopy(buffers.outputs[i], from, bytes);
@@ -259,13 +260,13 @@ Status DeviceContext::RunInStream(const RunBuffers& buffers, std::span<double> s
 }
 
 Status DeviceContext::Run(const RunBuffers& buffers, std::span<double> seconds) {
-  TUNEC_RETURN_IF_ERROR(PlaceInputs(buffers));
-  TUNEC_RETURN_IF_ERROR(PlaceOutputs(buffers));
+  TUNEC_RETURN_IF_ERROR(SetInputAddresses(buffers));
+  TUNEC_RETURN_IF_ERROR(SetOutputAddresses(buffers));
   SetArguments();
   TUNEC_RETURN_IF_ERROR(queue_->UseStream(buffers.options.stream));
   queue_->FollowMark();
   const bool waits = buffers.options.returns == RunReturn::kDone;
-  Status ran = ClearBoxes(buffers);
+  Status ran = ClearSlicedInputs(buffers);
   if (ran) ran = waits ? RunInStream(buffers, seconds) : Queue(buffers);
   queued_in_ = waits ? nullptr : buffers.options.stream;
   TUNEC_RETURN_IF_ERROR(queue_->UseStream(nullptr));
@@ -281,7 +282,7 @@ Status DeviceContext::Queue(const RunBuffers& buffers) {
 
 Result<bool> DeviceContext::IsFreeFor(void* stream) {
   if (queued_in_ == nullptr) return true;
-  const Result<bool> reached = queue_->Reached();
+  const Result<bool> reached = queue_->HasReachedMark();
   if (!reached || *reached) {
     queued_in_ = nullptr;
     return reached;
@@ -306,11 +307,11 @@ Result<int64_t> DeviceContext::CountOutside(const IndexCheck& check, const RunBu
   const std::byte* there = static_cast<const std::byte*>(arena_.address);
   if (ref.kind == Kind::kInput) {
     there = inputs_[index].address;
-    if (!buffers.InputOnDevice(index) && buffers.InputBox(index) == nullptr)
+    if (!buffers.IsInputOnDevice(index) && buffers.InputSlice(index) == nullptr)
       on_host = static_cast<const std::byte*>(buffers.inputs[index]);
   } else if (ref.kind == Kind::kOutput) {
     there = outputs_[index].address;
-    if (!buffers.OutputOnDevice(index) && buffers.OutputBox(index) == nullptr)
+    if (!buffers.IsOutputOnDevice(index) && buffers.OutputSlice(index) == nullptr)
       on_host = static_cast<const std::byte*>(buffers.outputs[index]);
   }
   if (on_host != nullptr) {

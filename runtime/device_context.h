@@ -88,15 +88,15 @@ class DeviceContext final : public RunContext {
 
   explicit DeviceContext(const DeviceProgram& program) : program_(program) {}
   Status Allocate();
-  Result<DeviceMemory> AllocateHere(int64_t bytes);
+  Result<DeviceMemory> AllocateOnDevice(int64_t bytes);
   Status AddSteps();
   std::vector<void*> AddArguments(const Step& step, size_t kernel);
   DeviceCall MakeCall(const Step& step, size_t kernel);
-  Status PlaceInputs(const RunBuffers& buffers);
-  Status PlaceOutputs(const RunBuffers& buffers);
+  Status SetInputAddresses(const RunBuffers& buffers);
+  Status SetOutputAddresses(const RunBuffers& buffers);
   Status Stage(Staging& staging, int64_t bytes);
   void SetArguments();
-  Status ClearBoxes(const RunBuffers& buffers);
+  Status ClearSlicedInputs(const RunBuffers& buffers);
   void CopyInputs(const RunBuffers& buffers);
   void CopyOutputs(const RunBuffers& buffers);
   void StartSteps();

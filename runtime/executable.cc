@@ -8,7 +8,7 @@
 #include "runtime/device_constants.h"
 #include "runtime/device_context.h"
 #include "runtime/host_context.h"
-#include "runtime/prologue.h"
+#include "runtime/preprocess_weights.h"
 #include "runtime/share_constants.h"
 #include "support/check.h"
 
@@ -34,7 +34,7 @@ Status CheckBuffer(const char* role, const TensorSpec& spec, int64_t bytes, cons
   return {};
 }
 
-std::unexpected<Error> NotThere(const char* role, const TensorSpec& spec) {
+std::unexpected<Error> MakeHostMemoryError(const char* role, const TensorSpec& spec) {
   return Fail(ErrorCode::kInvalidArgument,
               "a queued run needs device memory, but {} '{}' is in host memory", role, spec.name);
 }
@@ -67,23 +67,23 @@ struct Executable::Impl {
   int64_t context_bytes = 0;  // bytes of one context without copies of inputs
 
   using ContextResult = Result<std::unique_ptr<RunContext>>;
-  Status PlaceConstants(std::vector<Constant> placed, const ConstantSharing& sharing);
+  Status LoadConstants(std::vector<Constant> loaded, const ConstantSharing& sharing);
   ContextResult MakeContext();
   ContextResult TakeContext(void* stream = nullptr);
   ContextResult TakeIdle(void* stream);
   Status Wait();
   void ReturnContext(std::unique_ptr<RunContext> context);
   Status CheckBuffers(const RunBuffers& buffers) const;
-  Status CheckPlaces(const RunBuffers& buffers) const;
+  Status CheckRunOptions(const RunBuffers& buffers) const;
   Status CheckQueued(const RunOptions& options) const;
   Status Run(std::span<const void* const> in, std::span<void* const> out, const RunOptions& options,
              std::span<double> seconds);
   Status CountOutside(RunContext& context, const RunBuffers& buffers);
 };
 
-Status Executable::Impl::PlaceConstants(std::vector<Constant> placed,
-                                        const ConstantSharing& sharing) {
-  constants = std::move(placed);
+Status Executable::Impl::LoadConstants(std::vector<Constant> loaded,
+                                       const ConstantSharing& sharing) {
+  constants = std::move(loaded);
   if (device == nullptr || rejection) return {};
   TUNEC_ASSIGN(on_device, CopyConstants({pool, device}, constants, sharing, steps, arena_bytes));
   return {};
@@ -159,29 +159,29 @@ Status Executable::Impl::CheckQueued(const RunOptions& options) const {
   if (options.stream == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "a queued run needs a stream");
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (options.inputs.empty() || options.inputs[i] == BufferPlace::kHost)
-      return NotThere("input", inputs[i]);
+    if (options.inputs.empty() || options.inputs[i] == BufferLocation::kHost)
+      return MakeHostMemoryError("input", inputs[i]);
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (options.outputs.empty() || options.outputs[i] != BufferPlace::kDevice)
-      return NotThere("output", outputs[i]);
+    if (options.outputs.empty() || options.outputs[i] != BufferLocation::kDevice)
+      return MakeHostMemoryError("output", outputs[i]);
   return {};
 }
 
-Status Executable::Impl::CheckPlaces(const RunBuffers& buffers) const {
+Status Executable::Impl::CheckRunOptions(const RunBuffers& buffers) const {
   const RunOptions& options = buffers.options;
   const auto fits = [](const auto& said, const std::vector<TensorSpec>& specs) {
     return said.empty() || said.size() == specs.size();
   };
   TUNEC_CHECK(fits(options.inputs, inputs) && fits(options.outputs, outputs) &&
-                  fits(options.input_boxes, inputs) && fits(options.output_boxes, outputs),
+                  fits(options.input_slices, inputs) && fits(options.output_slices, outputs),
               "{} and {} places, {} and {} boxes of {} inputs and {} outputs",
-              options.inputs.size(), options.outputs.size(), options.input_boxes.size(),
-              options.output_boxes.size(), inputs.size(), outputs.size());
-  TUNEC_CHECK(device != nullptr || (options.input_boxes.empty() && options.output_boxes.empty()),
+              options.inputs.size(), options.outputs.size(), options.input_slices.size(),
+              options.output_slices.size(), inputs.size(), outputs.size());
+  TUNEC_CHECK(device != nullptr || (options.input_slices.empty() && options.output_slices.empty()),
               "boxes of a run on the host");
   if (device != nullptr && device->Number())
     return options.returns == RunReturn::kQueued ? CheckQueued(options) : Status();
-  const auto there = [](BufferPlace place) { return place == BufferPlace::kDevice; };
+  const auto there = [](BufferLocation location) { return location == BufferLocation::kDevice; };
   if (std::ranges::none_of(options.inputs, there) && std::ranges::none_of(options.outputs, there) &&
       options.stream == nullptr && options.returns == RunReturn::kDone) {
     return {};
@@ -197,12 +197,12 @@ Status Executable::Impl::CheckBuffers(const RunBuffers& buffers) const {
   if (in.size() != inputs.size() || out.size() != outputs.size())
     return Fail(ErrorCode::kInvalidArgument, "{} inputs and {} outputs given, expected {} and {}",
                 in.size(), out.size(), inputs.size(), outputs.size());
-  TUNEC_RETURN_IF_ERROR(CheckPlaces(buffers));
+  TUNEC_RETURN_IF_ERROR(CheckRunOptions(buffers));
   for (size_t i = 0; i < in.size(); ++i)
     TUNEC_RETURN_IF_ERROR(CheckBuffer("input", inputs[i], buffers.BytesOfInput(i), in[i]));
   for (size_t i = 0; i < out.size(); ++i)
     TUNEC_RETURN_IF_ERROR(CheckBuffer("output", outputs[i], buffers.BytesOfOutput(i), out[i]));
-  return CheckApart(outputs, out, [&](size_t i) { return buffers.BytesOfOutput(i); });
+  return CheckDisjoint(outputs, out, [&](size_t i) { return buffers.BytesOfOutput(i); });
 }
 
 Status Executable::Impl::CountOutside(RunContext& context, const RunBuffers& buffers) {
@@ -237,7 +237,7 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   ConstantSharing sharing;
   if (plan.device != nullptr && plan.shared != nullptr)
     sharing = {plan.shared, KeysOfConstants(plan)};
-  if (!plan.rejection) TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
+  if (!plan.rejection) TUNEC_RETURN_IF_ERROR(PreprocessWeights(plan, *impl->pool));
   impl->rejection = std::move(plan.rejection);
   impl->in_place = InPlaceOutputs(plan);
   impl->inputs = std::move(plan.inputs);
@@ -248,7 +248,7 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   impl->arena_bytes = plan.arena_bytes;
   impl->staged = StagedBuffers(impl->inputs.size(), impl->outputs.size());
   for (const Step& step : impl->steps) impl->step_names.push_back(step.name);
-  TUNEC_RETURN_IF_ERROR(impl->PlaceConstants(std::move(plan.constants), sharing));
+  TUNEC_RETURN_IF_ERROR(impl->LoadConstants(std::move(plan.constants), sharing));
   TUNEC_ASSIGN(auto context, impl->TakeContext());
   impl->context_bytes = context->Bytes();
   impl->context_note = context->Note();
@@ -327,14 +327,14 @@ Status Executable::Run(std::span<const void* const> inputs, std::span<void* cons
   return impl_->Run(inputs, outputs, options, {});
 }
 
-bool Executable::GoesWith(const Executable& other) const {
+bool Executable::CanBatchWith(const Executable& other) const {
   const Impl& one = *impl_;
   const Impl& two = *other.impl_;
   return one.device == nullptr && two.device == nullptr && one.pool == two.pool &&
          one.steps.size() == two.steps.size();
 }
 
-Status Executable::RunTogether(std::span<const JoinedRun> runs, const RunOptions& options) {
+Status Executable::RunBatch(std::span<const BatchedRun> runs, const RunOptions& options) {
   if (runs.size() == 1) {
     const auto& [executable, given] = runs[0];
     return executable->Run(given.inputs, given.outputs, options);
@@ -342,7 +342,7 @@ Status Executable::RunTogether(std::span<const JoinedRun> runs, const RunOptions
   std::vector<RunBuffers> buffers;
   std::vector<HostContext*> contexts;
   for (const auto& [executable, given] : runs) {
-    TUNEC_CHECK(executable->GoesWith(*runs[0].executable), "runs that do not go together");
+    TUNEC_CHECK(executable->CanBatchWith(*runs[0].executable), "runs that do not go together");
     const Impl& impl = *executable->impl_;
     if (impl.rejection) return std::unexpected(*impl.rejection);
     buffers.push_back({given.inputs, impl.input_bytes, given.outputs, impl.output_bytes, options});
@@ -356,7 +356,7 @@ Status Executable::RunTogether(std::span<const JoinedRun> runs, const RunOptions
     else
       ran = std::unexpected(context.error());
   }
-  if (ran) ran = HostContext::RunTogether(contexts, buffers);
+  if (ran) ran = HostContext::RunBatch(contexts, buffers);
   for (size_t i = 0; i < contexts.size(); ++i) {
     Impl& impl = *runs[i].executable->impl_;
     if (ran) ran = impl.CountOutside(*contexts[i], buffers[i]);

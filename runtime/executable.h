@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/copy_box.h"
+#include "runtime/copy_slice.h"
 #include "runtime/executable_plan.h"
 #include "runtime/thread_pool.h"
 #include "support/error.h"
@@ -18,7 +18,7 @@ namespace tunec {
 
 /// Memory of a caller's buffer. `kDevice` is the memory of the executable's device. `kHostNow` is
 /// pageable host memory that is read before the call returns.
-enum class BufferPlace : uint8_t { kHost, kDevice, kHostNow };
+enum class BufferLocation : uint8_t { kHost, kDevice, kHostNow };
 
 /// The point at which a run's call returns. `kQueued`: when the run is in the caller's stream, but
 /// not done.
@@ -27,15 +27,15 @@ enum class RunReturn : uint8_t { kDone, kQueued };
 /// Options of a run of an executable on a device.
 struct RunOptions {
   /// Memory of each input and output. Empty: all are in host memory.
-  std::span<const BufferPlace> inputs = {};
-  std::span<const BufferPlace> outputs = {};
+  std::span<const BufferLocation> inputs = {};
+  std::span<const BufferLocation> outputs = {};
   /// Box of each input and output. The buffer is then the first byte of the caller's array, which
   /// may have other extents than the tensor. The run copies only the box between the array and the
-  /// tensor. An axis of the tensor may be split into several extents of the BoxCopy. Null: the
+  /// tensor. An axis of the tensor may be split into several extents of the SliceCopy. Null: the
   /// whole tensor. Elements of an input outside its box are 0; elements of an output outside its
   /// box do not change. An empty list: no boxes. Boxes are for devices only.
-  std::span<const BoxCopy* const> input_boxes = {};
-  std::span<const BoxCopy* const> output_boxes = {};
+  std::span<const SliceCopy* const> input_slices = {};
+  std::span<const SliceCopy* const> output_slices = {};
   /// A stream of the device into which the run is put, in order with other work there. Null: a
   /// stream of the executable; the contents of device buffers must then be complete before the
   /// call.
@@ -54,7 +54,7 @@ struct CallerBuffers {
 class Executable;
 
 /// One of several runs that are executed as one batch.
-struct JoinedRun {
+struct BatchedRun {
   const Executable* executable = nullptr;
   CallerBuffers buffers;
 };
@@ -126,12 +126,12 @@ class Executable {
 
   /// Returns whether runs of both executables can be one batch: both run on the host, on one pool,
   /// and have the same number of steps.
-  bool GoesWith(const Executable& other) const;
+  bool CanBatchWith(const Executable& other) const;
   /// Runs several runs as one batch: each step is executed for all runs before the next step. So
   /// constants that the runs share are read from memory once. Errors: those of Run. The outputs of
   /// one run must not overlap buffers of another. `options` apply to each run. Requires: each
-  /// executable GoesWith the first; there is at least one run.
-  static Status RunTogether(std::span<const JoinedRun> runs, const RunOptions& options = {});
+  /// executable CanBatchWith the first; there is at least one run.
+  static Status RunBatch(std::span<const BatchedRun> runs, const RunOptions& options = {});
 
   /// Frees the memory of finished runs; the next run allocates it again. Memory of an unfinished
   /// queued run stays.

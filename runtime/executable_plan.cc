@@ -116,7 +116,7 @@ Status VerifyCode(const Step& step, bool on_device) {
               on_device ? "the device" : "the host");
 }
 
-Status VerifyInPlace(const Step& step) {
+Status VerifyInPlacePairs(const Step& step) {
   const auto count = static_cast<int32_t>(step.arguments.size());
   for (const auto& [read, written] : step.in_place)
     if (read < 0 || read >= count || written < 0 || written >= count || read == written)
@@ -170,19 +170,19 @@ Status Verify(const ExecutablePlan& plan) {
   TUNEC_RETURN_IF_ERROR(VerifySizes(plan));
   std::vector<bool> has_data(plan.constants.size());
   for (size_t i = 0; i < has_data.size(); ++i) has_data[i] = plan.constants[i].data != nullptr;
-  for (const Step& step : plan.prologue) {
+  for (const Step& step : plan.preprocessing) {
     TUNEC_RETURN_IF_ERROR(Named(step, VerifyStep(plan, step, Kind::kConstant)));
     TUNEC_RETURN_IF_ERROR(Named(step, VerifyCode(step, /*on_device=*/false)));
     for (const ValueRef& ref : step.arguments) {
       if (ref.kind != Kind::kConstant)
-        return Named(step, Fail(ErrorCode::kInvalidArgument, "the prologue names {} {}",
+        return Named(step, Fail(ErrorCode::kInvalidArgument, "the weight preprocessing names {} {}",
                                 NameOf(ref.kind), ref.index));
       has_data[ref.index] = true;
     }
   }
   for (const Step& step : plan.steps) {
     TUNEC_RETURN_IF_ERROR(Named(step, VerifyStep(plan, step, Kind::kOutput)));
-    TUNEC_RETURN_IF_ERROR(Named(step, VerifyInPlace(step)));
+    TUNEC_RETURN_IF_ERROR(Named(step, VerifyInPlacePairs(step)));
     TUNEC_RETURN_IF_ERROR(Named(step, VerifyCode(step, plan.device != nullptr)));
     for (const ValueRef& ref : step.arguments)
       if (ref.kind == Kind::kConstant && !has_data[ref.index])

@@ -92,7 +92,7 @@ struct ExecutablePlan {
   /// A constant without data is allocated (not cleared) before the first step that names it. A
   /// constant without a use in `steps` is freed after the last prologue step that names it. An
   /// example is packing of weights: {original, packed}, and `steps` name only the packed weight.
-  std::vector<Step> prologue;
+  std::vector<Step> preprocessing;
   std::vector<Step> steps;
   /// Indices that are checked at the end of each run.
   std::vector<IndexCheck> index_checks;

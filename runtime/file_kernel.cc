@@ -77,14 +77,14 @@ Result<FileKernel> FileKernel::Load(Device& device, const KernelFile& file) {
 }
 
 Status FileKernel::WriteInput(size_t argument, const KernelVectors& inputs) {
-  const KernelArgument& wanted = arguments_[argument];
-  const KernelVector* const given = inputs.Find(wanted.name);
+  const KernelArgument& expected = arguments_[argument];
+  const KernelVector* const given = inputs.Find(expected.name);
   if (given == nullptr)
-    return Fail(ErrorCode::kInvalidArgument, "there is no vector for {}", wanted.name);
-  if (given->type != wanted.type || given->bytes.size() != wanted.bytes()) {
+    return Fail(ErrorCode::kInvalidArgument, "there is no vector for {}", expected.name);
+  if (given->type != expected.type || given->bytes.size() != expected.bytes()) {
     return Fail(ErrorCode::kInvalidArgument, "{} has {} elements of {}, expected {} of {}",
-                wanted.name, given->elements(), Name(given->type), wanted.elements,
-                Name(wanted.type));
+                expected.name, given->elements(), Name(given->type), expected.elements,
+                Name(expected.type));
   }
   return device_->CopyIn(memory_[argument].address, given->bytes.data(), given->bytes.size());
 }
@@ -127,7 +127,7 @@ Result<std::vector<double>> FileKernel::Time(int64_t cache_bytes, int samples) {
   TUNEC_RETURN_IF_ERROR(kernel_->Seconds(1));  // the first run may still load code
   TUNEC_ASSIGN(const double once, kernel_->Seconds(1));
   TUNEC_ASSIGN(ColdRuns runs,
-               ColdRuns::Make(*device_, Call(), bytes, LapFor(sum, cache_bytes, once)));
+               ColdRuns::Make(*device_, Call(), bytes, ChooseLap(sum, cache_bytes, once)));
   lap_ = runs.lap();
   TUNEC_RETURN_IF_ERROR(runs.Seconds(lap_.runs));  // warm-up
   std::vector<double> seconds;

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstring>
 
+#include "runtime/batched_phases.h"
 #include "runtime/cache_eviction.h"
 #include "runtime/count_outside.h"
-#include "runtime/joined_phases.h"
 
 namespace tunec {
 
@@ -157,11 +157,11 @@ Status HostContext::Run(const RunBuffers& buffers, std::span<double> seconds) {
   return {};
 }
 
-Status HostContext::RunTogether(std::span<HostContext* const> contexts,
-                                std::span<const RunBuffers> buffers) {
+Status HostContext::RunBatch(std::span<HostContext* const> contexts,
+                             std::span<const RunBuffers> buffers) {
   for (size_t i = 0; i < contexts.size(); ++i) TUNEC_RETURN_IF_ERROR(contexts[i]->Bind(buffers[i]));
   const HostContext& first = *contexts.front();
-  JoinedPhases phases;
+  BatchedPhases phases;
   std::vector<std::span<const ParallelPhase>> runs(contexts.size());
   for (size_t step = 0; step < first.steps_.size(); ++step) {
     std::ranges::transform(contexts, runs.begin(), [&](auto* each) { return each->steps_[step]; });

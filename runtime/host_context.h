@@ -30,10 +30,10 @@ class HostContext final : public RunContext {
 
   Status Run(const RunBuffers& buffers, std::span<double> seconds) override;
   /// Runs several contexts as one batch: each step is executed for all of them before the next
-  /// (JoinedPhases). The contexts have the same number of steps, one pool, and each its own
+  /// (BatchedPhases). The contexts have the same number of steps, one pool, and each its own
   /// buffers.
-  static Status RunTogether(std::span<HostContext* const> contexts,
-                            std::span<const RunBuffers> buffers);
+  static Status RunBatch(std::span<HostContext* const> contexts,
+                         std::span<const RunBuffers> buffers);
   Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) override;
   int64_t Bytes() const override;
 

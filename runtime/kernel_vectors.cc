@@ -33,13 +33,13 @@ std::string HexAt(const KernelVector& vector, size_t element) {
 // Returns whether two elements have the same bits, or differ by no more than the first vector's
 // tolerance.
 bool IsSame(const KernelVector& right, const KernelVector& other, size_t element) {
-  const uint64_t wanted = BitsAt(right, element);
+  const uint64_t expected = BitsAt(right, element);
   const uint64_t found = BitsAt(other, element);
-  if (wanted == found || right.within == 0) return wanted == found;
+  if (expected == found || right.within == 0) return expected == found;
   const auto value = [](uint64_t bits) -> double {
     return std::bit_cast<float>(static_cast<uint32_t>(bits));
   };
-  return std::abs(value(wanted) - value(found)) <= right.within;
+  return std::abs(value(expected) - value(found)) <= right.within;
 }
 
 /// The lines of a text, with their numbers for messages.

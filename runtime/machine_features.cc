@@ -24,7 +24,7 @@ struct FeatureBit {
   std::string_view name;
   uint32_t leaf;
   uint32_t subleaf;
-  Register place;
+  Register output_register;
   int bit;
   uint64_t saved;
 };
@@ -88,8 +88,8 @@ struct Leaf {
   uint32_t ecx = 0;
   uint32_t edx = 0;
 
-  uint32_t At(Register place) const {
-    switch (place) {
+  uint32_t At(Register output_register) const {
+    switch (output_register) {
       case kEax:
         return eax;
       case kEbx:
@@ -130,7 +130,7 @@ std::set<std::string> ProcessorFeatures() {
   const uint64_t saved = SavedRegisters();
   std::set<std::string> features;
   for (const FeatureBit& feature : kFeatureBits) {
-    const uint32_t word = ReadLeaf(feature.leaf, feature.subleaf).At(feature.place);
+    const uint32_t word = ReadLeaf(feature.leaf, feature.subleaf).At(feature.output_register);
     if ((word >> feature.bit & 1) != 0 && (saved & feature.saved) == feature.saved)
       features.emplace(feature.name);
   }
@@ -142,7 +142,7 @@ std::set<std::string> ProcessorFeatures() {
   return features;
 }
 
-std::vector<std::string> MissingHere(const std::vector<std::string>& features) {
+std::vector<std::string> FindMissingFeatures(const std::vector<std::string>& features) {
   static const std::set<std::string> here = ProcessorFeatures();
   std::vector<std::string> missing;
   std::ranges::copy_if(features, std::back_inserter(missing),

@@ -13,6 +13,6 @@ namespace tunec {
 std::set<std::string> ProcessorFeatures();
 
 /// Returns the elements of `features` that this machine lacks, in order.
-std::vector<std::string> MissingHere(const std::vector<std::string>& features);
+std::vector<std::string> FindMissingFeatures(const std::vector<std::string>& features);
 
 }  // namespace tunec

@@ -18,8 +18,8 @@ bool Overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes);
 
 /// Checks that no two outputs share a byte. `bytes_of(i)` returns the number of bytes of output i.
 template <class BytesOf>
-Status CheckApart(std::span<const TensorSpec> specs, std::span<void* const> outputs,
-                  const BytesOf& bytes_of) {
+Status CheckDisjoint(std::span<const TensorSpec> specs, std::span<void* const> outputs,
+                     const BytesOf& bytes_of) {
   for (size_t i = 0; i < outputs.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (Overlap(outputs[i], bytes_of(i), outputs[j], bytes_of(j)))
@@ -36,27 +36,27 @@ struct RunBuffers {
   std::span<const int64_t> output_bytes;
   RunOptions options = {};
 
-  bool InputOnDevice(size_t i) const {
-    return !options.inputs.empty() && options.inputs[i] == BufferPlace::kDevice;
+  bool IsInputOnDevice(size_t i) const {
+    return !options.inputs.empty() && options.inputs[i] == BufferLocation::kDevice;
   }
-  bool OutputOnDevice(size_t i) const {
-    return !options.outputs.empty() && options.outputs[i] == BufferPlace::kDevice;
+  bool IsOutputOnDevice(size_t i) const {
+    return !options.outputs.empty() && options.outputs[i] == BufferLocation::kDevice;
   }
   /// Returns the box of an input. Null: the buffer is the whole tensor.
-  const BoxCopy* InputBox(size_t i) const {
-    return options.input_boxes.empty() ? nullptr : options.input_boxes[i];
+  const SliceCopy* InputSlice(size_t i) const {
+    return options.input_slices.empty() ? nullptr : options.input_slices[i];
   }
-  const BoxCopy* OutputBox(size_t i) const {
-    return options.output_boxes.empty() ? nullptr : options.output_boxes[i];
+  const SliceCopy* OutputSlice(size_t i) const {
+    return options.output_slices.empty() ? nullptr : options.output_slices[i];
   }
   /// Returns the bytes of the caller's buffer, which may have another size than the tensor.
   int64_t BytesOfInput(size_t i) const {
-    const BoxCopy* box = InputBox(i);
-    return box == nullptr ? input_bytes[i] : BytesOf(box->source, box->element_bytes);
+    const SliceCopy* slice = InputSlice(i);
+    return slice == nullptr ? input_bytes[i] : BytesOf(slice->source, slice->element_bytes);
   }
   int64_t BytesOfOutput(size_t i) const {
-    const BoxCopy* box = OutputBox(i);
-    return box == nullptr ? output_bytes[i] : BytesOf(box->target, box->element_bytes);
+    const SliceCopy* slice = OutputSlice(i);
+    return slice == nullptr ? output_bytes[i] : BytesOf(slice->target, slice->element_bytes);
   }
 };
 

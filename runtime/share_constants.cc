@@ -33,7 +33,7 @@ std::vector<bool> NamedBySteps(const std::vector<Step>& steps, size_t constants)
 std::vector<std::vector<int32_t>> MadeBySteps(const ExecutablePlan& plan) {
   std::vector<bool> named(plan.constants.size());
   std::vector<std::vector<int32_t>> made;
-  for (const Step& step : plan.prologue) {
+  for (const Step& step : plan.preprocessing) {
     made.emplace_back();
     for (const ValueRef& ref : step.arguments) {
       if (plan.constants[ref.index].data == nullptr && !named[ref.index])
@@ -46,7 +46,7 @@ std::vector<std::vector<int32_t>> MadeBySteps(const ExecutablePlan& plan) {
 
 // Returns the keys of the data that steps name.
 std::vector<std::string> KeysOfData(const ExecutablePlan& plan) {
-  const std::vector<bool> packed = NamedBySteps(plan.prologue, plan.constants.size());
+  const std::vector<bool> packed = NamedBySteps(plan.preprocessing, plan.constants.size());
   const std::vector<bool> used = NamedBySteps(plan.steps, plan.constants.size());
   std::vector<std::string> keys(plan.constants.size());
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -85,11 +85,11 @@ std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan) {
   const std::vector<std::vector<int32_t>> made = MadeBySteps(plan);
   // A step without an identity may write every constant that it names.
   std::vector<bool> uncertain(plan.constants.size());
-  for (const Step& step : plan.prologue)
+  for (const Step& step : plan.preprocessing)
     for (const ValueRef& ref : step.arguments)
       if (step.identity.empty()) uncertain[ref.index] = true;
-  for (size_t s = 0; s < plan.prologue.size(); ++s) {
-    const std::string text = TextOf(plan.prologue[s], made[s], keys);
+  for (size_t s = 0; s < plan.preprocessing.size(); ++s) {
+    const std::string text = TextOf(plan.preprocessing[s], made[s], keys);
     for (size_t i = 0; i < made[s].size() && !text.empty(); ++i) {
       const Constant& constant = plan.constants[made[s][i]];
       if (uncertain[made[s][i]] || constant.bytes == 0) continue;
@@ -99,35 +99,35 @@ std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan) {
   return keys;
 }
 
-void TakeShared(const SharedConstants& shared, const std::vector<std::string>& keys,
-                ExecutablePlan& plan) {
+void ReuseSharedConstants(const SharedConstants& shared, const std::vector<std::string>& keys,
+                          ExecutablePlan& plan) {
   const std::vector<std::vector<int32_t>> made = MadeBySteps(plan);
-  std::vector<bool> wanted = NamedBySteps(plan.steps, plan.constants.size());
+  std::vector<bool> needed = NamedBySteps(plan.steps, plan.constants.size());
   for (size_t i = 0; i < keys.size(); ++i) {
     Constant& constant = plan.constants[i];
     if (keys[i].empty()) continue;
     std::shared_ptr<const void> found = shared.Find(keys[i]);
     if (found != nullptr && IsAligned(found, constant.alignment)) constant.data = std::move(found);
   }
-  std::vector<bool> runs(plan.prologue.size());
+  std::vector<bool> runs(plan.preprocessing.size());
   for (size_t s = runs.size(); s-- > 0;) {
-    const Step& step = plan.prologue[s];
+    const Step& step = plan.preprocessing[s];
     runs[s] = step.identity.empty();
     for (const int32_t constant : made[s])
-      if (wanted[constant] && plan.constants[constant].data == nullptr) runs[s] = true;
+      if (needed[constant] && plan.constants[constant].data == nullptr) runs[s] = true;
     if (!runs[s]) continue;
     // The step must write new memory, because other executables may be reading the shared data.
     for (const int32_t constant : made[s]) plan.constants[constant].data = nullptr;
-    for (const ValueRef& ref : step.arguments) wanted[ref.index] = true;
+    for (const ValueRef& ref : step.arguments) needed[ref.index] = true;
   }
-  std::vector<Step> kept;
+  std::vector<Step> remaining;
   for (size_t s = 0; s < runs.size(); ++s)
-    if (runs[s]) kept.push_back(std::move(plan.prologue[s]));
-  plan.prologue = std::move(kept);
+    if (runs[s]) remaining.push_back(std::move(plan.preprocessing[s]));
+  plan.preprocessing = std::move(remaining);
 }
 
-void GiveShared(const std::vector<std::string>& keys, const ExecutablePlan& plan,
-                SharedConstants& shared) {
+void AddSharedConstants(const std::vector<std::string>& keys, const ExecutablePlan& plan,
+                        SharedConstants& shared) {
   for (size_t i = 0; i < keys.size(); ++i) {
     const Constant& constant = plan.constants[i];
     if (keys[i].empty() || constant.data == nullptr) continue;

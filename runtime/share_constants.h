@@ -17,11 +17,11 @@ std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan);
 
 /// Sets the data of constants that other executables have, and removes prologue steps that make
 /// nothing else.
-void TakeShared(const SharedConstants& shared, const std::vector<std::string>& keys,
-                ExecutablePlan& plan);
+void ReuseSharedConstants(const SharedConstants& shared, const std::vector<std::string>& keys,
+                          ExecutablePlan& plan);
 
 /// Adds the data of constants with a key to `shared`. Requires: the prologue was run.
-void GiveShared(const std::vector<std::string>& keys, const ExecutablePlan& plan,
-                SharedConstants& shared);
+void AddSharedConstants(const std::vector<std::string>& keys, const ExecutablePlan& plan,
+                        SharedConstants& shared);
 
 }  // namespace tunec

@@ -99,7 +99,7 @@ std::vector<VarId> ReducedIterators(const Statement& statement) {
   return reduced;
 }
 
-double BoxSize(const Statement& statement) {
+double ProductOfExtents(const Statement& statement) {
   double count = 1;
   for (const Iterator& iterator : statement.iterators) {
     count *= static_cast<double>(iterator.extent);

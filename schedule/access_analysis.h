@@ -28,7 +28,7 @@ int64_t ReadsPerElement(const Statement& statement, const Read& read);
 /// number of instances; CountInstances (ir/compute.h) also counts conditions, by visiting points.
 /// Sketches compare sizes that differ strongly, so they need no exact count. Moreover, the choices
 /// of some sketches depend on this product and would change with another count.
-double BoxSize(const Statement& statement);
+double ProductOfExtents(const Statement& statement);
 
 bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator);
 

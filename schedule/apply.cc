@@ -34,14 +34,14 @@ Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, Redu
 }
 
 // Checks a step that rounds operands of a sum to this number of bfloat16 terms.
-Status CheckContract(std::string_view step, int terms, const RoundingFreedom& rounding) {
+Status CheckContract(std::string_view step, int bf16_parts, const RoundingFreedom& rounding) {
   if (rounding.order == ReductionOrder::kAsWritten) {
     return Fail(ErrorCode::kIllegalSchedule, "{}: its products must be computed as written", step);
   }
-  if (terms >= rounding.least_terms) return {};
+  if (bf16_parts >= rounding.min_bf16_parts) return {};
   return Fail(ErrorCode::kIllegalSchedule,
               "{}: {} bf16 terms of each operand, expected at least {} by the accuracy contract",
-              step, terms, rounding.least_terms);
+              step, bf16_parts, rounding.min_bf16_parts);
 }
 
 // Applies a step that the contract does not restrict; most steps are of this kind.
@@ -64,7 +64,7 @@ Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compu
 Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compute,
                            const PrecisionStep& step) {
   TUNEC_RETURN_IF_ERROR(
-      CheckContract(fmt::format("precision {}", step.statement), step.terms, rounding));
+      CheckContract(fmt::format("precision {}", step.statement), step.bf16_parts, rounding));
   return Apply(compute, step);
 }
 Result<Compute> ApplyUnder(const RoundingFreedom& rounding, const Compute& compute,
@@ -100,21 +100,21 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
 // of a removed one stays, because each separate nest starts from one weight.
 std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
   std::vector<ScheduledTree> prepacks;
-  Statements kept;
+  Statements remaining;
   std::set<TensorId> made;
   for (Statement& statement : compute.statements) {
     const bool at_second_hand =
         IsMadeOfConstant(compute, statement) && made.contains(statement.reads[0].tensor);
     if (at_second_hand) compute.tensors[statement.writes[0].tensor].constant = false;
     if (!IsMadeOfConstant(compute, statement)) {
-      kept.push_back(std::move(statement));
+      remaining.push_back(std::move(statement));
       continue;
     }
     prepacks.push_back(Unscheduled(PrepackCompute(compute, statement)));
     made.insert(statement.writes[0].tensor);
     compute.tensors[statement.writes[0].tensor].role = TensorRole::kWeight;
   }
-  compute.statements = std::move(kept);
+  compute.statements = std::move(remaining);
   compute = RemoveUnusedTensors(compute);
   return prepacks;
 }
@@ -122,9 +122,9 @@ std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
 // A visitor that checks whether a step names a loop or a statement of the tree. Tensor names are
 // ignored, because several trees can have the tensor. Names of new loops are ignored, because no
 // tree has these loops yet.
-class NamesPlaceIn {
+class TreeNameFinder {
  public:
-  explicit NamesPlaceIn(const ScheduleTree& tree) : tree_(tree) {}
+  explicit TreeNameFinder(const ScheduleTree& tree) : tree_(tree) {}
 
   template <class Value>
   void operator()(const StepArgument& argument, const Value& value) {
@@ -150,7 +150,7 @@ class NamesPlaceIn {
 // statement.
 ScheduleTree& TreeOf(ScheduledTrees& trees, const auto& step) {
   for (ScheduledTree& prepack : trees.prepacks) {
-    NamesPlaceIn names(prepack.tree);
+    TreeNameFinder names(prepack.tree);
     step.Fields(step, names);
     if (names.found()) return prepack.tree;
   }

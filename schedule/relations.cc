@@ -83,13 +83,13 @@ bool IsPlane(const Statement& statement, const IndexExpr& index) {
 }
 
 // An index factor * outer + inner, where inner < factor.
-struct Cut {
+struct SplitIndex {
   VarId outer;
   VarId inner;
   int64_t factor = 1;
 };
 
-std::optional<Cut> AsCut(const Statement& statement, const IndexExpr& index) {
+std::optional<SplitIndex> AsSplitIndex(const Statement& statement, const IndexExpr& index) {
   const auto& terms = index.terms();
   const auto is_variable = [](const IndexTerm& term) {
     return term.atom.kind == IndexAtom::Kind::kVariable;
@@ -102,19 +102,20 @@ std::optional<Cut> AsCut(const Statement& statement, const IndexExpr& index) {
   const IndexTerm& outer = terms[inner_first ? 1 : 0];
   const bool fits = inner.coefficient == 1 &&
                     outer.coefficient == statement.iterators[inner.atom.variable()].extent;
-  return fits ? std::optional(Cut{outer.atom.variable(), inner.atom.variable(), outer.coefficient})
+  return fits ? std::optional(
+                    SplitIndex{outer.atom.variable(), inner.atom.variable(), outer.coefficient})
               : std::nullopt;
 }
 
 // Returns matching indices of consumer and producer. An index outer * factor + inner gives two
 // indices, one for each iterator.
-std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> WithoutCuts(
+std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> ExpandSplitIndices(
     const Statement& consumer, const std::vector<IndexExpr>& read,
     const std::vector<IndexExpr>& written) {
   std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> result;
   auto& [source, target] = result;
   for (size_t d = 0; d < read.size(); ++d) {
-    const std::optional<Cut> cut = AsCut(consumer, read[d]);
+    const std::optional<SplitIndex> cut = AsSplitIndex(consumer, read[d]);
     if (!cut || written[d].UsesLoaded()) {
       source.push_back(read[d]);
       target.push_back(written[d]);
@@ -136,7 +137,7 @@ std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const State
     for (const Read& read : consumer.reads) {
       if (read.tensor != tensor) continue;
       const auto is_plane = [&](const IndexExpr& index) { return IsPlane(consumer, index); };
-      const auto [source, target] = WithoutCuts(consumer, read.index, write.index);
+      const auto [source, target] = ExpandSplitIndices(consumer, read.index, write.index);
       if (auto solution = Solve(source, target, is_plane)) return solution;
     }
   }

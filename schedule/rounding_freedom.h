@@ -13,7 +13,7 @@ struct RoundingFreedom {
   /// Least number of bfloat16 terms into which `precision` may split a float32 operand, if the
   /// contract permits a split. Three terms are as accurate as float32, two terms have 16 bits, one
   /// term has 8.
-  int least_terms = 3;
+  int min_bf16_parts = 3;
   /// float32 operands of a product may be rounded to TF32, which has a 10-bit fraction.
   bool tf32_operands = false;
   /// Largest error of a sum of products, relative to the sum of the magnitudes of the products.

@@ -53,8 +53,8 @@ Result<Schedule> ParseSchedule(std::string_view text, std::string_view file_name
   for (std::string line; std::getline(stream, line);) {
     const SourceLocation where{std::string(file_name), ++number, 1};
     if (const size_t comment = line.find('#'); comment != std::string::npos) line.resize(comment);
-    Words words(line, where);
-    if (words.AtEnd()) continue;
+    WordReader words(line, where);
+    if (words.IsAtEnd()) continue;
     if (schedule.lowering.empty()) {
       if (words.TryTake("lower")) {
         TUNEC_ASSIGN(schedule.lowering, words.Take("the name of a lowering"));

@@ -56,7 +56,7 @@ ChildProcess::~ChildProcess() {
 }
 
 // Requires: no status was taken yet.
-int ChildProcess::Ask(siginfo_t& info, int flags) const {
+int ChildProcess::QueryState(siginfo_t& info, int flags) const {
   if (watched_.get() >= 0) {
     const int answer = waitid(kPidDescriptor, static_cast<id_t>(watched_.get()), &info, flags);
     if (answer == 0 || errno != EINVAL) return answer;  // Linux < 5.4
@@ -65,10 +65,10 @@ int ChildProcess::Ask(siginfo_t& info, int flags) const {
 }
 
 // Takes the status of a process that has ended.
-std::optional<ChildEnd> ChildProcess::Look() {
+std::optional<ChildEnd> ChildProcess::PollEnd() {
   if (end_) return end_;
   siginfo_t info = {};
-  const int answer = Ask(info, WEXITED | WNOHANG);
+  const int answer = QueryState(info, WEXITED | WNOHANG);
   if (answer == 0 && info.si_pid != 0) end_ = ChildEnd{StatusOf(info)};
   if (answer != 0 && errno == ECHILD) end_ = ChildEnd{std::nullopt};
   return end_;
@@ -76,7 +76,7 @@ std::optional<ChildEnd> ChildProcess::Look() {
 
 std::optional<ChildEnd> ChildProcess::WaitUntil(Time until) {
   for (;;) {
-    if (Look()) return end_;
+    if (PollEnd()) return end_;
     if (std::chrono::steady_clock::now() > until) return {};
     pollfd watched{watched_.get(), POLLIN, 0};
     if (watched.fd < 0) {
@@ -91,7 +91,7 @@ std::optional<ChildEnd> ChildProcess::WaitUntil(Time until) {
 // the system may give both numbers to other processes.
 void ChildProcess::SendKill() const {
   siginfo_t info = {};
-  if (Ask(info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
+  if (QueryState(info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
   if (own_group_) {
     (void)kill(-process_, SIGKILL);
   } else if (watched_.get() >= 0) {

@@ -57,8 +57,8 @@ class ChildProcess {
  private:
   ChildProcess(pid_t process, Descriptor watched, bool own_group)
       : process_(process), watched_(std::move(watched)), own_group_(own_group) {}
-  int Ask(siginfo_t& info, int flags) const;
-  std::optional<ChildEnd> Look();
+  int QueryState(siginfo_t& info, int flags) const;
+  std::optional<ChildEnd> PollEnd();
   void SendKill() const;
 
   pid_t process_ = -1;

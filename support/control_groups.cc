@@ -19,10 +19,10 @@ struct Hierarchy {
   fs::path folder;  // folder of the group `top`
 };
 
-bool Contains(std::string_view list, std::string_view wanted) {
+bool Contains(std::string_view list, std::string_view item) {
   for (size_t begin = 0; begin <= list.size();) {
     const size_t end = std::min(list.find(',', begin), list.size());
-    if (list.substr(begin, end - begin) == wanted) return true;
+    if (list.substr(begin, end - begin) == item) return true;
     begin = end + 1;
   }
   return false;

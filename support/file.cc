@@ -32,19 +32,19 @@ bool WriteAll(int fd, std::span<const std::byte> bytes) {
 Result<std::filesystem::path> ReplaceablePath(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
   constexpr int kMostLinks = 40;  // same as the system's limit
-  fs::path place = path;
+  fs::path resolved = path;
   std::error_code failure;
   bool is_open_file = false;  // true: the link is in /proc and may name a file that a process has
                               // open and would go on writing
-  for (int i = 0; fs::is_symlink(place, failure) && i < kMostLinks; ++i) {
-    is_open_file = is_open_file || place.native().starts_with("/proc/");
-    const fs::path target = fs::read_symlink(place, failure);
-    place = place.parent_path() / target;  // for an absolute target, the result is `target`
+  for (int i = 0; fs::is_symlink(resolved, failure) && i < kMostLinks; ++i) {
+    is_open_file = is_open_file || resolved.native().starts_with("/proc/");
+    const fs::path target = fs::read_symlink(resolved, failure);
+    resolved = resolved.parent_path() / target;  // for an absolute target, the result is `target`
   }
-  const fs::file_status status = fs::symlink_status(place, failure);
+  const fs::file_status status = fs::symlink_status(resolved, failure);
   const bool fits =
       status.type() == fs::file_type::not_found || (fs::is_regular_file(status) && !is_open_file);
-  if (fits) return place;
+  if (fits) return resolved;
   if (fs::is_directory(status)) return Fail(ErrorCode::kIo, "{} is a folder", path.string());
   return Fail(ErrorCode::kIo, "{} is not a regular file, so it can't be replaced", path.string());
 }
@@ -75,7 +75,7 @@ Result<NewFile> CreateBeside(const std::filesystem::path& path, mode_t mode) {
     if (made.file.get() >= 0) return made;
     if (errno != EEXIST) break;
   }
-  return FailedTo("create a file beside", path);
+  return MakeSystemError("create a file beside", path);
 }
 
 bool WriteParts(int fd, std::span<const FilePart> parts) {
@@ -101,7 +101,7 @@ Result<std::string> ReadFile(const std::filesystem::path& path) {
     if (filled == bytes.size()) bytes.resize(bytes.size() + 4096);
     const ssize_t count = ::read(opened.file.get(), bytes.data() + filled, bytes.size() - filled);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return FailedTo("read", path);
+    if (count < 0) return MakeSystemError("read", path);
     if (count == 0) break;
     filled += static_cast<size_t>(count);
   }
@@ -123,7 +123,7 @@ Status WriteFileAtomically(const std::filesystem::path& given, std::span<const F
                   ::fsync(file.get()) == 0 && file.Close() &&
                   ::rename(aside.c_str(), path.c_str()) == 0;
   if (ok) return {};
-  auto failure = FailedTo("write", path);
+  auto failure = MakeSystemError("write", path);
   ::unlink(aside.c_str());
   return failure;
 }

@@ -157,15 +157,16 @@ class Tokenizer {
         token.value += static_cast<char>(HexDigit(escape[1]) * 16 + HexDigit(escape[2]));
         i += 2;
       } else {
-        return FailAt(Place(token.column + static_cast<int>(i)), ErrorCode::kParse,
+        return FailAt(LocationAt(token.column + static_cast<int>(i)), ErrorCode::kParse,
                       "unknown escape in a string, expected one of \\n \\t \\\" \\\\ \\xHH");
       }
       ++i;
     }
-    return FailAt(Place(token.column), ErrorCode::kParse, "this string has no end on its line");
+    return FailAt(LocationAt(token.column), ErrorCode::kParse,
+                  "this string has no end on its line");
   }
 
-  SourceLocation Place(int column) const { return {std::string(file_name_), line_, column}; }
+  SourceLocation LocationAt(int column) const { return {std::string(file_name_), line_, column}; }
 
   std::string_view text_;
   std::string_view file_name_;

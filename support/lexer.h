@@ -40,7 +40,7 @@ class Lexer {
   /// Returns the token that is `ahead` tokens after the current one; past the end, the kEnd token.
   const Token& Peek(size_t ahead = 0) const;
   Token Next();
-  bool AtEnd() const { return Peek().kind == TokenKind::kEnd; }
+  bool IsAtEnd() const { return Peek().kind == TokenKind::kEnd; }
   /// Returns whether the current token is this identifier or punctuation.
   bool At(std::string_view text) const;
   /// Takes the current token if it is this identifier or punctuation.

@@ -26,6 +26,6 @@ Result<std::span<const std::byte>> MapShared(const OpenedFile& opened,
 void Unmap(std::span<const std::byte> bytes);
 
 /// Makes the error of a failed system call from errno.
-std::unexpected<Error> FailedTo(std::string_view action, const std::filesystem::path& path);
+std::unexpected<Error> MakeSystemError(std::string_view action, const std::filesystem::path& path);
 
 }  // namespace tunec

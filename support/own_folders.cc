@@ -20,9 +20,9 @@ void AddFoldersOf(const fs::path& file, std::vector<fs::path>& folders) {
   if (problem) return;
   const fs::path folder = whole.parent_path();
   const fs::path above = folder.parent_path();
-  for (const fs::path& place :
+  for (const fs::path& candidate :
        {folder, above / "bin", above / "libexec" / "tunec", above.parent_path() / "bin"})
-    if (std::ranges::find(folders, place) == folders.end()) folders.push_back(place);
+    if (std::ranges::find(folders, candidate) == folders.end()) folders.push_back(candidate);
 }
 
 }  // namespace

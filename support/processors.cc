@@ -41,7 +41,7 @@ std::vector<int> AllowedProcessors() {
   return processors;
 }
 
-void StayOn(std::span<const int> processors) {
+void RestrictThreadTo(std::span<const int> processors) {
   if (processors.empty()) return;
   cpu_set_t set;
   CPU_ZERO(&set);

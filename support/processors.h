@@ -13,7 +13,7 @@ std::vector<int> AllowedProcessors();
 
 /// Restricts this thread to these processors. Does nothing if the list is empty or the system
 /// rejects the list.
-void StayOn(std::span<const int> processors);
+void RestrictThreadTo(std::span<const int> processors);
 
 /// Returns how many threads of this process can run at once. The affinity of the calling thread
 /// limits the processors. A control group may limit the share of time; the limit is rounded up to

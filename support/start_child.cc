@@ -27,7 +27,7 @@ namespace tunec {
 namespace {
 
 // Data that the parent passes to the child. The child writes `problem`.
-struct Plan {
+struct ChildSetup {
   char* const* words;
   std::array<int, 3> streams;  // negative: the parent's stream
   bool own_group;
@@ -59,7 +59,7 @@ TUNEC_IN_CHILD void ForgetHandlers() {
   }
 }
 
-TUNEC_IN_CHILD bool PrepareChild(const Plan& plan) {
+TUNEC_IN_CHILD bool PrepareChild(const ChildSetup& plan) {
   if (plan.own_group && syscall(SYS_setpgid, 0, 0) != 0) return false;
   for (int stream = 0; stream < 3; ++stream) {
     const int from = plan.streams[static_cast<size_t>(stream)];
@@ -71,7 +71,7 @@ TUNEC_IN_CHILD bool PrepareChild(const Plan& plan) {
 }
 
 TUNEC_IN_CHILD int RunChild(void* argument) {
-  Plan& plan = *static_cast<Plan*>(argument);
+  ChildSetup& plan = *static_cast<ChildSetup*>(argument);
   ForgetHandlers();
   if (PrepareChild(plan)) {
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan.signals, nullptr, sizeof(uint64_t));
@@ -106,11 +106,11 @@ Result<StartedChild> StartChild(const ChildStart& start) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  Plan plan{.words = pointers.data(),
-            .streams = {streams[0].get(), streams[1].get(), streams[2].get()},
-            .own_group = start.own_group,
-            .ends_with_thread = start.ends_with_thread,
-            .parent = getpid()};
+  ChildSetup plan{.words = pointers.data(),
+                  .streams = {streams[0].get(), streams[1].get(), streams[2].get()},
+                  .own_group = start.own_group,
+                  .ends_with_thread = start.ends_with_thread,
+                  .parent = getpid()};
   alignas(16) std::array<std::byte, 32768> stack;
   sigset_t all;
   sigfillset(&all);

@@ -99,14 +99,14 @@ def make_room(folder, runtime):
 
 def check(model, folder, options):
     """Returns the loading times in milliseconds. Raises if an output bit differs."""
-    arrays, wanted = model.with_suffix(".npz"), folder / "wanted.npz"
+    arrays, reference = model.with_suffix(".npz"), folder / "wanted.npz"
     build = [*options.options, "--no-db"]
     called(options.tunec, "build", model, *build, "-o", folder / "model.tnc")
-    called(options.tunec, "run", model, *build, "--inputs", arrays, "--outputs", wanted)
+    called(options.tunec, "run", model, *build, "--inputs", arrays, "--outputs", reference)
     with np.load(arrays) as given:
         (folder / "in").write_bytes(b"".join(given[name].tobytes() for name in given.files if name.startswith("x")))
     times = [float(called("chroot", folder, "/run", "/model.tnc", "/in", "/out")) for _ in range(options.loads)]
-    with np.load(wanted) as right:
+    with np.load(reference) as right:
         if (folder / "out").read_bytes() != b"".join(right[name].tobytes() for name in right.files):
             raise SystemExit(f"check_bundle.py: {model}: the outputs differ")
     return times

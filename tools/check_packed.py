@@ -92,8 +92,8 @@ def check_runs(folder):
     yield from check_run("verify", tunec, "verify", *model, "--no-db", *expected)
     yield from check_run("emulate", tunec, "verify", *model, "--no-db", *expected, *cuda, "--emulate")
     yield from check_run("cuda", tunec, *model, "--no-db", *cuda)
-    with tempfile.TemporaryDirectory(prefix="tunec-packed-") as place:
-        trials = ("--db", Path(place, "trials.db"), "--trials", "3")
+    with tempfile.TemporaryDirectory(prefix="tunec-packed-") as scratch:
+        trials = ("--db", Path(scratch, "trials.db"), "--trials", "3")
         yield from check_run("tune", tunec, *model, *trials)
         yield from check_run("tune emulated", tunec, *model, *trials, *cuda, "--emulate")
     for order in ("llvm-first", "tunec-first"):

@@ -11,8 +11,8 @@
 
 namespace tunec {
 
-std::string DumpName(size_t place, std::string_view statements) {
-  return fmt::format("{:03}-{}", place, StableHash(statements).substr(0, 16));
+std::string DumpName(size_t position, std::string_view statements) {
+  return fmt::format("{:03}-{}", position, StableHash(statements).substr(0, 16));
 }
 
 Status DumpKernel(const std::filesystem::path& folder, const std::string& name, KernelDump dump,

@@ -15,7 +15,7 @@ namespace tunec {
 
 /// Returns a name such as `007-0123456789abcdef`: the kernel's index in the program, and a hash of
 /// the statements. The hash identifies the kernel if indices change.
-std::string DumpName(size_t place, std::string_view statements);
+std::string DumpName(size_t position, std::string_view statements);
 
 struct KernelDump {
   std::string schedule;         // text; empty for hand-written loops

@@ -175,7 +175,7 @@ int Main(std::vector<std::string> words) {
     fmt::print(stderr, "tunec-kernels: {}\n", exit_code.error().Format());
     return kDifferent;
   }
-  if (!LostStandardOutput()) return *exit_code;
+  if (!HasLostStandardOutput()) return *exit_code;
   std::fputs("tunec-kernels: error: cannot write to standard output\n", stderr);
   return kWrongUsage;
 }

@@ -136,8 +136,8 @@ def functions_of(path, text):
 
 def quantile(lengths, percent):
     """Returns the length that `percent` percent of the lengths do not exceed."""
-    place = max(0, -(-len(lengths) * percent // 100) - 1)
-    return sorted(lengths)[place] if lengths else 0
+    rank = max(0, -(-len(lengths) * percent // 100) - 1)
+    return sorted(lengths)[rank] if lengths else 0
 
 
 @dataclass
@@ -220,11 +220,11 @@ def git(root, *words, text=None):
 def read_commit(root, commit):
     """Reads the tree of a commit from git."""
     paths = git(root, "ls-tree", "-r", "-z", "--name-only", commit).decode().split("\0")[:-1]
-    wanted = [path for path in paths if is_counted(path)]
-    asked = "".join(f"{commit}:{path}\n" for path in wanted)
+    counted = [path for path in paths if is_counted(path)]
+    asked = "".join(f"{commit}:{path}\n" for path in counted)
     answer = git(root, "cat-file", "--batch", text=asked.encode())
     sources, at = {}, 0
-    for path in wanted:  # each answer: "<id> blob <size>", the bytes, a newline
+    for path in counted:  # each answer: "<id> blob <size>", the bytes, a newline
         end = answer.index(b"\n", at)
         size = int(answer[at:end].split()[2])
         sources[path] = answer[end + 1:end + 1 + size].decode(errors="replace")
@@ -265,10 +265,10 @@ def size_rows(shapes):
 
 def ranked_rows(rankings):
     """Yields the highest ranks of each tree, side by side."""
-    for place in range(RANKS):
-        cells = [ranking[place] if place < len(ranking) else "" for ranking in rankings]
+    for rank in range(RANKS):
+        cells = [ranking[rank] if rank < len(ranking) else "" for ranking in rankings]
         if any(cells):
-            yield place + 1, *cells
+            yield rank + 1, *cells
 
 
 def folder_rows(trees):

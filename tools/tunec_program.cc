@@ -72,7 +72,7 @@ int GuardedMain(int argc, char** argv) {
     std::fputs("error: not enough memory\n", stderr);
   } catch (const std::exception& exception) {
     // fmt throws if it cannot write.
-    if (LostStandardOutput()) return kExitOk;
+    if (HasLostStandardOutput()) return kExitOk;
     if (std::ferror(stderr) != 0) return kExitUserMistake;
     std::fprintf(stderr, "error: internal: %s\n", exception.what());
   }
@@ -86,7 +86,7 @@ int RunTunec(int argc, char** argv) {
   IgnoreFileSizeSignal();
   const int exit_code = GuardedMain(argc, argv);
   // If the report could not be written, for example to a full disk, the command has failed.
-  if (exit_code != kExitOk || !LostStandardOutput()) return exit_code;
+  if (exit_code != kExitOk || !HasLostStandardOutput()) return exit_code;
   std::fputs("error: cannot write to standard output\n", stderr);
   return kExitUserMistake;
 }

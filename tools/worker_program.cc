@@ -62,7 +62,7 @@ int RunWorker(int argc, char** argv) {
   try {
     if (words.size() == 2 && words[0] == "--repeat") {
       const int exit_code = Repeat(std::string(words[1]));
-      if (exit_code != EXIT_SUCCESS || !LostStandardOutput()) return exit_code;
+      if (exit_code != EXIT_SUCCESS || !HasLostStandardOutput()) return exit_code;
       std::fputs("tunec-worker: error: cannot write to standard output\n", stderr);
       return 2;
     }

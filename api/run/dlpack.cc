@@ -18,10 +18,10 @@ constexpr int kCpu = 1;
 constexpr int kCuda = 2;
 constexpr int kCudaHost = 3;  // host memory that GPUs can access
 
-bool IsCompatible(const DLDataType& given, DataType wanted) {
-  const DLDataType type = DlpackType(wanted);
+bool IsCompatible(const DLDataType& given, DataType expected) {
+  const DLDataType type = DlpackType(expected);
   if (given.bits != type.bits || given.lanes != 1) return false;
-  return given.code == type.code || (wanted == DataType::kBool && given.code == kDLUInt);
+  return given.code == type.code || (expected == DataType::kBool && given.code == kDLUInt);
 }
 
 std::string TypeText(const DLDataType& type) {
@@ -38,7 +38,7 @@ std::string ShapeText(std::span<const int64_t> shape) {
 
 // Returns the text of a spec's shape. A negative size, which matches every size, is printed as
 // "any".
-std::string WantedText(std::span<const int64_t> shape) {
+std::string SpecShapeText(std::span<const int64_t> shape) {
   std::vector<std::string> sizes;
   for (const int64_t size : shape) sizes.push_back(size < 0 ? "any" : std::to_string(size));
   return fmt::format("[{}]", fmt::join(sizes, "x"));
@@ -57,10 +57,10 @@ std::string DeviceText(const DLDevice& device) {
 
 // Returns whether a tensor is in host memory or on the GPU `number`, which runs the executable.
 // Fails for any other device.
-Result<BufferPlace> PlaceOf(const DLDevice& device, std::optional<int> number) {
+Result<BufferLocation> LocationOf(const DLDevice& device, std::optional<int> number) {
   const auto type = static_cast<int>(device.device_type);
-  if (type == kCpu || type == kCudaHost) return BufferPlace::kHost;
-  if (type == kCuda && number == device.device_id) return BufferPlace::kDevice;
+  if (type == kCpu || type == kCudaHost) return BufferLocation::kHost;
+  if (type == kCuda && number == device.device_id) return BufferLocation::kDevice;
   return Fail(ErrorCode::kInvalidArgument, "is on {}, expected the CPU ({}){}", DeviceText(device),
               kCpu, number ? fmt::format(" or GPU {}, which runs the model", *number) : "");
 }
@@ -84,14 +84,15 @@ Result<std::span<const int64_t>> CheckedShape(const DLTensor* tensor, const Tens
   // The number of dimensions is compared first: the array `shape` must not be read beyond it.
   if (tensor->ndim != static_cast<int64_t>(spec.shape.size()))
     return wrong(fmt::format("has {} dimensions, expected {} of shape {}", tensor->ndim,
-                             spec.shape.size(), WantedText(spec.shape)));
+                             spec.shape.size(), SpecShapeText(spec.shape)));
   if (tensor->ndim > 0 && tensor->shape == nullptr) return wrong("has no shape");
   const std::span<const int64_t> shape = ShapeOf(*tensor);
-  const auto fits = [](int64_t given, int64_t wanted) {
-    return wanted < 0 ? given >= 0 : given == wanted;
+  const auto fits = [](int64_t given, int64_t expected) {
+    return expected < 0 ? given >= 0 : given == expected;
   };
   if (std::ranges::equal(shape, spec.shape, fits)) return shape;
-  return wrong(fmt::format("has shape {}, expected {}", ShapeText(shape), WantedText(spec.shape)));
+  return wrong(
+      fmt::format("has shape {}, expected {}", ShapeText(shape), SpecShapeText(spec.shape)));
 }
 
 Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
@@ -101,15 +102,15 @@ Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
     return Fail(ErrorCode::kInvalidArgument, "{} '{}' {}", what, spec.name, problem);
   };
   if (tensor == nullptr) return wrong(fmt::format("is null, expected {}", FormatType(spec)));
-  const Result<BufferPlace> place = PlaceOf(tensor->device, device);
-  if (!place) return wrong(place.error().message);
+  const Result<BufferLocation> location = LocationOf(tensor->device, device);
+  if (!location) return wrong(location.error().message);
   if (!IsCompatible(tensor->dtype, spec.type))
     return wrong(fmt::format("has type {}, expected {}", TypeText(tensor->dtype), Name(spec.type)));
   TUNEC_ASSIGN(const std::span<const int64_t> shape, CheckedShape(tensor, spec, what));
-  if (!LiesIn(shape, tensor->strides, order))
+  if (!IsDenseIn(shape, tensor->strides, order))
     return wrong(fmt::format("has strides that are not dense {}", OrderText(order)));
-  if (tensor->data == nullptr) return TensorData{nullptr, *place};
-  return TensorData{static_cast<std::byte*>(tensor->data) + tensor->byte_offset, *place};
+  if (tensor->data == nullptr) return TensorData{nullptr, *location};
+  return TensorData{static_cast<std::byte*>(tensor->data) + tensor->byte_offset, *location};
 }
 
 }  // namespace tunec

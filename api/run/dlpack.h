@@ -25,7 +25,7 @@ Result<std::span<const int64_t>> CheckedShape(const DLTensor* tensor, const Tens
 /// The address of a tensor's elements, in host or device memory.
 struct TensorData {
   void* data = nullptr;
-  BufferPlace place = BufferPlace::kHost;
+  BufferLocation location = BufferLocation::kHost;
 };
 
 /// Returns the data of a tensor. Fails with kInvalidArgument if the tensor does not have the spec's

@@ -17,7 +17,7 @@ namespace tunec {
 
 /// Specs and layouts of inputs and outputs as callers see them, if some tensors are not row-major.
 /// The executable's own specs have the axes in the order of the memory layouts.
-struct LaidEdges {
+struct EdgesWithLayouts {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<AxisOrder> input_orders;
@@ -32,7 +32,7 @@ struct tunec_executable {
   std::string report;  // as JSON
   std::shared_ptr<const tunec::AnyShape> any_shape;
   std::string note = {};  // a line for tunec_notes about how the model was loaded
-  std::unique_ptr<const tunec::LaidEdges> laid;  // null: all are row-major
+  std::unique_ptr<const tunec::EdgesWithLayouts> edges;  // null: all are row-major
   /// The watched file of a bundle; null: no file.
   std::shared_ptr<const tunec::WatchedFile> file = nullptr;
   /// Compiles the model again for tensors with the layouts in `layouts_json`, a JSON object like

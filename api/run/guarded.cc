@@ -25,7 +25,7 @@ thread_local const char* latest_error_text = "";
 
 }  // namespace
 
-void KeepMessage(const Error& error) noexcept {
+void StoreMessage(const Error& error) noexcept {
   try {
     latest_error = error.Format();
     // The prefix is for terminals, not for messages that a program receives.
@@ -37,18 +37,18 @@ void KeepMessage(const Error& error) noexcept {
   }
 }
 
-void KeepMessage(const std::bad_alloc& failure) noexcept {
+void StoreMessage(const std::bad_alloc& failure) noexcept {
   try {
     const std::string_view text = failure.what();
     const bool says_nothing = text == std::bad_alloc().what();
-    KeepMessage(
+    StoreMessage(
         MakeError(ErrorCode::kResourceLimit, "{}", says_nothing ? "not enough memory" : text));
   } catch (...) {
-    KeepMessage("not enough memory");
+    StoreMessage("not enough memory");
   }
 }
 
-void KeepMessage(const char* text) noexcept { latest_error_text = text; }
+void StoreMessage(const char* text) noexcept { latest_error_text = text; }
 
 const char* LatestMessage() noexcept { return latest_error_text; }
 

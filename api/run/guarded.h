@@ -17,13 +17,13 @@
 namespace tunec {
 
 /// Stores the message that tunec_error_message returns next in this thread.
-void KeepMessage(const Error& error) noexcept;
+void StoreMessage(const Error& error) noexcept;
 /// Stores the exception's text if the text has details, such as the size of the allocation
 /// (ir/allocate_array.h).
-void KeepMessage(const std::bad_alloc& failure) noexcept;
+void StoreMessage(const std::bad_alloc& failure) noexcept;
 /// Stores a text without a copy, so no memory is needed. `text` must be valid as long as the
 /// program runs.
-void KeepMessage(const char* text) noexcept;
+void StoreMessage(const char* text) noexcept;
 const char* LatestMessage() noexcept;
 
 /// Runs `body` and converts its result or its exception to a status.
@@ -32,16 +32,16 @@ int Guarded(Body body) noexcept {
   try {
     Status status = body();
     if (status) return TUNEC_OK;
-    KeepMessage(status.error());
+    StoreMessage(status.error());
     return static_cast<int>(status.error().code);
   } catch (const std::bad_alloc& failure) {
-    KeepMessage(failure);
+    StoreMessage(failure);
     return TUNEC_RESOURCE_LIMIT;
   } catch (const std::exception& exception) {
-    KeepMessage(Error{ErrorCode::kInternal, exception.what(), std::nullopt});
+    StoreMessage(Error{ErrorCode::kInternal, exception.what(), std::nullopt});
     return TUNEC_INTERNAL_ERROR;
   } catch (...) {
-    KeepMessage("an exception of unknown type");
+    StoreMessage("an exception of unknown type");
     return TUNEC_INTERNAL_ERROR;
   }
 }
@@ -51,8 +51,8 @@ int Guarded(Body body) noexcept {
 /// have is not zero, because the library would ignore this member silently. For messages:
 /// tunec_`kind` is the type, `name` the argument's name, and `members` the word for the members.
 template <class Struct>
-Result<Struct> KnownPart(const Struct& given, std::string_view kind, std::string_view name,
-                         std::string_view members) {
+Result<Struct> CopyKnownMembers(const Struct& given, std::string_view kind, std::string_view name,
+                                std::string_view members) {
   constexpr size_t kEntry = sizeof(void*);
   constexpr size_t kMost = 64 * kEntry;  // no struct is larger: a larger size was not initialised
   static_assert(sizeof(Struct) % kEntry == 0 && sizeof(Struct) <= kMost);

@@ -10,7 +10,7 @@ namespace tunec {
 Result<BundleOptions> OptionsOf(const tunec_load_options* options) {
   tunec_load_options known = {};
   if (options != nullptr) {
-    TUNEC_ASSIGN(known, KnownPart(*options, "load_options", "options", "members"));
+    TUNEC_ASSIGN(known, CopyKnownMembers(*options, "load_options", "options", "members"));
   }
   constexpr size_t kMostThreads = 4096;
   if (known.threads > kMostThreads)

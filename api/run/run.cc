@@ -21,11 +21,11 @@ const TensorSpec* At(const std::vector<TensorSpec>& specs, size_t index) {
   return index < specs.size() ? &specs[index] : nullptr;
 }
 const std::vector<TensorSpec>& InputsOf(const tunec_executable& executable) {
-  if (executable.laid) return executable.laid->inputs;
+  if (executable.edges) return executable.edges->inputs;
   return executable.any_shape ? executable.any_shape->Inputs() : executable.executable->Inputs();
 }
 const std::vector<TensorSpec>& OutputsOf(const tunec_executable& executable) {
-  if (executable.laid) return executable.laid->outputs;
+  if (executable.edges) return executable.edges->outputs;
   return executable.any_shape ? executable.any_shape->Outputs() : executable.executable->Outputs();
 }
 const TensorSpec* Input(const tunec_executable* executable, size_t index) {
@@ -37,10 +37,10 @@ const TensorSpec* Output(const tunec_executable* executable, size_t index) {
 
 // Return the layouts of all inputs or outputs; null if all are row-major.
 const std::vector<AxisOrder>* InputOrders(const tunec_executable& executable) {
-  return executable.laid ? &executable.laid->input_orders : nullptr;
+  return executable.edges ? &executable.edges->input_orders : nullptr;
 }
 const std::vector<AxisOrder>* OutputOrders(const tunec_executable& executable) {
-  return executable.laid ? &executable.laid->output_orders : nullptr;
+  return executable.edges ? &executable.edges->output_orders : nullptr;
 }
 const AxisOrder& OrderAt(const std::vector<AxisOrder>* orders, size_t index) {
   static const AxisOrder row_major;
@@ -77,7 +77,7 @@ int IndexOf(const std::vector<TensorSpec>& specs, const char* name) {
 template <class Pointer>
 struct Buffers {
   std::vector<Pointer> data;
-  std::vector<BufferPlace> places;
+  std::vector<BufferLocation> locations;
 };
 
 template <class Pointer>
@@ -85,7 +85,7 @@ Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
                const std::vector<AxisOrder>* orders, std::string_view what,
                std::optional<int> device, Buffers<Pointer>& buffers) {
   buffers.data.clear();
-  buffers.places.clear();
+  buffers.locations.clear();
   if (specs.empty()) return {};
   if (tensors == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the array of {}s is null", what);
@@ -93,7 +93,7 @@ Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
     TUNEC_ASSIGN(const TensorData tensor,
                  CheckedData(tensors[i], specs[i], OrderAt(orders, i), what, device));
     buffers.data.push_back(tensor.data);
-    buffers.places.push_back(tensor.place);
+    buffers.locations.push_back(tensor.location);
   }
   return {};
 }
@@ -104,7 +104,8 @@ struct RunTensors {
   Buffers<void*> to;
 
   RunOptions Options(void* stream, RunReturn returns) const {
-    return {.inputs = from.places, .outputs = to.places, .stream = stream, .returns = returns};
+    return {
+        .inputs = from.locations, .outputs = to.locations, .stream = stream, .returns = returns};
   }
 };
 thread_local RunTensors tensors;
@@ -126,7 +127,7 @@ Result<std::vector<Shape>> ShapesOf(const tunec_executable& executable,
   for (size_t i = 0; i < specs.size(); ++i) {
     TUNEC_ASSIGN(const std::span<const int64_t> shape, CheckedShape(given[i], specs[i], "input"));
     const AxisOrder& order = OrderAt(InputOrders(executable), i);
-    shapes.push_back(order.empty() ? Shape(shape.begin(), shape.end()) : LaidShape(shape, order));
+    shapes.push_back(order.empty() ? Shape(shape.begin(), shape.end()) : StoredShape(shape, order));
   }
   return shapes;
 }
@@ -307,7 +308,7 @@ int tunec_run_with_options(tunec_executable* executable, DLTensor* const* inputs
   return tunec::Guarded([&]() -> Status {
     tunec_run_options known = {};
     if (options != nullptr) {
-      TUNEC_ASSIGN(known, tunec::KnownPart(*options, "run_options", "options", "members"));
+      TUNEC_ASSIGN(known, tunec::CopyKnownMembers(*options, "run_options", "options", "members"));
     }
     const auto returns = known.queued != 0 ? tunec::RunReturn::kQueued : tunec::RunReturn::kDone;
     return tunec::Run(executable, inputs, outputs, known.stream, returns);

@@ -52,42 +52,42 @@ bool IsWhole(const Expr& constant) {
 }
 
 // Returns the largest change f(x + error) - f(x - error) of a function that never decreases.
-Expr Step(const Bounded& x, const std::function<Expr(const Expr&)>& function) {
+Expr Step(const BoundedValue& x, const std::function<Expr(const Expr&)>& function) {
   const Expr at = Expr::Cast(x.value, kWide);
   return function(at + x.error) - function(at - x.error);
 }
 
 // An argument, and another one within its error whose function value differs most.
-struct Steepest {
+struct SteepestPair {
   Expr from, to;
 };
 
 // Returns the pair for a function that is convex or concave in x or in |x|. Returns none for a
 // function whose slope never exceeds kGreatestSlope. Requires: FunctionErrorOf supports `op`.
-std::optional<Steepest> SteepestOf(ScalarOp op, const Expr& x, const Expr& error) {
+std::optional<SteepestPair> FindSteepestPair(ScalarOp op, const Expr& x, const Expr& error) {
   const Expr size = Abs(x);
   switch (op) {
     case ScalarOp::kExp:
     case ScalarOp::kExpm1:
-      return Steepest{x, x + error};
+      return SteepestPair{x, x + error};
     case ScalarOp::kSqrt:
     case ScalarOp::kRsqrt:
     case ScalarOp::kLog:
     case ScalarOp::kLog2:
     case ScalarOp::kLog10:
-      return Steepest{x, AboveZero(x - error)};
+      return SteepestPair{x, AboveZero(x - error)};
     case ScalarOp::kLog1p:
-      return Steepest{x, Max(x - error, Number(-1))};
+      return SteepestPair{x, Max(x - error, Number(-1))};
     case ScalarOp::kAcosh:
-      return Steepest{x, Max(x - error, Number(1))};
+      return SteepestPair{x, Max(x - error, Number(1))};
     case ScalarOp::kSinh:
     case ScalarOp::kCosh:
     case ScalarOp::kTan:
-      return Steepest{size, size + error};
+      return SteepestPair{size, size + error};
     case ScalarOp::kAsin:
     case ScalarOp::kAcos:
     case ScalarOp::kAtanh:
-      return Steepest{size, Min(size + error, Number(1))};
+      return SteepestPair{size, Min(size + error, Number(1))};
     case ScalarOp::kTanh:
     case ScalarOp::kErf:
     case ScalarOp::kGelu:
@@ -110,10 +110,10 @@ constexpr double kGreatestSlope = 1.13;
 
 class Bounder {
  public:
-  using Leaf = std::function<Bounded(const Expr&)>;
+  using Leaf = std::function<BoundedValue(const Expr&)>;
   explicit Bounder(const Leaf& leaf) : leaf_(leaf) {}
 
-  Bounded Of(const Expr& expr) const {
+  BoundedValue Of(const Expr& expr) const {
     switch (expr.kind()) {
       case ExprKind::kConstant:
         return {PromoteToFloat64(expr), Number(0), IsWhole(expr)};
@@ -133,9 +133,9 @@ class Bounder {
   }
 
  private:
-  Bounded OfApply(const Expr& expr) const;
-  static Expr ErrorOf(const Expr& expr, const Expr& value, const std::vector<Bounded>& of);
-  static Bounded OfCast(const Bounded& x, DataType from, DataType to);
+  BoundedValue OfApply(const Expr& expr) const;
+  static Expr ErrorOf(const Expr& expr, const Expr& value, const std::vector<BoundedValue>& of);
+  static BoundedValue OfCast(const BoundedValue& x, DataType from, DataType to);
 
   const Leaf& leaf_;
 };
@@ -159,8 +159,8 @@ bool IsSteppy(ScalarOp op) {
   }
 }
 
-bool IsWholeResult(ScalarOp op, const std::vector<Bounded>& of) {
-  const auto whole = [](const Bounded& x) { return x.whole; };
+bool IsWholeResult(ScalarOp op, const std::vector<BoundedValue>& of) {
+  const auto whole = [](const BoundedValue& x) { return x.whole; };
   switch (op) {
     case ScalarOp::kFloor:
     case ScalarOp::kCeil:
@@ -187,12 +187,12 @@ bool IsWholeResult(ScalarOp op, const std::vector<Bounded>& of) {
 }
 
 // Returns the error of a product; the errors of both factors may be large.
-Expr ProductError(const Bounded& a, const Bounded& b) {
+Expr ProductError(const BoundedValue& a, const BoundedValue& b) {
   const Expr first = Plus(Times(Magnitude(a.value), b.error), Times(Magnitude(b.value), a.error));
   return Plus(first, Times(a.error, b.error));
 }
 
-Expr QuotientError(const Bounded& a, const Bounded& b, const Expr& value) {
+Expr QuotientError(const BoundedValue& a, const BoundedValue& b, const Expr& value) {
   Expr above = Plus(a.error, Times(Magnitude(value), b.error));
   if (IsZero(above)) return above;
   const Expr size = Abs(Expr::Cast(b.value, kWide));
@@ -203,7 +203,7 @@ Expr QuotientError(const Bounded& a, const Bounded& b, const Expr& value) {
 
 // Returns the error of a - b * floor(a / b), or with truncation instead of floor. It is at least
 // |b| if the error of a and b may change the rounded quotient.
-Expr RemainderError(ScalarOp op, const Bounded& a, const Bounded& b) {
+Expr RemainderError(ScalarOp op, const BoundedValue& a, const BoundedValue& b) {
   const Expr x = Expr::Cast(a.value, kWide);
   const Expr y = Expr::Cast(b.value, kWide);
   Expr error = Plus(a.error, Times(Magnitude(x / y), b.error));
@@ -214,7 +214,7 @@ Expr RemainderError(ScalarOp op, const Bounded& a, const Bounded& b) {
   return Max(error, Where(moved, Abs(y)));
 }
 
-Expr PowerError(const Bounded& a, const Bounded& b, const Expr& value) {
+Expr PowerError(const BoundedValue& a, const BoundedValue& b, const Expr& value) {
   Expr error = Number(0);
   if (!IsZero(a.error)) {
     const Expr size = Abs(a.value);
@@ -228,7 +228,7 @@ Expr PowerError(const Bounded& a, const Bounded& b, const Expr& value) {
   return Plus(error, Magnitude(value) * (Unary(ScalarOp::kExp, exponent) - Number(1)));
 }
 
-Expr ComparisonError(const Bounded& a, const Bounded& b) {
+Expr ComparisonError(const BoundedValue& a, const BoundedValue& b) {
   if (a.value.type() == DataType::kBool) return Larger(a.error, b.error);
   Expr near = Plus(a.error, b.error);
   if (IsZero(near)) return near;
@@ -237,7 +237,7 @@ Expr ComparisonError(const Bounded& a, const Bounded& b) {
   return Where(unsure, Number(1));
 }
 
-Expr SelectError(const Bounded& condition, const Bounded& yes, const Bounded& no,
+Expr SelectError(const BoundedValue& condition, const BoundedValue& yes, const BoundedValue& no,
                  const Expr& value) {
   const Expr either = Larger(yes.error, no.error);
   if (IsZero(condition.error)) {
@@ -250,24 +250,24 @@ Expr SelectError(const Bounded& condition, const Bounded& yes, const Bounded& no
 
 // Returns the error of and, or, xor, not and shifts. If an operand may be off, every integer result
 // is allowed.
-Expr BitsError(const std::vector<Bounded>& of, DataType type) {
+Expr BitsError(const std::vector<BoundedValue>& of, DataType type) {
   Expr any = Number(0);
-  for (const Bounded& x : of) any = Larger(any, x.error);
+  for (const BoundedValue& x : of) any = Larger(any, x.error);
   if (IsZero(any) || type == DataType::kBool) return any;
   return Where(IsPositive(any), Number(std::exp2(8.0 * static_cast<double>(SizeOf(type)))));
 }
 
-Expr FunctionErrorOf(ScalarOp op, const Bounded& x, const Expr& value) {
+Expr FunctionErrorOf(ScalarOp op, const BoundedValue& x, const Expr& value) {
   Expr error = Number(0);
   if (!x.IsExact()) {
-    const auto steepest = SteepestOf(op, x.value, x.error);
+    const auto steepest = FindSteepestPair(op, x.value, x.error);
     error = steepest ? Abs(Unary(op, steepest->to) - Unary(op, steepest->from))
                      : x.error * Number(kGreatestSlope);
   }
   return AddRelative(error, value, FunctionError(op));
 }
 
-Expr Bounder::ErrorOf(const Expr& expr, const Expr& value, const std::vector<Bounded>& of) {
+Expr Bounder::ErrorOf(const Expr& expr, const Expr& value, const std::vector<BoundedValue>& of) {
   const ScalarOp op = expr.node().op;
   switch (op) {
     case ScalarOp::kAdd:
@@ -314,7 +314,7 @@ Expr Bounder::ErrorOf(const Expr& expr, const Expr& value, const std::vector<Bou
     case ScalarOp::kShl:
     case ScalarOp::kShr:
       return BitsError(of, expr.type());
-    default:  // a function; SteepestOf fails if it is unknown
+    default:  // a function; FindSteepestPair fails if it is unknown
       return FunctionErrorOf(op, of[0], value);
   }
 }
@@ -334,18 +334,18 @@ bool IsRounded(ScalarOp op) {
   }
 }
 
-Bounded Bounder::OfApply(const Expr& expr) const {
+BoundedValue Bounder::OfApply(const Expr& expr) const {
   const ScalarOp op = expr.node().op;
-  std::vector<Bounded> of;
+  std::vector<BoundedValue> of;
   std::vector<Expr> values;
   for (const Expr& operand : expr.operands()) {
     of.push_back(Of(operand));
     values.push_back(of.back().value);
   }
-  Bounded result{Expr::Apply(op, std::move(values)), Number(0), IsWholeResult(op, of)};
+  BoundedValue result{Expr::Apply(op, std::move(values)), Number(0), IsWholeResult(op, of)};
   result.error = ErrorOf(expr, result.value, of);
   const bool exact = result.IsExact();
-  for (const Bounded& operand : of) result.stepped |= operand.stepped;
+  for (const BoundedValue& operand : of) result.stepped |= operand.stepped;
   result.stepped = !exact && (result.stepped || IsSteppy(op));
   if (IsRounded(op)) {
     result.error = AddRounding(result.error, result.value, expr.type(), result.whole);
@@ -353,8 +353,8 @@ Bounded Bounder::OfApply(const Expr& expr) const {
   return result;
 }
 
-Bounded Bounder::OfCast(const Bounded& x, DataType from, DataType to) {
-  Bounded result = x;
+BoundedValue Bounder::OfCast(const BoundedValue& x, DataType from, DataType to) {
+  BoundedValue result = x;
   result.value = Expr::Cast(x.value, IsFloat(to) ? kWide : to);
   if (to == DataType::kBool && from != DataType::kBool) {
     result.error = ComparisonError(x, {Expr::Cast(Number(0), x.value.type()), Number(0)});
@@ -376,7 +376,7 @@ Bounded Bounder::OfCast(const Bounded& x, DataType from, DataType to) {
 
 }  // namespace
 
-Bounded BoundOf(const Expr& expr, const std::function<Bounded(const Expr&)>& leaf) {
+BoundedValue BoundOf(const Expr& expr, const std::function<BoundedValue(const Expr&)>& leaf) {
   return Bounder(leaf).Of(expr);
 }
 

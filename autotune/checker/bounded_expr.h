@@ -12,7 +12,7 @@ namespace tunec {
 
 /// A value and its error. The error of a bool is 1 if legal evaluations may give true or false,
 /// else 0.
-struct Bounded {
+struct BoundedValue {
   Expr value;            // floats as f64, integers and bools unchanged
   Expr error;            // f64, not negative; the literal 0: exact
   bool whole = false;    // an integer of any type; sums and products of integers are exact
@@ -22,7 +22,7 @@ struct Bounded {
 
 /// Returns the value of an expression and its error. `leaf` returns the value and error of reads,
 /// accumulators and incoming values.
-Bounded BoundOf(const Expr& expr, const std::function<Bounded(const Expr&)>& leaf);
+BoundedValue BoundOf(const Expr& expr, const std::function<BoundedValue(const Expr&)>& leaf);
 
 /// Returns `error + relative * |value|`. For an infinite value the second summand is 0.
 Expr AddRelative(const Expr& error, const Expr& value, double relative);

@@ -99,14 +99,14 @@ bool RoundsOperands(const Compute& compute, const Accuracy& accuracy) {
 // Returns the tolerance of a mode that rounds operands. It is at least the error of two bfloat16
 // limbs, which store 16 bits of an operand, more than the mode's rounding does. The error of the
 // sequential evaluation may be smaller by luck, if equally rounded operands cancel.
-double AllowedOfRounded(double sequential, double scale, const Compute& compute,
-                        const ContractionScale& sum) {
-  return std::max(sequential, kErrorOfTwoTerms) + OrderTolerance(compute) +
+double ToleranceOfRounded(double sequential, double scale, const Compute& compute,
+                          const ContractionScale& sum) {
+  return std::max(sequential, kErrorOfTwoBf16Parts) + OrderTolerance(compute) +
          (sum.flushed + sum.rounded) / scale;
 }
 
 // Returns the tolerance of a group with a contraction whose operands are not rounded.
-double AllowedOfOrder(double sequential, const Accuracy& accuracy) {
+double ToleranceOfUnrounded(double sequential, const Accuracy& accuracy) {
   constexpr double kLuckOfOrder = 1.5;
   const bool free = accuracy.mode == AccuracyMode::kF32;
   return (free ? kLuckOfOrder : 1) * sequential + kFloat32Ulp;
@@ -169,10 +169,10 @@ void SetTolerances(std::vector<OutputChecker>& checkers, const Compute& compute,
     checker.scale = std::max(magnitude, LargestFinite(checker.expected));
     if (checker.scale == 0) checker.scale = 1;
     const double sequential = MeasureError(checker.sequential, checker).e;
-    checker.allowed = contraction ? AllowedOfOrder(sequential, accuracy)
+    checker.allowed = contraction ? ToleranceOfUnrounded(sequential, accuracy)
                                   : std::max(2 * sequential, kOtherGroups + FunctionError(compute));
     if (contraction && RoundsOperands(compute, accuracy))
-      checker.allowed = AllowedOfRounded(sequential, checker.scale, compute, *contraction);
+      checker.allowed = ToleranceOfRounded(sequential, checker.scale, compute, *contraction);
     if (accuracy.mode == AccuracyMode::kBound) checker.allowed = accuracy.bound;
     if (SizeOf(type) == 2) checker.allowed += RoundingOf(type);
   }

@@ -15,13 +15,13 @@ namespace {
 constexpr DataType kWide = DataType::kF64;
 
 // Properties that all elements of a tensor have.
-struct Known {
+struct TensorProperties {
   bool exact = true;     // equal in every legal evaluation
   bool whole = true;     // integers, of any type
   bool stepped = false;  // some error is from a step
-  bool operator==(const Known&) const = default;
+  bool operator==(const TensorProperties&) const = default;
 
-  void Add(const Bounded& value) {
+  void Add(const BoundedValue& value) {
     exact = exact && value.IsExact();
     whole = whole && value.whole;
     stepped = stepped || value.stepped;
@@ -40,14 +40,14 @@ bool IsArgument(const Tensor& tensor) {
 // A statement with the bounds of its values and combinations.
 struct BoundedStatement {
   std::vector<Read> bound_reads;
-  std::vector<Bounded> values;
-  std::vector<Bounded> combine;   // with a reducer
-  std::vector<Bounded> finalise;  // with a reducer that has `finalise`
+  std::vector<BoundedValue> values;
+  std::vector<BoundedValue> combine;   // with a reducer
+  std::vector<BoundedValue> finalise;  // with a reducer that has `finalise`
 };
 
-class Bounding {
+class StatementBounder {
  public:
-  Bounding(const Compute& compute, const std::vector<double>& sum_errors)
+  StatementBounder(const Compute& compute, const std::vector<double>& sum_errors)
       : compute_(compute), sum_errors_(compute.statements.size()) {
     const std::vector<StatementId> sums = FloatSums(compute);
     for (size_t i = 0; i < sums.size(); ++i) sum_errors_[sums[i]] = sum_errors.at(i);
@@ -67,16 +67,16 @@ class Bounding {
 
   const Compute& compute_;
   IdVector<StatementId, double> sum_errors_;  // 0 for other statements
-  IdVector<TensorId, Known> known_;
+  IdVector<TensorId, TensorProperties> known_;
   IdVector<TensorId, std::optional<TensorId>> bounds_;  // error tensor of each tensor; none: exact
 };
 
-Bounded Leaf(Expr value, Expr error, const Known& known) {
+BoundedValue Leaf(Expr value, Expr error, const TensorProperties& known) {
   return {std::move(value), known.exact ? Expr::Constant(0.0, kWide) : std::move(error),
           known.whole, known.stepped};
 }
 
-BoundedStatement Bounding::Bound(StatementId id) const {
+BoundedStatement StatementBounder::Bound(StatementId id) const {
   const Statement& statement = compute_.statements[id];
   BoundedStatement bounded;
   std::vector<int> slots;  // slot of the error tensor's read for each read
@@ -91,7 +91,7 @@ BoundedStatement Bounding::Bound(StatementId id) const {
   const auto read_of = [&](const Expr& expr) {
     const int slot = expr.node().slot;
     const Read& read = statement.reads[slot];
-    Bounded leaf =
+    BoundedValue leaf =
         Leaf(PromoteToFloat64(expr), Expr::Read(slots[slot], kWide), known_[read.tensor]);
     if (read.guard)
       leaf.whole = leaf.whole && std::floor(read.guard->outside) == read.guard->outside;
@@ -104,8 +104,8 @@ BoundedStatement Bounding::Bound(StatementId id) const {
 
 // Bounds the expressions of a reducer. Write k keeps its slot. The slots of the error tensors
 // follow those of all writes, in the order of the writes.
-void Bounding::BoundReducer(const Statement& statement, double sum_error,
-                            BoundedStatement& bounded) const {
+void StatementBounder::BoundReducer(const Statement& statement, double sum_error,
+                                    BoundedStatement& bounded) const {
   const Reducer& reducer = *statement.reducer;
   const auto slot_of = [&](int k) {
     int slot = static_cast<int>(statement.writes.size());
@@ -114,7 +114,7 @@ void Bounding::BoundReducer(const Statement& statement, double sum_error,
   };
   const auto leaf = [&](const Expr& expr) {
     const int k = expr.node().slot;
-    const Known& known = known_[statement.writes[k].tensor];
+    const TensorProperties& known = known_[statement.writes[k].tensor];
     const bool incoming = expr.kind() == ExprKind::kIncoming;
     return Leaf(PromoteToFloat64(expr),
                 incoming ? Expr::Incoming(slot_of(k), kWide) : Expr::Accumulator(slot_of(k), kWide),
@@ -124,7 +124,7 @@ void Bounding::BoundReducer(const Statement& statement, double sum_error,
   for (const Expr& last : reducer.finalise) bounded.finalise.push_back(BoundOf(last, leaf));
   if (!IsFloatSum(statement)) return;
   // The error of a partial sum depends on the order, but that of the whole sum is known.
-  Bounded& term = bounded.values[0];
+  BoundedValue& term = bounded.values[0];
   term.error = AddRelative(term.error, term.value, sum_error);
   term.whole = false;
   if (known_[statement.writes[0].tensor].exact) return;
@@ -134,14 +134,14 @@ void Bounding::BoundReducer(const Statement& statement, double sum_error,
 
 // Repeats until nothing changes, since a statement may read tensors written by itself or by a later
 // statement.
-void Bounding::Learn() {
-  for (IdVector<TensorId, Known> before; before != known_;) {
+void StatementBounder::Learn() {
+  for (IdVector<TensorId, TensorProperties> before; before != known_;) {
     before = known_;
     for (const StatementId s : compute_.statements.ids()) {
       const Statement& statement = compute_.statements[s];
       const BoundedStatement bounded = Bound(s);
       for (size_t k = 0; k < statement.writes.size(); ++k) {
-        Known& known = known_[statement.writes[k].tensor];
+        TensorProperties& known = known_[statement.writes[k].tensor];
         known.Add(bounded.values[k]);
         if (!bounded.combine.empty()) known.Add(bounded.combine[k]);
         if (!bounded.finalise.empty()) known.Add(bounded.finalise[k]);
@@ -150,7 +150,7 @@ void Bounding::Learn() {
   }
 }
 
-void Bounding::AddTensors(Compute& result) {
+void StatementBounder::AddTensors(Compute& result) {
   bounds_.assign(compute_.tensors.size(), std::nullopt);
   for (const TensorId t : compute_.tensors.ids()) {
     if (known_[t].exact) continue;
@@ -163,11 +163,11 @@ void Bounding::AddTensors(Compute& result) {
   }
 }
 
-void Append(std::vector<Expr>& exprs, const std::vector<Bounded>& bounded, size_t k) {
+void Append(std::vector<Expr>& exprs, const std::vector<BoundedValue>& bounded, size_t k) {
   if (!bounded.empty()) exprs.push_back(bounded[k].error);
 }
 
-Statement Bounding::Rewrite(const Statement& statement, BoundedStatement bounded) const {
+Statement StatementBounder::Rewrite(const Statement& statement, BoundedStatement bounded) const {
   Statement result = statement;
   std::ranges::move(bounded.bound_reads, std::back_inserter(result.reads));
   for (size_t k = 0; k < bounded.values.size(); ++k) result.values[k] = bounded.values[k].value;
@@ -210,7 +210,7 @@ bool IsHandy(const Compute& compute) {
   });
 }
 
-std::optional<Compute> Bounding::Run() {
+std::optional<Compute> StatementBounder::Run() {
   Learn();
   bool stepped = false;
   for (const TensorId t : compute_.tensors.ids()) {
@@ -235,7 +235,7 @@ std::vector<StatementId> FloatSums(const Compute& compute) {
   return sums;
 }
 
-double TermsOf(const Statement& sum) {
+double CountTerms(const Statement& sum) {
   double terms = 1;
   for (const VarId v : sum.iterators.ids()) {
     const auto uses = [&](const IndexExpr& e) { return e.Uses(v); };
@@ -247,14 +247,14 @@ double TermsOf(const Statement& sum) {
 }
 
 double LargestSumError(const Statement& sum) {
-  return (TermsOf(sum) + 1) * RoundingOf(sum.values[0].type());
+  return (CountTerms(sum) + 1) * RoundingOf(sum.values[0].type());
 }
 
 std::string BoundTensor(const std::string& tensor) { return tensor + ".bound"; }
 
 std::optional<Compute> WithErrorBounds(const Compute& compute,
                                        const std::vector<double>& sum_errors) {
-  return Bounding(compute, sum_errors).Run();
+  return StatementBounder(compute, sum_errors).Run();
 }
 
 bool HasSteps(const Compute& compute) {

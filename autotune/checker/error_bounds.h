@@ -16,7 +16,7 @@ namespace tunec {
 std::vector<StatementId> FloatSums(const Compute& compute);
 
 /// Returns the number of terms of each element of a sum of FloatSums.
-double TermsOf(const Statement& sum);
+double CountTerms(const Statement& sum);
 
 /// Returns the greatest error of a sum of FloatSums in any order, relative to the sum of its terms'
 /// magnitudes.

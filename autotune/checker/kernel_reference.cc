@@ -136,15 +136,15 @@ double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results
 }
 
 // The sums of a compute whose values an evaluation also returns.
-struct Sums {
+struct ReferenceSums {
   std::optional<StatementId> contraction;  // last contraction
   bool check_steps = false;                // WithErrorBounds bounds some output
   std::vector<StatementId> watched;        // sums whose magnitudes are needed
   int computed_factors = 0;                // ComputedFactors, if the mode rounds operands
 };
 
-Sums SumsOf(const Compute& compute, const Accuracy& accuracy) {
-  Sums sums{.contraction = LastContraction(compute), .check_steps = HasSteps(compute)};
+ReferenceSums SumsOf(const Compute& compute, const Accuracy& accuracy) {
+  ReferenceSums sums{.contraction = LastContraction(compute), .check_steps = HasSteps(compute)};
   if (sums.contraction && OperandError(accuracy.mode) > 0)
     sums.computed_factors = ComputedFactors(compute, *sums.contraction);
   if (sums.check_steps) {
@@ -184,7 +184,7 @@ class ReferenceEvaluation {
   const Compute& compute_;
   const Accuracy& accuracy_;
   const Evaluation& evaluation_;
-  Sums sums_;
+  ReferenceSums sums_;
 };
 
 Compute ReferenceEvaluation::Wide() const {

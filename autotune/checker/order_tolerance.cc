@@ -38,13 +38,13 @@ std::set<TensorId> FromSums(const Compute& compute) {
   return found;
 }
 
-std::optional<double> LargestOf(const Compute& compute, TensorId wanted,
+std::optional<double> LargestOf(const Compute& compute, TensorId tensor,
                                 std::span<const Array> arguments) {
   size_t position = 0;
   for (const TensorId id : compute.tensors.ids()) {
     const TensorRole role = compute.tensors[id].role;
     if (role != TensorRole::kInput && role != TensorRole::kWeight) continue;
-    if (id != wanted) {
+    if (id != tensor) {
       ++position;
       continue;
     }
@@ -56,7 +56,7 @@ std::optional<double> LargestOf(const Compute& compute, TensorId wanted,
 }  // namespace
 
 double OrderTolerance(const Statement& sum) {
-  const double roundings = (kMostProducts + 1) * TermsOf(sum);
+  const double roundings = (kMostProducts + 1) * CountTerms(sum);
   return std::min(roundings, kLambda * std::sqrt(roundings)) * RoundingOf(sum.values[0].type());
 }
 
@@ -102,7 +102,7 @@ double FlushTolerance(const Compute& compute, StatementId id, std::span<const Ar
     if (!largest) return 0;
     of_a_product += 2 * *largest;
   }
-  return TermsOf(sum) * of_a_product * kSmallestNormal;
+  return CountTerms(sum) * of_a_product * kSmallestNormal;
 }
 
 }  // namespace tunec

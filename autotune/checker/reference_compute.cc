@@ -195,15 +195,15 @@ Compute WithContiguousIterator(const Compute& compute) {
     if (!best || extent(v) >= extent(*best)) best = v;
   }
   if (!best) return result;
-  const auto lay_out = [&](TensorId id, const std::vector<IndexExpr>& index) {
+  const auto set_layout = [&](TensorId id, const std::vector<IndexExpr>& index) {
     Tensor& tensor = result.tensors[id];
     const int dimension = DimensionOf(index, *best);
     if (dimension >= 0 && tensor.layout.IsRowMajor()) {
       tensor.layout = LayoutWithLast(tensor, dimension);
     }
   };
-  for (const Read& read : heaviest.reads) lay_out(read.tensor, read.index);
-  for (const Write& write : heaviest.writes) lay_out(write.tensor, write.index);
+  for (const Read& read : heaviest.reads) set_layout(read.tensor, read.index);
+  for (const Write& write : heaviest.writes) set_layout(write.tensor, write.index);
   return result;
 }
 

@@ -41,14 +41,14 @@ std::vector<int64_t> SampleBlocks(std::span<const int64_t> extents, int64_t coun
   const int64_t all =
       std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies());
   TUNEC_CHECK(count > 0 && count <= all, "{} of {} blocks", count, all);
-  const auto wanted = static_cast<size_t>(count);
+  const auto required = static_cast<size_t>(count);
   std::set<int64_t> blocks;
   constexpr size_t kMostAxes = 6;
   const uint64_t corners = uint64_t{1} << std::min(extents.size(), kMostAxes);
-  for (uint64_t corner = 0; corner < corners && blocks.size() < wanted; ++corner)
+  for (uint64_t corner = 0; corner < corners && blocks.size() < required; ++corner)
     blocks.insert(CornerBlock(extents, corner));
   Random random(StreamSeed(seed, "blocks"));
-  while (blocks.size() < wanted)
+  while (blocks.size() < required)
     blocks.insert(static_cast<int64_t>(random.Below(static_cast<uint64_t>(all))));
   return {blocks.begin(), blocks.end()};
 }

@@ -48,7 +48,7 @@ double MeasureGain(Target target, const MacInstruction& by) {
     if (!plain_now || !now) return kUnknown;
     plain = turn == 0 ? *plain_now : Combine(plain, *plain_now);
     ceiling = turn == 0 ? *now : Combine(ceiling, *now);
-    if (!plain.Provisional() && !ceiling.Provisional()) break;
+    if (!plain.IsProvisional() && !ceiling.IsProvisional()) break;
   }
   return plain.flops > 0 ? ceiling.flops / plain.flops : kUnknown;
 }

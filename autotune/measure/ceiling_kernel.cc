@@ -108,7 +108,7 @@ CeilingKernel Plain(DataType type, const Target& target, int64_t rounds) {
 
 // Makes the kernel of a tile intrinsic. Vectors have three rows by four columns of accumulators,
 // matrices two by two.
-CeilingKernel OfTiles(const TileIntrinsic& intrinsic, int64_t rounds) {
+CeilingKernel MakeTileKernel(const TileIntrinsic& intrinsic, int64_t rounds) {
   using enum TileAxis;
   const bool matrix = intrinsic.extents[static_cast<size_t>(kRow)] > 1;
   const int64_t accumulators = matrix ? kTiles : kVectors;
@@ -146,7 +146,7 @@ CeilingKernel OfTiles(const TileIntrinsic& intrinsic, int64_t rounds) {
 
 CeilingKernel MakeCeilingKernel(const MacInstruction& by, const Target& target, int64_t rounds) {
   return by.intrinsic == nullptr ? Plain(by.operand, target, rounds)
-                                 : OfTiles(*by.intrinsic, rounds);
+                                 : MakeTileKernel(*by.intrinsic, rounds);
 }
 
 int64_t UsualRounds(const MacInstruction& by) {

@@ -18,22 +18,22 @@ Status Ceilings::Load() {
 }
 
 Status Ceilings::Ensure() {
-  if (roofline_ && !roofline_->Provisional()) return {};
+  if (roofline_ && !roofline_->IsProvisional()) return {};
   return MeasureAgain(Float32Fma());
 }
 
 // Measures the ceiling at most once per tuning, even if the measurement failed.
 Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   const std::optional<ArithmeticCeiling> known = Find(by);
-  const bool sure = known && !known->Provisional();
-  if (sure || PastOf(by).measured > 0) return {};
+  const bool sure = known && !known->IsProvisional();
+  if (sure || FindPast(by).measured > 0) return {};
   return MeasureAgain(by);
 }
 
 // Measures the ceiling again, unless it was measured kMostMeasured times. The ceiling of float32 is
 // measured together with those of caches and memory.
 Status Ceilings::MeasureAgain(const MacInstruction& by) {
-  if (PastOf(by).measured == kMostMeasured) return {};
+  if (FindPast(by).measured == kMostMeasured) return {};
   return &by == &Float32Fma() ? MeasureMachine() : MeasureArithmetic(by);
 }
 
@@ -41,7 +41,7 @@ Status Ceilings::MeasureMachine() {
   if (!meters_.machine) return {};
   ++past_[Float32Fma().name].measured;
   const Result<Roofline> now = meters_.machine();
-  if (!now) return OwnFault(now.error());
+  if (!now) return FailIfInternal(now.error());
   TUNEC_ASSIGN(roofline_, RecordRoofline(database_, target_, *now));
   return {};
 }
@@ -52,7 +52,7 @@ Status Ceilings::MeasureArithmetic(const MacInstruction& by) {
   if (!meters_.arithmetic || !roofline_) return {};
   ++past_[by.name].measured;
   const Result<ArithmeticCeiling> now = meters_.arithmetic(by);
-  if (!now) return OwnFault(now.error());
+  if (!now) return FailIfInternal(now.error());
   Roofline with = *roofline_;
   const std::optional<ArithmeticCeiling> known = Find(by);
   with.arithmetics[by.name] = known ? Combine(*known, *now) : *now;
@@ -60,7 +60,7 @@ Status Ceilings::MeasureArithmetic(const MacInstruction& by) {
   return {};
 }
 
-Result<bool> Ceilings::Meet(const KernelArithmetic& arithmetic, double flops_per_second) {
+Result<bool> Ceilings::NoteRate(const KernelArithmetic& arithmetic, double flops_per_second) {
   const MacInstruction& by = *arithmetic.by;
   TUNEC_RETURN_IF_ERROR(EnsureArithmetic(by));
   const double rate = flops_per_second * arithmetic.work;
@@ -77,7 +77,7 @@ std::optional<ArithmeticCeiling> Ceilings::Find(const MacInstruction& by) const 
   return roofline_ ? roofline_->CeilingOf(by) : std::nullopt;
 }
 
-Ceilings::Past Ceilings::PastOf(const MacInstruction& by) const {
+Ceilings::Past Ceilings::FindPast(const MacInstruction& by) const {
   const auto found = past_.find(by.name);
   return found == past_.end() ? Past{} : found->second;
 }
@@ -99,9 +99,9 @@ double Ceilings::BytesPerSecond() const {
   return 20e9 * (target_.device ? target_.device->processors : target_.host.threads);
 }
 
-bool Ceilings::Firm(const MacInstruction& by) const {
+bool Ceilings::IsFirm(const MacInstruction& by) const {
   const std::optional<ArithmeticCeiling> known = Find(by);
-  return known && !known->Provisional() && PastOf(by).fastest <= known->flops;
+  return known && !known->IsProvisional() && FindPast(by).fastest <= known->flops;
 }
 
 }  // namespace tunec

@@ -38,7 +38,7 @@ class Ceilings {
   /// second. Measures the ceiling first if EnsureArithmetic would. A kernel above the ceiling
   /// proves the ceiling too low, so the ceiling is measured again, at most three times in all.
   /// Returns true if this has raised the ceiling.
-  Result<bool> Meet(const KernelArithmetic& arithmetic, double flops_per_second);
+  Result<bool> NoteRate(const KernelArithmetic& arithmetic, double flops_per_second);
 
   const std::optional<Roofline>& Known() const { return roofline_; }
   /// Returns the useful operations per second that an arithmetic allows a kernel. If the ceiling is
@@ -50,7 +50,7 @@ class Ceilings {
   double BytesPerSecond() const;
   /// Returns true if a search may end at the arithmetic's ceiling: the ceiling was measured on an
   /// idle machine, and no kernel has exceeded it.
-  bool Firm(const MacInstruction& by) const;
+  bool IsFirm(const MacInstruction& by) const;
 
  private:
   // The history of one arithmetic's ceiling.
@@ -63,7 +63,7 @@ class Ceilings {
   Status MeasureAgain(const MacInstruction& by);
   Status MeasureMachine();
   Status MeasureArithmetic(const MacInstruction& by);
-  Past PastOf(const MacInstruction& by) const;
+  Past FindPast(const MacInstruction& by) const;
 
   Database& database_;
   const Target& target_;

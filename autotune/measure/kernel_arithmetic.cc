@@ -38,7 +38,7 @@ bool HasTypesOf(const TileIntrinsic& intrinsic, const MultiplyAdd& of) {
          types == std::pair(intrinsic.right.type, intrinsic.left.type);
 }
 
-const MacInstruction* DoneBy(const MultiplyAdd& of, const Tiles& tiles) {
+const MacInstruction* FindInstruction(const MultiplyAdd& of, const Tiles& tiles) {
   const auto tile = std::ranges::find_if(
       tiles, [&](const TileIntrinsic* intrinsic) { return HasTypesOf(*intrinsic, of); });
   return tile == tiles.end() ? PlainMac(of.type) : MacOf(**tile);
@@ -46,7 +46,7 @@ const MacInstruction* DoneBy(const MultiplyAdd& of, const Tiles& tiles) {
 
 /// Numbers of multiply-adds per instruction, in the order of the statements. A null instruction
 /// stands for multiply-adds of integers, for which no ceiling is measured.
-class Shares {
+class MultiplyAddCounts {
  public:
   void Add(const MacInstruction* by, double amount) {
     const auto known = std::ranges::find(amounts_, by, &Share::by);
@@ -84,21 +84,21 @@ class Shares {
   std::vector<Share> amounts_;
 };
 
-Shares MultiplyAddsOf(const Compute& compute, const Tiles& tiles) {
-  Shares shares;
+MultiplyAddCounts MultiplyAddsOf(const Compute& compute, const Tiles& tiles) {
+  MultiplyAddCounts shares;
   for (const Statement& statement : compute.statements) {
     const double instances = CountInstances(statement);
     VisitMultiplyAdds(statement.values, statement.reducer, [&](const MultiplyAdd& one) {
       // Sums of integers without a product compute indices, so they are not counted.
       if (one.product == nullptr && !IsFloat(one.type)) return;
-      shares.Add(DoneBy(one, tiles), instances);
+      shares.Add(FindInstruction(one, tiles), instances);
     });
   }
   return shares;
 }
 
-Shares FloatOperationsOf(const Compute& compute) {
-  Shares shares;
+MultiplyAddCounts FloatOperationsOf(const Compute& compute) {
+  MultiplyAddCounts shares;
   for (const Statement& statement : compute.statements) {
     const double instances = CountInstances(statement);
     const auto see = [&](const Expr& node) {
@@ -120,9 +120,9 @@ bool SplitsOperands(const Schedule& schedule) {
 }
 
 // Returns a freedom that allows every rounding, so that the steps apply under any accuracy mode.
-RoundingFreedom AnyContract() {
+RoundingFreedom AllowAnyRounding() {
   RoundingFreedom any = ReductionOrder::kAny;
-  any.least_terms = 1;
+  any.min_bf16_parts = 1;
   any.tf32_operands = true;
   return any;
 }
@@ -132,10 +132,10 @@ RoundingFreedom AnyContract() {
 std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule,
                                              const Target& target) {
   if (target.device) return std::nullopt;
-  const Result<Compute> rewritten = ApplyComputeSteps(lowering, schedule, AnyContract());
+  const Result<Compute> rewritten = ApplyComputeSteps(lowering, schedule, AllowAnyRounding());
   // A schedule that does not apply is never run, so the result does not matter.
   const Compute& compute = rewritten ? *rewritten : lowering;
-  const Shares shares = MultiplyAddsOf(compute, TilesOf(schedule));
+  const MultiplyAddCounts shares = MultiplyAddsOf(compute, TilesOf(schedule));
   const MacInstruction* most = shares.Most();
   const double integers = shares.Of(nullptr);
   if (integers > (most == nullptr ? 0 : shares.Of(most))) return std::nullopt;

@@ -75,8 +75,8 @@ LoadSample LoadSample::Now() {
   return sample;
 }
 
-double OthersShare(const LoadSample& before, const LoadSample& after,
-                   std::span<const int> processors, int threads) {
+double ShareOfOtherProcesses(const LoadSample& before, const LoadSample& after,
+                             std::span<const int> processors, int threads) {
   const double seconds = after.clock - before.clock;
   const auto count = static_cast<double>(processors.size());
   double taken = before.own - after.own;
@@ -95,7 +95,7 @@ double OthersShare(const LoadSample& before, const LoadSample& after,
 }
 
 double LoadMeter::Share() const {
-  return OthersShare(start_, LoadSample::Now(), AllowedProcessors(), threads_);
+  return ShareOfOtherProcesses(start_, LoadSample::Now(), AllowedProcessors(), threads_);
 }
 
 double BusyShare(int threads) {

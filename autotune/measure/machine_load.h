@@ -33,8 +33,8 @@ struct LoadSample {
 /// between two samples: 0 is nothing, 1 is all. Only these `processors` count. The share is 0 if
 /// other processes leave enough processors free. It is also 0 if the system does not count the
 /// times, or hides one of the processors, as a container may do.
-double OthersShare(const LoadSample& before, const LoadSample& after,
-                   std::span<const int> processors, int threads);
+double ShareOfOtherProcesses(const LoadSample& before, const LoadSample& after,
+                             std::span<const int> processors, int threads);
 
 /// A meter of the share that other processes have had since it was made, for a process with
 /// `threads` threads.

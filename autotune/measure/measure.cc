@@ -31,7 +31,7 @@ TrialStatus StatusOf(ErrorCode code) {
   return TrialStatus::kCompileError;
 }
 
-Measurement FailedBy(const Error& error) {
+Measurement MakeFailedMeasurement(const Error& error) {
   return {.status = StatusOf(error.code), .message = error.message};
 }
 
@@ -326,8 +326,8 @@ Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
     const std::vector<size_t>& bytes = candidate.argument_bytes;
     TUNEC_ASSIGN(const double once, candidate.kernel->Seconds(1));
     const Lap lap =
-        LapFor(static_cast<int64_t>(std::accumulate(bytes.begin(), bytes.end(), size_t{0})),
-               cache_bytes, once);
+        ChooseLap(static_cast<int64_t>(std::accumulate(bytes.begin(), bytes.end(), size_t{0})),
+                  cache_bytes, once);
     const DeviceCall call{candidate.code, candidate.arguments, candidate.workspace.address};
     TUNEC_ASSIGN(candidate.cold, ColdRuns::Make(*device, call, bytes, lap));
   }
@@ -388,7 +388,7 @@ Result<std::vector<double>> Workbench::Impl::Time(LoadedCandidate& candidate,
     return TimeRuns(run, known, policy, SteadyClock(), before);
   }
   const auto run_other = [&](int times) { return Seconds(*other, times); };
-  return TimeBeside(run, {run_other, best->seconds}, policy, SteadyClock(), before);
+  return TimeInTurns(run, {run_other, best->seconds}, policy, SteadyClock(), before);
 }
 
 Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& candidate,
@@ -459,7 +459,7 @@ CompiledCandidate Workbench::Compile(const CandidateRequest& request) const {
   Stopwatch watch;
   try {
     const Status status = impl_->CompileInto(request, *candidate.impl_);
-    if (!status) candidate.impl_->failure = FailedBy(status.error());
+    if (!status) candidate.impl_->failure = MakeFailedMeasurement(status.error());
   } catch (const std::bad_alloc&) {
     candidate.impl_->failure = {.status = TrialStatus::kOutOfMemory,
                                 .message = "no memory while compiling"};
@@ -485,7 +485,7 @@ Measurement Workbench::Measure(CompiledCandidate candidate,
   }
   if (!result) {
     const bool no_memory = result.error().code == ErrorCode::kResourceLimit;
-    result = FailedBy(result.error());
+    result = MakeFailedMeasurement(result.error());
     if (no_memory) result->status = TrialStatus::kOutOfMemory;
   }
   result->compile_ms = candidate.impl_->compile_ms;
@@ -504,7 +504,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
     }
     Result<LoadedCandidate> one = impl_->Load(*candidates[i].impl_);
     if (one) loaded[i] = std::move(*one);
-    if (!one) results[i] = FailedBy(one.error());
+    if (!one) results[i] = MakeFailedMeasurement(one.error());
   }
   const Clock clock = SteadyClock();
   for (int round = 0; round < rounds; ++round) {
@@ -519,7 +519,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
         results[i].samples.push_back(samples->back());
         continue;
       }
-      results[i] = FailedBy(samples.error());
+      results[i] = MakeFailedMeasurement(samples.error());
       loaded[i].reset();
     }
   }

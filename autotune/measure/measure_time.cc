@@ -60,9 +60,9 @@ Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double
   return samples;
 }
 
-Result<std::vector<double>> TimeBeside(const TimeOf& time_of, const KnownRuns& other,
-                                       const TimingPolicy& policy, const Clock& clock,
-                                       std::optional<double> before) {
+Result<std::vector<double>> TimeInTurns(const TimeOf& time_of, const ReferenceRuns& other,
+                                        const TimingPolicy& policy, const Clock& clock,
+                                        std::optional<double> before) {
   if (before && IsLost(*before, other.known, policy)) return std::vector{*before};
   TUNEC_ASSIGN(const double first, time_of(1));
   if (IsLost(first, other.known, policy)) return std::vector{first};

@@ -37,7 +37,7 @@ Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double
                                      std::optional<double> before = std::nullopt);
 
 /// Runs of another kernel that is known to take `known` seconds.
-struct KnownRuns {
+struct ReferenceRuns {
   TimeOf time_of;
   double known = 0;
 };
@@ -47,9 +47,9 @@ struct KnownRuns {
 /// the other kernel was first timed. The order of the two kernels changes with every turn. The
 /// other rules are those of TimeRuns, with the other kernel as the best. A warm-up run that is far
 /// slower than the other kernel is returned unscaled, as the only sample.
-Result<std::vector<double>> TimeBeside(const TimeOf& time_of, const KnownRuns& other,
-                                       const TimingPolicy& policy, const Clock& clock,
-                                       std::optional<double> before = std::nullopt);
+Result<std::vector<double>> TimeInTurns(const TimeOf& time_of, const ReferenceRuns& other,
+                                        const TimingPolicy& policy, const Clock& clock,
+                                        std::optional<double> before = std::nullopt);
 
 /// Returns the number of runs in one sample of a kernel that takes `seconds`.
 int RunsPerSample(double seconds, const TimingPolicy& policy);

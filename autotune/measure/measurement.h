@@ -38,7 +38,7 @@ struct Incumbent {
 struct Measurement {
   TrialStatus status = TrialStatus::kOk;
   /// Seconds per run. For a wrong result, the time of the checked run. On a device the times are
-  /// scaled as if the incumbent took its recorded time (TimeBeside). If the host emulates the
+  /// scaled as if the incumbent took its recorded time (TimeInTurns). If the host emulates the
   /// target's device, the only entry is the predicted time, since times of the emulation are
   /// meaningless.
   std::vector<double> samples;

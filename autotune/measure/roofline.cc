@@ -89,18 +89,18 @@ namespace {
 // Returns the least time of the traffic alone.
 RooflineBound TrafficBound(const Roofline& roofline, double bytes) {
   RooflineBound traffic{0, Ceiling::kMemory};
-  double placed = 0;
-  for (size_t level = 0; level < roofline.caches.size() && placed < bytes; ++level) {
+  double assigned = 0;
+  for (size_t level = 0; level < roofline.caches.size() && assigned < bytes; ++level) {
     const CacheCeiling& cache = roofline.caches[level];
-    if (cache.bytes_per_second <= 0 || cache.bytes <= placed) continue;
-    const double here = std::min(bytes, cache.bytes) - placed;
+    if (cache.bytes_per_second <= 0 || cache.bytes <= assigned) continue;
+    const double here = std::min(bytes, cache.bytes) - assigned;
     // A measured rate of a cache level may be too low, but a cache is never slower than memory.
     traffic.seconds += here / std::max(cache.bytes_per_second, roofline.bytes_per_second);
     traffic.by = static_cast<Ceiling>(level + 1);
-    placed += here;
+    assigned += here;
   }
-  if (placed < bytes || bytes == 0) {
-    traffic.seconds += (bytes - placed) / roofline.bytes_per_second;
+  if (assigned < bytes || bytes == 0) {
+    traffic.seconds += (bytes - assigned) / roofline.bytes_per_second;
     traffic.by = Ceiling::kMemory;
   }
   return traffic;
@@ -113,7 +113,7 @@ std::optional<RooflineBound> Roofline::BoundFor(const std::optional<KernelArithm
   const RooflineBound traffic = TrafficBound(*this, bytes);
   if (!arithmetic) return traffic;
   const std::optional<ArithmeticCeiling> ceiling = CeilingOf(*arithmetic->by);
-  if (!ceiling || ceiling->Provisional()) return std::nullopt;
+  if (!ceiling || ceiling->IsProvisional()) return std::nullopt;
   const double seconds = flops / *PeakFlops(*arithmetic);
   return seconds >= traffic.seconds ? RooflineBound{seconds, Ceiling::kArithmetic} : traffic;
 }
@@ -126,7 +126,7 @@ std::array<CacheCeiling, 3> CachesOf(const Target& target) {
           CacheCeiling{static_cast<double>(target.host.l3_bytes)}};
 }
 
-Status OwnFault(const Error& error) {
+Status FailIfInternal(const Error& error) {
   return error.code == ErrorCode::kInternal ? std::unexpected(error) : Status();
 }
 
@@ -188,12 +188,12 @@ Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
     // The ceiling of float32 was measured together with those of caches and memory.
     if (by == &Float32Fma() || !MissingFeatures(*by, target).empty()) continue;
     const std::optional<ArithmeticCeiling> known = roofline.CeilingOf(*by);
-    if (known && !known->Provisional()) continue;
+    if (known && !known->IsProvisional()) continue;
     const Result<ArithmeticCeiling> ceiling = MeasureArithmetic(target, *by);
     if (ceiling) {
       roofline.arithmetics[by->name] = known ? Combine(*known, *ceiling) : *ceiling;
     } else {
-      TUNEC_RETURN_IF_ERROR(OwnFault(ceiling.error()));
+      TUNEC_RETURN_IF_ERROR(FailIfInternal(ceiling.error()));
     }
   }
   return roofline;
@@ -205,7 +205,7 @@ Result<Roofline> RecordedOrMeasured(const Database* database, const Target& targ
   if (database != nullptr) {
     TUNEC_ASSIGN(machine, RecordedRoofline(*database, target));
   }
-  if (!machine || !machine->Sure()) {
+  if (!machine || !machine->IsReliable()) {
     TUNEC_ASSIGN(const Roofline measured, MeasureRoofline(target));
     machine = machine ? Combine(*machine, measured) : measured;
   }

@@ -39,7 +39,7 @@ inline constexpr double kMostDisturbance = 0.05;
 struct ArithmeticCeiling {
   double flops = 0;        // operations per second, two per multiply-add, all threads
   double disturbance = 0;  // share of the machine that other processes had
-  bool Provisional() const { return disturbance > kMostDisturbance; }
+  bool IsProvisional() const { return disturbance > kMostDisturbance; }
   bool operator==(const ArithmeticCeiling&) const = default;
 };
 
@@ -65,10 +65,10 @@ struct Roofline {
   const ArithmeticCeiling& Float32() const;
   /// Returns true if the roofline was measured on a busy machine: caches and memory are measured
   /// together with float32.
-  bool Provisional() const { return Float32().Provisional(); }
+  bool IsProvisional() const { return Float32().IsProvisional(); }
   /// Returns true if rates relative to the roofline are meaningful: it is not provisional, and L1
   /// was measured. Earlier versions did not measure caches.
-  bool Sure() const { return !Provisional() && caches[0].bytes_per_second > 0; }
+  bool IsReliable() const { return !IsProvisional() && caches[0].bytes_per_second > 0; }
 
   /// Returns the ceiling of the arithmetic; none if it was not measured.
   std::optional<ArithmeticCeiling> CeilingOf(const MacInstruction& by) const;
@@ -97,7 +97,7 @@ Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstr
 
 /// Returns the error if it is internal (kInternal), else success. A machine that lacks the target's
 /// vectors or the memory cannot measure a ceiling, and the caller continues without the ceiling.
-Status OwnFault(const Error& error);
+Status FailIfInternal(const Error& error);
 
 /// Combines two measurements. A disturbance can only lower a ceiling, so the greater one is valid.
 /// The result has the disturbance of the greater one, or the smaller of both disturbances if the

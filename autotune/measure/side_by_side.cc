@@ -19,8 +19,9 @@ std::vector<int> ProcessorsOf(int thread, int threads, std::span<const int> proc
 ThreadTeam::ThreadTeam(int threads) : times_(static_cast<size_t>(threads)) {
   const std::vector<int> processors = AllowedProcessors();
   for (int thread = 0; thread < threads; ++thread)
-    threads_.emplace_back(
-        [this, thread, own = ProcessorsOf(thread, threads, processors)] { Live(thread, own); });
+    threads_.emplace_back([this, thread, own = ProcessorsOf(thread, threads, processors)] {
+      RunThread(thread, own);
+    });
 }
 
 ThreadTeam::~ThreadTeam() {
@@ -29,8 +30,8 @@ ThreadTeam::~ThreadTeam() {
   rounds_.notify_all();
 }
 
-void ThreadTeam::Live(int thread, std::span<const int> processors) {
-  StayOn(processors);
+void ThreadTeam::RunThread(int thread, std::span<const int> processors) {
+  RestrictThreadTo(processors);
   for (uint32_t seen = 0;; ++seen) {
     rounds_.wait(seen);
     if (stop_) return;

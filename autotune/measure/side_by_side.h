@@ -39,7 +39,7 @@ class ThreadTeam {
     double processor = 0;
     double end = 0;
   };
-  void Live(int thread, std::span<const int> processors);
+  void RunThread(int thread, std::span<const int> processors);
   void RunOnce(int thread);
 
   std::vector<Times> times_;

@@ -14,12 +14,12 @@ class CoordinateDescent : public Strategy {
   std::vector<Candidate> Propose(const SearchSpace& space, const History& history, int count,
                                  Random& random) const override {
     Proposals proposals(history, count);
-    const std::vector<Tried> ranked = history.Ranked();
-    for (size_t i = 0; i < std::min(ranked.size(), kStarts) && !proposals.Full(); ++i) {
+    const std::vector<TriedCandidate> ranked = history.Ranked();
+    for (size_t i = 0; i < std::min(ranked.size(), kStarts) && !proposals.IsFull(); ++i) {
       std::vector<Candidate> around = Neighbours(space, *ranked[i].candidate);
       // The neighbours are shuffled: a batch may hold only a part of them, and the first knobs must
       // not always be favoured.
-      for (size_t n = 0; n < around.size() && !proposals.Full(); ++n) {
+      for (size_t n = 0; n < around.size() && !proposals.IsFull(); ++n) {
         std::swap(around[n], around[n + random.Below(around.size() - n)]);
         proposals.Offer(std::move(around[n]), "descend");
       }

@@ -36,13 +36,13 @@ class EvolutionaryStrategy : public Strategy {
  public:
   std::vector<Candidate> Propose(const SearchSpace& space, const History& history, int count,
                                  Random& random) const override {
-    std::vector<Tried> parents = history.Ranked();
+    std::vector<TriedCandidate> parents = history.Ranked();
     if (parents.size() > kParents) parents.resize(kParents);
     const auto anywhere = MakeRandomStrategy();
     if (parents.empty()) return anywhere->Propose(space, history, count, random);
     Proposals proposals(history, count);
     constexpr int kTriesPerCandidate = 30;
-    for (int t = 0; t < kTriesPerCandidate * count && !proposals.Full(); ++t) {
+    for (int t = 0; t < kTriesPerCandidate * count && !proposals.IsFull(); ++t) {
       if (Chance(random, kRandomPercent)) {
         for (Candidate& one : anywhere->Propose(space, history, 1, random)) {
           proposals.Offer(std::move(one), "random");
@@ -56,13 +56,13 @@ class EvolutionaryStrategy : public Strategy {
 
  private:
   // Returns the faster of two parents drawn at random.
-  static const Candidate& Parent(const std::vector<Tried>& parents, Random& random) {
+  static const Candidate& Parent(const std::vector<TriedCandidate>& parents, Random& random) {
     const uint64_t a = random.Below(parents.size());
     const uint64_t b = random.Below(parents.size());
     return *parents[std::min(a, b)].candidate;
   }
 
-  static Candidate Child(const SearchSpace& space, const std::vector<Tried>& parents,
+  static Candidate Child(const SearchSpace& space, const std::vector<TriedCandidate>& parents,
                          Random& random) {
     const Candidate& mother = Parent(parents, random);
     const Candidate& father = Parent(parents, random);

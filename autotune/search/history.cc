@@ -9,13 +9,13 @@ namespace tunec {
 namespace {
 
 // Orders the fastest first; among equal times the smaller text goes first.
-bool IsBefore(const Tried& a, const Tried& b) {
+bool IsBefore(const TriedCandidate& a, const TriedCandidate& b) {
   return std::tie(a.seconds, a.schedule) < std::tie(b.seconds, b.schedule);
 }
 
 }  // namespace
 
-void History::Add(Tried tried) {
+void History::Add(TriedCandidate tried) {
   if (!seen_.insert(tried.schedule).second) return;
   constexpr double kProgress = 0.99;
   const std::optional<double> best = Best();
@@ -23,10 +23,10 @@ void History::Add(Tried tried) {
       tried.status == TrialStatus::kOk && (!best || tried.seconds < kProgress * *best);
   stale_ = progress ? 0 : stale_ + 1;
   tried_.push_back(std::move(tried));
-  LetCompete(tried_.size() - 1);
+  CompareWithBest(tried_.size() - 1);
 }
 
-void History::LetCompete(size_t index) {
+void History::CompareWithBest(size_t index) {
   if (tried_[index].status != TrialStatus::kOk) return;
   if (!best_ || IsBefore(tried_[index], tried_[*best_])) best_ = index;
 }
@@ -37,9 +37,9 @@ std::optional<double> History::Best() const {
 
 std::string History::BestSchedule() const { return best_ ? tried_[*best_].schedule : ""; }
 
-std::vector<Tried> History::Ranked() const {
-  std::vector<Tried> ranked;
-  for (const Tried& tried : tried_) {
+std::vector<TriedCandidate> History::Ranked() const {
+  std::vector<TriedCandidate> ranked;
+  for (const TriedCandidate& tried : tried_) {
     if (tried.status == TrialStatus::kOk && tried.candidate) ranked.push_back(tried);
   }
   std::ranges::sort(ranked, IsBefore);
@@ -49,7 +49,7 @@ std::vector<Tried> History::Ranked() const {
 bool History::IsHopeless(int sketch) const {
   constexpr double kFactor = 4;
   std::optional<double> own;
-  for (const Tried& tried : tried_) {
+  for (const TriedCandidate& tried : tried_) {
     if (!tried.candidate || tried.candidate->sketch != sketch) continue;
     if (tried.status == TrialStatus::kOk)
       own = std::min(own.value_or(tried.seconds), tried.seconds);
@@ -61,7 +61,7 @@ void History::SetSeconds(const std::string& schedule, double seconds) {
   best_.reset();
   for (size_t i = 0; i < tried_.size(); ++i) {
     if (tried_[i].schedule == schedule) tried_[i].seconds = seconds;
-    LetCompete(i);
+    CompareWithBest(i);
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-struct Tried {
+struct TriedCandidate {
   std::optional<Candidate> candidate;  // none: the schedule is not in the search space any more
   std::string schedule;
   TrialStatus status = TrialStatus::kOk;
@@ -20,11 +20,11 @@ struct Tried {
 
 class History {
  public:
-  void Add(Tried tried);
+  void Add(TriedCandidate tried);
 
-  bool Seen(const std::string& schedule) const { return seen_.contains(schedule); }
+  bool HasSeen(const std::string& schedule) const { return seen_.contains(schedule); }
   size_t size() const { return tried_.size(); }
-  bool AnyOk() const { return best_.has_value(); }
+  bool HasCorrect() const { return best_.has_value(); }
   /// Returns the seconds of the fastest correct schedule.
   std::optional<double> Best() const;
   /// Returns the fastest correct schedule, in the space or not; among equal times the smaller text.
@@ -32,13 +32,13 @@ class History {
   std::string BestSchedule() const;
   /// Returns the number of candidates added since the last one that was more than 1 % faster than
   /// all before.
-  int Stale() const { return stale_; }
+  int CountStale() const { return stale_; }
   /// Resets Stale to 0. Called when the space has changed, so that earlier trials without gain do
   /// not count any more.
   void ForgetStaleness() { stale_ = 0; }
   /// Returns the correct candidates of the space, the fastest first; among equal times the smaller
   /// text goes first.
-  std::vector<Tried> Ranked() const;
+  std::vector<TriedCandidate> Ranked() const;
   /// Returns true if the sketch has a correct candidate and even its best takes more than four
   /// times as long as the best of all sketches. The random strategy does not draw from such a
   /// sketch any more.
@@ -47,9 +47,9 @@ class History {
   void SetSeconds(const std::string& schedule, double seconds);
 
  private:
-  void LetCompete(size_t index);
+  void CompareWithBest(size_t index);
 
-  std::vector<Tried> tried_;
+  std::vector<TriedCandidate> tried_;
   std::set<std::string> seen_;
   std::optional<size_t> best_;  // index in tried_ of the fastest correct one; ties as in Ranked
   int stale_ = 0;

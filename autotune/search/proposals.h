@@ -14,10 +14,10 @@ class Proposals {
  public:
   Proposals(const History& history, int count) : history_(history), count_(count) {}
 
-  bool Full() const { return static_cast<int>(list_.size()) >= count_; }
+  bool IsFull() const { return static_cast<int>(list_.size()) >= count_; }
   /// Adds the candidate. Returns false if the candidate was seen before or the list is full.
   bool Offer(Candidate candidate, const char* origin) {
-    if (Full() || history_.Seen(candidate.schedule)) return false;
+    if (IsFull() || history_.HasSeen(candidate.schedule)) return false;
     if (!texts_.insert(candidate.schedule).second) return false;
     candidate.origin = origin;
     list_.push_back(std::move(candidate));

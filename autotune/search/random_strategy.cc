@@ -48,7 +48,7 @@ void OfferAll(const SearchSpace& space, const std::vector<int>& live, int64_t si
               Proposals& proposals, Random& random) {
   std::vector<int64_t> numbers(static_cast<size_t>(size));
   std::iota(numbers.begin(), numbers.end(), 0);
-  for (size_t i = 0; i < numbers.size() && !proposals.Full(); ++i) {
+  for (size_t i = 0; i < numbers.size() && !proposals.IsFull(); ++i) {
     std::swap(numbers[i], numbers[i + random.Below(numbers.size() - i)]);
     proposals.Offer(Numbered(space, live, numbers[i]), "random");
   }
@@ -70,7 +70,7 @@ class RandomStrategy : public Strategy {
       return proposals.Take();
     }
     constexpr int kTriesPerCandidate = 100;
-    for (int t = 0; t < kTriesPerCandidate * count && !proposals.Full(); ++t) {
+    for (int t = 0; t < kTriesPerCandidate * count && !proposals.IsFull(); ++t) {
       proposals.Offer(Drawn(space, live, random), "random");
     }
     return proposals.Take();

@@ -32,7 +32,8 @@ Status RecordRetimed(TaskSearch& search, const std::vector<std::string>& schedul
   for (auto& [record, seconds] : again) {
     record.median_seconds = seconds / factor;
     TUNEC_ASSIGN(const RecordOutcome outcome, database.RecordTrial(search.key(), record));
-    if (outcome == RecordOutcome::kReplaced) search.Retimed(record.schedule, record.median_seconds);
+    if (outcome == RecordOutcome::kReplaced)
+      search.UpdateTime(record.schedule, record.median_seconds);
   }
   return {};
 }
@@ -46,7 +47,7 @@ Status RetimeBest(TaskSearch& search, Measurer& measurer, Database& database) {
   constexpr int kRounds = 7;
   std::vector<std::string> schedules;
   std::vector<CandidateRequest> requests;
-  for (const Tried& tried : search.Ranked()) {
+  for (const TriedCandidate& tried : search.Ranked()) {
     if (schedules.size() == kMost) break;
     if (tried.seconds > kClose * search.progress.best_seconds.value_or(0)) break;
     schedules.push_back(tried.schedule);

@@ -49,10 +49,10 @@ std::string AnalyticText(const Sketch& sketch) {
   return Print(schedule);
 }
 
-int NearestChoice(const Knob& knob, int64_t wanted) {
+int NearestChoice(const Knob& knob, int64_t value) {
   int nearest = 0;
   for (size_t i = 1; i < knob.choices.size(); ++i) {
-    if (std::abs(knob.choices[i] - wanted) < std::abs(knob.choices[nearest] - wanted)) {
+    if (std::abs(knob.choices[i] - value) < std::abs(knob.choices[nearest] - value)) {
       nearest = static_cast<int>(i);
     }
   }

@@ -21,7 +21,7 @@ constexpr size_t kMostNear = 2;
 // meaning.
 std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   constexpr std::string_view kParts[] = {"kind", "cpu", "features", "accuracy"};
-  std::vector<KeyPart> parts = TakeApart(target);
+  std::vector<KeyPart> parts = SplitTargetText(target);
   std::erase_if(parts, [&](const KeyPart& part) {
     return std::ranges::find(kParts, part.name) == std::end(kParts);
   });
@@ -36,7 +36,7 @@ std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey
     return other.target != key.target || (predicted && other.policy != key.policy);
   });
   std::ranges::sort(keys, {}, [&](const TuningKey& other) {
-    return std::make_tuple(WayOfTiming(other.policy) != WayOfTiming(key.policy),
+    return std::make_tuple(TimingMethod(other.policy) != TimingMethod(key.policy),
                            other.workload.text != key.workload.text, other.policy);
   });
   return keys;
@@ -44,10 +44,10 @@ std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey
 
 // Returns the keys of predictions for GPUs of the same architecture, the key's own GPU first.
 std::vector<TuningKey> Predictions(std::vector<TuningKey> keys, const TuningKey& key) {
-  const std::vector<KeyPart> wanted = ArchitectureOf(key.target);
+  const std::vector<KeyPart> architecture = ArchitectureOf(key.target);
   std::erase_if(keys, [&](const TuningKey& other) {
     return IsPrediction(key.policy) || !IsPrediction(other.policy) ||
-           ArchitectureOf(other.target) != wanted;
+           ArchitectureOf(other.target) != architecture;
   });
   std::ranges::sort(keys, {}, [&](const TuningKey& other) {
     return std::make_tuple(other.target != key.target, other.workload.text != key.workload.text,
@@ -73,12 +73,12 @@ Result<Seeds> FindSeeds(const Database& database, const TuningKey& key, size_t p
                         const std::optional<std::string>& earlier_text) {
   Seeds seeds;
   TUNEC_ASSIGN(const std::vector<TuningKey> others,
-               OtherKeys(database, key, KnownTexts(key, earlier_text)));
+               FindOtherKeys(database, key, KnownTexts(key, earlier_text)));
   for (const TuningKey& other : Measurements(others, key)) {
     TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, other, 1));
     std::ranges::move(fastest, std::back_inserter(seeds.measured));
   }
-  std::vector<TuningKey> near = NearOf(others, key);
+  std::vector<TuningKey> near = SelectNearKeys(others, key);
   if (near.size() > kMostNear) near.resize(kMostNear);
   for (const TuningKey& other : near) {
     TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, other, 1));

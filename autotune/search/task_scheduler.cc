@@ -36,8 +36,8 @@ int BatchFor(const std::vector<TaskState>& tasks, size_t chosen, int64_t remaini
   const double share = std::isfinite(total) && total > 0 ? own / total : 1;
   const int least = std::min(4, batch);
   const auto fair = static_cast<int64_t>(std::ceil(share * static_cast<double>(remaining)));
-  const int64_t wanted = std::clamp<int64_t>(fair, least, batch);
-  return static_cast<int>(std::min(wanted, remaining));
+  const int64_t trials = std::clamp<int64_t>(fair, least, batch);
+  return static_cast<int>(std::min(trials, remaining));
 }
 
 }  // namespace

@@ -81,21 +81,21 @@ bool TaskSearch::StillHolds(const Convergence& convergence) const {
       // Without an arithmetic that has a ceiling, the result is false. Earlier versions compared
       // such kernels with the ceiling of float32.
       const std::optional<double> peak = PeakFlops();
-      return peak && (*peak <= convergence.bound || NearCeiling());
+      return peak && (*peak <= convergence.bound || IsNearCeiling());
     }
     case ConvergenceReason::kUnknown:
       break;
   }
-  return history_.Stale() >= Patience() || NearCeiling();
+  return history_.CountStale() >= Patience() || IsNearCeiling();
 }
 
-Status TaskSearch::CatchUp(const Database& database) {
+Status TaskSearch::LoadNewTrials(const Database& database) {
   TUNEC_ASSIGN(const int64_t recorded, database.CountTrials(key_));
   if (recorded == progress.trials) return {};
   progress.trials = recorded;
   TUNEC_ASSIGN(const std::vector<TrialRecord> records, database.Trials(key_));
   for (const TrialRecord& record : records) {
-    if (history_.Seen(record.schedule)) continue;
+    if (history_.HasSeen(record.schedule)) continue;
     if (!space_) records_.push_back(record);
     Take(record);
   }
@@ -146,7 +146,7 @@ void TaskSearch::EnsureSpace(const SketchSource& sketches) {
 }
 
 bool TaskSearch::Offer(std::vector<Candidate>& chosen, Candidate candidate) const {
-  if (history_.Seen(candidate.schedule)) return false;
+  if (history_.HasSeen(candidate.schedule)) return false;
   const auto same = [&](const Candidate& other) { return other.schedule == candidate.schedule; };
   if (std::ranges::any_of(chosen, same)) return false;
   chosen.push_back(std::move(candidate));
@@ -157,7 +157,7 @@ bool TaskSearch::Offer(std::vector<Candidate>& chosen, Candidate candidate) cons
 // next schedule is only needed if the previous one fails. Afterwards all analytic schedules that
 // were not tried yet join the batch.
 void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
-  const bool any = history_.AnyOk();
+  const bool any = history_.HasCorrect();
   const int sketches = any ? space_->Searched() : space_->Naive() + 1;
   const int most = any ? count : 1;
   for (int s = 0; s < sketches && static_cast<int>(chosen.size()) < most; ++s) {
@@ -186,7 +186,7 @@ Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
                database.NearestWorkloads(key_.workload.kind, key_.target, kScheduleVersion));
   std::erase_if(near, [&](const TunedWorkload& other) {
     return other.key.workload.text == key_.workload.text ||
-           WayOfTiming(other.key.policy) != WayOfTiming(key_.policy);
+           TimingMethod(other.key.policy) != TimingMethod(key_.policy);
   });
   std::ranges::sort(near, [&](const TunedWorkload& a, const TunedWorkload& b) {
     const auto order = [&](const TunedWorkload& w) {
@@ -229,11 +229,11 @@ Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
                                                    const Database& database) {
   std::vector<Candidate> chosen;
   if (!seeds_) {
-    TUNEC_ASSIGN(seeds_, FindSeeds(database, key_, kPredictions, EarlierText(task_)));
+    TUNEC_ASSIGN(seeds_, FindSeeds(database, key_, kPredictions, EarlierWorkloadText(task_)));
   }
-  OfferSeeds(chosen, history_.AnyOk() ? count : 1, seeds_->measured, "remeasured");
+  OfferSeeds(chosen, history_.HasCorrect() ? count : 1, seeds_->measured, "remeasured");
   OfferAnalytic(chosen, count);
-  if (!history_.AnyOk()) return chosen;
+  if (!history_.HasCorrect()) return chosen;
   OfferSeeds(chosen, count, seeds_->predicted, "predicted");
   TUNEC_RETURN_IF_ERROR(OfferTransfers(chosen, count, database));
   OfferSearched(chosen, count, spent);
@@ -245,7 +245,7 @@ void TaskSearch::Add(const Candidate& candidate, const TrialRecord& record) {
   ShowBest();
 }
 
-void TaskSearch::Retimed(const std::string& schedule, double seconds) {
+void TaskSearch::UpdateTime(const std::string& schedule, double seconds) {
   history_.SetSeconds(schedule, seconds);
   ShowBest();
 }
@@ -300,10 +300,10 @@ double TaskSearch::ArithmeticSeconds() const {
 // Returns true if the best kernel is within kNearCeiling of the ceiling of its arithmetic. The
 // ceiling of memory does not count: small data is read from caches, faster than from memory. A
 // kernel above the ceiling is not near it, since the ceiling is then too low for this kernel.
-bool TaskSearch::NearCeiling() const {
+bool TaskSearch::IsNearCeiling() const {
   const double rate = BestFlopsPerSecond();
   const std::optional<double> peak = PeakFlops();
-  if (!peak || !ceilings_.Firm(*progress.arithmetic->by)) return false;
+  if (!peak || !ceilings_.IsFirm(*progress.arithmetic->by)) return false;
   return rate <= *peak && rate * kNearCeiling >= *peak;
 }
 
@@ -323,9 +323,9 @@ std::vector<KernelArithmetic> TaskSearch::OtherArithmetics() const {
   return others;
 }
 
-std::vector<const MacInstruction*> TaskSearch::Rivals() const {
+std::vector<const MacInstruction*> TaskSearch::FindRivalArithmetics() const {
   std::vector<const MacInstruction*> rivals;
-  if (!NearCeiling()) return rivals;
+  if (!IsNearCeiling()) return rivals;
   for (const KernelArithmetic& other : OtherArithmetics()) rivals.push_back(other.by);
   return rivals;
 }
@@ -334,14 +334,14 @@ std::vector<const MacInstruction*> TaskSearch::Rivals() const {
 // has an arithmetic with a higher ceiling. A transforming kernel does fewer operations than are
 // counted, so it may exceed the ceiling. A ceiling that is unknown or was measured on a busy
 // machine may be higher.
-bool TaskSearch::AnotherAllowsMore() const {
+bool TaskSearch::MayAnotherBeFaster() const {
   for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
     const std::string initial = space_->Initial(sketch).schedule;
-    if (!history_.Seen(initial) && IsTransformed(initial)) return true;
+    if (!history_.HasSeen(initial) && IsTransformed(initial)) return true;
   }
   return std::ranges::any_of(OtherArithmetics(), [&](const KernelArithmetic& other) {
     const std::optional<double> peak = ceilings_.PeakFlops(other);
-    return !peak || !ceilings_.Firm(*other.by) || *peak > *PeakFlops();
+    return !peak || !ceilings_.IsFirm(*other.by) || *peak > *PeakFlops();
   });
 }
 
@@ -354,18 +354,19 @@ double TaskSearch::BestFlopsPerSecond() const {
   return progress.best_seconds ? key_.workload.flops / *progress.best_seconds : 0;
 }
 
-std::optional<Convergence> TaskSearch::Saturated() const {
+std::optional<Convergence> TaskSearch::FindConvergence() const {
   const int64_t space = space_->Fingerprint();
-  if (history_.Stale() >= Patience()) {
-    return Convergence{space, ConvergenceReason::kStale, static_cast<double>(history_.Stale())};
+  if (history_.CountStale() >= Patience()) {
+    return Convergence{space, ConvergenceReason::kStale,
+                       static_cast<double>(history_.CountStale())};
   }
-  if (heeds_ceiling_ && NearCeiling() && !AnotherAllowsMore()) {
+  if (heeds_ceiling_ && IsNearCeiling() && !MayAnotherBeFaster()) {
     return Convergence{space, ConvergenceReason::kCeiling, *PeakFlops()};
   }
   return std::nullopt;
 }
 
-std::string TaskSearch::NoteOf(const Candidate& candidate) const {
+std::string TaskSearch::DescribeNote(const Candidate& candidate) const {
   return fmt::format("{} by={} seed={}", space_->Describe(candidate), candidate.origin,
                      options_.seed);
 }
@@ -375,7 +376,7 @@ TaskState TaskSearch::State() const {
           .roofline_seconds = std::max(ArithmeticSeconds(), TrafficSeconds()),
           .best_seconds = progress.best_seconds,
           .trials = progress.trials,
-          .stale = history_.Stale(),
+          .stale = history_.CountStale(),
           .done = left_out || progress.converged || !progress.problem.empty()};
 }
 

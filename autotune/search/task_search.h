@@ -30,7 +30,7 @@ class TaskSearch {
   /// recorded one.
   Status Load(const Database& database, const SketchSource& sketches);
   /// Adds the trials that other processes have recorded since.
-  Status CatchUp(const Database& database);
+  Status LoadNewTrials(const Database& database);
   /// Records that more trials would not help, for this and later runs. `convergence` has the
   /// reason.
   Status RecordConverged(Database& database, const Convergence& convergence);
@@ -60,16 +60,16 @@ class TaskSearch {
   void Add(const Candidate& candidate, const TrialRecord& record);
   /// Updates the best time from one trial, while the rest of its batch is still being measured.
   void NoteTime(const std::string& schedule, double seconds);
-  void Retimed(const std::string& schedule, double seconds);
+  void UpdateTime(const std::string& schedule, double seconds);
   /// Returns the reason why more trials are not worth their time; none if they are. One reason is a
   /// long time without progress. The other is a best kernel within 3 % of the firm ceiling of its
   /// arithmetic (Ceilings::Firm), if no sketch has an arithmetic that may be faster. Requires:
   /// EnsureSpace.
-  std::optional<Convergence> Saturated() const;
+  std::optional<Convergence> FindConvergence() const;
   /// Returns the arithmetics of the other sketches if the best kernel is near its ceiling; else an
   /// empty list. The search ends at that ceiling only if none of these
   /// arithmetics has a higher one. Requires: EnsureSpace.
-  std::vector<const MacInstruction*> Rivals() const;
+  std::vector<const MacInstruction*> FindRivalArithmetics() const;
   /// Returns the convergence of a search without candidates left. Requires: EnsureSpace.
   Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }
   static constexpr double kNearCeiling = 1.03;
@@ -80,8 +80,8 @@ class TaskSearch {
   double BestFlopsPerSecond() const;
 
   /// Returns the text of a trial's note.
-  std::string NoteOf(const Candidate& candidate) const;
-  std::vector<Tried> Ranked() const { return history_.Ranked(); }
+  std::string DescribeNote(const Candidate& candidate) const;
+  std::vector<TriedCandidate> Ranked() const { return history_.Ranked(); }
   TaskState State() const;
 
   double weight = 1;      // sum of the weights of all equal tasks
@@ -98,7 +98,7 @@ class TaskSearch {
   int64_t Patience() const;
   /// Returns the ceiling of the best kernel's arithmetic, in useful operations per second.
   std::optional<double> PeakFlops() const;
-  bool NearCeiling() const;
+  bool IsNearCeiling() const;
   /// Returns true if the schedule is for a lowering that transforms its operands.
   bool IsTransformed(const std::string& schedule) const;
   /// Returns the arithmetics of the sketches' analytic schedules, except that of the best schedule.
@@ -106,7 +106,7 @@ class TaskSearch {
   std::vector<KernelArithmetic> OtherArithmetics() const;
   /// Returns true if one of OtherArithmetics may be faster than that of the best schedule, or an
   /// untried sketch does fewer operations. Requires: EnsureSpace, and a known PeakFlops.
-  bool AnotherAllowsMore() const;
+  bool MayAnotherBeFaster() const;
   bool StillHolds(const Convergence& convergence) const;
   void Take(const TrialRecord& record);
   void ShowBest();

@@ -27,7 +27,7 @@ class CaseReader {
  public:
   CaseReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
-  bool AtEnd() const { return text_.empty(); }
+  bool IsAtEnd() const { return text_.empty(); }
   bool At(std::string_view word) const { return text_.starts_with(word); }
 
   std::string_view Line() {
@@ -97,7 +97,7 @@ std::string OneLine(std::string text) {
 }
 
 Status ReadBodies(CaseReader& reader, std::string_view file_name, Case& failing) {
-  while (!reader.AtEnd()) {
+  while (!reader.IsAtEnd()) {
     const std::string_view line = reader.Line();
     const size_t last_space = line.rfind(' ');
     if (last_space == std::string_view::npos) return reader.Problem("expected a section");

@@ -29,7 +29,7 @@ void Limit(int resource, rlim_t value) {
   (void)setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-struct KeptBench {
+struct CachedBench {
   std::string text;  // text of the PrepareRequest that the bench was made for
   std::unique_ptr<Workbench> bench;
 };
@@ -51,7 +51,7 @@ class Server {
         }
         if (device_lost_) return {};
         Send(DoneEvent{});
-        if (gone_) return {};
+        if (disconnected_) return {};
         continue;
       }
       const ssize_t got = recv(socket_, chunk.data(), chunk.size(), 0);
@@ -78,14 +78,14 @@ class Server {
   void Send(const Event& event) {
     const std::string frame = Frame(Encode(event));
     const std::lock_guard lock(mutex_);
-    if (!SendAll(socket_, frame)) gone_ = true;
+    if (!SendAll(socket_, frame)) disconnected_ = true;
   }
 
   // Prepares a workload. The tuner returns to a workload for each of its batches, so the reference
   // is cached.
   void Prepare(const std::string& text, const Workload& workload) {
     prepared_ = false;
-    const auto same = [&](const KeptBench& kept) { return kept.text == text; };
+    const auto same = [&](const CachedBench& cached) { return cached.text == text; };
     const auto known = std::ranges::find_if(benches_, same);
     if (known != benches_.end()) {
       std::rotate(benches_.begin(), known, known + 1);
@@ -114,12 +114,12 @@ class Server {
   void DropOldest() {
     constexpr size_t kMostBytes = size_t{2} << 30;
     size_t bytes = 0;
-    size_t kept = 0;
-    for (; kept < benches_.size(); ++kept) {
-      bytes += benches_[kept].bench->Bytes();
-      if (kept > 0 && bytes > kMostBytes) break;
+    size_t cached = 0;
+    for (; cached < benches_.size(); ++cached) {
+      bytes += benches_[cached].bench->Bytes();
+      if (cached > 0 && bytes > kMostBytes) break;
     }
-    benches_.resize(kept);
+    benches_.resize(cached);
   }
 
   Result<Workbench> Prepared(const Workload& workload) {
@@ -143,7 +143,7 @@ class Server {
 
   void Measure(const MeasureRequest& request) {
     std::vector<CompiledCandidate> compiled = CompileAll(request.candidates);
-    for (size_t i = 0; i < compiled.size() && !gone_ && !device_lost_; ++i) {
+    for (size_t i = 0; i < compiled.size() && !disconnected_ && !device_lost_; ++i) {
       if (compiled[i].failure()) continue;
       Send(StartedEvent{i, Stage::kMeasure});
       const Measurement measured = MeasureOne(std::move(compiled[i]), request.incumbent);
@@ -178,7 +178,7 @@ class Server {
     std::vector<CompiledCandidate> compiled(candidates.size());
     std::atomic<size_t> next = 0;
     const auto work = [&] {
-      for (size_t i = next++; i < candidates.size() && !gone_; i = next++) {
+      for (size_t i = next++; i < candidates.size() && !disconnected_; i = next++) {
         Send(StartedEvent{i, Stage::kCompile});
         compiled[i] = Bench().Compile(candidates[i]);
         if (compiled[i].failure()) {
@@ -200,10 +200,10 @@ class Server {
   int socket_;
   const CandidateHook& hook_;
   std::mutex mutex_;  // guards writes to the socket
-  std::atomic<bool> gone_ = false;
+  std::atomic<bool> disconnected_ = false;
   std::unique_ptr<ThreadPool> pool_;
   // The bench of the current workload is the first. Declared after the pool, which the benches use.
-  std::vector<KeptBench> benches_;
+  std::vector<CachedBench> benches_;
   bool prepared_ = false;     // the last Prepare succeeded
   bool device_lost_ = false;  // a candidate failed on the device, so later ones would fail
 };

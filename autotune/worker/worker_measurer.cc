@@ -49,7 +49,7 @@ class WorkerMeasurer : public Measurer {
       TUNEC_RETURN_IF_ERROR(Prepare(workload));
       const Result<bool> progress = Round(candidates, incumbent, on_measured, open);
       // A worker in the middle of a request cannot take another one.
-      if (!progress && worker_) (void)Ended(Outcome::kDied);
+      if (!progress && worker_) (void)StopWorker(Outcome::kDied);
       if (!progress) return std::unexpected(progress.error());
       idle_deaths = *progress ? 0 : idle_deaths + 1;
     }
@@ -114,8 +114,8 @@ class WorkerMeasurer : public Measurer {
 
   // Starts a worker if needed, and sends the workload unless the worker has it.
   Status Prepare(const Workload& workload) {
-    std::string wanted = Encode(PrepareRequest{workload});
-    if (worker_ && prepared_ == wanted) return {};
+    std::string request = Encode(PrepareRequest{workload});
+    if (worker_ && prepared_ == request) return {};
     for (int attempt = 0;; ++attempt) {
       if (!worker_) {
         TUNEC_ASSIGN(worker_, WorkerProcess::Start(path_, MemoryFor(workload.target)));
@@ -133,14 +133,14 @@ class WorkerMeasurer : public Measurer {
                     ending_.text);
       }
     }
-    prepared_ = std::move(wanted);
+    prepared_ = std::move(request);
     return {};
   }
 
   // Returns the error. `why` is empty for a program that has ended: then its exit status is the
   // reason.
   Status NotAWorker(const std::string& why) {
-    (void)Ended(Outcome::kDied);
+    (void)StopWorker(Outcome::kDied);
     return Fail(ErrorCode::kIo, "'{}' does not answer as the tunec-worker of this tunec: {}", path_,
                 why.empty() ? ending_.text : why);
   }
@@ -152,13 +152,13 @@ class WorkerMeasurer : public Measurer {
     (void)worker_->Send(HelloRequest{});  // an ended program is detected below
     for (;;) {
       if (cancelled_ && cancelled_()) {
-        (void)Ended(Outcome::kDied);
+        (void)StopWorker(Outcome::kDied);
         return Fail(ErrorCode::kCancelled, "cancelled");
       }
       const auto event = worker_->Receive(std::min(deadline, After(0.1)), kLongest);
       if (!event) {
-        const bool gone = event.error().code == ErrorCode::kIo;
-        return NotAWorker(gone ? "" : event.error().message);
+        const bool has_ended = event.error().code == ErrorCode::kIo;
+        return NotAWorker(has_ended ? "" : event.error().message);
       }
       if (!*event && SteadyTime::now() >= deadline) {
         return NotAWorker(fmt::format("no answer within {} s", limits_.seconds_to_greet));
@@ -174,32 +174,32 @@ class WorkerMeasurer : public Measurer {
   Result<Outcome> Exchange(const Request& request, const OnMeasured& on_measured) {
     in_flight_.clear();
     overdue_.reset();
-    if (!worker_->Send(request)) return Ended(Outcome::kDied);
+    if (!worker_->Send(request)) return StopWorker(Outcome::kDied);
     std::optional<Error> failure;
     auto idle_deadline = After(limits_.seconds_to_prepare);
     for (;;) {
       if (cancelled_ && cancelled_()) {
-        (void)Ended(Outcome::kDied);
+        (void)StopWorker(Outcome::kDied);
         return Fail(ErrorCode::kCancelled, "cancelled");
       }
       const auto deadline = NextDeadline(idle_deadline);
       const auto event = worker_->Receive(std::min(deadline, After(0.1)));
       if (!event && event.error().code != ErrorCode::kIo) return std::unexpected(event.error());
-      if (!event) return Ended(Outcome::kDied);
+      if (!event) return StopWorker(Outcome::kDied);
       if (!*event) {
         if (SteadyTime::now() < deadline) continue;
-        return Ended(Outcome::kOverdue);
+        return StopWorker(Outcome::kOverdue);
       }
       idle_deadline = After(limits_.seconds_to_prepare);
       if (std::holds_alternative<DoneEvent>(**event)) break;
       if (const auto* failed = std::get_if<FailedEvent>(&**event)) failure = failed->error;
-      TUNEC_RETURN_IF_ERROR(Hear(**event, on_measured));
+      TUNEC_RETURN_IF_ERROR(HandleEvent(**event, on_measured));
     }
     if (failure) return std::unexpected(*failure);
     return Outcome::kDone;
   }
 
-  Status Hear(const Event& event, const OnMeasured& on_measured) {
+  Status HandleEvent(const Event& event, const OnMeasured& on_measured) {
     if (const auto* started = std::get_if<StartedEvent>(&event)) {
       in_flight_[started->candidate] = After(limits_.seconds_per_candidate);
     }
@@ -225,7 +225,7 @@ class WorkerMeasurer : public Measurer {
     return earliest;
   }
 
-  Outcome Ended(Outcome outcome) {
+  Outcome StopWorker(Outcome outcome) {
     ending_ = worker_->Stop();
     worker_.reset();
     prepared_.clear();

@@ -85,16 +85,16 @@ Result<std::optional<Event>> WorkerProcess::Receive(Time until, size_t longest) 
 
 // Reads the pipe once, and returns the number of bytes: 0 at its end.
 ssize_t WorkerProcess::ReadErrors() {
-  constexpr size_t kKept = 4096;
+  constexpr size_t kMostBytes = 4096;
   std::string chunk(size_t{1} << 16, '\0');
   const ssize_t got = read(errors_.get(), chunk.data(), chunk.size());
   if (got <= 0) return got;
   last_errors_.append(chunk, 0, static_cast<size_t>(got));
-  if (last_errors_.size() > kKept) last_errors_.erase(0, last_errors_.size() - kKept);
+  if (last_errors_.size() > kMostBytes) last_errors_.erase(0, last_errors_.size() - kMostBytes);
   return got;
 }
 
-std::string WorkerProcess::LastWords() {
+std::string WorkerProcess::ReadLastErrors() {
   (void)ReadErrors();  // the process has ended: the rest of its output is in the pipe
   std::string text = std::move(last_errors_);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\0')) text.pop_back();
@@ -121,7 +121,7 @@ WorkerProcess::Ending WorkerProcess::Stop() {
     ending.out_of_memory = WEXITSTATUS(*end.status) == kOutOfMemoryExit;
     ending.text = fmt::format("exit status {}", WEXITSTATUS(*end.status));
   }
-  if (const std::string words = LastWords(); !words.empty()) ending.text += ": " + words;
+  if (const std::string words = ReadLastErrors(); !words.empty()) ending.text += ": " + words;
   return ending;
 }
 

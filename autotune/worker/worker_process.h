@@ -43,7 +43,7 @@ class WorkerProcess {
   WorkerProcess(ChildProcess process, Descriptor socket, Descriptor errors)
       : process_(std::move(process)), socket_(std::move(socket)), errors_(std::move(errors)) {}
   ssize_t ReadErrors();
-  std::string LastWords();
+  std::string ReadLastErrors();
 
   ChildProcess process_;
   Descriptor socket_;

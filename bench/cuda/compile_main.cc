@@ -108,7 +108,7 @@ int Main(const std::string& path, const std::string& arch, int candidates) {
   settings.arch = arch;
   const CompileOptions options = Must(MakeCompileOptions(settings));
   const FrontReport front = Must(RunFrontEnd(Must(LoadModel(path, settings)), options));
-  const Tasks tasks = CollectTasks(front, options.target);
+  const ModelTasks tasks = CollectTasks(front, options.target);
   const TunerOptions tuner{.target = options.target, .accuracy = options.accuracy};
   for (size_t group = 0, seen = 0; group < tasks.of_group.size(); ++group) {
     if (tasks.of_group[group] != seen) continue;  // an equal group was printed before

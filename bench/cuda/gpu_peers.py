@@ -68,16 +68,16 @@ def order_of(peers, turn):
     return peers[first:] + peers[:first]
 
 
-def relative_error(got, want):
+def relative_error(got, reference):
     """Returns the greatest difference over the greatest magnitude; infinite for NaN or other
     shapes."""
     import numpy as np
-    if got.shape != want.shape:
+    if got.shape != reference.shape:
         return float("inf")
-    got, want = got.astype(np.float64), want.astype(np.float64)
-    if want.size == 0:
+    got, reference = got.astype(np.float64), reference.astype(np.float64)
+    if reference.size == 0:
         return 0.0
-    error = np.abs(got - want).max() / max(np.abs(want).max(), 1e-30)
+    error = np.abs(got - reference).max() / max(np.abs(reference).max(), 1e-30)
     return float("inf") if np.isnan(error) else float(error)
 
 
@@ -241,10 +241,10 @@ def prepare(peer, case):
         raise
     except Exception as error:  # peers raise exceptions of many kinds
         raise Problem(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}") from error
-    wanted = list(case.outputs.values())
-    if len(outputs) != len(wanted):
-        raise Problem(f"{len(outputs)} outputs, expected {len(wanted)}")
-    error = max(relative_error(got, want) for got, want in zip(outputs, wanted))
+    expected = list(case.outputs.values())
+    if len(outputs) != len(expected):
+        raise Problem(f"{len(outputs)} outputs, expected {len(expected)}")
+    error = max(relative_error(got, reference) for got, reference in zip(outputs, expected))
     if error > TOLERANCES[case.accuracy]:
         raise Problem(f"wrong: error {error:.1e}, at most {TOLERANCES[case.accuracy]:.0e}")
     return error
@@ -278,11 +278,11 @@ def measure(case, peers, rounds):
 
 def models_of(options):
     """Returns the requested models; MODELDIR must contain them."""
-    wanted = options.models.split(",") if options.models else list(DEFAULT_MODELS)
-    missing = [name for name in wanted if not (options.modeldir / f"{name}.onnx").is_file()]
+    requested = options.models.split(",") if options.models else list(DEFAULT_MODELS)
+    missing = [name for name in requested if not (options.modeldir / f"{name}.onnx").is_file()]
     if missing and options.models:
         raise SystemExit(f"gpu_peers.py: {options.modeldir} lacks {', '.join(missing)}")
-    return [name for name in wanted if name not in missing], missing
+    return [name for name in requested if name not in missing], missing
 
 
 def say_plan(options, models, missing):

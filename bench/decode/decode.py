@@ -85,8 +85,8 @@ class Decoder:
 def error_of(wide, prompt, tokens, logits):
     """Returns the largest difference from float64, over the largest logit."""
     import torch
-    wanted = wide(torch.cat([prompt, tokens], 1)).logits[:, prompt.shape[1]:]
-    return ((logits.double() - wanted).abs().max() / wanted.abs().max()).item()
+    expected = wide(torch.cat([prompt, tokens], 1)).logits[:, prompt.shape[1]:]
+    return ((logits.double() - expected).abs().max() / expected.abs().max()).item()
 
 
 def first_token(decoder, prompt):

@@ -88,11 +88,11 @@ void Report(const LargeGraph& large, int64_t nodes) {
 
 int main(int argc, char** argv) {
   const int64_t nodes = argc > 1 ? std::strtoll(argv[1], nullptr, 10) : 20000;
-  const std::string wanted = argc > 2 ? argv[2] : "";
+  const std::string requested = argc > 2 ? argv[2] : "";
   if (nodes < 100) {
     fmt::print(stderr, "usage: bench_graphs [NODES, at least 100] [NAME]\n");
     return 2;
   }
   for (const tunec::bench::LargeGraph& large : tunec::bench::LargeGraphs())
-    if (wanted.empty() || wanted == large.name) tunec::bench::Report(large, nodes);
+    if (requested.empty() || requested == large.name) tunec::bench::Report(large, nodes);
 }

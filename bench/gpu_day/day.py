@@ -155,9 +155,9 @@ class Day:
             self.failed += 1
             lines = str(error).splitlines() or [""]
             row = {"problem": lines[0] if isinstance(error, Problem) else f"{type(error).__name__}: {lines[0]}"}
-        self.keep({"step": step, **self.identity, "seconds": round(time.monotonic() - began, 1), **row})
+        self.add_row({"step": step, **self.identity, "seconds": round(time.monotonic() - began, 1), **row})
 
-    def keep(self, row):
+    def add_row(self, row):
         self.rows.append(row)
         for path in self.paths:
             with path.open("a") as file:

@@ -65,10 +65,10 @@ class HostTimed:
         return statistics.median(times)
 
 
-def tensor_of(value, keep):
+def tensor_of(value, keep_alive):
     """Returns a DLTensor of a dense torch tensor; `keep` holds the memory that it points to."""
     shape = (ctypes.c_int64 * max(value.dim(), 1))(*value.shape)
-    keep += [value, shape]
+    keep_alive += [value, shape]
     on_gpu = value.device.type == "cuda"
     return LibraryPeer.Tensor(value.data_ptr(), CUDA if on_gpu else CPU, value.device.index or 0, value.dim(),
                               CODES[value.dtype], 8 * value.element_size(), 1,
@@ -86,7 +86,7 @@ class FromLibrary:
         settings = {**self.options.target, "accuracy": case.accuracy, "random_weights": graphs.SEED, "db": None}
         self.check(self.library.tunec_compile(str(graphs.file_of(case.network)).encode(),
                                               json.dumps(settings).encode(), ctypes.byref(self.executable)))
-        self.keep = []
+        self.keep_alive = []
         outputs = [torch.empty(array.shape, dtype=torch.float32, device=case.device)
                    for array in case.outputs.values()]
         self.inputs, self.results = self.row(case.tensors()), self.row(outputs)
@@ -96,7 +96,7 @@ class FromLibrary:
         return [output.cpu().numpy() for output in outputs]
 
     def row(self, tensors):
-        structs = [ctypes.pointer(tensor_of(tensor, self.keep)) for tensor in tensors]
+        structs = [ctypes.pointer(tensor_of(tensor, self.keep_alive)) for tensor in tensors]
         return (ctypes.POINTER(LibraryPeer.Tensor) * len(structs))(*structs)
 
     def check(self, status):

@@ -205,7 +205,7 @@ void Run(const KernelBench& bench, const Target& target) {
 }  // namespace tunec::bench
 
 int main(int argc, char** argv) {
-  const std::string wanted = argc > 1 ? argv[1] : "";
+  const std::string filter = argc > 1 ? argv[1] : "";
   const std::string cpu = argc > 2 ? argv[2] : "native";
   const auto target = tunec::ParseCpu(cpu, 1);
   if (!target) {
@@ -215,6 +215,6 @@ int main(int argc, char** argv) {
   fmt::print("{}, {} bits\n", target->host.cpu, target->host.vector_bits);
   for (const tunec::bench::KernelBench& bench :
        tunec::bench::KernelBenches(target->host.vector_bits))
-    if (bench.name.contains(wanted)) tunec::bench::Run(bench, *target);
+    if (bench.name.contains(filter)) tunec::bench::Run(bench, *target);
   return 0;
 }

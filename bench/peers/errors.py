@@ -24,12 +24,12 @@ def largest_errors(results, reference):
     """Returns the largest absolute error over all outputs, and the largest error relative to the
     largest magnitude of its output in the reference."""
     absolute = relative = 0.0
-    for got, want in zip(results, reference.values(), strict=True):
-        if got.shape != want.shape:
-            raise RuntimeError(f"output shape {got.shape}, expected {want.shape}")
-        error = float(np.abs(got - want).max())
+    for got, expected in zip(results, reference.values(), strict=True):
+        if got.shape != expected.shape:
+            raise RuntimeError(f"output shape {got.shape}, expected {expected.shape}")
+        error = float(np.abs(got - expected).max())
         if not np.isfinite(error):
             raise RuntimeError("output is not finite")
         absolute = max(absolute, error)
-        relative = max(relative, error / float(np.abs(want).max()))
+        relative = max(relative, error / float(np.abs(expected).max()))
     return {"max_abs_error": absolute, "max_rel_error": relative}

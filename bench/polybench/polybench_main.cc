@@ -169,7 +169,7 @@ class Contest {
       Forget();
       one.milliseconds = {Time(one)};
       if (&one == &contestants_.front()) {
-        Remember(wanted_);
+        Remember(expected_);
       } else {
         if (&one == &contestants_[1] && one.is_reference) Remember(second_);
         one.difference = Difference();
@@ -245,8 +245,8 @@ class Contest {
     double most = 0;
     for (int64_t i = 0; i < elements; ++i) {
       if (IsUndecided(argument, i, largest)) continue;
-      const double wanted = Element(wanted_[argument], type, i);
-      const double off = std::abs(Element(arguments_[argument].buffer, type, i) - wanted);
+      const double expected = Element(expected_[argument], type, i);
+      const double off = std::abs(Element(arguments_[argument].buffer, type, i) - expected);
       most = off <= most ? most : std::isnan(off) ? INFINITY : off;
     }
     return most / largest;
@@ -257,7 +257,7 @@ class Contest {
     const Tensor& tensor = *arguments_[argument].tensor;
     double largest = 1e-300;
     for (int64_t i = 0; i < StorageElements(tensor); ++i) {
-      largest = std::max(largest, std::abs(Element(wanted_[argument], tensor.type, i)));
+      largest = std::max(largest, std::abs(Element(expected_[argument], tensor.type, i)));
     }
     return largest;
   }
@@ -266,7 +266,7 @@ class Contest {
     if (second_.empty()) return false;
     const DataType type = arguments_[argument].tensor->type;
     const double apart = std::abs(Element(second_[argument], type, element) -
-                                  Element(wanted_[argument], type, element));
+                                  Element(expected_[argument], type, element));
     return !(apart <= Undecided(type) * largest);
   }
 
@@ -295,8 +295,8 @@ class Contest {
 
   const Compute& compute_;
   std::vector<Argument> arguments_;
-  std::vector<Buffer> wanted_;  // results of the first form
-  std::vector<Buffer> second_;  // results of the second form
+  std::vector<Buffer> expected_;  // results of the first form
+  std::vector<Buffer> second_;    // results of the second form
   std::vector<Contestant> contestants_;
 };
 

@@ -43,11 +43,11 @@ def prepared(library, arrays, outputs):
                                          ctypes.byref(handle))
     assert status == 0
     shape = (ctypes.c_int64 * 1)(16)
-    keep = []
+    keep_alive = []
 
     def pointers(tensors):
         described = [Tensor(t.ctypes.data, 1, 0, 1, 2, 32, 1, shape, None, 0) for t in tensors]
-        keep.extend(described)
+        keep_alive.extend(described)
         return (ctypes.POINTER(Tensor) * len(described))(*(ctypes.pointer(d) for d in described))
 
     given, made = pointers(arrays), pointers(outputs)
@@ -56,7 +56,7 @@ def prepared(library, arrays, outputs):
     in_address, out_address = ctypes.addressof(given), ctypes.addressof(made)
     count = library.tunec_num_inputs
     count.argtypes = [ctypes.c_void_p]
-    return keep + [given, made], lambda: run(handle, in_address, out_address), lambda: count(None)
+    return keep_alive + [given, made], lambda: run(handle, in_address, out_address), lambda: count(None)
 
 
 def main():
@@ -67,7 +67,7 @@ def main():
     out = np.zeros(16, np.float32)
     model = tunec.compile(GRAPH, db=None, threads=1)
     library = ctypes.CDLL(str(Path(tunec.__path__[0]) / "lib/libtunec_python.so"))
-    kept, run, nothing = prepared(library, arrays, [out])
+    keep_alive, run, nothing = prepared(library, arrays, [out])
     ways = {"run": run, "nothing": nothing, "new outputs": lambda: model(*arrays),
             "outputs given": lambda: model(*arrays, out=out)}
     times = {name: [] for name in ways}
@@ -77,7 +77,7 @@ def main():
             for _ in range(CALLS):
                 call()
             times[name].append((time.perf_counter() - started) / CALLS * 1e6)
-    assert np.array_equal(out, arrays[0] + 1) and kept
+    assert np.array_equal(out, arrays[0] + 1) and keep_alive
     for pick in (min, statistics.median):
         base = pick(times["run"]) - pick(times["nothing"])
         beyond = ", ".join(f"{name} {pick(times[name]) - base:.2f}" for name in ("outputs given", "new outputs"))

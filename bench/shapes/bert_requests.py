@@ -132,8 +132,8 @@ def timed(call, arguments):
     return time.perf_counter() - started, result
 
 
-def error_of(found, wanted):
-    return ((found.double() - wanted.double()).abs().max() / wanted.double().abs().max()).item()
+def error_of(found, expected):
+    return ((found.double() - expected.double()).abs().max() / expected.double().abs().max()).item()
 
 
 def resident():

@@ -84,7 +84,11 @@ double Difference(const Floats& a, const Floats& b) {
 class Contest {
  public:
   Contest(const Compute& compute, int64_t elements)
-      : x_(elements), y_(elements), wanted_(elements), work_(2 * elements + 64), compute_(compute) {
+      : x_(elements),
+        y_(elements),
+        expected_(elements),
+        work_(2 * elements + 64),
+        compute_(compute) {
     for (int64_t i = 0; i < elements; ++i)
       x_.data()[i] = static_cast<float>(i * 7919 % 1013) / 1013;
     target_.host.threads = kThreads;
@@ -110,8 +114,8 @@ class Contest {
         const double milliseconds = Time(one);
         if (round > 0) one.milliseconds.push_back(milliseconds);
         if (round > 0) continue;
-        if (&one == &contestants_.front()) std::copy(y_.begin(), y_.end(), wanted_.data());
-        one.difference = Difference(wanted_, y_);
+        if (&one == &contestants_.front()) std::copy(y_.begin(), y_.end(), expected_.data());
+        one.difference = Difference(expected_, y_);
       }
     }
     for (const Contestant& one : contestants_) {
@@ -130,7 +134,7 @@ class Contest {
 
   Floats x_;
   Floats y_;
-  Floats wanted_;
+  Floats expected_;
   Floats work_;
   const Compute& compute_;
   Target target_ = Must(ParseCpu("native", kThreads));

@@ -35,11 +35,11 @@ def tensors_of(result):
     return [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
 
 
-def relative_error(found, wanted):
+def relative_error(found, expected):
     """Returns the largest error of any output: its largest difference, divided by its largest
     element."""
     worst = 0.0
-    for one, other in zip(found, wanted, strict=True):
+    for one, other in zip(found, expected, strict=True):
         if not other.is_floating_point() or other.numel() == 0:
             continue
         scale = other.abs().max().item() or 1.0
@@ -133,7 +133,7 @@ def run_one(name, options):
     model, arguments = model.to(options.device), to_device(arguments, options.device)
     calls = {}
     with torch.no_grad():
-        wanted = reference(model, arguments)
+        expected = reference(model, arguments)
         for backend in options.backends.split(","):
             torch._dynamo.reset()
             dynamos_seconds()
@@ -143,7 +143,7 @@ def run_one(name, options):
                 found = tensors_of(finished(call, arguments))
                 result["first"][backend] = time.perf_counter() - started
                 result["dynamo"][backend] = dynamos_seconds()
-                result["errors"][backend] = relative_error(found, wanted)
+                result["errors"][backend] = relative_error(found, expected)
                 calls[backend] = call
                 if backend.startswith("tunec"):
                     from tunec.torch.reports import latest

@@ -50,8 +50,8 @@ def through_both(name, trials):
         tuned = tunec.compile(path, trials=trials, db=database)
         known = tunec.compile(module, inputs, db=database)
         with torch.no_grad():
-            wanted = tensors_of(module(*inputs))
-            errors = [relative_error(tensors_of(model(*inputs)), wanted) for model in (tuned, known)]
+            expected = tensors_of(module(*inputs))
+            errors = [relative_error(tensors_of(model(*inputs)), expected) for model in (tuned, known)]
     by_onnx, by_fx = schedules(tuned), schedules(known.executable)
     same = set(by_onnx) & set(by_fx)
     reused = sum(by_fx[workload] == by_onnx[workload] == "tuned" for workload in same)

@@ -58,21 +58,21 @@ def reference(model, arguments, classes):
     return loss.item(), *step.learned()
 
 
-def errors(found, wanted):
+def errors(found, expected):
     """Returns, for each tensor, its largest difference over its largest element. If a tensor is
     zero except for rounding (the bias of attention's keys), the difference is divided by the
     largest element of all tensors."""
     import torch
-    largest = max((w.abs().max().item() for w in wanted.values() if w.is_floating_point()), default=0.0)
+    largest = max((w.abs().max().item() for w in expected.values() if w.is_floating_point()), default=0.0)
     result = {}
-    for name, want in wanted.items():
+    for name, expected_value in expected.items():
         have = found[name]
-        if not want.is_floating_point():
-            result[name] = 0.0 if torch.equal(have, want) else float("inf")
+        if not expected_value.is_floating_point():
+            result[name] = 0.0 if torch.equal(have, expected_value) else float("inf")
             continue
-        scale = want.abs().max().item()
+        scale = expected_value.abs().max().item()
         scale = scale if scale > 1e-9 * largest else largest
-        result[name] = (have.double() - want).abs().max().item() / scale
+        result[name] = (have.double() - expected_value).abs().max().item() / scale
     return result
 
 
@@ -128,8 +128,8 @@ def _profile(report, name, step):
     hook.remove()
     graph, executable = part.graph.compiled(seen[-1])
     from tunec.torch.sized import as_stored
-    places = {place: i for i, place in enumerate(part.graph.placeholders)}
-    inputs = [as_stored(seen[-1][places[port.source]].detach(), port.order) for port in graph.inputs]
+    positions = {placeholder: i for i, placeholder in enumerate(part.graph.placeholders)}
+    inputs = [as_stored(seen[-1][positions[port.source]].detach(), port.order) for port in graph.inputs]
     runs = [executable.profile(*inputs)[1] for _ in range(7)]
     kernels = [{"us": statistics.median(run[i][1] for run in runs) * 1e6, "name": name}
                for i, (name, _) in enumerate(runs[0])]

@@ -36,7 +36,7 @@ class Assembler {
  private:
   Status OpenTarget();
   void AddInterface();
-  void PlaceValues();
+  void AssignStorage();
   Status AddStep(const GroupKernel& group);
   void AddOutputCopies();
   Status AddIndexCheck(const UnprovenIndices& unproven);
@@ -59,10 +59,10 @@ class Assembler {
   std::unique_ptr<Device> host_;  // null if the host runs nothing: the plan has a rejection or its
                                   // device runs everything
   ExecutablePlan plan_;
-  std::vector<StepCode> prologue_code_;
+  std::vector<StepCode> preprocessing_code_;
   std::vector<StepCode> step_code_;
   std::map<ValueId, const StorageView*> view_of_;
-  std::map<ValueId, ValueRef> place_;  // values that have their own storage
+  std::map<ValueId, ValueRef> ref_of_;  // values that have their own storage
   std::map<ValueId, int32_t> constants_;
   std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // by weight and packing code
   std::map<const KernelImage*, Kernel> kernels_;
@@ -101,7 +101,7 @@ Status Assembler::OpenTarget() {
 void Assembler::AddInterface() {
   for (const ValueId input : graph_.inputs()) {
     const Value& value = graph_.value(input);
-    place_[input] = ValueRef::Input(static_cast<int32_t>(plan_.inputs.size()));
+    ref_of_[input] = ValueRef::Input(static_cast<int32_t>(plan_.inputs.size()));
     plan_.inputs.push_back({value.name, value.type.type, value.type.Shape()});
   }
   for (size_t i = 0; i < front_.outputs; ++i) {
@@ -113,23 +113,23 @@ void Assembler::AddInterface() {
 // Assigns a place to each value that kernels write: the caller's buffer, or an offset in the arena.
 // Outputs of the graph that are not outputs of the model are indices to be checked. They are at the
 // end of the arena, where no later step overwrites them.
-void Assembler::PlaceValues() {
+void Assembler::AssignStorage() {
   std::vector<ArenaStep> steps;
   for (const GroupKernel& group : groups_)
     steps.push_back(
         {.group = &group.group,
          .in_place = InPlaceValues(group.group, group.argument_names, group.code->in_place)});
   const ArenaPlan arena = PlanArena(graph_, views_, steps);
-  for (const auto& [value, offset] : arena.offset) place_[value] = ValueRef::Arena(offset);
+  for (const auto& [value, offset] : arena.offset) ref_of_[value] = ValueRef::Arena(offset);
   plan_.arena_bytes = arena.bytes;
   for (const auto& [value, output] : DirectOutputs(graph_)) {
     if (static_cast<size_t>(output) < front_.outputs) {
-      place_[value] = ValueRef::Output(output);
+      ref_of_[value] = ValueRef::Output(output);
       continue;
     }
     constexpr int64_t kAlignment = 64;
     const int64_t offset = (plan_.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
-    place_[value] = ValueRef::Arena(offset);
+    ref_of_[value] = ValueRef::Arena(offset);
     plan_.arena_bytes = offset + StorageBytes(graph_.value(value));
   }
 }
@@ -159,8 +159,8 @@ ValueRef Assembler::RefOf(ValueId value) {
     ref.offset += view->second->offset * size;
     return ref;
   }
-  const auto found = place_.find(value);
-  if (found != place_.end()) return found->second;
+  const auto found = ref_of_.find(value);
+  if (found != ref_of_.end()) return found->second;
   return ValueRef::Constant(ConstantIndex(value));
 }
 
@@ -223,25 +223,25 @@ Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId
   step.arguments = {ValueRef::Constant(source), ValueRef::Constant(index)};
   if (options_.packed_weights != nullptr) step.identity = StableHash(Serialize(prepack.image));
   const int64_t element = plan_.constants[source].alignment;
-  prologue_code_.push_back(
+  preprocessing_code_.push_back(
       {.image = &prepack.image,
        .arguments = {{.bytes = plan_.constants[source].bytes, .alignment = element},
                      PackedContract(prepack, Access::kWritten)}});
-  plan_.prologue.push_back(std::move(step));
+  plan_.preprocessing.push_back(std::move(step));
   packed_[key] = index;
   return ValueRef::Constant(index);
 }
 
 /// Returns the kernel's in-place pairs as positions of arguments.
 std::vector<std::pair<int32_t, int32_t>> InPlaceArguments(const CompiledKernel& kernel) {
-  const auto place_of = [&](const std::string& name) {
+  const auto position_of = [&](const std::string& name) {
     const auto found = std::ranges::find(kernel.arguments, name);
     TUNEC_CHECK(found != kernel.arguments.end(), "{} is no argument of its kernel", name);
     return static_cast<int32_t>(found - kernel.arguments.begin());
   };
   std::vector<std::pair<int32_t, int32_t>> pairs;
   for (const auto& [input, output] : kernel.in_place)
-    pairs.emplace_back(place_of(input), place_of(output));
+    pairs.emplace_back(position_of(input), position_of(output));
   return pairs;
 }
 
@@ -316,7 +316,7 @@ void Assembler::AddOutputCopies() {
 }
 
 Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
-  const bool given = unproven.place == UnprovenIndices::Place::kInput;
+  const bool given = unproven.port == UnprovenIndices::Port::kInput;
   const ValueId value = (given ? graph_.inputs() : graph_.outputs())[unproven.position];
   if (const Array* constant = graph_.ConstantOf(value)) {
     const Status within = CheckIndices(*constant, unproven.extent);
@@ -338,12 +338,12 @@ Result<AssembledPlan> Assembler::Run() {
   if (options_.packed_weights != nullptr) plan_.shared = options_.packed_weights->constants();
   TUNEC_RETURN_IF_ERROR(OpenTarget());
   AddInterface();
-  PlaceValues();
+  AssignStorage();
   for (const GroupKernel& group : groups_) TUNEC_RETURN_IF_ERROR(AddStep(group));
   AddOutputCopies();
   for (const UnprovenIndices& unproven : front_.unproven)
     TUNEC_RETURN_IF_ERROR(AddIndexCheck(unproven));
-  return AssembledPlan{std::move(plan_), std::move(prologue_code_), std::move(step_code_)};
+  return AssembledPlan{std::move(plan_), std::move(preprocessing_code_), std::move(step_code_)};
 }
 
 // Returns the ranges of the compute's arguments. Values between statements are internal to the
@@ -359,7 +359,7 @@ std::map<std::string, Interval> RangesOf(const Compute& compute) {
 
 }  // namespace
 
-std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& tasks,
+std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const ModelTasks& tasks,
                                          const std::vector<BuiltKernel>& kernels) {
   std::vector<GroupKernel> groups;
   for (size_t g = 0; g < front.groups.size(); ++g) {

@@ -27,7 +27,7 @@ struct GroupKernel {
 };
 
 /// Returns each group with the kernel of its task, in the order of the groups.
-std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& tasks,
+std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const ModelTasks& tasks,
                                          const std::vector<BuiltKernel>& kernels);
 
 /// The code of a step, with the requirements of the code on the step's arguments.
@@ -39,7 +39,7 @@ struct StepCode {
 /// A plan with the loaded code of each step, from which a bundle can be written.
 struct AssembledPlan {
   ExecutablePlan plan;
-  std::vector<StepCode> prologue_code;
+  std::vector<StepCode> preprocessing_code;
   std::vector<StepCode> step_code;
 };
 

@@ -111,11 +111,11 @@ void Sort(std::vector<Block>& blocks, Order order) {
 
 // Returns the offset of the smallest gap that holds `block`, between placed blocks that are alive
 // at the same time. If no gap holds `block`, returns the end of these blocks.
-int64_t FindOffset(const Block& block, const std::vector<const Block*>& placed_by_offset) {
+int64_t FindOffset(const Block& block, const std::vector<const Block*>& allocated_by_offset) {
   int64_t end = 0;  // end of all blocks so far
   int64_t best = -1;
   int64_t best_gap = std::numeric_limits<int64_t>::max();
-  for (const Block* other : placed_by_offset) {
+  for (const Block* other : allocated_by_offset) {
     if (!block.MeetsInTime(*other)) continue;
     const int64_t start = RoundUp(end, block.alignment);
     const int64_t gap = other->offset - end;
@@ -128,18 +128,19 @@ int64_t FindOffset(const Block& block, const std::vector<const Block*>& placed_b
   return best >= 0 ? best : RoundUp(end, block.alignment);
 }
 
-MemoryPlan Place(std::vector<Block> blocks, Order order, const std::vector<int>& in_place_of) {
+MemoryPlan AssignOffsets(std::vector<Block> blocks, Order order,
+                         const std::vector<int>& in_place_of) {
   Sort(blocks, order);
   MemoryPlan plan;
   plan.in_place_of = in_place_of;
   plan.offset.resize(in_place_of.size());
-  std::vector<const Block*> placed;  // by offset
+  std::vector<const Block*> allocated;  // by offset
   for (Block& block : blocks) {
-    block.offset = block.bytes == 0 ? 0 : FindOffset(block, placed);
+    block.offset = block.bytes == 0 ? 0 : FindOffset(block, allocated);
     for (const int v : block.members) plan.offset[v] = block.offset;
     plan.total_bytes = std::max(plan.total_bytes, block.offset + block.bytes);
     if (block.bytes == 0) continue;
-    placed.insert(std::ranges::upper_bound(placed, block.offset, {}, &Block::offset), &block);
+    allocated.insert(std::ranges::upper_bound(allocated, block.offset, {}, &Block::offset), &block);
   }
   return plan;
 }
@@ -162,7 +163,7 @@ Status VerifyTakeOver(std::span<const PlannedValue> values, const MemoryPlan& pl
   return {};
 }
 
-Status VerifyPlace(const PlannedValue& value, const MemoryPlan& plan, size_t v) {
+Status VerifyOffset(const PlannedValue& value, const MemoryPlan& plan, size_t v) {
   const int64_t offset = plan.offset[v];
   if (offset < 0 || offset % value.alignment != 0)
     return Fail(ErrorCode::kInternal, "value {} has offset {}, expected a multiple of {}", v,
@@ -199,7 +200,7 @@ MemoryPlan PlanMemory(std::span<const PlannedValue> values) {
     const std::vector<int> in_place_of = ChooseReuse(values, reuse);
     const std::vector<Block> blocks = MakeBlocks(values, in_place_of);
     for (const Order order : {Order::kSize, Order::kArea, Order::kFirstUse}) {
-      MemoryPlan plan = Place(blocks, order, in_place_of);
+      MemoryPlan plan = AssignOffsets(blocks, order, in_place_of);
       if (plan.total_bytes < best.total_bytes) best = std::move(plan);
     }
   }
@@ -212,7 +213,7 @@ Status VerifyPlan(std::span<const PlannedValue> values, const MemoryPlan& plan) 
                 values.size());
   const int count = static_cast<int>(values.size());
   for (int v = 0; v < count; ++v) {
-    TUNEC_RETURN_IF_ERROR(VerifyPlace(values[v], plan, v));
+    TUNEC_RETURN_IF_ERROR(VerifyOffset(values[v], plan, v));
     if (plan.in_place_of[v] < -1 || plan.in_place_of[v] >= count)
       return Fail(ErrorCode::kInternal, "value {} took over value {} of {}", v, plan.in_place_of[v],
                   count);

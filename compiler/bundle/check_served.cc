@@ -20,7 +20,7 @@ constexpr int64_t kTimesTheListed = 4;
 
 /// Returns the least size that a run may have: 1 for a list, and for a range the least size that is
 /// rounded up to the first listed size.
-int64_t LeastAskedFor(const ListedSizes& listed) {
+int64_t LeastRequestedSizes(const ListedSizes& listed) {
   return listed.exact ? 1 : LeastOfBucket(listed.sizes.front(), {});
 }
 
@@ -85,7 +85,7 @@ Result<std::optional<Difference>> FindDifference(const SizedSource& source, Size
     const int64_t cut = std::max(kCutUpTo, kTimesTheListed * listed);
     if (form.separable[d]) form.most[d] = std::min(form.most[d], cut);
     most.push_back(form.separable[d] ? form.most[d] : listed);
-    least.push_back(form.separable[d] ? 1 : LeastAskedFor(form.listed[d]));
+    least.push_back(form.separable[d] ? 1 : LeastRequestedSizes(form.listed[d]));
   }
   const Result<std::vector<Sizes>> compared = SizesToCompare(least, most);
   if (!compared) return Difference{source.example, compared.error().message};
@@ -124,7 +124,7 @@ Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most)
   return sizes;
 }
 
-Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt) {
+Status DropFailingForms(const SizedSource& source, LearntForm& learnt) {
   const SizedForm whole = learnt.form;
   TUNEC_ASSIGN(std::optional<Difference> found, FindDifference(source, learnt.form));
   if (!found) return {};
@@ -138,17 +138,18 @@ Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt) {
   return RejectForm(source, found->why, learnt, {found->sizes});
 }
 
-Sizes LeastAskedFor(const SizedForm& form, const SizedCode& code) {
+Sizes LeastRequestedSizes(const SizedForm& form, const SizedCode& code) {
   Sizes least = code.least;
   for (size_t d = 0; d < least.size(); ++d) {
     const ListedSizes& listed = form.listed[d];
-    if (code.key.open[d] && !listed.exact) least[d] = std::max(least[d], LeastAskedFor(listed));
+    if (code.key.open[d] && !listed.exact)
+      least[d] = std::max(least[d], LeastRequestedSizes(listed));
   }
   return least;
 }
 
-Result<std::vector<Sizes>> SizesThatDiffer(const SizedSource& source, const SizedGraph& padded,
-                                           size_t most) {
+Result<std::vector<Sizes>> FindDifferingSizes(const SizedSource& source, const SizedGraph& padded,
+                                              size_t most) {
   std::vector<Sizes> differ;
   if (!NeedsChecks(source, padded.code)) return differ;
   TUNEC_ASSIGN(const std::vector<Sizes> compared,
@@ -172,7 +173,7 @@ Result<std::vector<Sizes>> SizesOfRanges(const SizedSource& source, const SizedF
     const ListedSizes& listed = form.listed[d];
     if (listed.exact) continue;
     const int64_t first = form.output_extents ? LeastOfBucket(key.sizes[d], listed) : 1;
-    least[d] = std::min(key.sizes[d], std::max(first, LeastAskedFor(listed)));
+    least[d] = std::min(key.sizes[d], std::max(first, LeastRequestedSizes(listed)));
   }
   if (CountOf(least, key.sizes) > static_cast<int64_t>(most))
     return CannotBeRange(source, form, why);

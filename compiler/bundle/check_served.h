@@ -25,17 +25,17 @@ Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most)
 /// dimensions to the compared sizes. If the form does not hold, splitting of runs is given up; if
 /// it still does not hold, padding too, and `rejection` has the reason. Requires: NeedsChecks of
 /// the form.
-Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt);
+Status DropFailingForms(const SizedSource& source, LearntForm& learnt);
 
 /// Returns the least sizes that a run on the code may have: `code.least`, but for a range not less
 /// than the smallest size that is rounded up to the first listed size.
-Sizes LeastAskedFor(const SizedForm& form, const SizedCode& code);
+Sizes LeastRequestedSizes(const SizedForm& form, const SizedCode& code);
 
 /// Returns those of the compared sizes (SizesToCompare) for which padded code would be wrong. The
 /// list is empty if the code needs no checks. kUnsupported: there are more than `most`, and the
 /// message names the first further one; or such a size has no graph.
-Result<std::vector<Sizes>> SizesThatDiffer(const SizedSource& source, const SizedGraph& padded,
-                                           size_t most);
+Result<std::vector<Sizes>> FindDifferingSizes(const SizedSource& source, const SizedGraph& padded,
+                                              size_t most);
 
 /// Returns all requested sizes that would run on code of this key: each size of a range, and the
 /// key's size along the other dimensions. kUnsupported: there are more than `most`; the message

@@ -54,7 +54,7 @@ class SizesCompiler {
   HostCodeWriter writer_;
   std::set<Sizes> themselves_;  // sizes that need exact code
   std::vector<SizedCode> codes_;
-  std::vector<UnplacedPlan> plans_;
+  std::vector<PlanWithData> plans_;
   // Kept alive, since schedules of later plans prefer their packed weights.
   std::vector<std::shared_ptr<const Executable>> executables_;
   Json reports_ = Json::array();
@@ -77,10 +77,10 @@ Status SizesCompiler::Compile(const SizedForm& form, const std::vector<SizedKey>
 }
 
 Status SizesCompiler::CompilePadded(const SizedForm& form, SizedGraph graph) {
-  const Sizes asked = LeastAskedFor(form, graph.code);
-  if (asked != graph.code.least && !SizesThatDiffer(source_, graph, 0)) graph.code.least = asked;
+  const Sizes asked = LeastRequestedSizes(form, graph.code);
+  if (asked != graph.code.least && !FindDifferingSizes(source_, graph, 0)) graph.code.least = asked;
   TUNEC_ASSIGN(const std::vector<Sizes> differ,
-               SizesThatDiffer(source_, graph, kMostForThemselves - themselves_.size()));
+               FindDifferingSizes(source_, graph, kMostForThemselves - themselves_.size()));
   themselves_.insert(differ.begin(), differ.end());
   return CompileKey(form, std::move(graph));
 }
@@ -122,8 +122,9 @@ Status SizesCompiler::CompileKey(const SizedForm& form, SizedGraph graph) {
   const auto number_of = [this](const Step& step, const StepCode& code) {
     return writer_.NumberOf(step, code);
   };
-  UnplacedPlan stored = StoreData(plan);
-  TUNEC_ASSIGN(stored.plan.prologue, WriteSteps(plan.prologue, assembled.prologue_code, number_of));
+  PlanWithData stored = StoreData(plan);
+  TUNEC_ASSIGN(stored.plan.preprocessing,
+               WriteSteps(plan.preprocessing, assembled.preprocessing_code, number_of));
   TUNEC_ASSIGN(stored.plan.steps, WriteSteps(plan.steps, assembled.step_code, number_of));
   TUNEC_RETURN_IF_ERROR(CheckCode(form, graph.code, plan.inputs, plan.outputs));
   plans_.push_back(std::move(stored));
@@ -158,7 +159,7 @@ BundleVariant SizesCompiler::Take(LearntForm learnt, const std::string& cpu) {
   variant.kernels = writer_.TakeKernels();
   variant.image = writer_.image();
   variant.report = report.dump(-1, ' ', false, Json::error_handler_t::replace);
-  variant.sizes = UnplacedSizes{std::move(learnt.form), std::move(codes_), std::move(plans_)};
+  variant.sizes = PlansWithData{std::move(learnt.form), std::move(codes_), std::move(plans_)};
   return variant;
 }
 
@@ -191,7 +192,7 @@ Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
                 options.target.device->name);
   options.packed_weights = std::make_shared<SharedPackedWeights>();
   TUNEC_ASSIGN(LearntForm learnt, LearnForm(source, listed));
-  if (NeedsChecks(source, learnt.form)) TUNEC_RETURN_IF_ERROR(KeepWhatHolds(source, learnt));
+  if (NeedsChecks(source, learnt.form)) TUNEC_RETURN_IF_ERROR(DropFailingForms(source, learnt));
   if (!learnt.rejection.empty() && options.on_log)
     options.on_log(
         fmt::format("other sizes than those listed will be rejected: {}", learnt.rejection));

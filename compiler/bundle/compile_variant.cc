@@ -57,7 +57,8 @@ Status StoreSteps(const AssembledPlan& assembled, const Target& target, BundleVa
     return device.NumberOf(step, code);
   };
   const ExecutablePlan& plan = assembled.plan;
-  TUNEC_ASSIGN(variant.plan.prologue, WriteSteps(plan.prologue, assembled.prologue_code, of_host));
+  TUNEC_ASSIGN(variant.plan.preprocessing,
+               WriteSteps(plan.preprocessing, assembled.preprocessing_code, of_host));
   TUNEC_ASSIGN(variant.plan.steps, target.device
                                        ? WriteSteps(plan.steps, assembled.step_code, of_device)
                                        : WriteSteps(plan.steps, assembled.step_code, of_host));
@@ -72,7 +73,7 @@ Status StoreSteps(const AssembledPlan& assembled, const Target& target, BundleVa
 bundle::VariantHead HeadOf(const ExecutablePlan& plan, const Target& target,
                            const std::string& cpu) {
   bundle::VariantHead head{.cpu = cpu};
-  if (!target.device || !plan.prologue.empty()) head.features = FeaturesUsed(target.host);
+  if (!target.device || !plan.preprocessing.empty()) head.features = FeaturesUsed(target.host);
   if (!target.device) return head;
   head.device = target.device->kind;
   head.arch = target.device->name;
@@ -101,7 +102,7 @@ Result<BundleVariant> CompileVariant(const Graph& graph, Database* database,
   TUNEC_RETURN_IF_ERROR(PackWeights(assembled, *pool));
   const ExecutablePlan& plan = assembled.plan;
   BundleVariant variant{.head = HeadOf(plan, options.target, cpu)};
-  UnplacedPlan stored = StoreData(plan);
+  PlanWithData stored = StoreData(plan);
   variant.plan = std::move(stored.plan);
   variant.constants = std::move(stored.constants);
   TUNEC_RETURN_IF_ERROR(StoreSteps(assembled, options.target, variant));

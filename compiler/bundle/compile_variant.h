@@ -21,10 +21,10 @@ namespace tunec {
 
 /// Plans for several sizes, with the sizes that each plan serves. A variant of a dynamic-shape
 /// model has these plans instead of a single plan.
-struct UnplacedSizes {
+struct PlansWithData {
   SizedForm form;
   std::vector<SizedCode> codes;
-  std::vector<UnplacedPlan> plans;
+  std::vector<PlanWithData> plans;
 };
 
 /// A variant without the file offsets of its constants. The writer of the bundle assigns the
@@ -38,7 +38,7 @@ struct BundleVariant {
   std::string image;
   bundle::DeviceCodeTable device_code;  // code of a variant for a device
   std::string report;                   // JSON
-  std::optional<UnplacedSizes> sizes = std::nullopt;
+  std::optional<PlansWithData> sizes = std::nullopt;
 };
 
 /// Compiles `graph` for the options' device, or for their host. The device does not have to exist

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/executable_plan.h"
-#include "runtime/prologue.h"
+#include "runtime/preprocess_weights.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -17,7 +17,7 @@ namespace {
 /// Returns whether all kernels of the prologue are loaded.
 bool CanPack(const ExecutablePlan& plan) {
   const auto is_loaded = [](const KernelPhase& phase) { return phase.function != nullptr; };
-  return std::ranges::all_of(plan.prologue, [&](const Step& step) {
+  return std::ranges::all_of(plan.preprocessing, [&](const Step& step) {
     return std::ranges::all_of(step.kernel.phases, is_loaded);
   });
 }
@@ -25,21 +25,21 @@ bool CanPack(const ExecutablePlan& plan) {
 /// Removes constants that only the prologue named, and renumbers the others.
 void DropUnnamed(ExecutablePlan& plan) {
   std::vector<int32_t> number(plan.constants.size(), -1);
-  std::vector<Constant> kept;
-  for (auto* const steps : {&plan.prologue, &plan.steps}) {
+  std::vector<Constant> remaining;
+  for (auto* const steps : {&plan.preprocessing, &plan.steps}) {
     for (Step& step : *steps) {
       for (ValueRef& ref : step.arguments) {
         if (ref.kind != ValueRef::Kind::kConstant) continue;
         int32_t& renumbered = number[ref.index];
         if (renumbered < 0) {
-          renumbered = static_cast<int32_t>(kept.size());
-          kept.push_back(std::move(plan.constants[ref.index]));
+          renumbered = static_cast<int32_t>(remaining.size());
+          remaining.push_back(std::move(plan.constants[ref.index]));
         }
         ref.index = renumbered;
       }
     }
   }
-  plan.constants = std::move(kept);
+  plan.constants = std::move(remaining);
 }
 
 }  // namespace
@@ -48,16 +48,16 @@ Status PackWeights(AssembledPlan& assembled, ThreadPool& pool) {
   ExecutablePlan& plan = assembled.plan;
   if (CanPack(plan)) {
     TUNEC_RETURN_IF_ERROR(Verify(plan));
-    TUNEC_RETURN_IF_ERROR(RunPrologue(plan, pool));
-    assembled.prologue_code.clear();
+    TUNEC_RETURN_IF_ERROR(PreprocessWeights(plan, pool));
+    assembled.preprocessing_code.clear();
   }
   DropUnnamed(plan);
   return {};
 }
 
-UnplacedPlan StoreData(const ExecutablePlan& plan) {
-  UnplacedPlan unplaced;
-  StoredPlan& stored = unplaced.plan;
+PlanWithData StoreData(const ExecutablePlan& plan) {
+  PlanWithData result;
+  StoredPlan& stored = result.plan;
   stored.inputs = plan.inputs;
   stored.outputs = plan.outputs;
   stored.index_checks = plan.index_checks;
@@ -65,9 +65,9 @@ UnplacedPlan StoreData(const ExecutablePlan& plan) {
   stored.threads = plan.threads;
   for (const Constant& constant : plan.constants) {
     stored.constants.push_back({.name = constant.name, .bytes = constant.bytes});
-    unplaced.constants.push_back(constant.data);
+    result.constants.push_back(constant.data);
   }
-  return unplaced;
+  return result;
 }
 
 Result<std::vector<StoredStep>> WriteSteps(const std::vector<Step>& steps,

@@ -19,7 +19,7 @@
 namespace tunec {
 
 /// A plan without the file offsets of its constants. The writer of the bundle assigns the offsets.
-struct UnplacedPlan {
+struct PlanWithData {
   bundle::StoredPlan plan;
   /// Data of each of the plan's constants; null: the data is only known at load time.
   std::vector<std::shared_ptr<const void>> constants;
@@ -30,7 +30,7 @@ struct UnplacedPlan {
 Status PackWeights(AssembledPlan& assembled, ThreadPool& pool);
 
 /// Converts a plan without its steps.
-UnplacedPlan StoreData(const ExecutablePlan& plan);
+PlanWithData StoreData(const ExecutablePlan& plan);
 
 /// A function that returns the number of a step's kernel in the bundle.
 using NumberOf = std::function<Result<int64_t>(const Step& step, const StepCode& code)>;

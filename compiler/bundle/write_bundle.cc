@@ -25,12 +25,12 @@ using bundle::SectionEntry;
 using bundle::SectionKind;
 
 /// The weights of all variants. Equal weights are stored once.
-class WeightPlaces {
+class WeightLayout {
  public:
   /// Returns the offset of these bytes; equal bytes have the same offset.
-  int64_t PlaceOf(std::span<const std::byte> bytes) {
+  int64_t OffsetOf(std::span<const std::byte> bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    const auto [known, is_new] = places_.emplace(std::pair(bytes.size(), StableHash(text)), 0);
+    const auto [known, is_new] = offsets_.emplace(std::pair(bytes.size(), StableHash(text)), 0);
     if (!is_new) return known->second;
     const uint64_t alignment =
         bytes.size() >= bundle::kPage ? bundle::kPage : bundle::kConstantAlignment;
@@ -44,7 +44,7 @@ class WeightPlaces {
   uint64_t bytes() const { return end_; }
 
  private:
-  std::map<std::pair<size_t, std::string>, int64_t> places_;
+  std::map<std::pair<size_t, std::string>, int64_t> offsets_;
   std::vector<FilePart> parts_;
   uint64_t end_ = 0;
 };
@@ -57,12 +57,13 @@ std::span<const std::byte> BytesOf(const std::string& text) {
 class BundleWriter {
  public:
   void Add(SectionKind kind, uint32_t variant, std::string bytes) {
-    const std::string& kept = *kept_.emplace_back(std::make_unique<std::string>(std::move(bytes)));
-    const uint64_t offset = Begin(kind, variant, kept.size());
-    sections_.back().hash = bundle::HashOf(BytesOf(kept), pool_);
-    parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(kept)});
+    const std::string& buffer =
+        *buffers_.emplace_back(std::make_unique<std::string>(std::move(bytes)));
+    const uint64_t offset = Begin(kind, variant, buffer.size());
+    sections_.back().hash = bundle::HashOf(BytesOf(buffer), pool_);
+    parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(buffer)});
   }
-  void Add(const WeightPlaces& weights) {
+  void Add(const WeightLayout& weights) {
     // A section of 0 bytes would begin where the next section begins, so the section has at least
     // kConstantAlignment bytes.
     std::string whole(std::max(weights.bytes(), bundle::kConstantAlignment), '\0');
@@ -70,8 +71,9 @@ class BundleWriter {
     for (const FilePart& part : weights.parts())
       std::memcpy(whole.data() + part.offset, part.bytes.data(), part.bytes.size());
     sections_.back().hash = bundle::HashOf(BytesOf(whole), pool_);
-    const std::string& kept = *kept_.emplace_back(std::make_unique<std::string>(std::move(whole)));
-    parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(kept)});
+    const std::string& buffer =
+        *buffers_.emplace_back(std::make_unique<std::string>(std::move(whole)));
+    parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(buffer)});
   }
   BundleParts Take() && {
     bundle::Header header{.sections = static_cast<uint32_t>(sections_.size()), .file_bytes = end_};
@@ -80,9 +82,10 @@ class BundleWriter {
     std::memcpy(front.data() + sizeof header, sections_.data(), front.size() - sizeof header);
     header.table_hash = bundle::HashOf(BytesOf(front), pool_);
     std::memcpy(front.data(), &header, sizeof header);
-    const std::string& kept = *kept_.emplace_back(std::make_unique<std::string>(std::move(front)));
-    parts_.insert(parts_.begin(), {.offset = 0, .bytes = BytesOf(kept)});
-    return {.memory = std::move(kept_), .parts = std::move(parts_), .bytes = end_};
+    const std::string& buffer =
+        *buffers_.emplace_back(std::make_unique<std::string>(std::move(front)));
+    parts_.insert(parts_.begin(), {.offset = 0, .bytes = BytesOf(buffer)});
+    return {.memory = std::move(buffers_), .parts = std::move(parts_), .bytes = end_};
   }
   /// Begins the sections behind a table with room for this number of entries.
   explicit BundleWriter(size_t sections)
@@ -99,42 +102,42 @@ class BundleWriter {
   ThreadPool pool_{UsableProcessors()};
   uint64_t end_;
   std::vector<SectionEntry> sections_;
-  std::vector<std::unique_ptr<std::string>> kept_;
+  std::vector<std::unique_ptr<std::string>> buffers_;
   std::vector<FilePart> parts_;
 };
 
-void PlaceConstants(const std::vector<std::shared_ptr<const void>>& constants,
-                    bundle::StoredPlan& plan, WeightPlaces& weights) {
+void AssignOffsets(const std::vector<std::shared_ptr<const void>>& constants,
+                   bundle::StoredPlan& plan, WeightLayout& weights) {
   for (size_t i = 0; i < constants.size(); ++i) {
     bundle::StoredConstant& constant = plan.constants[i];
     const auto* const data = static_cast<const std::byte*>(constants[i].get());
     if (data == nullptr) continue;
-    constant.place = weights.PlaceOf({data, static_cast<size_t>(constant.bytes)});
+    constant.offset = weights.OffsetOf({data, static_cast<size_t>(constant.bytes)});
   }
 }
 
-std::string PlacedSizes(UnplacedSizes& sizes, WeightPlaces& weights) {
+std::string SerializeSizes(PlansWithData& sizes, WeightLayout& weights) {
   bundle::StoredSizes stored{.form = sizes.form, .plans = {}};
   for (size_t i = 0; i < sizes.plans.size(); ++i) {
-    UnplacedPlan& plan = sizes.plans[i];
-    PlaceConstants(plan.constants, plan.plan, weights);
+    PlanWithData& plan = sizes.plans[i];
+    AssignOffsets(plan.constants, plan.plan, weights);
     stored.plans.push_back({.code = sizes.codes[i], .plan = std::move(plan.plan)});
   }
   return Serialize(stored);
 }
 
-void AddPlans(BundleVariant& variant, uint32_t number, WeightPlaces& weights,
+void AddPlans(BundleVariant& variant, uint32_t number, WeightLayout& weights,
               BundleWriter& writer) {
   if (variant.sizes)
-    return writer.Add(SectionKind::kSizes, number, PlacedSizes(*variant.sizes, weights));
-  PlaceConstants(variant.constants, variant.plan, weights);
+    return writer.Add(SectionKind::kSizes, number, SerializeSizes(*variant.sizes, weights));
+  AssignOffsets(variant.constants, variant.plan, weights);
   writer.Add(SectionKind::kPlan, number, Serialize(variant.plan));
 }
 
 }  // namespace
 
 BundleParts MakeBundle(std::vector<BundleVariant> variants) {
-  WeightPlaces weights;
+  WeightLayout weights;
   constexpr size_t kSectionsOfVariant = 4;
   const auto for_devices = static_cast<size_t>(std::ranges::count_if(
       variants, [](const BundleVariant& variant) { return !variant.head.device.empty(); }));

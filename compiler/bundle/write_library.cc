@@ -38,7 +38,7 @@ class Library {
   /// Rebuilds the hash table of symbol names.
   Status HashSymbols();
   /// Returns the offset of the bundle. The table of sections is behind the bundle.
-  Result<uint64_t> PlaceBundle(uint64_t bytes);
+  Result<uint64_t> ReserveBundle(uint64_t bytes);
 
   const std::string& front() const { return bytes_; }
   std::span<const std::byte> back() const { return std::as_bytes(std::span(sections_)); }
@@ -61,7 +61,7 @@ class Library {
   void Write(uint64_t offset, const std::vector<T>& table) {
     std::memcpy(bytes_.data() + offset, table.data(), table.size() * sizeof(T));
   }
-  bool Lies(uint64_t offset, uint64_t size) const {
+  bool Contains(uint64_t offset, uint64_t size) const {
     return offset <= bytes_.size() && size <= bytes_.size() - offset;
   }
   Result<Elf64_Shdr*> SectionOf(uint32_t type);
@@ -84,13 +84,13 @@ Result<Library> Library::Read(std::span<const std::byte> bytes) {
   const Elf64_Ehdr& header = library.header_;
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_X86_64 ||
       header.e_shentsize != sizeof(Elf64_Shdr) || header.e_phentsize != sizeof(Elf64_Phdr) ||
-      !library.Lies(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr)) ||
-      !library.Lies(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr))) {
+      !library.Contains(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr)) ||
+      !library.Contains(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr))) {
     return NoTemplate("another header");
   }
   library.sections_ = library.Table<Elf64_Shdr>(header.e_shoff, header.e_shnum);
   for (const Elf64_Shdr& section : library.sections_)
-    if (section.sh_type != SHT_NOBITS && !library.Lies(section.sh_offset, section.sh_size))
+    if (section.sh_type != SHT_NOBITS && !library.Contains(section.sh_offset, section.sh_size))
       return NoTemplate("a section outside");
   return library;
 }
@@ -179,7 +179,7 @@ Status Library::HashSymbols() {
   return {};
 }
 
-Result<uint64_t> Library::PlaceBundle(uint64_t bytes) {
+Result<uint64_t> Library::ReserveBundle(uint64_t bytes) {
   TUNEC_ASSIGN(Elf64_Shdr* const section, SectionNamed(kBundleSection));
   auto segments = Table<Elf64_Phdr>(header_.e_phoff, header_.e_phnum);
   const auto segment = std::ranges::find_if(segments, [&](const Elf64_Phdr& candidate) {
@@ -218,7 +218,7 @@ Status WriteLibrary(const std::filesystem::path& path, std::span<const std::byte
   TUNEC_RETURN_IF_ERROR(library.NameFunctions(model));
   TUNEC_RETURN_IF_ERROR(library.NameItself(path.filename().string()));
   TUNEC_RETURN_IF_ERROR(library.HashSymbols());
-  TUNEC_ASSIGN(const uint64_t begin, library.PlaceBundle(bundle.bytes));
+  TUNEC_ASSIGN(const uint64_t begin, library.ReserveBundle(bundle.bytes));
   std::vector<FilePart> parts{{.offset = 0, .bytes = std::as_bytes(std::span(library.front()))}};
   for (const FilePart& part : bundle.parts)
     parts.push_back({.offset = static_cast<int64_t>(begin) + part.offset, .bytes = part.bytes});

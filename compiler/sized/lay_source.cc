@@ -4,10 +4,10 @@
 
 namespace tunec {
 
-Result<SizedSource> LaySource(SizedSource source, const EdgeLayouts& layouts) {
+Result<SizedSource> ApplySourceLayouts(SizedSource source, const EdgeLayouts& layouts) {
   if (layouts.empty()) return source;
   TUNEC_ASSIGN(const Graph example, source.graph_at(source.example));
-  TUNEC_RETURN_IF_ERROR(LayEdges(example, layouts));
+  TUNEC_RETURN_IF_ERROR(ApplyEdgeLayouts(example, layouts));
   for (OpenAxis& open : source.open) {
     const Value& input = example.value(example.inputs()[open.input]);
     TUNEC_ASSIGN(const AxisOrder order, OrderOf(layouts, input.name, input.type.dims.size()));
@@ -16,7 +16,7 @@ Result<SizedSource> LaySource(SizedSource source, const EdgeLayouts& layouts) {
   source.graph_at = [graph_at = std::move(source.graph_at),
                      layouts](const Sizes& sizes) -> Result<Graph> {
     TUNEC_ASSIGN(const Graph graph, graph_at(sizes));
-    return LayEdges(graph, layouts);
+    return ApplyEdgeLayouts(graph, layouts);
   };
   return source;
 }

@@ -7,8 +7,8 @@
 
 namespace tunec {
 
-/// Applies LayEdges to each graph of the source, and changes the numbers of dynamic axes to those
-/// of the inputs' layouts.
-Result<SizedSource> LaySource(SizedSource source, const EdgeLayouts& layouts);
+/// Applies ApplyEdgeLayouts to each graph of the source, and changes the numbers of dynamic axes to
+/// those of the inputs' layouts.
+Result<SizedSource> ApplySourceLayouts(SizedSource source, const EdgeLayouts& layouts);
 
 }  // namespace tunec

@@ -177,7 +177,7 @@ Result<bool> SizedModel::Holds(std::map<Sizes, bool>& known, const Sizes& sizes,
 }
 
 Result<SizedModel::PaddedPtr> SizedModel::PaddedFor(const SizedKey& key) const {
-  constexpr size_t kMostKept = 8;
+  constexpr size_t kMostCached = 8;
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find(padded_, key, &decltype(padded_)::value_type::first);
@@ -190,7 +190,7 @@ Result<SizedModel::PaddedPtr> SizedModel::PaddedFor(const SizedKey& key) const {
   auto padded = std::make_shared<const SizedGraph>(std::move(made));
   const std::lock_guard lock(mutex_);
   padded_.emplace_front(key, padded);
-  if (padded_.size() > kMostKept) padded_.pop_back();
+  if (padded_.size() > kMostCached) padded_.pop_back();
   return padded;
 }
 
@@ -256,7 +256,7 @@ std::string SizedModel::Report() const {
   report["dimensions"] = source_.dimensions;
   if (!rejection_.empty()) report["refusal"] = rejection_;
   report["executables"] = nlohmann::json::array();
-  for (const auto& [key, variant] : Kept()) {
+  for (const auto& [key, variant] : CachedVariants()) {
     const MemoryUse memory = variant->executable().Memory();
     report["executables"].push_back({{"sizes", key.sizes},
                                      {"open", key.open},

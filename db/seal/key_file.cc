@@ -20,7 +20,7 @@ namespace {
 constexpr mode_t kOwnerOnly = 0600;
 constexpr size_t kMostBytes = 256;  // larger than a key
 
-std::unexpected<Error> FailedTo(std::string_view action, const std::string& path) {
+std::unexpected<Error> MakeSystemError(std::string_view action, const std::string& path) {
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, action, std::strerror(errno));
 }
 
@@ -32,7 +32,7 @@ std::unexpected<Error> Distrust(const std::string& path, std::string_view why) {
 /// Checks that no other user can have read or made the file.
 Status CheckPrivate(int file, const std::string& path) {
   struct stat status {};
-  if (fstat(file, &status) != 0) return FailedTo("inspect", path);
+  if (fstat(file, &status) != 0) return MakeSystemError("inspect", path);
   if (!S_ISREG(status.st_mode)) return Distrust(path, "is not a regular file");
   if (status.st_uid != geteuid()) return Distrust(path, "belongs to another user");
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) == 0) return {};
@@ -46,7 +46,7 @@ Result<std::string> ReadStart(int file, const std::string& path) {
   do {
     count = read(file, bytes.data(), bytes.size());
   } while (count < 0 && errno == EINTR);
-  if (count < 0) return FailedTo("read", path);
+  if (count < 0) return MakeSystemError("read", path);
   return std::string(bytes.data(), static_cast<size_t>(count));
 }
 
@@ -72,10 +72,10 @@ Status MakeKeyFile(const std::string& path) {
   TUNEC_RETURN_IF_ERROR(MakePrivateFolders(std::filesystem::path(path).parent_path()));
   std::string aside = path + ".XXXXXX";
   const Descriptor file(mkostemp(aside.data(), O_CLOEXEC));
-  if (file.get() < 0) return FailedTo("create", path);
+  if (file.get() < 0) return MakeSystemError("create", path);
   if (WriteWhole(file.get(), key.Text()) && Publish(aside, path)) return {};
   const bool other_was_first = errno == EEXIST;
-  auto failure = FailedTo("create", path);
+  auto failure = MakeSystemError("create", path);
   unlink(aside.c_str());
   if (other_was_first) return {};
   return failure;
@@ -91,7 +91,7 @@ Result<std::optional<ObjectKey>> FindObjectKey(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (file.get() < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
   if (file.get() < 0 && errno == ELOOP) return Distrust(path, "is a link");
-  if (file.get() < 0) return FailedTo("open", path);
+  if (file.get() < 0) return MakeSystemError("open", path);
   TUNEC_RETURN_IF_ERROR(CheckPrivate(file.get(), path));
   TUNEC_ASSIGN(const std::string text, ReadStart(file.get(), path));
   std::optional<ObjectKey> key = ObjectKey::Parse(text);

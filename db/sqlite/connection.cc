@@ -32,7 +32,7 @@ Status DatabaseConnection::Guarded(Access access, const std::function<Status()>&
       return status;
     } catch (const SQLite::Exception& exception) {
       Error error = ConvertSqliteError(exception, path_);
-      if (!LeaveFile(error)) return std::unexpected(std::move(error));
+      if (!SwitchToMemory(error)) return std::unexpected(std::move(error));
     } catch (const std::bad_alloc&) {
       return Fail(ErrorCode::kResourceLimit, "{}: out of memory", path_);
     }
@@ -60,13 +60,13 @@ Status DatabaseConnection::Execute(const char* sql) {
   }
 }
 
-const ObjectKey* DatabaseConnection::Keep(Result<std::optional<ObjectKey>> found) {
+const ObjectKey* DatabaseConnection::StoreKey(Result<std::optional<ObjectKey>> found) {
   if (found) {
     key_ = *std::move(found);
     return key_ ? &*key_ : nullptr;
   }
   key_rejected_ = true;
-  Miss(fmt::format("{}; compiled objects are neither kept nor loaded", found.error().message));
+  NoteMiss(fmt::format("{}; compiled objects are neither kept nor loaded", found.error().message));
   return nullptr;
 }
 
@@ -74,18 +74,18 @@ const ObjectKey* DatabaseConnection::FindKey() {
   if (key_) return &*key_;
   // In memory without a key file, all objects were stored by this process, so a random key is
   // enough.
-  if (path_ == kInMemory && key_file_.empty()) return Keep(ObjectKey::Random());
-  return key_rejected_ ? nullptr : Keep(FindObjectKey(key_file_));
+  if (path_ == kInMemory && key_file_.empty()) return StoreKey(ObjectKey::Random());
+  return key_rejected_ ? nullptr : StoreKey(FindObjectKey(key_file_));
 }
 
 const ObjectKey* DatabaseConnection::FindOrMakeKey() {
   const ObjectKey* const found = FindKey();
   if (found != nullptr || key_rejected_) return found;
-  if (in_memory_) return Keep(ObjectKey::Random());
-  return Keep(FindOrMakeObjectKey(key_file_));
+  if (in_memory_) return StoreKey(ObjectKey::Random());
+  return StoreKey(FindOrMakeObjectKey(key_file_));
 }
 
-void DatabaseConnection::Miss(std::string reason) {
+void DatabaseConnection::NoteMiss(std::string reason) {
   const std::lock_guard lock(miss_mutex_);
   miss_reasons_.push_back(Printable(reason));  // the reason may quote the file
 }

@@ -39,8 +39,8 @@ class DatabaseConnection {
   /// Returns a copy of the file in memory. The file is only read.
   static Result<std::unique_ptr<DatabaseConnection>> OpenCopy(const std::string& path,
                                                               const std::string& key_file);
-  /// Continues in memory if the file is lost; see Database::GoOnWithoutFile.
-  void GoOnWithoutFile(std::function<void(const std::string&)> log);
+  /// Continues in memory if the file is lost; see Database::ContinueWithoutFile.
+  void ContinueWithoutFile(std::function<void(const std::string&)> log);
 
   const std::string& path() const { return path_; }
   bool in_memory() const { return in_memory_; }
@@ -69,17 +69,17 @@ class DatabaseConnection {
 
   /// Stores the reason why a row was skipped, for TakeMissReasons. May be called inside Read and
   /// Write.
-  void Miss(std::string reason);
+  void NoteMiss(std::string reason);
   std::vector<std::string> TakeMissReasons();
 
  private:
   enum class Access { kRead, kWrite };
   DatabaseConnection(std::string path, OpenMode mode, std::string key_file,
                      std::unique_ptr<SQLite::Database> sqlite);
-  const ObjectKey* Keep(Result<std::optional<ObjectKey>> found);
+  const ObjectKey* StoreKey(Result<std::optional<ObjectKey>> found);
   Status Guarded(Access access, const std::function<Status()>& body);
   Status InTransaction(Access access, const std::function<Status()>& body);
-  bool LeaveFile(const Error& error);
+  bool SwitchToMemory(const Error& error);
   void NoticeRemoval();
 
   template <class Body>

@@ -61,7 +61,7 @@ auto Description(const WorkloadKey& workload) {
   return std::tie(workload.kind, workload.flops, workload.bytes, workload.description);
 }
 
-/// Returns the weight of a status in KnowsMore. A schedule with a wrong result must not be used
+/// Returns the weight of a status in Supersedes. A schedule with a wrong result must not be used
 /// again; any other failure may have been an accident of the machine.
 int Weight(TrialStatus status) {
   switch (status) {
@@ -224,8 +224,8 @@ Result<TrialRecord> DecodeTrial(const Query& row) {
 std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query& row) {
   Result<TrialRecord> trial = DecodeTrial(row);
   if (trial) return std::move(*trial);
-  connection.Miss(fmt::format("{}: trial {} passed over: {}", connection.path(), row.Integer(0),
-                              trial.error().message));
+  connection.NoteMiss(fmt::format("{}: trial {} passed over: {}", connection.path(), row.Integer(0),
+                                  trial.error().message));
   return std::nullopt;
 }
 
@@ -266,12 +266,12 @@ Result<MachineFact> DecodeFact(const Query& row, int first) {
 std::optional<MachineFact> ReadFact(DatabaseConnection& connection, const Query& row, int first) {
   Result<MachineFact> fact = DecodeFact(row, first);
   if (fact) return std::move(*fact);
-  connection.Miss(fmt::format("{}: fact '{}' passed over: {}", connection.path(),
-                              MakeStorable(row.Text(first)), fact.error().message));
+  connection.NoteMiss(fmt::format("{}: fact '{}' passed over: {}", connection.path(),
+                                  MakeStorable(row.Text(first)), fact.error().message));
   return std::nullopt;
 }
 
-bool KnowsMore(const TrialRecord& a, const TrialRecord& b) {
+bool Supersedes(const TrialRecord& a, const TrialRecord& b) {
   const auto worth = [](const TrialRecord& trial) {
     return std::tuple(Weight(trial.status), trial.samples.size(), trial.created_at);
   };
@@ -286,7 +286,7 @@ RecordOutcome UpsertTrial(DatabaseConnection& connection, int64_t task, const Tr
     InsertTrial(connection, task, trial);
     return RecordOutcome::kAdded;
   }
-  if (stored->trial && !KnowsMore(trial, *stored->trial)) return RecordOutcome::kKept;
+  if (stored->trial && !Supersedes(trial, *stored->trial)) return RecordOutcome::kUnchanged;
   UpdateTrial(connection, stored->id, trial);
   return RecordOutcome::kReplaced;
 }
@@ -298,7 +298,7 @@ RecordOutcome UpsertFact(DatabaseConnection& connection, int64_t target, const M
   const bool stored = query.Step();
   if (stored && std::tuple(query.Integer(0), query.Real(1), query.Text(2)) >=
                     std::tie(fact.created_at, fact.value, fact.text)) {
-    return RecordOutcome::kKept;
+    return RecordOutcome::kUnchanged;
   }
   Query(connection,
         "INSERT INTO machine(target, name, value, text, created_at) VALUES (?, ?, ?, ?, ?) "

@@ -67,7 +67,7 @@ std::optional<MachineFact> ReadFact(DatabaseConnection& connection, const Query&
 
 /// Returns true if `a` replaces `b`, a record of the same schedule. This is a total order on
 /// contents, so that both directions of merging store the same record.
-bool KnowsMore(const TrialRecord& a, const TrialRecord& b);
+bool Supersedes(const TrialRecord& a, const TrialRecord& b);
 /// Records `trial` unless the stored record has more information. Requires: `trial` is valid and
 /// normalised.
 RecordOutcome UpsertTrial(DatabaseConnection& connection, int64_t task, const TrialRecord& trial);

@@ -23,6 +23,6 @@ struct TaskRow {
 std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilter& filter);
 /// Returns the keys without the damaged ones, and stores a miss reason in `connection` for each
 /// damaged key.
-std::vector<TaskRow> SelectSoundTasks(DatabaseConnection& connection, const TaskFilter& filter);
+std::vector<TaskRow> SelectIntactTasks(DatabaseConnection& connection, const TaskFilter& filter);
 
 }  // namespace tunec

@@ -10,14 +10,14 @@ double Product(std::span<const int64_t> extents) {
 }
 
 // An operand whose elements a kernel computes itself, with `operations` for each element.
-struct Computed {
+struct ComputedOperand {
   const Graph& graph;
   const Node& node;
   ValueId operand;
   double operations;
   bool IsFirst() const { return !node.inputs.empty() && node.inputs[0] == operand; }
 };
-using Repeats = double (*)(const Computed& computed);
+using Repeats = double (*)(const ComputedOperand& computed);
 
 // Returns how many elements of the result there are for each element of the operand.
 double Spread(const Graph& graph, const Node& node, ValueId operand) {
@@ -38,33 +38,33 @@ double TimesInWindows(const Graph& graph, const Node& node) {
 }
 
 // Functions for the column `repeats` of op_list.h.
-double RepeatsSpread(const Computed& c) { return Spread(c.graph, c.node, c.operand); }
+double RepeatsSpread(const ComputedOperand& c) { return Spread(c.graph, c.node, c.operand); }
 
-double RepeatsOnce(const Computed&) { return 1; }
+double RepeatsOnce(const ComputedOperand&) { return 1; }
 
-double RepeatsPairs(const Computed& c) { return c.IsFirst() ? 2 : RepeatsSpread(c); }
+double RepeatsPairs(const ComputedOperand& c) { return c.IsFirst() ? 2 : RepeatsSpread(c); }
 
-double RepeatsConvWindows(const Computed& c) {
+double RepeatsConvWindows(const ComputedOperand& c) {
   return c.IsFirst() ? TimesInWindows(c.graph, c.node) : RepeatsSpread(c);
 }
 
-double RepeatsWindows(const Computed& c) {
+double RepeatsWindows(const ComputedOperand& c) {
   return c.IsFirst() ? RepeatsSpread(c) * Product(c.node.Ints("kernel")) : RepeatsSpread(c);
 }
 
 // Returns how often an element of the operand is computed if the operator reads its first operand
 // in `passes` passes. An expensive first operand is stored before the second pass.
-double InPasses(const Computed& c, double passes) {
+double InPasses(const ComputedOperand& c, double passes) {
   if (!c.IsFirst()) return RepeatsSpread(c);
   return c.operations > kRecomputeLimit ? 1 : passes;
 }
 
 template <int kPasses>
-double RepeatsPasses(const Computed& c) {
+double RepeatsPasses(const ComputedOperand& c) {
   return InPasses(c, kPasses);
 }
 
-double RepeatsNeighbours(const Computed& c) {
+double RepeatsNeighbours(const ComputedOperand& c) {
   return InPasses(c, static_cast<double>(c.node.Int("size")) + 1);
 }
 
@@ -111,7 +111,7 @@ bool HasNoWindows(const Graph& graph, const Node& node) {
          std::ranges::all_of(node.Ints("pads"), is_zero);
 }
 
-double TimesComputed(const Graph& graph, const Node& node, ValueId operand, double operations) {
+double CountComputations(const Graph& graph, const Node& node, ValueId operand, double operations) {
   return kRepeats[static_cast<size_t>(node.op)]({graph, node, operand, operations});
 }
 

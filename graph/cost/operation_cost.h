@@ -26,6 +26,6 @@ bool HasNoWindows(const Graph& graph, const Node& node);
 
 /// Returns how often each element of an operand with cost `operations` is computed, on average, if
 /// the node's kernel computes it. The result is below 1 if some elements are not needed.
-double TimesComputed(const Graph& graph, const Node& node, ValueId operand, double operations);
+double CountComputations(const Graph& graph, const Node& node, ValueId operand, double operations);
 
 }  // namespace tunec

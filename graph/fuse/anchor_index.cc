@@ -43,7 +43,7 @@ std::optional<AnchorIndex> Follow(const Graph& graph, ValueId value, int steps) 
 
 }  // namespace
 
-std::optional<AnchorIndex> IndexOverAnchor(const Graph& graph, ValueId value) {
+std::optional<AnchorIndex> FindAnchorIndex(const Graph& graph, ValueId value) {
   return Follow(graph, value, kMostSteps);
 }
 

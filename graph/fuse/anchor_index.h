@@ -20,7 +20,7 @@ struct AnchorIndex {
 /// reshaping channels into groups keeps the index affine, and a channel shuffle only changes the
 /// index of the store. Returns nullopt if no convolution is found. O(nodes followed), which is
 /// bounded.
-std::optional<AnchorIndex> IndexOverAnchor(const Graph& graph, ValueId value);
+std::optional<AnchorIndex> FindAnchorIndex(const Graph& graph, ValueId value);
 
 /// Returns the index of the node's output. The node is a transpose or reshape of a value with index
 /// `input`.

@@ -88,7 +88,7 @@ FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q, const FusionM
   if (q.producer.anchor == GroupTraits::Anchor::kNone) {
     const auto elements = static_cast<double>(std::max<int64_t>(1, ElementsOf(graph, q.value)));
     cost.times_computed =
-        TimesComputed(graph, q.consumer, q.value, q.producer.operations / elements);
+        CountComputations(graph, q.consumer, q.value, q.producer.operations / elements);
     // A value with several users is computed completely.
     if (q.users.size() > 1 && cost.times_computed < 1) cost.times_computed = 1;
     cost.operations_added = (cost.times_computed - 1) * q.producer.operations;

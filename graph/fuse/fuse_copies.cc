@@ -180,9 +180,9 @@ class Copier {
 
   void RemoveEmptyGroups() {
     std::vector<int32_t> number(plan_.groups.size(), -1);
-    int32_t kept = 0;
+    int32_t remaining = 0;
     for (size_t g = 0; g < plan_.groups.size(); ++g)
-      if (!plan_.groups[g].nodes.empty()) number[g] = kept++;
+      if (!plan_.groups[g].nodes.empty()) number[g] = remaining++;
     std::erase_if(plan_.groups, [](const FusionGroup& group) { return group.nodes.empty(); });
     for (FusionEdge& edge : plan_.edges) {
       if (edge.from >= 0) edge.from = number[edge.from];

@@ -47,7 +47,7 @@ bool RenamesOutput(const Graph& graph, const Node& node) {
   if (node.op != Op::kReshape) return false;
   if (ReshapesAffinely(ShapeOf(graph, node.inputs[0]), ShapeOf(graph, node.outputs[0])))
     return true;
-  const std::optional<AnchorIndex> known = IndexOverAnchor(graph, node.inputs[0]);
+  const std::optional<AnchorIndex> known = FindAnchorIndex(graph, node.inputs[0]);
   return known && IsAffine(known->index) && IsAffine(Renamed(graph, node, *known).index);
 }
 

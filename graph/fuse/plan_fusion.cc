@@ -14,7 +14,7 @@
 #include "graph/fuse/fuse_copies.h"
 #include "graph/fuse/fuse_rules.h"
 #include "graph/fuse/node_groups.h"
-#include "graph/fuse/place_views.h"
+#include "graph/fuse/plan_views.h"
 
 namespace tunec {
 namespace {
@@ -138,7 +138,7 @@ class Planner {
     const int32_t node = edge.consumer.index;
     const int32_t from = groups_.GroupOf(edge.value);
     const int32_t into = groups_.GroupOf(node);
-    edge.reason = ReasonOfPlace(edge.value, node);
+    edge.reason = ReasonOfViewOrGroup(edge.value, node);
     if (edge.reason != FusionReason::kOpaque) return;
     const FusionQuestion question{.value = edge.value,
                                   .producer = traits_[from],
@@ -161,7 +161,7 @@ class Planner {
   }
 
   // Returns the reason if a node is a view or both nodes are in one group; otherwise kOpaque.
-  FusionReason ReasonOfPlace(ValueId value, int32_t node) {
+  FusionReason ReasonOfViewOrGroup(ValueId value, int32_t node) {
     const int32_t producer = graph_.value(value).producer.index;
     if (is_view_[node])
       return graph_.nodes()[node].op == Op::kConcat ? FusionReason::kConcatInPlace
@@ -262,7 +262,7 @@ Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode, const FusionM
   if (mode == FusionMode::kUnfused) return plan;
   // Nodes that become views leave their groups. The smaller groups may allow more views.
   for (int round = 0; round < kMostRounds; ++round) {
-    ViewPlan views = PlaceViews(graph, plan);
+    ViewPlan views = PlanViews(graph, plan);
     if (views.nodes == plan.view_nodes) break;
     plan = Planner(graph, machine, std::move(views)).Run(mode);
   }

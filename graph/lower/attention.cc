@@ -190,7 +190,7 @@ class AttentionBuilder {
   Expr ReadPrevious(Site& site, TensorId tensor, int axes, double outside) const {
     Point before = static_cast<const Point&>(site);
     before.chunk -= 1;
-    return site.builder.UnderGuard({site.chunk - 1}, outside, [&] {
+    return site.builder.EvaluateGuarded({site.chunk - 1}, outside, [&] {
       return site.builder.ReadTensor(tensor, At(before, axes));
     });
   }
@@ -207,9 +207,9 @@ class AttentionBuilder {
     queries_ = Add("q", kRow | kDepth);
     Site site = NewSite(kRow | kDepth);
     const IndexExpr query = Query(site);
-    const Expr element = site.builder.UnderGuard({IndexExpr(extents_.queries - 1) - query}, 0, [&] {
-      return q_.At(site.builder, Full(site, query, site.depth));
-    });
+    const Expr element = site.builder.EvaluateGuarded(
+        {IndexExpr(extents_.queries - 1) - query}, 0,
+        [&] { return q_.At(site.builder, Full(site, query, site.depth)); });
     const double scale = node_.Float("scale");
     const Expr wide = Expr::Cast(element, type_);
     Emit(std::move(site), queries_, kRow | kDepth, scale == 1 ? wide : wide * Number(scale));
@@ -238,9 +238,9 @@ class AttentionBuilder {
   Expr Masked(Site& site, Expr score) const {
     const IndexExpr query = Query(site);
     if (mask_) {
-      const Expr mask = site.builder.UnderGuard({IndexExpr(extents_.queries - 1) - query}, 0, [&] {
-        return mask_->Broadcast(site.builder, Full(site, query, Key(site)));
-      });
+      const Expr mask = site.builder.EvaluateGuarded(
+          {IndexExpr(extents_.queries - 1) - query}, 0,
+          [&] { return mask_->Broadcast(site.builder, Full(site, query, Key(site))); });
       score = mask.type() == DataType::kBool
                   ? Expr::Select(mask, score, Number(node_.Float("hidden")))
                   : score + Expr::Cast(mask, type_);
@@ -293,7 +293,7 @@ class AttentionBuilder {
     Site site = NewSite(axes | kChunk);
     const Expr added = Read(site, own, axes | kChunk);
     const Expr decay = Read(site, decay_, kChunk | kRow);
-    const Expr before = site.builder.UnderGuard(
+    const Expr before = site.builder.EvaluateGuarded(
         {site.chunk - 1}, 0, [&] { return site.builder.ReadTensor(total, At(site, axes)); });
     Emit(std::move(site), total, axes, before * decay + added);
     return total;

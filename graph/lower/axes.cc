@@ -14,18 +14,18 @@ AxisSet AxisSet::From(int64_t first, size_t rank) {
   return AxisSet(std::move(reduced));
 }
 
-std::vector<int64_t> AxisSet::Kept(const std::vector<int64_t>& shape) const {
-  std::vector<int64_t> kept;
+std::vector<int64_t> AxisSet::RemainingShape(const std::vector<int64_t>& shape) const {
+  std::vector<int64_t> remaining;
   for (size_t d = 0; d < shape.size(); ++d)
-    if (!reduced_[d]) kept.push_back(shape[d]);
-  return kept;
+    if (!reduced_[d]) remaining.push_back(shape[d]);
+  return remaining;
 }
 
-Index AxisSet::KeptIndex(const Index& index) const {
-  Index kept;
+Index AxisSet::RemainingIndex(const Index& index) const {
+  Index remaining;
   for (size_t d = 0; d < index.size(); ++d)
-    if (!reduced_[d]) kept.push_back(index[d]);
-  return kept;
+    if (!reduced_[d]) remaining.push_back(index[d]);
+  return remaining;
 }
 
 int64_t AxisSet::Count(const std::vector<int64_t>& shape) const {
@@ -39,21 +39,21 @@ size_t AxisSet::size() const { return std::ranges::count(reduced_, true); }
 
 Lazy ReduceOver(LowerContext& context, const std::vector<int64_t>& shape, const AxisSet& axes,
                 DataType accumulator, const Reducer& reducer, const Body& body) {
-  const std::vector<int64_t> kept = axes.Kept(shape);
+  const std::vector<int64_t> remaining = axes.RemainingShape(shape);
   if (axes.Count(shape) == 0) {
     Expr identity = reducer.identity[0];
-    return context.Define(accumulator, kept, 0,
+    return context.Define(accumulator, remaining, 0,
                           [identity](StatementBuilder&, const Index&) { return identity; });
   }
   StatementBuilder builder = context.NewStatement();
-  const Index out = builder.AddSpace(BoxOf(kept));
+  const Index out = builder.AddSpace(IterationSpaceOf(remaining));
   Index full;
   int reductions = 0;
   for (size_t d = 0, next = 0; d < shape.size(); ++d)
     full.push_back(axes.Has(d) ? builder.AddReduction("r" + std::to_string(reductions++), shape[d])
                                : out[next++]);
   const Expr value = body(builder, full);
-  const TensorId tensor = context.AddWorkspace("", accumulator, kept);
+  const TensorId tensor = context.AddWorkspace("", accumulator, remaining);
   return context.EmitReduction(std::move(builder), tensor, out, value, reducer, accumulator);
 }
 

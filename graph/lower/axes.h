@@ -17,9 +17,9 @@ class AxisSet {
 
   bool Has(size_t axis) const { return reduced_[axis]; }
   /// Returns the extents of the axes that are not in the set.
-  std::vector<int64_t> Kept(const std::vector<int64_t>& shape) const;
+  std::vector<int64_t> RemainingShape(const std::vector<int64_t>& shape) const;
   /// Returns the indices of the axes that are not in the set.
-  Index KeptIndex(const Index& index) const;
+  Index RemainingIndex(const Index& index) const;
   /// Returns the product of the extents in the set.
   int64_t Count(const std::vector<int64_t>& shape) const;
   size_t size() const;

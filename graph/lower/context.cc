@@ -87,16 +87,16 @@ const Lazy& LowerContext::Input(const Node& node, size_t input) const {
 }
 
 Lazy LowerContext::ReusableInput(const Node& node, size_t input) {
-  return Reusable(Input(node, input));
+  return MaterialiseIfExpensive(Input(node, input));
 }
 
-Lazy LowerContext::Reusable(const Lazy& value) {
+Lazy LowerContext::MaterialiseIfExpensive(const Lazy& value) {
   return value.cost > kRecomputeLimit ? Materialise(value) : value;
 }
 
 bool LowerContext::IsOneRead(const Lazy& value) const {
   StatementBuilder trial = NewStatement();
-  const Index index = trial.AddSpace(BoxOf(value.shape));
+  const Index index = trial.AddSpace(IterationSpaceOf(value.shape));
   Expr element = value.At(trial, index);
   while (element.kind() == ExprKind::kCast) element = element.operands()[0];
   if (element.kind() != ExprKind::kRead) return false;
@@ -172,10 +172,10 @@ Lazy LowerContext::Materialise(const Lazy& value, const std::string& name) {
   return Stored(id, value.type);
 }
 
-std::string LowerContext::FreshName(std::string_view wanted) {
-  if (wanted.empty()) return "t" + std::to_string(next_temporary_++);
-  const int uses = names_[std::string(wanted)]++;
-  return std::string(wanted) + (uses == 0 ? "" : std::to_string(uses));
+std::string LowerContext::FreshName(std::string_view base) {
+  if (base.empty()) return "t" + std::to_string(next_temporary_++);
+  const int uses = names_[std::string(base)]++;
+  return std::string(base) + (uses == 0 ? "" : std::to_string(uses));
 }
 
 TensorId LowerContext::AddWorkspace(std::string_view name, DataType type,
@@ -204,7 +204,7 @@ Lazy LowerContext::EmitReduction(StatementBuilder builder, TensorId id, const In
 }
 
 IterationSpace LowerContext::SpaceFor(const std::vector<int64_t>& shape) const {
-  return anchor_ && anchor_->shape == shape ? *anchor_ : BoxOf(shape);
+  return anchor_ && anchor_->shape == shape ? *anchor_ : IterationSpaceOf(shape);
 }
 
 // Returns whether a broadcast value is stored. In a group with a reduction, storing is nearly free,
@@ -288,7 +288,8 @@ void LowerContext::WriteOutput(ValueId value, const Lazy& lazy, TensorId id) {
     return WriteConcatPieces(node, id);
   const auto space = spaces_.find(value);
   StatementBuilder builder = NewStatement();
-  const Index index = builder.AddSpace(space == spaces_.end() ? BoxOf(lazy.shape) : space->second);
+  const Index index =
+      builder.AddSpace(space == spaces_.end() ? IterationSpaceOf(lazy.shape) : space->second);
   const Expr element = Expr::Cast(lazy.At(builder, index), tensor(id).type);
   Emit(std::move(builder).Build(tensor(id).name, Write{id, index}, element));
 }

@@ -98,7 +98,7 @@ class LowerContext {
   /// value that is already stored is returned unchanged.
   Lazy Materialise(const Lazy& value, const std::string& name = "");
   /// Materialises the value only if recomputing it is expensive.
-  Lazy Reusable(const Lazy& value);
+  Lazy MaterialiseIfExpensive(const Lazy& value);
 
   /// Adds a workspace tensor. A number is appended to a `name` that exists; "" gives t0, t1, ...
   /// The tensor takes the layout of `like`, otherwise of a group output with the same shape.
@@ -118,7 +118,8 @@ class LowerContext {
   /// Sets the iteration space for later statements of the same shape. A schedule can then fuse
   /// these statements into the contraction's loops.
   void SetAnchor(IterationSpace space) { anchor_ = std::move(space); }
-  /// Returns the anchor's space if it has this shape, otherwise one iterator per dimension (BoxOf).
+  /// Returns the anchor's space if it has this shape, otherwise one iterator per dimension
+  /// (IterationSpaceOf).
   IterationSpace SpaceFor(const std::vector<int64_t>& shape) const;
 
   /// Returns the output tensor of the value if it is an output of the group, for lowerings that
@@ -139,7 +140,7 @@ class LowerContext {
   void WriteOutput(ValueId value, const Lazy& lazy, TensorId tensor);
   std::optional<IterationSpace> SpaceOfOutput(const Node& node) const;
   void WriteConcatPieces(const Node& node, TensorId tensor);
-  std::string FreshName(std::string_view wanted);
+  std::string FreshName(std::string_view base);
 
   const Graph& graph_;
   const FusionGroup& group_;

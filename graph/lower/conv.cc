@@ -61,7 +61,7 @@ IterationSpace SpatialSpace(const std::vector<WindowAxis>& axes, bool flat) {
     extents.push_back(axis.output);
     names.push_back(axis.output_name);
   }
-  return flat ? Flattened(extents) : BoxOf(extents, names);
+  return flat ? Flattened(extents) : IterationSpaceOf(extents, names);
 }
 
 // Emits the convolution's sums and sets the anchor. Returns the sums in the output's type, plus the
@@ -212,7 +212,8 @@ Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
         iterates ? builder.AddReduction(axis.kernel_name, axis.kernel) : IndexExpr(0);
     const IndexExpr at = out[2 + d] * axis.stride + k * axis.dilation - axis.pad;
     if (!flat)
-      for (const IndexExpr& condition : InsideOf(axis, at)) padding.inside.push_back(condition);
+      for (const IndexExpr& condition : ConditionsInside(axis, at))
+        padding.inside.push_back(condition);
     padding.some_window_empty |= axis.MayBeEmpty();
     x_index.push_back(at);
     w_index.push_back(k);
@@ -249,7 +250,8 @@ Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node) {
     const IndexExpr k = builder.AddReduction(axis.kernel_name, axis.kernel);
     const IndexExpr scaled = out[2 + d] + axis.pad - k * axis.dilation;
     const IndexExpr at = IndexExpr::FloorDiv(scaled, axis.stride);
-    for (const IndexExpr& condition : InsideOf(axis, at)) padding.inside.push_back(condition);
+    for (const IndexExpr& condition : ConditionsInside(axis, at))
+      padding.inside.push_back(condition);
     padding.inside.push_back(-IndexExpr::Mod(scaled, axis.stride));
     padding.some_window_empty |= axis.MayBeEmptyTransposed();
     x_index.push_back(at);

@@ -62,43 +62,43 @@ Expr Power(const Expr& base, const Expr& exponent) {
 }
 
 // The operands' elements at one index, and the type of the result.
-struct Place {
+struct ElementContext {
   const Node& node;
   Operands x;
   DataType output;
   double Float(std::string_view attribute) const { return node.Float(attribute); }
 };
 
-Expr First(const Place& p) { return p.x[0]; }
+Expr First(const ElementContext& p) { return p.x[0]; }
 
 // Applies the scalar operator of the same name.
 template <ScalarOp kOp>
-Expr Same(const Place& p) {
+Expr Same(const ElementContext& p) {
   return Expr::Apply(kOp, std::vector<Expr>(p.x.begin(), p.x.end()));
 }
 
 // Rounds floats; integers are returned unchanged.
 template <ScalarOp kOp>
-Expr Rounded(const Place& p) {
+Expr Rounded(const ElementContext& p) {
   return IsFloat(p.x[0].type()) ? Unary(kOp, p.x[0]) : p.x[0];
 }
 
 template <ScalarOp kOp>
-Expr Swapped(const Place& p) {
+Expr Swapped(const ElementContext& p) {
   return Expr::Apply(kOp, {p.x[1], p.x[0]});
 }
 
-Expr Mod(const Place& p) {
+Expr Mod(const ElementContext& p) {
   const bool fmod = p.node.Int("fmod") != 0;
   return fmod ? Same<ScalarOp::kTruncMod>(p) : Same<ScalarOp::kFloorMod>(p);
 }
 
-Expr IsNan(const Place& p) {
+Expr IsNan(const ElementContext& p) {
   return IsFloat(p.x[0].type()) ? Unary(ScalarOp::kIsNan, p.x[0])
                                 : Expr::Constant(0, DataType::kBool);
 }
 
-Expr IsInf(const Place& p) {
+Expr IsInf(const ElementContext& p) {
   const Expr& x = p.x[0];
   if (!IsFloat(x.type())) return Expr::Constant(0, DataType::kBool);
   Expr infinite = Unary(ScalarOp::kIsInf, x);
@@ -111,54 +111,56 @@ Expr IsInf(const Place& p) {
 }
 
 // Casts a value. A 16-bit float is represented as f32, but the cast rounds it.
-Expr Cast(const Place& p) {
+Expr Cast(const ElementContext& p) {
   return Expr::Cast(Expr::Cast(p.x[0], p.output), ComputeType(p.output));
 }
 
-Expr Reciprocal(const Place& p) { return Number(1, p.x[0]) / p.x[0]; }
-Expr Pow(const Place& p) { return Power(p.x[0], p.x[1]); }
-Expr Prelu(const Place& p) {
+Expr Reciprocal(const ElementContext& p) { return Number(1, p.x[0]) / p.x[0]; }
+Expr Pow(const ElementContext& p) { return Power(p.x[0], p.x[1]); }
+Expr Prelu(const ElementContext& p) {
   return Expr::Select(Less(p.x[0], Number(0, p.x[0])), p.x[1] * p.x[0], p.x[0]);
 }
-Expr Where(const Place& p) { return Expr::Select(p.x[0], p.x[1], p.x[2]); }
+Expr Where(const ElementContext& p) { return Expr::Select(p.x[0], p.x[1], p.x[2]); }
 
-Expr Relu(const Place& p) { return Max(p.x[0], Number(0, p.x[0])); }
-Expr LeakyRelu(const Place& p) {
+Expr Relu(const ElementContext& p) { return Max(p.x[0], Number(0, p.x[0])); }
+Expr LeakyRelu(const ElementContext& p) {
   const Expr& x = p.x[0];
   return Expr::Select(Less(x, Number(0, x)), Number(p.Float("alpha"), x) * x, x);
 }
-Expr Sigmoid(const Place& p) { return SigmoidOf(p.x[0]); }
-Expr Gelu(const Place& p) {
+Expr Sigmoid(const ElementContext& p) { return SigmoidOf(p.x[0]); }
+Expr Gelu(const ElementContext& p) {
   const bool tanh = p.node.String("approximate") == "tanh";
   return Unary(tanh ? ScalarOp::kGeluTanh : ScalarOp::kGelu, p.x[0]);
 }
-Expr Elu(const Place& p) { return ExponentialTail(p.x[0], p.Float("alpha"), 1); }
-Expr Selu(const Place& p) { return Number(p.Float("gamma"), p.x[0]) * Elu(p); }
-Expr Celu(const Place& p) { return ExponentialTail(p.x[0], p.Float("alpha"), p.Float("alpha")); }
-Expr Softplus(const Place& p) { return SoftplusOf(p.x[0]); }
-Expr Softsign(const Place& p) {
+Expr Elu(const ElementContext& p) { return ExponentialTail(p.x[0], p.Float("alpha"), 1); }
+Expr Selu(const ElementContext& p) { return Number(p.Float("gamma"), p.x[0]) * Elu(p); }
+Expr Celu(const ElementContext& p) {
+  return ExponentialTail(p.x[0], p.Float("alpha"), p.Float("alpha"));
+}
+Expr Softplus(const ElementContext& p) { return SoftplusOf(p.x[0]); }
+Expr Softsign(const ElementContext& p) {
   return p.x[0] / (Number(1, p.x[0]) + Unary(ScalarOp::kAbs, p.x[0]));
 }
-Expr HardSigmoid(const Place& p) {
+Expr HardSigmoid(const ElementContext& p) {
   const Expr& x = p.x[0];
   const Expr line =
       Expr::Apply(ScalarOp::kFma, {Number(p.Float("alpha"), x), x, Number(p.Float("beta"), x)});
   return Clamp(line, 0, 1);
 }
-Expr HardSwish(const Place& p) {
+Expr HardSwish(const ElementContext& p) {
   const Expr& x = p.x[0];
   // x + 3 is exact near -3, and 6 times the rounded sixth is 1.
   return x * (Clamp(x + Number(3, x), 0, 6) * Number(1.0 / 6, x));
 }
-Expr ThresholdedRelu(const Place& p) {
+Expr ThresholdedRelu(const ElementContext& p) {
   const Expr& x = p.x[0];
   return Expr::Select(Less(Number(p.Float("alpha"), x), x), x, Number(0, x));
 }
-Expr Clip(const Place& p) { return Clamp(p.x[0], p.Float("min"), p.Float("max")); }
+Expr Clip(const ElementContext& p) { return Clamp(p.x[0], p.Float("min"), p.Float("max")); }
 
 struct ElementRow {
   Op op;
-  Expr (*element)(const Place& place);
+  Expr (*element)(const ElementContext& context);
 };
 constexpr ElementRow kElements[] = {
     {Op::kIdentity, First},
@@ -235,8 +237,8 @@ constexpr ElementRow kElements[] = {
 static_assert(HasEach(kElements, [](Op op) { return LowererOf(op).name == "Elementwise"; }),
               "a pointwise operator has no expression");
 
-Expr Element(const Place& place) {
-  return std::ranges::find(kElements, place.node.op, &ElementRow::op)->element(place);
+Expr Element(const ElementContext& context) {
+  return std::ranges::find(kElements, context.node.op, &ElementRow::op)->element(context);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace tunec::lower {
 namespace {
 
-bool LiesWithin(const Array& indices, int64_t extent) {
+bool AreInRange(const Array& indices, int64_t extent) {
   for (int64_t i = 0; i < indices.size(); ++i)
     if (indices.GetInt(i) < 0 || indices.GetInt(i) >= extent) return false;
   return true;
@@ -38,7 +38,7 @@ Indices UsableIndices(LowerContext& context, const Node& node, int64_t extent) {
   const Array* constant = context.graph().ConstantOf(node.inputs[1]);
   if (constant != nullptr && constant->size() == 1)
     return {indices, Wrapped(constant->GetInt(0), extent)};
-  if (constant != nullptr && indices.tensor && LiesWithin(*constant, extent)) {
+  if (constant != nullptr && indices.tensor && AreInRange(*constant, extent)) {
     context.SetRange(*indices.tensor, {0, extent - 1});
     return {context.Stored(*indices.tensor, indices.type), {}};
   }
@@ -106,10 +106,10 @@ Result<Lazy> LowerOneHot(LowerContext& context, const Node& node) {
         at.erase(at.begin() + axis);
         const Expr raw = Expr::Cast(indices.At(builder, at), DataType::kI64);
         const Expr negative = Expr::Apply(ScalarOp::kLt, {raw, Expr::Constant(0, DataType::kI64)});
-        const Expr wanted =
+        const Expr from_start =
             Expr::Select(negative, raw + Expr::Constant(depth, DataType::kI64), raw);
         const Expr here = Expr::Index(index[axis]);
-        return Expr::Select(Expr::Apply(ScalarOp::kEq, {wanted, here}), on, off);
+        return Expr::Select(Expr::Apply(ScalarOp::kEq, {from_start, here}), on, off);
       });
 }
 

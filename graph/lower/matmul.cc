@@ -44,7 +44,7 @@ IterationSpace OutputSpace(const MatmulShape& shape, const std::vector<int64_t>&
   for (size_t d = 0; d < batches; ++d) names.push_back("b" + std::to_string(d));
   if (shape.has_row) names.emplace_back("i");
   if (shape.has_column) names.emplace_back("j");
-  return BoxOf(output, names);
+  return IterationSpaceOf(output, names);
 }
 
 }  // namespace

@@ -14,15 +14,15 @@ Lazy Moved(LowerContext& context, const Node& node, const Lazy& x,
                         });
 }
 
-struct Piece {
+struct ConcatPiece {
   Lazy value;
   int64_t begin = 0;
 };
 
 // Returns nested selections between the pieces from `first` on that `index` may address.
-Expr SelectPiece(StatementBuilder& builder, const std::vector<Piece>& pieces, size_t first,
+Expr SelectPiece(StatementBuilder& builder, const std::vector<ConcatPiece>& pieces, size_t first,
                  const Index& index, int64_t axis) {
-  const Piece& piece = pieces[first];
+  const ConcatPiece& piece = pieces[first];
   const int64_t end = piece.begin + piece.value.shape[axis];
   const Interval bounds = builder.Bounds(index[axis]);
   const bool is_last = first + 1 == pieces.size();
@@ -30,8 +30,8 @@ Expr SelectPiece(StatementBuilder& builder, const std::vector<Piece>& pieces, si
   Index own = index;
   own[axis] -= piece.begin;
   const IndexExpr before_end = IndexExpr(end - 1) - index[axis];
-  Expr value =
-      builder.UnderGuard({own[axis], before_end}, 0, [&] { return piece.value.At(builder, own); });
+  Expr value = builder.EvaluateGuarded({own[axis], before_end}, 0,
+                                       [&] { return piece.value.At(builder, own); });
   if (is_last || bounds.hi < end) return value;
   const Expr rest = SelectPiece(builder, pieces, first + 1, index, axis);
   return Expr::Select(Expr::Holds({before_end}), value, rest);
@@ -71,7 +71,7 @@ Result<Lazy> LowerSlice(LowerContext& context, const Node& node) {
 Result<Lazy> LowerConcat(LowerContext& context, const Node& node) {
   const std::vector<int64_t> shape = context.OutputShape(node);
   const int64_t axis = node.Int("axis");
-  std::vector<Piece> pieces;
+  std::vector<ConcatPiece> pieces;
   int64_t begin = 0;
   int cost = 0;
   for (size_t i = 0; i < node.inputs.size(); ++i) {

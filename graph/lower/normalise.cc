@@ -14,10 +14,10 @@ Lazy Shifted(LowerContext& context, const Lazy& x, const AxisSet& axes) {
   const Lazy greatest = ReduceOver(
       context, x.shape, axes, type, Reducer::Max(type),
       [&](StatementBuilder& builder, const Index& index) { return x.At(builder, index); });
-  return context.Define(x.type, x.shape, x.cost + 2,
-                        [=](StatementBuilder& builder, const Index& index) {
-                          return x.At(builder, index) - greatest.At(builder, axes.KeptIndex(index));
-                        });
+  return context.Define(
+      x.type, x.shape, x.cost + 2, [=](StatementBuilder& builder, const Index& index) {
+        return x.At(builder, index) - greatest.At(builder, axes.RemainingIndex(index));
+      });
 }
 
 Lazy Exponential(LowerContext& context, const Lazy& x) {
@@ -69,13 +69,13 @@ Lazy Standardised(LowerContext& context, const Lazy& x, const AxisSet& axes, dou
   const Lazy mean = MeanOf(context, SumOver(context, x, axes, /*squared=*/false), count);
   const Lazy centred = context.Define(
       x.type, x.shape, x.cost + 2, [=](StatementBuilder& builder, const Index& index) {
-        return x.At(builder, index) - mean.At(builder, axes.KeptIndex(index));
+        return x.At(builder, index) - mean.At(builder, axes.RemainingIndex(index));
       });
   const Lazy inverse =
       InverseDeviation(context, SumOver(context, centred, axes, /*squared=*/true), count, epsilon);
   return context.Define(
       x.type, x.shape, centred.cost + 2, [=](StatementBuilder& builder, const Index& index) {
-        return centred.At(builder, index) * inverse.At(builder, axes.KeptIndex(index));
+        return centred.At(builder, index) * inverse.At(builder, axes.RemainingIndex(index));
       });
 }
 
@@ -109,7 +109,7 @@ Result<Lazy> LowerSoftmax(LowerContext& context, const Node& node) {
     const Lazy log = PerRow(context, sum, [](const Expr& s) { return Unary(ScalarOp::kLog, s); });
     return context.Define(
         x.type, x.shape, shifted.cost + 2, [=](StatementBuilder& builder, const Index& index) {
-          return shifted.At(builder, index) - log.At(builder, axes.KeptIndex(index));
+          return shifted.At(builder, index) - log.At(builder, axes.RemainingIndex(index));
         });
   }
   const Lazy exponential = context.Materialise(Exponential(context, shifted));
@@ -119,7 +119,7 @@ Result<Lazy> LowerSoftmax(LowerContext& context, const Node& node) {
                               [](const Expr& s) { return Expr::Constant(1, s.type()) / s; });
   return context.Define(
       x.type, x.shape, kReadCost + 2, [=](StatementBuilder& builder, const Index& index) {
-        return exponential.At(builder, index) * inverse.At(builder, axes.KeptIndex(index));
+        return exponential.At(builder, index) * inverse.At(builder, axes.RemainingIndex(index));
       });
 }
 
@@ -136,7 +136,7 @@ Result<Lazy> LowerRmsNorm(LowerContext& context, const Node& node) {
                                         axes.Count(x.shape), node.Float("epsilon"));
   const Lazy scaled = context.Define(
       x.type, x.shape, x.cost + 2, [=](StatementBuilder& builder, const Index& index) {
-        return x.At(builder, index) * inverse.At(builder, axes.KeptIndex(index));
+        return x.At(builder, index) * inverse.At(builder, axes.RemainingIndex(index));
       });
   return Affine(context, node, scaled, Same);
 }

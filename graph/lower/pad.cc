@@ -18,7 +18,7 @@ std::vector<Region> RegionsOf(const std::string& mode, const IndexExpr& position
   return regions;
 }
 
-struct Padded {
+struct PadOperand {
   Lazy x;
   std::vector<int64_t> begins;
   std::string mode;
@@ -26,7 +26,7 @@ struct Padded {
 
 // Resolves the axes from `axis` on, one after the other. The selection of the last axis is
 // innermost.
-Expr ReadRepeated(StatementBuilder& builder, const Padded& pad, Index index, size_t axis) {
+Expr ReadRepeated(StatementBuilder& builder, const PadOperand& pad, Index index, size_t axis) {
   if (axis == index.size()) return pad.x.At(builder, index);
   const std::vector<Region> regions =
       RegionsOf(pad.mode, index[axis] - pad.begins[axis], pad.x.shape[axis]);
@@ -37,7 +37,7 @@ Expr ReadRepeated(StatementBuilder& builder, const Padded& pad, Index index, siz
   });
 }
 
-Expr ReadConstant(StatementBuilder& builder, const Padded& pad, const Index& index,
+Expr ReadConstant(StatementBuilder& builder, const PadOperand& pad, const Index& index,
                   double outside) {
   Index source;
   std::vector<IndexExpr> inside;
@@ -47,7 +47,7 @@ Expr ReadConstant(StatementBuilder& builder, const Padded& pad, const Index& ind
     inside.push_back(IndexExpr(pad.x.shape[d] - 1) - source[d]);
   }
   std::erase_if(inside, [&](const IndexExpr& e) { return !builder.CanFail(e); });
-  Expr value = builder.UnderGuard(inside, outside, [&] { return pad.x.At(builder, source); });
+  Expr value = builder.EvaluateGuarded(inside, outside, [&] { return pad.x.At(builder, source); });
   if (inside.empty() || builder.IsReadGuardedBy(value, inside)) return value;
   return Expr::Select(Expr::Holds(inside), value, Expr::Constant(outside, value.type()));
 }
@@ -59,7 +59,7 @@ Result<Lazy> LowerPad(LowerContext& context, const Node& node) {
   const std::vector<int64_t>& pads = node.Ints("pads");
   const size_t rank = x.shape.size();
   const std::string& mode = node.String("mode");
-  Padded pad{
+  PadOperand pad{
       .x = x,
       .begins = std::vector<int64_t>(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(rank)),
       .mode = mode};

@@ -19,7 +19,7 @@ Pooling PoolOver(LowerContext& context, const Node& node, DataType type, const R
   const std::vector<int64_t> shape = context.OutputShape(node);
   Pooling pool{.axes = WindowAxes(node, x.shape, shape, node.Ints("kernel")), .value = {}};
   StatementBuilder builder = context.NewStatement();
-  const IterationSpace space = BoxOf(shape, OutputNames(pool.axes, {"c"}));
+  const IterationSpace space = IterationSpaceOf(shape, OutputNames(pool.axes, {"c"}));
   const Index out = builder.AddSpace(space);
   Index index = {out[0], out[1]};
   Padding padding{.inside = {}, .outside = outside};
@@ -27,7 +27,8 @@ Pooling PoolOver(LowerContext& context, const Node& node, DataType type, const R
     const WindowAxis& axis = pool.axes[d];
     const IndexExpr k = builder.AddReduction(axis.kernel_name, axis.kernel);
     const IndexExpr at = out[2 + d] * axis.stride + k * axis.dilation - axis.pad;
-    for (const IndexExpr& condition : InsideOf(axis, at)) padding.inside.push_back(condition);
+    for (const IndexExpr& condition : ConditionsInside(axis, at))
+      padding.inside.push_back(condition);
     padding.some_window_empty |= axis.MayBeEmpty();
     index.push_back(at);
   }
@@ -92,7 +93,7 @@ Result<Lazy> LowerLrn(LowerContext& context, const Node& node) {
   const int64_t size = node.Int("size");
   const DataType type = ComputeType(x.type);
   std::vector<std::string> names = {"n", "c"};
-  const IterationSpace space = BoxOf(x.shape, names);
+  const IterationSpace space = IterationSpaceOf(x.shape, names);
   StatementBuilder builder = context.NewStatement();
   const Index out = builder.AddSpace(space);
   Index index = out;

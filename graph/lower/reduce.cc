@@ -56,14 +56,15 @@ DataType AccumulatorFor(Op op, DataType type) {
 }
 
 // Returns the node's output from `kept` (over the remaining axes), with extents of 1 for keepdims.
-Lazy WithKeptAxes(LowerContext& context, const Node& node, const Lazy& kept, const AxisSet& axes,
-                  int cost, const std::function<Expr(const Expr&)>& after) {
+Lazy FinishReduction(LowerContext& context, const Node& node, const Lazy& remaining,
+                     const AxisSet& axes, int cost, const std::function<Expr(const Expr&)>& after) {
   const std::vector<int64_t> shape = context.OutputShape(node);
   const DataType type = ComputeType(context.OutputType(node));
-  const bool keep = shape.size() != kept.shape.size();
-  return context.Define(context.OutputType(node), shape, kept.cost + cost,
+  const bool keepdims = shape.size() != remaining.shape.size();
+  return context.Define(context.OutputType(node), shape, remaining.cost + cost,
                         [=](StatementBuilder& builder, const Index& index) {
-                          const Expr value = kept.At(builder, keep ? axes.KeptIndex(index) : index);
+                          const Expr value =
+                              remaining.At(builder, keepdims ? axes.RemainingIndex(index) : index);
                           return Expr::Cast(after(value), type);
                         });
 }
@@ -81,8 +82,8 @@ Result<Lazy> LowerReduce(LowerContext& context, const Node& node) {
                                   });
   const int64_t count = axes.Count(x.shape);
   const int cost = op == Op::kReduceMean || op == Op::kReduceL2 ? kDivisionCost : 0;
-  return WithKeptAxes(context, node, reduced, axes, cost,
-                      [op, count](const Expr& value) { return After(op, value, count); });
+  return FinishReduction(context, node, reduced, axes, cost,
+                         [op, count](const Expr& value) { return After(op, value, count); });
 }
 
 // Lowers max + log(sum of exp(x - max)). An infinite maximum is replaced by 0, because inf - inf is
@@ -102,14 +103,14 @@ Result<Lazy> LowerLogSumExp(LowerContext& context, const Node& node) {
       }));
   const Lazy sum = ReduceOver(context, x.shape, axes, type, Reducer::Sum(type),
                               [&](StatementBuilder& builder, const Index& index) {
-                                const Expr m = shift.At(builder, axes.KeptIndex(index));
+                                const Expr m = shift.At(builder, axes.RemainingIndex(index));
                                 return Unary(ScalarOp::kExp, x.At(builder, index) - m);
                               });
   const Lazy total = context.Define(
       type, sum.shape, kFunctionCost, [=](StatementBuilder& builder, const Index& index) {
         return shift.At(builder, index) + Unary(ScalarOp::kLog, sum.At(builder, index));
       });
-  return WithKeptAxes(context, node, total, axes, 0, [](const Expr& value) { return value; });
+  return FinishReduction(context, node, total, axes, 0, [](const Expr& value) { return value; });
 }
 
 Result<Lazy> LowerArgReduce(LowerContext& context, const Node& node) {
@@ -117,9 +118,9 @@ Result<Lazy> LowerArgReduce(LowerContext& context, const Node& node) {
   const AxisSet axes({node.Int("axis")}, x.shape.size());
   const DataType type = ComputeType(x.type);
   const bool last = node.Int("select_last_index") != 0;
-  const std::vector<int64_t> kept = axes.Kept(x.shape);
+  const std::vector<int64_t> remaining = axes.RemainingShape(x.shape);
   StatementBuilder builder = context.NewStatement();
-  const Index out = builder.AddSpace(BoxOf(kept));
+  const Index out = builder.AddSpace(IterationSpaceOf(remaining));
   IndexExpr position;
   Index full;
   for (size_t d = 0, next = 0; d < x.shape.size(); ++d) {
@@ -127,14 +128,14 @@ Result<Lazy> LowerArgReduce(LowerContext& context, const Node& node) {
     full.push_back(axes.Has(d) ? position : out[next++]);
   }
   const Expr value = x.At(builder, full);
-  const TensorId best = context.AddWorkspace("", type, kept);
-  const TensorId where = context.AddWorkspace("", DataType::kI64, kept);
+  const TensorId best = context.AddWorkspace("", type, remaining);
+  const TensorId where = context.AddWorkspace("", DataType::kI64, remaining);
   Reducer reducer =
       node.op == Op::kArgMax ? Reducer::ArgMax(type, last) : Reducer::ArgMin(type, last);
   context.Emit(std::move(builder).Build(context.tensor(where).name, {{best, out}, {where, out}},
                                         {value, Expr::Index(position)}, std::move(reducer)));
-  return WithKeptAxes(context, node, context.Stored(where, DataType::kI64), axes, 0,
-                      [](const Expr& index) { return index; });
+  return FinishReduction(context, node, context.Stored(where, DataType::kI64), axes, 0,
+                         [](const Expr& index) { return index; });
 }
 
 // Lowers a recurrence along the axis: t[i] = t[i - 1] + x[i], from the end if reversed.
@@ -146,14 +147,14 @@ Result<Lazy> LowerCumSum(LowerContext& context, const Node& node) {
   const int64_t extent = x.shape[axis];
   const auto before = [=](StatementBuilder& builder, const Lazy& sums, Index index) {
     index[axis] += step;
-    return builder.UnderGuard({index[axis], IndexExpr(extent - 1) - index[axis]}, 0,
-                              [&] { return sums.At(builder, index); });
+    return builder.EvaluateGuarded({index[axis], IndexExpr(extent - 1) - index[axis]}, 0,
+                                   [&] { return sums.At(builder, index); });
   };
 
   const TensorId tensor = context.AddWorkspace("", AccumulatorType(x.type), x.shape);
   const Lazy sums = context.Stored(tensor, context.tensor(tensor).type);
   StatementBuilder builder = context.NewStatement();
-  IterationSpace space = BoxOf(x.shape);
+  IterationSpace space = IterationSpaceOf(x.shape);
   space.iterators[IteratorVar(axis)].kind = IteratorKind::kSequential;
   if (reverse) space.index[axis] = IndexExpr(extent - 1) - space.index[axis];
   const Index index = builder.AddSpace(space);

@@ -8,7 +8,7 @@ namespace {
 Expr SelectFrom(StatementBuilder& builder, std::span<const Region> regions,
                 const std::function<Expr(const IndexExpr&)>& read) {
   const Region& region = regions.front();
-  Expr value = builder.UnderGuard(region.inside, 0, [&] { return read(region.at); });
+  Expr value = builder.EvaluateGuarded(region.inside, 0, [&] { return read(region.at); });
   std::vector<IndexExpr> failing;
   for (const IndexExpr& condition : region.inside)
     if (builder.CanFail(condition)) failing.push_back(condition);

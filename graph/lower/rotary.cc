@@ -32,11 +32,11 @@ Expr Halves(const Rotation& r, StatementBuilder& builder, const Index& index) {
   const IndexExpr& i = index.back();
   const IndexExpr in_first = IndexExpr(r.pairs - 1) - i;
   const auto first = [&] {
-    return builder.UnderGuard({in_first}, 0,
-                              [&] { return r.Turned(builder, index, i + r.pairs, i, Negated); });
+    return builder.EvaluateGuarded(
+        {in_first}, 0, [&] { return r.Turned(builder, index, i + r.pairs, i, Negated); });
   };
   const auto second = [&] {
-    return builder.UnderGuard(
+    return builder.EvaluateGuarded(
         {i - r.pairs}, 0, [&] { return r.Turned(builder, index, i - r.pairs, i - r.pairs, Same); });
   };
   if (builder.Bounds(in_first).hi < 0) return second();
@@ -70,7 +70,7 @@ Result<Lazy> LowerRotaryEmbedding(LowerContext& context, const Node& node) {
         const IndexExpr in_pairs = IndexExpr(2 * rotation.pairs - 1) - index.back();
         if (!builder.CanFail(in_pairs)) return turned();
         if (builder.Bounds(in_pairs).hi < 0) return x.At(builder, index);
-        const Expr inside = builder.UnderGuard({in_pairs}, 0, turned);
+        const Expr inside = builder.EvaluateGuarded({in_pairs}, 0, turned);
         return Expr::Select(Expr::Holds({in_pairs}), inside, x.At(builder, index));
       });
 }

@@ -18,28 +18,28 @@ namespace {
 Expr Number(int64_t value) { return Expr::Constant(value, DataType::kI64); }
 
 // Returns an index from the start. Negative indices count from the end.
-Expr FromStart(const Expr& index, int64_t places) {
+Expr FromStart(const Expr& index, int64_t positions) {
   const Expr negative = Expr::Apply(ScalarOp::kLt, {index, Number(0)});
-  return Expr::Select(negative, index + Number(places), index);
+  return Expr::Select(negative, index + Number(positions), index);
 }
 
-bool LieWithin(const Array& indices, int64_t places) {
+bool AreInRange(const Array& indices, int64_t positions) {
   for (int64_t i = 0; i < indices.size(); ++i)
-    if (indices.GetInt(i) < 0 || indices.GetInt(i) >= places) return false;
+    if (indices.GetInt(i) < 0 || indices.GetInt(i) >= positions) return false;
   return true;
 }
 
 // The position of an update within the axes that an index numbers, and the condition for writing
 // it.
-struct Place {
+struct ScatterPosition {
   IndexExpr index;
-  std::optional<Expr> is_wanted;  // empty: always written
+  std::optional<Expr> is_in_range;  // empty: always written
 };
 
 // Indices of any shape: a tensor of positions, or one constant.
-class Places {
+class ScatterPositions {
  public:
-  Places(LowerContext& context, const Node& node, int64_t count)
+  ScatterPositions(LowerContext& context, const Node& node, int64_t count)
       : count_(count), indices_(context.ReusableInput(node, 1)) {
     const Array* constant = context.graph().ConstantOf(node.inputs[1]);
     if (constant != nullptr && constant->size() == 1) {
@@ -47,20 +47,20 @@ class Places {
       constant_ = index < 0 ? index + count : index;
       return;
     }
-    are_within_ = constant != nullptr && indices_.tensor && LieWithin(*constant, count);
-    places_ = are_within_ ? context.Stored(*indices_.tensor, indices_.type) : Clamp(context);
-    context.SetRange(*places_.tensor, {0, count - 1});
+    are_within_ = constant != nullptr && indices_.tensor && AreInRange(*constant, count);
+    positions_ = are_within_ ? context.Stored(*indices_.tensor, indices_.type) : Clamp(context);
+    context.SetRange(*positions_.tensor, {0, count - 1});
   }
 
   bool AreNone() const { return constant_ && (*constant_ < 0 || *constant_ >= count_); }
 
-  Place At(StatementBuilder& builder, const Index& at) const {
-    if (constant_) return {.index = *constant_, .is_wanted = {}};
-    const Expr place = places_.Broadcast(builder, at);
-    Place result{.index = IndexExpr::Loaded(place.node().slot), .is_wanted = {}};
+  ScatterPosition At(StatementBuilder& builder, const Index& at) const {
+    if (constant_) return {.index = *constant_, .is_in_range = {}};
+    const Expr position = positions_.Broadcast(builder, at);
+    ScatterPosition result{.index = IndexExpr::Loaded(position.node().slot), .is_in_range = {}};
     if (are_within_) return result;
     const Expr index = Expr::Cast(indices_.Broadcast(builder, at), DataType::kI64);
-    result.is_wanted = Expr::Apply(ScalarOp::kEq, {FromStart(index, count_), place});
+    result.is_in_range = Expr::Apply(ScalarOp::kEq, {FromStart(index, count_), position});
     return result;
   }
 
@@ -77,7 +77,7 @@ class Places {
 
   int64_t count_;
   Lazy indices_;
-  Lazy places_;
+  Lazy positions_;
   bool are_within_ = false;
   std::optional<int64_t> constant_;
 };
@@ -93,9 +93,9 @@ class Scatter {
         updates_(context.Input(node, 2)) {
     const auto first = joined_.begin() + static_cast<ptrdiff_t>(axis_);
     const auto last = first + static_cast<ptrdiff_t>(node.Int("depth"));
-    const int64_t places = ElementCount({first, last});
+    const int64_t positions = ElementCount({first, last});
     joined_.erase(first + 1, last);
-    joined_[axis_] = places;
+    joined_[axis_] = positions;
   }
 
   Lazy Lower() {
@@ -121,26 +121,27 @@ class Scatter {
   void Copy(TensorId result) {
     const Lazy& data = context_.Input(node_, 0);
     StatementBuilder builder = context_.NewStatement();
-    const Index index = builder.AddSpace(BoxOf(shape_));
+    const Index index = builder.AddSpace(IterationSpaceOf(shape_));
     const Expr element = Expr::Cast(data.At(builder, index), context_.tensor(result).type);
     context_.Emit(std::move(builder).Build(Name(result), {result, index}, element));
   }
 
   void Write(TensorId result) {
-    const Places places(context_, node_, joined_[axis_]);
-    if (places.AreNone()) return;
+    const ScatterPositions positions(context_, node_, joined_[axis_]);
+    if (positions.AreNone()) return;
     StatementBuilder builder = context_.NewStatement();
-    IterationSpace space = BoxOf(updates_.shape);
+    IterationSpace space = IterationSpaceOf(updates_.shape);
     space.iterators[IteratorVar(axis_)].kind = IteratorKind::kSequential;
     const Index at = builder.AddSpace(space);
-    const Place place = places.At(builder, at);
+    const ScatterPosition position = positions.At(builder, at);
     Index to = at;
-    to[axis_] = place.index;
+    to[axis_] = position.index;
     to = ReshapeIndex(to, joined_, shape_);
     const DataType type = ComputeType(context_.OutputType(node_));
     const Expr old = Expr::Cast(builder.ReadTensor(result, to), type);
     const Expr update = Combined(old, updates_.At(builder, at));
-    const Expr value = place.is_wanted ? Expr::Select(*place.is_wanted, update, old) : update;
+    const Expr value =
+        position.is_in_range ? Expr::Select(*position.is_in_range, update, old) : update;
     const Expr stored = Expr::Cast(value, context_.tensor(result).type);
     context_.Emit(std::move(builder).Build(Name(result) + "_updates", {result, to}, stored));
   }

@@ -7,7 +7,8 @@
 
 namespace tunec::lower {
 
-IterationSpace BoxOf(const std::vector<int64_t>& shape, const std::vector<std::string>& names) {
+IterationSpace IterationSpaceOf(const std::vector<int64_t>& shape,
+                                const std::vector<std::string>& names) {
   IterationSpace space{.iterators = {}, .index = {}, .shape = shape};
   for (size_t d = 0; d < shape.size(); ++d) {
     std::string name = d < names.size() ? names[d] : "i" + std::to_string(d);
@@ -89,7 +90,7 @@ std::vector<IndexExpr> StatementBuilder::FailingConditions(
   return failing;
 }
 
-std::vector<IndexExpr> StatementBuilder::GuardedWith(
+std::vector<IndexExpr> StatementBuilder::MergeGuards(
     const std::vector<IndexExpr>& nonnegative) const {
   std::vector<IndexExpr> all = guards_;
   for (const IndexExpr& e : FailingConditions(nonnegative)) all.push_back(e);
@@ -99,9 +100,9 @@ std::vector<IndexExpr> StatementBuilder::GuardedWith(
   return all;
 }
 
-Expr StatementBuilder::UnderGuard(const std::vector<IndexExpr>& nonnegative, double outside,
-                                  const std::function<Expr()>& body) {
-  std::vector<IndexExpr> guards = GuardedWith(nonnegative);
+Expr StatementBuilder::EvaluateGuarded(const std::vector<IndexExpr>& nonnegative, double outside,
+                                       const std::function<Expr()>& body) {
+  std::vector<IndexExpr> guards = MergeGuards(nonnegative);
   if (guards == guards_) return body();
   std::swap(guards_, guards);
   std::swap(outside_, outside);
@@ -120,7 +121,7 @@ bool StatementBuilder::IsReadGuardedBy(const Expr& value,
   while (read->kind() == ExprKind::kCast) read = &read->operands()[0];
   if (read->kind() != ExprKind::kRead) return false;
   const std::optional<Guard>& guard = reads_[read->node().slot].guard;
-  return guard && guard->nonnegative == GuardedWith(nonnegative);
+  return guard && guard->nonnegative == MergeGuards(nonnegative);
 }
 
 Statement StatementBuilder::Build(std::string name, Write write, const Expr& value,
@@ -168,20 +169,20 @@ void StatementBuilder::DropUnusedReads(std::vector<Write>& writes, std::vector<E
     if (reads_[slot].guard) std::ranges::for_each(reads_[slot].guard->nonnegative, mark);
   }
   std::vector<int> renumbered(reads_.size());
-  std::vector<Read> kept;
+  std::vector<Read> remaining;
   const auto renumber = [&](const IndexExpr& index) {
     return RenumberLoaded(index, [&](int slot) { return renumbered[slot]; });
   };
   for (size_t slot = 0; slot < reads_.size(); ++slot) {
     if (!used[slot]) continue;
-    renumbered[slot] = static_cast<int>(kept.size());
-    Read& read = kept.emplace_back(std::move(reads_[slot]));
+    renumbered[slot] = static_cast<int>(remaining.size());
+    Read& read = remaining.emplace_back(std::move(reads_[slot]));
     for (IndexExpr& e : read.index) e = renumber(e);
     if (read.guard)
       for (IndexExpr& e : read.guard->nonnegative) e = renumber(e);
   }
-  if (kept.size() == used.size()) return reads_.swap(kept);
-  reads_ = std::move(kept);
+  if (remaining.size() == used.size()) return reads_.swap(remaining);
+  reads_ = std::move(remaining);
   for (Expr& value : values) {
     value = TransformIndices(value, renumber);
     value = ReplaceReads(

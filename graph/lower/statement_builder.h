@@ -25,7 +25,8 @@ struct IterationSpace {
 
 /// Returns a space with one parallel iterator for each dimension. A dimension d without an entry in
 /// `names` is called i<d>.
-IterationSpace BoxOf(const std::vector<int64_t>& shape, const std::vector<std::string>& names = {});
+IterationSpace IterationSpaceOf(const std::vector<int64_t>& shape,
+                                const std::vector<std::string>& names = {});
 
 class StatementBuilder {
  public:
@@ -58,8 +59,8 @@ class StatementBuilder {
 
   /// Evaluates `body` with guarded reads: a read happens only if every condition is >= 0, otherwise
   /// the read gives `outside`. Conditions that are always true are left out.
-  Expr UnderGuard(const std::vector<IndexExpr>& nonnegative, double outside,
-                  const std::function<Expr()>& body);
+  Expr EvaluateGuarded(const std::vector<IndexExpr>& nonnegative, double outside,
+                       const std::function<Expr()>& body);
   /// Returns whether `value` is one read, possibly cast, that is guarded exactly by the current
   /// guards and `nonnegative`. Such a read needs no selection, because its guard gives the outside
   /// value.
@@ -81,7 +82,7 @@ class StatementBuilder {
 
  private:
   std::vector<IndexExpr> FailingConditions(const std::vector<IndexExpr>& nonnegative) const;
-  std::vector<IndexExpr> GuardedWith(const std::vector<IndexExpr>& nonnegative) const;
+  std::vector<IndexExpr> MergeGuards(const std::vector<IndexExpr>& nonnegative) const;
   IntervalOf Intervals() const;
   void DropUnusedReads(std::vector<Write>& writes, std::vector<Expr>& values);
 

@@ -25,15 +25,15 @@ void Rewrite(Statement& statement, const std::function<IndexExpr(const IndexExpr
 
 void RemoveUnitIterators(Statement& statement) {
   std::vector<IndexExpr> replacement;
-  Iterators kept;
+  Iterators remaining;
   for (const Iterator& iterator : statement.iterators) {
     const bool unit = iterator.extent == 1;
-    replacement.push_back(unit ? IndexExpr(0) : IndexExpr::Var(kept.next_id()));
-    if (!unit) kept.push_back(iterator);
+    replacement.push_back(unit ? IndexExpr(0) : IndexExpr::Var(remaining.next_id()));
+    if (!unit) remaining.push_back(iterator);
   }
-  if (kept.size() == statement.iterators.size()) return;
+  if (remaining.size() == statement.iterators.size()) return;
   Rewrite(statement, [&](const IndexExpr& index) { return Substitute(index, replacement); });
-  statement.iterators = std::move(kept);
+  statement.iterators = std::move(remaining);
   std::erase_if(statement.domain, [](const IndexExpr& condition) {
     return condition.IsConstant() && condition.constant() >= 0;
   });
@@ -104,16 +104,16 @@ void AssignIdentity(Statement& statement) {
     });
   }
   std::vector<IndexExpr> replacement;
-  Iterators kept;
+  Iterators remaining;
   for (const Iterator& iterator : statement.iterators) {
     const bool reduced = iterator.kind == IteratorKind::kReduction;
-    replacement.push_back(reduced ? IndexExpr(0) : IndexExpr::Var(kept.next_id()));
-    if (!reduced) kept.push_back(iterator);
+    replacement.push_back(reduced ? IndexExpr(0) : IndexExpr::Var(remaining.next_id()));
+    if (!reduced) remaining.push_back(iterator);
   }
   for (Write& write : statement.writes) {
     for (IndexExpr& index : write.index) index = Substitute(index, replacement);
   }
-  statement.iterators = std::move(kept);
+  statement.iterators = std::move(remaining);
   statement.domain.clear();
   statement.reads.clear();
   statement.values = std::move(values);

@@ -71,7 +71,7 @@ std::vector<std::string> OutputNames(const std::vector<WindowAxis>& axes,
   return names;
 }
 
-std::vector<IndexExpr> InsideOf(const WindowAxis& axis, const IndexExpr& at) {
+std::vector<IndexExpr> ConditionsInside(const WindowAxis& axis, const IndexExpr& at) {
   return {at, IndexExpr(axis.input - 1) - at};
 }
 
@@ -81,8 +81,8 @@ Expr ReadPadded(StatementBuilder& builder, const Lazy& x, const Index& index,
     for (const IndexExpr& condition : padding.inside) builder.Require(condition);
     return x.At(builder, index);
   }
-  Expr value =
-      builder.UnderGuard(padding.inside, padding.outside, [&] { return x.At(builder, index); });
+  Expr value = builder.EvaluateGuarded(padding.inside, padding.outside,
+                                       [&] { return x.At(builder, index); });
   std::vector<IndexExpr> failing;
   for (const IndexExpr& condition : padding.inside)
     if (builder.CanFail(condition)) failing.push_back(condition);

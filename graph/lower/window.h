@@ -40,7 +40,7 @@ std::vector<std::string> OutputNames(const std::vector<WindowAxis>& axes,
                                      std::vector<std::string> channels);
 
 /// Returns the conditions, each >= 0, under which input position `at` exists on this axis.
-std::vector<IndexExpr> InsideOf(const WindowAxis& axis, const IndexExpr& at);
+std::vector<IndexExpr> ConditionsInside(const WindowAxis& axis, const IndexExpr& at);
 
 /// Conditions of a padded read (ReadPadded). An element exists if all expressions of `inside` are
 /// >= 0. Otherwise the statement has no instance. But if a window may have no element at all

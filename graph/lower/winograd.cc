@@ -123,7 +123,8 @@ class WinogradConv {
         const IndexExpr w = Left(p) + (j - axes_[1].pad);
         Padding padding{.some_window_empty = true};
         for (const auto& [axis, at] : {std::pair(axes_[0], h), std::pair(axes_[1], w)})
-          for (const IndexExpr& condition : InsideOf(axis, at)) padding.inside.push_back(condition);
+          for (const IndexExpr& condition : ConditionsInside(axis, at))
+            padding.inside.push_back(condition);
         d[i].push_back(ReadPadded(builder, x_, {n, ic, h, w}, padding));
       }
     }

@@ -96,13 +96,13 @@ Row Column(const Matrix& matrix, size_t column) {
 
 // A matrix and values with the same product as given ones. Two columns that differ only in signs
 // are replaced by columns for the sum and the difference of their values.
-struct Factored {
+struct FactoredProduct {
   Matrix matrix;
   std::vector<Expr> values;
 };
 
-Factored ShareColumns(const Matrix& matrix, const std::vector<Expr>& values) {
-  Factored factored{Matrix(matrix.size()), {}};
+FactoredProduct ShareColumns(const Matrix& matrix, const std::vector<Expr>& values) {
+  FactoredProduct factored{Matrix(matrix.size()), {}};
   const auto add = [&](const Row& column, const Expr& value) {
     for (size_t i = 0; i < column.size(); ++i) factored.matrix[i].push_back(column[i]);
     factored.values.push_back(value);
@@ -123,7 +123,7 @@ Factored ShareColumns(const Matrix& matrix, const std::vector<Expr>& values) {
 
 // Returns matrix * values.
 std::vector<Expr> Transformed(const Matrix& matrix, const std::vector<Expr>& values) {
-  const Factored factored = ShareColumns(matrix, values);
+  const FactoredProduct factored = ShareColumns(matrix, values);
   std::vector<Expr> result;
   for (size_t i = 0; i < factored.matrix.size(); ++i) {
     const Row& row = factored.matrix[i];

@@ -26,9 +26,9 @@ enum class OptionSpelling : uint8_t {
   kJson,   // "dims": {"past": 31}
 };
 
-/// The treatment of slices and pads without effect at the imported sizes. With kKept, such nodes
-/// are imported, and the graphs for different sizes have the same nodes.
-enum class NoOps : uint8_t { kDropped, kKept };
+/// The treatment of slices and pads without effect at the imported sizes. With kRetained, such
+/// nodes are imported, and the graphs for different sizes have the same nodes.
+enum class NoOps : uint8_t { kDropped, kRetained };
 
 struct ImportOptions {
   /// Shapes by input name, for inputs with dynamic dimensions.

@@ -136,7 +136,7 @@ Importer::Importer(OnnxModel model, ImportOptions options)
     : model_(std::move(model)),
       emitter_(model_.graph.name.empty() ? "model" : model_.graph.name),
       options_(std::move(options)) {
-  if (options_.no_ops == NoOps::kKept) emitter_.KeepNoOps();
+  if (options_.no_ops == NoOps::kRetained) emitter_.RetainNoOps();
 }
 
 Result<Graph> Importer::Run() {

@@ -14,19 +14,19 @@ namespace {
 
 /// Returns the attribute as a T, or the default if it is absent.
 template <class T>
-Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::string_view wanted) {
+Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::string_view expected) {
   const auto it = node.attributes.find(name);
   if (it == node.attributes.end()) return otherwise;
   if (const T* value = std::get_if<T>(&it->second)) return *value;
   if (const auto* other = std::get_if<UnsupportedAttribute>(&it->second)) {
     return Fail(ErrorCode::kUnsupported, "attribute '{}' is not supported: {}", name, other->kind);
   }
-  return Fail(ErrorCode::kParse, "attribute '{}' has another kind, expected {}", name, wanted);
+  return Fail(ErrorCode::kParse, "attribute '{}' has another kind, expected {}", name, expected);
 }
 
 }  // namespace
 
-bool NodeContext::WantsOutput(size_t index) const {
+bool NodeContext::HasOutput(size_t index) const {
   return index < node_.outputs.size() && !node_.outputs[index].empty();
 }
 

@@ -33,7 +33,7 @@ class NodeContext {
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return node_.outputs.size(); }
   /// Returns whether output `index` may have readers.
-  bool WantsOutput(size_t index) const;
+  bool HasOutput(size_t index) const;
 
   bool HasInput(size_t index) const { return OptionalInput(index) != nullptr; }
   Result<Operand> Input(size_t index) const;
@@ -76,7 +76,7 @@ class NodeContext {
 
   Result<Operand> Emit(Op op, const Operands& inputs, Attributes attributes = {}) const;
   /// Returns whether slices and pads are emitted also if they do nothing for these sizes.
-  bool KeepsNoOps() const { return emitter_.keeps_no_ops(); }
+  bool RetainsNoOps() const { return emitter_.retains_no_ops(); }
   Operand Constant(Array array) const { return emitter_.AddConstant(std::move(array)); }
   Operand Ints64(const std::vector<int64_t>& values) const;
   /// Returns a constant of rank 0.

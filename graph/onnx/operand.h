@@ -39,8 +39,8 @@ class Emitter {
   Result<Operand> AddInput(const std::string& name, DataType type, std::vector<int64_t> shape);
   Operand AddConstant(Array array, std::string name = "");
   /// Makes handlers emit slices and pads also if they do nothing for these sizes.
-  void KeepNoOps() { keeps_no_ops_ = true; }
-  bool keeps_no_ops() const { return keeps_no_ops_; }
+  void RetainNoOps() { retains_no_ops_ = true; }
+  bool retains_no_ops() const { return retains_no_ops_; }
   /// Sets the name of the nodes that are emitted next.
   void SetNodeName(std::string name) { node_name_ = std::move(name); }
   /// Sets the name of an operand. Does nothing if the operand already has a name.
@@ -66,7 +66,7 @@ class Emitter {
   std::string node_name_;
   std::set<std::string, std::less<>> weight_names_;
   int64_t emitted_nodes_ = 0;
-  bool keeps_no_ops_ = false;
+  bool retains_no_ops_ = false;
 };
 
 }  // namespace tunec::onnx_import

@@ -18,7 +18,7 @@ bool SameAttribute(const Attribute& a, const Attribute& b) {
 
 }  // namespace
 
-bool SameAttributes(const Attributes& a, const Attributes& b) {
+bool HaveSameAttributes(const Attributes& a, const Attributes& b) {
   return std::ranges::equal(a, b, [](const auto& left, const auto& right) {
     return left.first == right.first && SameAttribute(left.second, right.second);
   });

@@ -15,6 +15,6 @@ using Attribute =
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 /// Returns whether both have the same names with the same values. NaN equals NaN.
-bool SameAttributes(const Attributes& a, const Attributes& b);
+bool HaveSameAttributes(const Attributes& a, const Attributes& b);
 
 }  // namespace tunec

@@ -20,21 +20,21 @@ const Attribute& Find(const InferenceInput& input, std::string_view name) {
   return spec->default_value;
 }
 
-/// Converts integers to floats, and an empty list of floats to integers, if `wanted` requires it:
-/// in text, `alpha=1` is an integer. Returns whether the value then has the type `wanted`.
-bool Coerce(Attribute& value, AttributeKind wanted) {
-  if (KindOf(value) == wanted) return true;
-  if (wanted == AttributeKind::kFloat && KindOf(value) == AttributeKind::kInt) {
+/// Converts integers to floats, and an empty list of floats to integers, if `expected` requires it:
+/// in text, `alpha=1` is an integer. Returns whether the value then has the type `expected`.
+bool Coerce(Attribute& value, AttributeKind expected) {
+  if (KindOf(value) == expected) return true;
+  if (expected == AttributeKind::kFloat && KindOf(value) == AttributeKind::kInt) {
     value = static_cast<double>(std::get<int64_t>(value));
     return true;
   }
-  if (wanted == AttributeKind::kFloats && KindOf(value) == AttributeKind::kInts) {
+  if (expected == AttributeKind::kFloats && KindOf(value) == AttributeKind::kInts) {
     const auto ints = std::get<std::vector<int64_t>>(value);
     value = std::vector<double>(ints.begin(), ints.end());
     return true;
   }
   const auto* floats = std::get_if<std::vector<double>>(&value);
-  if (wanted == AttributeKind::kInts && floats != nullptr && floats->empty()) {
+  if (expected == AttributeKind::kInts && floats != nullptr && floats->empty()) {
     value = std::vector<int64_t>{};
     return true;
   }
@@ -186,10 +186,10 @@ Status RequireFixed(const InferenceInput& input, size_t operand) {
 Status RequireRank(const InferenceInput& input, size_t operand, size_t least, size_t most) {
   const auto& dims = input.operand(operand).dims;
   if (dims.size() >= least && dims.size() <= most) return {};
-  const std::string wanted =
+  const std::string expected =
       least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
   return Fail(ErrorCode::kInvalidArgument, "{} operand {} is {}, of rank {}, expected rank {}",
-              Name(input.op), operand, ShapeText(dims), dims.size(), wanted);
+              Name(input.op), operand, ShapeText(dims), dims.size(), expected);
 }
 
 Status RequireSameType(const InferenceInput& input, size_t operand) {

@@ -54,7 +54,7 @@ Status CheckShapes(const InferenceInput& input) {
 }
 
 Status CheckMask(const InferenceInput& input) {
-  if (!input.Given(3)) return {};
+  if (!input.HasOperand(3)) return {};
   const ValueType& mask = input.operand(3);
   if (mask.type != DataType::kBool) TUNEC_RETURN_IF_ERROR(RequireSameType(input, 3));
   std::vector<Dim> scores = input.operand(0).dims;

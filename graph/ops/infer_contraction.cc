@@ -58,7 +58,7 @@ Result<Dim> SlideAlong(const InferenceInput& input, const Window& window, size_t
 }
 
 Status CheckBias(const InferenceInput& input, const Dim& channels) {
-  if (!input.Given(2)) return {};
+  if (!input.HasOperand(2)) return {};
   TUNEC_RETURN_IF_ERROR(RequireSameType(input, 2));
   if (input.operand(2).dims != std::vector<Dim>{channels})
     return Fail(ErrorCode::kInvalidArgument, "{} bias is {}, expected {}", Name(input.op),

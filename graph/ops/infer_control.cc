@@ -14,21 +14,21 @@ std::string TypeText(const ValueType& type) {
   return fmt::format("{} {}", Name(type.type), ShapeText(type.dims));
 }
 
-Status RequireBodies(const InferenceInput& input, size_t wanted) {
-  if (input.bodies.size() == wanted) return {};
+Status RequireBodies(const InferenceInput& input, size_t expected) {
+  if (input.bodies.size() == expected) return {};
   return Fail(ErrorCode::kInvalidArgument, "{} has {} nested graphs, expected {}", Name(input.op),
-              input.bodies.size(), wanted);
+              input.bodies.size(), expected);
 }
 
 Status RequireTypes(Op op, const Graph& body, std::string_view what,
-                    const std::vector<ValueType>& have, const std::vector<ValueType>& want) {
-  if (have.size() != want.size())
+                    const std::vector<ValueType>& have, const std::vector<ValueType>& expected) {
+  if (have.size() != expected.size())
     return Fail(ErrorCode::kInvalidArgument, "{} graph {} has {} {}, expected {}", Name(op),
-                body.name(), have.size(), what, want.size());
+                body.name(), have.size(), what, expected.size());
   for (size_t i = 0; i < have.size(); ++i)
-    if (have[i] != want[i])
+    if (have[i] != expected[i])
       return Fail(ErrorCode::kInvalidArgument, "{} graph {} {} {} is {}, expected {}", Name(op),
-                  body.name(), what, i, TypeText(have[i]), TypeText(want[i]));
+                  body.name(), what, i, TypeText(have[i]), TypeText(expected[i]));
   return {};
 }
 
@@ -46,7 +46,7 @@ std::vector<ValueType> OperandTypes(const InferenceInput& input, size_t from) {
 
 Status RequireAllOperands(const InferenceInput& input) {
   for (size_t i = 0; i < input.operands.size(); ++i)
-    if (!input.Given(i))
+    if (!input.HasOperand(i))
       return Fail(ErrorCode::kInvalidArgument, "{} operand {} is omitted, but required",
                   Name(input.op), i);
   return {};
@@ -99,22 +99,22 @@ Result<std::vector<ValueType>> InferScan(const InferenceInput& input) {
   if (states < 0 || states >= operands || states > static_cast<int64_t>(body.outputs().size()))
     return Fail(ErrorCode::kInvalidArgument,
                 "scan states is {}, expected 0 to {}, fewer than operands", states, operands - 1);
-  std::vector<ValueType> wanted = OperandTypes(input, 0);
-  const std::vector<Dim>& sequence = wanted[states].dims;
+  std::vector<ValueType> expected = OperandTypes(input, 0);
+  const std::vector<Dim>& sequence = expected[states].dims;
   const Dim length = sequence.empty() ? Dim(-1) : sequence[0];
   for (int64_t i = states; i < operands; ++i) {
-    if (wanted[i].dims.empty() || wanted[i].dims[0] != length)
+    if (expected[i].dims.empty() || expected[i].dims[0] != length)
       return Fail(ErrorCode::kInvalidArgument,
-                  "scan operand {} is {}, expected a sequence of length {}", i, TypeText(wanted[i]),
-                  sequence.empty() ? "any" : DimText(length));
-    wanted[i].dims.erase(wanted[i].dims.begin());
+                  "scan operand {} is {}, expected a sequence of length {}", i,
+                  TypeText(expected[i]), sequence.empty() ? "any" : DimText(length));
+    expected[i].dims.erase(expected[i].dims.begin());
   }
   TUNEC_RETURN_IF_ERROR(
-      RequireTypes(input.op, body, "input", TypesOf(body, body.inputs()), wanted));
+      RequireTypes(input.op, body, "input", TypesOf(body, body.inputs()), expected));
   std::vector<ValueType> results = TypesOf(body, body.outputs());
-  const std::vector<ValueType> kept(results.begin(), results.begin() + states);
-  wanted.resize(states);
-  TUNEC_RETURN_IF_ERROR(RequireTypes(input.op, body, "output", kept, wanted));
+  const std::vector<ValueType> state_types(results.begin(), results.begin() + states);
+  expected.resize(states);
+  TUNEC_RETURN_IF_ERROR(RequireTypes(input.op, body, "output", state_types, expected));
   for (size_t i = states; i < results.size(); ++i)
     results[i].dims.insert(results[i].dims.begin(), length);
   return results;

@@ -36,17 +36,17 @@ Status RequireElements(const InferenceInput& input, int64_t axis) {
 /// Checks a resized axis. The size must be the extent times the scale, rounded up or down.
 /// Coordinates depend only on the scale, so another size would have elements without a coordinate.
 Status CheckResize(size_t axis, int64_t from, double scale, int64_t size) {
-  const double wanted = static_cast<double>(from) * scale;
-  if (!(scale > 0) || !(scale < 1e12) || !(wanted < 0x1p48))
+  const double scaled = static_cast<double>(from) * scale;
+  if (!(scale > 0) || !(scale < 1e12) || !(scaled < 0x1p48))
     return Fail(
         ErrorCode::kInvalidArgument,
         "resize scale of axis {} is {}, for {} elements, expected more than 0 and less than "
         "2^48 elements",
         axis, scale, from);
-  if (!(std::abs(static_cast<double>(size) - wanted) < 1))
+  if (!(std::abs(static_cast<double>(size) - scaled) < 1))
     return Fail(ErrorCode::kInvalidArgument,
                 "resize of axis {} to {} elements contradicts its scale {}, which makes {} of {}",
-                axis, size, scale, wanted, from);
+                axis, size, scale, scaled, from);
   return {};
 }
 

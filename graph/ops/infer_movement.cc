@@ -9,11 +9,11 @@
 namespace tunec {
 namespace {
 
-Status RequireLength(const InferenceInput& input, std::string_view name, size_t wanted) {
+Status RequireLength(const InferenceInput& input, std::string_view name, size_t expected) {
   const size_t length = input.Ints(name).size();
-  if (length == wanted) return {};
+  if (length == expected) return {};
   return Fail(ErrorCode::kInvalidArgument, "{} attribute {} has {} entries, expected {} for {}",
-              Name(input.op), name, length, wanted, ShapeText(input.operand(0).dims));
+              Name(input.op), name, length, expected, ShapeText(input.operand(0).dims));
 }
 
 std::vector<Dim> AsDims(const std::vector<int64_t>& shape) { return {shape.begin(), shape.end()}; }
@@ -64,8 +64,8 @@ Result<std::vector<ValueType>> InferReshape(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireFixed(input, 0));
   const std::vector<int64_t>& shape = input.Ints("shape");
   const int64_t have = ElementCount(input.operand(0).Shape());
-  const int64_t want = ElementCount(shape);
-  if (have != want)
+  const int64_t expected = ElementCount(shape);
+  if (have != expected)
     return Fail(ErrorCode::kInvalidArgument,
                 "reshape sizes differ: input is {} with {} elements, shape is [{}]",
                 ShapeText(input.operand(0).dims), have, fmt::join(shape, ", "));

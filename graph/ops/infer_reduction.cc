@@ -88,7 +88,7 @@ Result<std::vector<ValueType>> InferAxisNorm(const InferenceInput& input) {
   TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, x.dims.size()));
   const std::vector<Dim> normalised(x.dims.begin() + axis, x.dims.end());
   for (size_t i = 1; i < input.operands.size(); ++i) {
-    if (!input.Given(i)) continue;
+    if (!input.HasOperand(i)) continue;
     TUNEC_RETURN_IF_ERROR(RequireSameType(input, i));
     const auto broadcast = Broadcast(x.dims, input.operand(i).dims);
     if (!broadcast || *broadcast != x.dims)

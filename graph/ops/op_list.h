@@ -171,9 +171,9 @@
   TUNEC_OVER_ROWS(X, kReduceLogSumExp, "reduce_log_sum_exp", Composite, Reduction(kFloat),         \
     kRowCost, Passes<2>, Axes, AnyOrder, Any, Reduction, LogSumExp)                                \
   TUNEC_OVER_ROWS(X, kArgMax, "argmax", Reduction, Arg(),                                          \
-    kRowCost, Passes<1>, Axis, AnyOrder, Places, Arg, ArgReduce)                                   \
+    kRowCost, Passes<1>, Axis, AnyOrder, Positions, Arg, ArgReduce)                                   \
   TUNEC_OVER_ROWS(X, kArgMin, "argmin", Reduction, Arg(),                                          \
-    kRowCost, Passes<1>, Axis, AnyOrder, Places, Arg, ArgReduce)                                   \
+    kRowCost, Passes<1>, Axis, AnyOrder, Positions, Arg, ArgReduce)                                   \
   /* kernel strides pads dilations (ceil_mode is resolved into pads) */                            \
   TUNEC_OVER_ROWS(X, kMaxPool, "max_pool", Reduction, MaxPool(),                                   \
     kRowCost, Windows, None, Pool, Any, Pool, MaxPool)                                             \

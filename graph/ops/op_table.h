@@ -48,7 +48,7 @@ struct InferenceInput {
   std::span<const std::shared_ptr<const Graph>> bodies;
 
   const ValueType& operand(size_t i) const { return *operands[i]; }
-  bool Given(size_t i) const { return i < operands.size() && operands[i] != nullptr; }
+  bool HasOperand(size_t i) const { return i < operands.size() && operands[i] != nullptr; }
   int64_t Int(std::string_view name) const;
   double Float(std::string_view name) const;
   const std::string& String(std::string_view name) const;

@@ -82,7 +82,7 @@ Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
   return sum;
 }
 
-bool LiesWithin(const Axis& axis, const Axis& data) {
+bool HasSamePositions(const Axis& axis, const Axis& data) {
   if (Unify(axis, data) && axis.extents().padded == data.extents().padded) return true;
   return !axis.IsOpen() && data.IsPrefix() && axis.extents().padded <= data.extents().exact;
 }

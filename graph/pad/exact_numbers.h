@@ -31,6 +31,6 @@ Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
 
 /// Returns whether each exact position of `axis` is the same position of `data`: the parts are
 /// equal, or `axis` is fixed and within the exact prefix of `data`.
-bool LiesWithin(const Axis& axis, const Axis& data);
+bool HasSamePositions(const Axis& axis, const Axis& data);
 
 }  // namespace tunec::pad

@@ -21,7 +21,7 @@ Result<ValueId> Copy(Padder& padder, const Node& node) {
 
 }  // namespace
 
-bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes) {
+bool IsEmbeddedIn(const Array& exact, const Array& bucket, const Axes& axes) {
   const size_t width = SizeOf(exact.type());
   std::vector<int64_t> at(axes.size(), 0);
   for (int64_t i = 0; i < exact.size(); ++i) {
@@ -60,7 +60,7 @@ Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number) {
   }
   if (!same_shape) {
     result.is_loose = true;
-    result.lies = LiesIn(small, large, result.axes);
+    result.is_embedded = IsEmbeddedIn(small, large, result.axes);
     for (const Axis& axis : result.axes) padder.MixWhatMakes(axis);
   }
   TUNEC_ASSIGN(result.value, Copy(padder, bucket));

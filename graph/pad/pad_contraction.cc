@@ -62,7 +62,7 @@ Result<std::vector<PaddedValue>> PadMatmul(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.MaskInput(1, {b.sum}, 0));
   if (a.free >= 0) axes.push_back(node.axis(0, static_cast<size_t>(a.free)));
   if (b.free >= 0) axes.push_back(node.axis(1, static_cast<size_t>(b.free)));
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
@@ -109,7 +109,7 @@ Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
     if (!queries.IsPrefix() || !keys.IsPrefix())
       return node.Reject("it is causal along several dimensions");
   }
-  return Lies(std::move(result));
+  return WithAxes(std::move(result));
 }
 
 }  // namespace tunec::pad

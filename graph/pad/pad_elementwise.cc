@@ -30,13 +30,13 @@ Result<std::vector<PaddedValue>> PadElementwise(PaddedNode& node) {
       IsFloat(node.padder().bucket().value(node.bucket().outputs[0]).type.type);
   const bool keeps_zero = node.op() == Op::kIdentity || node.op() == Op::kCopy ||
                           (node.op() == Op::kCast && stays_float);
-  return Lies(std::move(axes), keeps_zero ? node.input(0).zero_beyond : std::set<size_t>{});
+  return WithAxes(std::move(axes), keeps_zero ? node.input(0).zero_beyond : std::set<size_t>{});
 }
 
 Result<std::vector<PaddedValue>> PadBatchNorm(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, 1));
-  return Lies(node.axes(0));
+  return WithAxes(node.axes(0));
 }
 
 }  // namespace tunec::pad

@@ -48,7 +48,7 @@ Result<std::vector<PaddedValue>> PadGather(PaddedNode& node) {
   Axes axes = node.axes(0);
   const auto place = axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(axis));
   axes.insert(place, node.axes(1).begin(), node.axes(1).end());
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
@@ -56,7 +56,7 @@ Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
   const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
   for (size_t a = 0; a < node.axes(0).size(); ++a) {
     if (a == axis) continue;
-    if (!LiesWithin(node.axis(1, a), node.axis(0, a)))
+    if (!HasSamePositions(node.axis(1, a), node.axis(0, a)))
       return node.Reject(fmt::format("its operands lie differently along axis {}", a));
     if (!node.axis(1, a).IsOpen()) node.padder().Mix(node.axis(0, a));  // the first ones are taken
   }
@@ -70,7 +70,7 @@ Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
     if (alike) axes[a] = *both;
     if (!alike) axes[a] = a == axis ? axes[a] : axes[a].Different();
   }
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node) {
@@ -78,13 +78,13 @@ Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node) {
   Axes axes = node.axes(0);
   axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(node.bucket().Int("axis")),
               Axis::Fixed(node.bucket().Int("depth")));
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"limit"}));
   const Axis axis = node.NewAxis(0);
-  return Lies({axis});
+  return WithAxes({axis});
 }
 
 Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node) {
@@ -93,7 +93,7 @@ Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node) {
   for (size_t i = 0; i < 3; ++i)
     TUNEC_RETURN_IF_ERROR(node.RequireFixed(i, node.axes(i).size() - 1));
   axes.push_back(node.axes(0).back());
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 }  // namespace tunec::pad

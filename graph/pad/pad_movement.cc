@@ -123,7 +123,7 @@ Result<std::vector<PaddedValue>> PadTranspose(PaddedNode& node) {
     if (node.input(0).zero_beyond.contains(static_cast<size_t>(from))) zero.insert(axes.size());
     axes.push_back(node.axis(0, static_cast<size_t>(from)));
   }
-  return Lies(std::move(axes), std::move(zero));
+  return WithAxes(std::move(axes), std::move(zero));
 }
 
 Result<std::vector<PaddedValue>> PadReshape(PaddedNode& node) {
@@ -143,7 +143,7 @@ Result<std::vector<PaddedValue>> PadReshape(PaddedNode& node) {
     for (const Axis& axis : *axes) node.padder().Mix(axis);
   }
   std::set<size_t> zero = ZeroAtEnd(node.input(0), *axes);
-  return Lies(*std::move(axes), std::move(zero));
+  return WithAxes(*std::move(axes), std::move(zero));
 }
 
 Result<std::vector<PaddedValue>> PadExpand(PaddedNode& node) {
@@ -158,7 +158,7 @@ Result<std::vector<PaddedValue>> PadExpand(PaddedNode& node) {
     if (repeats) axes.push_back(Axis::Repeated(node.padder().PartFor(node.OutputSeries(a))));
     if (!repeats) axes.push_back(a < skip ? Axis() : own[a - skip]);
   }
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 Result<std::vector<PaddedValue>> PadSlice(PaddedNode& node) {
@@ -180,7 +180,7 @@ Result<std::vector<PaddedValue>> PadSlice(PaddedNode& node) {
     if (Varies(slice.starts) || (axis.IsOpen() && slice.step < 0)) taken.push_back(a);
   }
   if (!taken.empty()) TUNEC_RETURN_IF_ERROR(SliceAndTake(node, slices, taken));
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 Result<std::vector<PaddedValue>> PadConcat(PaddedNode& node) {
@@ -206,7 +206,7 @@ Result<std::vector<PaddedValue>> PadConcat(PaddedNode& node) {
     TUNEC_ASSIGN(const ValueId value, WithoutGaps(node, joined, along));
     node.SetResult(value);
   }
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 Result<std::vector<PaddedValue>> PadTile(PaddedNode& node) {
@@ -233,7 +233,7 @@ Result<std::vector<PaddedValue>> PadTile(PaddedNode& node) {
     std::get<std::vector<int64_t>>(attributes["repeats"])[a] = 1;
     taken.push_back(a);
   }
-  if (taken.empty()) return Lies(std::move(axes));
+  if (taken.empty()) return WithAxes(std::move(axes));
   TUNEC_ASSIGN(ValueId value, node.builder().Add(Op::kTile, {node.input(0).value}, attributes));
   for (const size_t a : taken) {  // each element comes again after as many as are exact
     TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(node.axis(0, a)));
@@ -242,7 +242,7 @@ Result<std::vector<PaddedValue>> PadTile(PaddedNode& node) {
     TUNEC_ASSIGN(value, TakeAt(node.padder(), value, a, within));
   }
   node.SetResult(value);
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 }  // namespace tunec::pad

@@ -131,13 +131,13 @@ Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node) {
               .epsilon = node.bucket().Float("epsilon")};
   for (auto a = static_cast<size_t>(node.bucket().Int("axis")); a < unified.size(); ++a)
     group.axes.insert(a);
-  if (OpenOf(unified, group.axes).empty()) return Lies(std::move(unified));
+  if (OpenOf(unified, group.axes).empty()) return WithAxes(std::move(unified));
   const DataType wide = WideOf(node.builder().TypeOf(node.input(0).value).type);
   TUNEC_ASSIGN(const ValueId count, node.CountAlong(0, group.axes, wide));
   TUNEC_ASSIGN(const ValueId normalised, Normalised(node, node.input(0), group, count));
   TUNEC_RETURN_IF_ERROR(Scale(node, normalised, {}));
   for (const size_t a : group.axes) unified[a] = unified[a].Different();
-  return Lies(std::move(unified));
+  return WithAxes(std::move(unified));
 }
 
 Result<std::vector<PaddedValue>> PadChannelNorm(PaddedNode& node) {
@@ -146,10 +146,10 @@ Result<std::vector<PaddedValue>> PadChannelNorm(PaddedNode& node) {
   Axes axes = node.axes(0);
   bool is_open = false;
   for (size_t a = 2; a < axes.size(); ++a) is_open = is_open || axes[a].IsOpen();
-  if (!is_open || node.op() == Op::kLrn) return Lies(std::move(axes));
+  if (!is_open || node.op() == Op::kLrn) return WithAxes(std::move(axes));
   TUNEC_RETURN_IF_ERROR(PadGroupNorm(node));
   for (size_t a = 2; a < axes.size(); ++a) axes[a] = axes[a].Different();
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 }  // namespace tunec::pad

@@ -162,7 +162,7 @@ Result<std::vector<PaddedValue>> PadPad(PaddedNode& node) {
   node.input(0).zero_beyond.clear();
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, masked, node.bucket().Float("value")));
   if (!by_places.empty()) TUNEC_RETURN_IF_ERROR(PadRest(node, by_places, margins, is_rest));
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 }  // namespace tunec::pad

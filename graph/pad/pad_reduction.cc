@@ -85,7 +85,7 @@ Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node) {
                  MeanAlong(node, node.input(0).value, axes, node.bucket().attributes));
     node.SetResult(mean);
   }
-  return Lies(Reduced(node.axes(0), axes, node.bucket().Int("keepdims") != 0));
+  return WithAxes(Reduced(node.axes(0), axes, node.bucket().Int("keepdims") != 0));
 }
 
 Result<std::vector<PaddedValue>> PadArg(PaddedNode& node) {
@@ -99,7 +99,7 @@ Result<std::vector<PaddedValue>> PadArg(PaddedNode& node) {
     TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, neutral));
     if (node.bucket().Int("select_last_index") != 0) TUNEC_RETURN_IF_ERROR(KeepLast(node, along));
   }
-  return Lies(Reduced(node.axes(0), {axis}, node.bucket().Int("keepdims") != 0));
+  return WithAxes(Reduced(node.axes(0), {axis}, node.bucket().Int("keepdims") != 0));
 }
 
 Result<std::vector<PaddedValue>> PadSoftmax(PaddedNode& node) {
@@ -109,7 +109,7 @@ Result<std::vector<PaddedValue>> PadSoftmax(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, LeastOf(type)));
   std::set<size_t> zero;
   if (node.op() == Op::kSoftmax) zero.insert(axis);
-  return Lies(DifferentAlong(node.axes(0), axis), std::move(zero));
+  return WithAxes(DifferentAlong(node.axes(0), axis), std::move(zero));
 }
 
 Result<std::vector<PaddedValue>> PadCumSum(PaddedNode& node) {
@@ -119,7 +119,7 @@ Result<std::vector<PaddedValue>> PadCumSum(PaddedNode& node) {
   node.padder().Mix(along);
   const bool only_before = along.IsPrefix() && node.bucket().Int("reverse") == 0;
   if (!only_before) TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, 0));
-  return Lies(DifferentAlong(node.axes(0), axis));
+  return WithAxes(DifferentAlong(node.axes(0), axis));
 }
 
 }  // namespace tunec::pad

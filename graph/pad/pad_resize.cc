@@ -260,7 +260,7 @@ Result<std::vector<PaddedValue>> PadResize(PaddedNode& node) {
     TUNEC_ASSIGN(value, ResizeByPlaces(node, value, axis, to));
   }
   node.SetResult(value);
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 }  // namespace tunec::pad

@@ -11,7 +11,7 @@ Result<Axis> BesideAxis(PaddedNode& node, size_t data_axis, size_t axis) {
   const Axis& data = node.axis(0, data_axis);
   const Axis& updates = node.axis(2, axis);
   const Axis& numbers = node.axis(1, axis);
-  if (!LiesWithin(updates, data))
+  if (!HasSamePositions(updates, data))
     return node.Reject(fmt::format("its operands lie differently along axis {}", data_axis));
   if (!updates.IsOpen()) node.padder().Mix(data);  // the first ones are written
   TUNEC_ASSIGN(const Axis written, node.UnifyAxes(numbers, updates));
@@ -67,7 +67,7 @@ Result<std::vector<PaddedValue>> PadScatter(PaddedNode& node) {
   }
   TUNEC_RETURN_IF_ERROR(node.UnifyAxes(node.axis(1, axis), node.axis(2, axis)));
   TUNEC_RETURN_IF_ERROR(NumberPlaces(node, axis, Axis(std::move(parts))));
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 }  // namespace tunec::pad

@@ -217,7 +217,7 @@ Result<std::vector<PaddedValue>> PadGlobalPool(PaddedNode& node) {
                                                  node.bucket().name));
     node.SetResult(most);
   }
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 }  // namespace
@@ -240,7 +240,7 @@ Result<std::vector<PaddedValue>> PadConv(PaddedNode& node) {
   TUNEC_ASSIGN(const ValueId x, Surrounded(node, slides, PaddedAtEnd(slides, open), moved, 0));
   node.SetInput(0, x);
   if (!moved.empty()) node.SetAttributes(WithoutPads(node.bucket(), moved));
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 // Element i of the operand goes to i * stride and behind: what is beyond the exact ones has to be
@@ -262,7 +262,7 @@ Result<std::vector<PaddedValue>> PadConvTranspose(PaddedNode& node) {
     axes.push_back(node.NewAxis(a, size.Plus(added)));
   }
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, open, 0));
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 Result<std::vector<PaddedValue>> PadPool(PaddedNode& node) {
@@ -278,14 +278,14 @@ Result<std::vector<PaddedValue>> PadPool(PaddedNode& node) {
   if (counts && (!padded.empty() || !moved.empty())) {
     TUNEC_ASSIGN(const ValueId average, AverageOfWhatIsThere(node, slides, padded, moved));
     node.SetResult(average);
-    return Lies(std::move(axes));
+    return WithAxes(std::move(axes));
   }
   const DataType type = node.builder().TypeOf(node.input(0).value).type;
   TUNEC_ASSIGN(const ValueId x,
                Surrounded(node, slides, padded, moved, is_average ? 0 : LeastOf(type)));
   node.SetInput(0, x);
   if (!moved.empty()) node.SetAttributes(WithoutPads(node.bucket(), moved));
-  return Lies(std::move(axes));
+  return WithAxes(std::move(axes));
 }
 
 }  // namespace tunec::pad

@@ -37,36 +37,36 @@ class Rest {
 
   bool empty() const { return rest_.empty(); }
 
-  std::optional<Axis> Take(Extents wanted) {
+  std::optional<Axis> Take(Extents required) {
     std::vector<Part> taken;
-    while (wanted.padded > 1) {
-      const std::optional<Part> part = TakePart(wanted);
+    while (required.padded > 1) {
+      const std::optional<Part> part = TakePart(required);
       if (!part) return std::nullopt;
-      wanted.padded /= part->padded;
-      wanted.exact /= part->exact;
+      required.padded /= part->padded;
+      required.exact /= part->exact;
       taken.push_back(*part);
     }
-    if (wanted.exact != 1) return std::nullopt;
+    if (required.exact != 1) return std::nullopt;
     return Axis(std::move(taken));
   }
 
  private:
-  std::optional<Part> TakePart(Extents wanted) {
+  std::optional<Part> TakePart(Extents required) {
     if (rest_.empty()) return std::nullopt;
     Part part = rest_.back();
     rest_.pop_back();
-    if (wanted.padded % part.padded == 0 && part.exact > 0 && wanted.exact % part.exact == 0)
+    if (required.padded % part.padded == 0 && part.exact > 0 && required.exact % part.exact == 0)
       return part;
-    return Cut(part, wanted);
+    return Cut(part, required);
   }
 
   /// The slow half of a part; the fast one, which is fixed, stays for the next axis.
-  std::optional<Part> Cut(const Part& part, Extents wanted) {
-    if (part.padded % wanted.padded != 0) return std::nullopt;
-    const int64_t fast = part.padded / wanted.padded;
-    if (part.exact != wanted.exact * fast) return std::nullopt;
+  std::optional<Part> Cut(const Part& part, Extents required) {
+    if (part.padded % required.padded != 0) return std::nullopt;
+    const int64_t fast = part.padded / required.padded;
+    if (part.exact != required.exact * fast) return std::nullopt;
     rest_.push_back({fast, fast});
-    Part slow{wanted.padded, wanted.exact};
+    Part slow{required.padded, required.exact};
     if (part.IsOpen()) slow.parameter = parameter_for_(part, fast);
     return slow;
   }
@@ -137,11 +137,11 @@ std::optional<Axis> Unify(const Axis& a, const Axis& b) {
   return UnifyParts(a, b);
 }
 
-std::optional<Axes> Regroup(const Axes& axes, const std::vector<Extents>& wanted,
+std::optional<Axes> Regroup(const Axes& axes, const std::vector<Extents>& required,
                             const ParameterFor& parameter_for) {
   Rest rest(axes, parameter_for);
   Axes result;
-  for (const Extents extents : wanted) {
+  for (const Extents extents : required) {
     std::optional<Axis> axis = rest.Take(extents);
     if (!axis) return std::nullopt;
     result.push_back(*std::move(axis));

@@ -63,7 +63,7 @@ using ParameterFor = std::function<int(const Part& from, int64_t fast)>;
 
 /// Regroups the parts of `axes`, in order, as axes of these extents, as a reshape does. Returns
 /// nullopt if the parts cannot be merged or split accordingly.
-std::optional<Axes> Regroup(const Axes& axes, const std::vector<Extents>& wanted,
+std::optional<Axes> Regroup(const Axes& axes, const std::vector<Extents>& required,
                             const ParameterFor& parameter_for);
 
 }  // namespace tunec::pad

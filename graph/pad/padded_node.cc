@@ -36,21 +36,21 @@ Result<Axes> PaddedNode::Broadcast(const std::vector<size_t>& inputs, size_t las
   return result;
 }
 
-// `wanted` counts from the last axis, as broadcasting does.
-Status PaddedNode::Settle(size_t i, const Axes& wanted) {
+// `unified` counts from the last axis, as broadcasting does.
+Status PaddedNode::Settle(size_t i, const Axes& unified) {
   PaddedValue& value = inputs_[i];
   Axes axes = value.axes;
   for (size_t a = 0; a < axes.size(); ++a) {
     const size_t behind = axes.size() - a;
-    if (behind > wanted.size()) continue;
-    const Axis& other = wanted[wanted.size() - behind];
+    if (behind > unified.size()) continue;
+    const Axis& other = unified[unified.size() - behind];
     const Extents own = axes[a].extents(), others = other.extents();
     if (own.exact == others.exact && own.padded == others.padded) axes[a] = other.Different();
   }
   const ValueId id = bucket_.inputs[i];
-  if (LiesIn(*padder_.exact().ConstantOf(id), *padder_.bucket().ConstantOf(id), axes)) {
+  if (IsEmbeddedIn(*padder_.exact().ConstantOf(id), *padder_.bucket().ConstantOf(id), axes)) {
     value.axes = std::move(axes);
-  } else if (!value.lies) {
+  } else if (!value.is_embedded) {
     return Reject("a constant depends on the sizes");
   }
   value.is_loose = false;
@@ -59,10 +59,10 @@ Status PaddedNode::Settle(size_t i, const Axes& wanted) {
 }
 
 Result<Axes> PaddedNode::UnifyInputs(const std::vector<size_t>& inputs, size_t last, Axes with) {
-  TUNEC_ASSIGN(Axes wanted, Broadcast(inputs, last, false, with));
-  for (size_t i = 0; i < last; ++i) wanted.emplace_back();
+  TUNEC_ASSIGN(Axes unified, Broadcast(inputs, last, false, with));
+  for (size_t i = 0; i < last; ++i) unified.emplace_back();
   for (const size_t i : inputs) {
-    if (Given(i) && inputs_[i].is_loose) TUNEC_RETURN_IF_ERROR(Settle(i, wanted));
+    if (Given(i) && inputs_[i].is_loose) TUNEC_RETURN_IF_ERROR(Settle(i, unified));
   }
   return Broadcast(inputs, last, true, std::move(with));
 }
@@ -89,7 +89,7 @@ Status PaddedNode::RequireSameAttributes(const std::set<std::string_view>& but) 
       if (found != attributes->end()) attributes->erase(found);
     }
   }
-  if (SameAttributes(exact, bucket)) return {};
+  if (HaveSameAttributes(exact, bucket)) return {};
   return Reject("an attribute depends on the sizes");
 }
 
@@ -154,7 +154,7 @@ Result<ValueId> PaddedNode::CastTo(ValueId value, DataType type) {
 Result<std::vector<ValueId>> PaddedNode::Emit() {
   std::vector<ValueId> inputs;
   for (PaddedValue& input : inputs_) {
-    if (input.is_loose && !input.lies) return Reject("a constant depends on the sizes");
+    if (input.is_loose && !input.is_embedded) return Reject("a constant depends on the sizes");
     inputs.push_back(input.value);
   }
   if (result_.valid()) return std::vector<ValueId>{result_};

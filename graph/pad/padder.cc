@@ -209,7 +209,7 @@ Result<PaddedGraph> Padder::Finish() && {
   for (size_t i = 0; i < bucket().outputs().size(); ++i) {
     const PaddedValue& output = at(bucket().outputs()[i]);
     builder_.AddOutput(output.value, bucket().output_names()[i]);
-    if (output.is_loose && !output.lies)
+    if (output.is_loose && !output.is_embedded)
       return Fail(ErrorCode::kUnsupported, "output {} is a constant that depends on the sizes",
                   bucket().output_names()[i]);
     std::vector<PaddedAxis>& axes = result.outputs.emplace_back();

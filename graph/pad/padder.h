@@ -33,9 +33,9 @@ struct PaddedValue {
   std::set<size_t> zero_beyond;
   /// Set for a constant whose shape depends on the sizes. Another operand's axes replace `axes` if
   /// the constant's elements fit them. Otherwise the constant keeps `axes`, or is an error if
-  /// `lies` is false.
+  /// `is_embedded` is false.
   bool is_loose = false;
-  bool lies = true;
+  bool is_embedded = true;
 };
 
 /// The graph under construction and its parameters. A parameter becomes an input at its first use.
@@ -221,7 +221,7 @@ class PaddedNode {
   const size_t number_;
   const Node& exact_;
   const Node& bucket_;
-  Status Settle(size_t i, const Axes& wanted);
+  Status Settle(size_t i, const Axes& unified);
   Result<Axes> Broadcast(const std::vector<size_t>& inputs, size_t last, bool loose, Axes with);
 
   std::vector<PaddedValue> inputs_;
@@ -235,7 +235,7 @@ using Rule = Result<std::vector<PaddedValue>> (*)(PaddedNode& node);
 Rule RuleFor(Op op);
 
 /// Returns one output with these axes.
-inline std::vector<PaddedValue> Lies(Axes axes, std::set<size_t> zero_beyond = {}) {
+inline std::vector<PaddedValue> WithAxes(Axes axes, std::set<size_t> zero_beyond = {}) {
   return {PaddedValue{{}, std::move(axes), std::move(zero_beyond)}};
 }
 
@@ -302,6 +302,6 @@ Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node);
 /// until an operand determines its axes.
 Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number);
 /// Returns whether the exact constant's elements are the bucket's at these axes' exact positions.
-bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes);
+bool IsEmbeddedIn(const Array& exact, const Array& bucket, const Axes& axes);
 
 }  // namespace tunec::pad

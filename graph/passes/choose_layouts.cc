@@ -30,9 +30,9 @@ bool MayBeReordered(const Graph& graph, ValueId value) {
 }
 
 // Groups of values that share one order, because operators with the use kSameOrder connect them.
-class Units {
+class SharedOrderGroups {
  public:
-  explicit Units(const Graph& graph) : graph_(graph), parent_(graph.values().size()) {
+  explicit SharedOrderGroups(const Graph& graph) : graph_(graph), parent_(graph.values().size()) {
     std::iota(parent_.begin(), parent_.end(), 0);
     std::vector<bool> spatial(parent_.size());
     for (const Node& node : graph.nodes()) Join(node);
@@ -147,7 +147,7 @@ class OrderSearch {
 
   const Graph& graph_;
   const FusionMachine& machine_;
-  Units units_;
+  SharedOrderGroups units_;
   std::vector<std::vector<const Node*>> nodes_;
   std::vector<ImageOrder> order_;  // indexed by unit
 };

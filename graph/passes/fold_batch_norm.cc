@@ -236,10 +236,11 @@ class BatchNormFolder {
                                              GraphBuilder& builder) {
     const ChannelAffine& affine = written_out_.at(product.inputs[0]);
     if (!affine.far_mean.empty()) {
-      if (options_.on_kept)
-        options_.on_kept(product, fmt::format("its batch normalisation is not folded: {}, more "
-                                              "than {} standard deviations from 0",
-                                              affine.far_mean, kMostDeviations));
+      if (options_.on_unchanged)
+        options_.on_unchanged(product,
+                              fmt::format("its batch normalisation is not folded: {}, more "
+                                          "than {} standard deviations from 0",
+                                          affine.far_mean, kMostDeviations));
       return std::vector<ValueId>{};
     }
     const Array bias =

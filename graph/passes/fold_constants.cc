@@ -38,7 +38,7 @@ std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
 }
 
 // The result of folding a node whose operands are constants.
-enum class Folding : uint8_t {
+enum class FoldResult : uint8_t {
   kNone,
   kTemporary,  // too large for the graph; computed only as an operand of other folded nodes, then
                // dropped
@@ -57,12 +57,12 @@ class GrowthBudget {
             static_cast<int64_t>(options.fold_growth_factor * static_cast<double>(constants));
   }
 
-  bool Take(const Node& node, const std::vector<Folding>& foldings) {
+  bool Take(const Node& node, const std::vector<FoldResult>& foldings) {
     int64_t growth = 0;
     for (const ValueId output : node.outputs) growth += BytesOf(graph_.value(output).type);
     for (const ValueId input : node.inputs) {
       if (!input.valid() || users_[input.index].size() != 1) continue;
-      if (foldings[graph_.value(input).producer.index] == Folding::kTemporary) continue;
+      if (foldings[graph_.value(input).producer.index] == FoldResult::kTemporary) continue;
       growth -= BytesOf(graph_.value(input).type);
     }
     if (growth > left_) return false;
@@ -85,7 +85,7 @@ class FoldingPlan {
     for (const Node& node : graph.nodes()) foldings_.push_back(FoldingOf(node));
   }
 
-  const std::vector<Folding>& foldings() const { return foldings_; }
+  const std::vector<FoldResult>& foldings() const { return foldings_; }
 
  private:
   bool IsConstant(ValueId value) const {
@@ -99,25 +99,25 @@ class FoldingPlan {
            });
   }
 
-  Folding FoldingOf(const Node& node) {
+  FoldResult FoldingOf(const Node& node) {
     const std::optional<int64_t> made = BytesMade(graph_, node);
     const auto of = [&](ValueId input) { return foldings_[graph_.value(input).producer.index]; };
     const bool known = std::ranges::all_of(node.inputs, [&](ValueId input) {
-      return IsConstant(input) || of(input) != Folding::kNone;
+      return IsConstant(input) || of(input) != FoldResult::kNone;
     });
-    if (!made || !known) return Folding::kNone;
+    if (!made || !known) return FoldResult::kNone;
     int64_t growth = *made;
     for (const ValueId input : node.inputs) {
-      if (input.valid() && (IsConstant(input) || of(input) >= Folding::kConstant))
+      if (input.valid() && (IsConstant(input) || of(input) >= FoldResult::kConstant))
         growth -= BytesOf(graph_.value(input).type);
     }
     if (AreWeights(node) && *made <= weight_bytes_left_) {
       weight_bytes_left_ -= *made;
-      return Folding::kWeight;
+      return FoldResult::kWeight;
     }
-    if (growth <= options_.fold_growth_bytes) return Folding::kConstant;
-    return *made <= kMostTemporaryBytes && LeadsToConstants(node) ? Folding::kTemporary
-                                                                  : Folding::kNone;
+    if (growth <= options_.fold_growth_bytes) return FoldResult::kConstant;
+    return *made <= kMostTemporaryBytes && LeadsToConstants(node) ? FoldResult::kTemporary
+                                                                  : FoldResult::kNone;
   }
 
   // Returns whether only products read the results, as weights. Constant weights are packed in
@@ -144,7 +144,7 @@ class FoldingPlan {
   const PassOptions& options_;
   std::vector<std::vector<NodeId>> users_;
   std::vector<bool> of_constants_;
-  std::vector<Folding> foldings_;
+  std::vector<FoldResult> foldings_;
   int64_t weight_bytes_left_ = kMostWeightBytes;
 };
 
@@ -183,7 +183,7 @@ class Folder {
     return *std::move(results);
   }
 
-  void Keep(const Node& node, std::vector<Array> results) {
+  void StoreTemporaries(const Node& node, std::vector<Array> results) {
     for (size_t i = 0; i < results.size(); ++i)
       temporaries_[node.outputs[i]] = std::move(results[i]);
   }
@@ -204,26 +204,26 @@ class Folder {
 
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options) {
   const FoldingPlan plan(graph, options);
-  const std::vector<Folding>& foldings = plan.foldings();
-  const auto is_kept = [](Folding folding) { return folding >= Folding::kConstant; };
-  if (std::ranges::none_of(foldings, is_kept)) return graph;
+  const std::vector<FoldResult>& foldings = plan.foldings();
+  const auto is_retained = [](FoldResult folding) { return folding >= FoldResult::kConstant; };
+  if (std::ranges::none_of(foldings, is_retained)) return graph;
   GrowthBudget budget(graph, options);
   Folder folder(graph);
   return Rebuild(graph,
                  [&](const Node& node, const std::vector<ValueId>& inputs,
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {
                    std::vector<ValueId> constants;
-                   const Folding folding = foldings[&node - graph.nodes().data()];
+                   const FoldResult folding = foldings[&node - graph.nodes().data()];
                    std::optional<std::vector<Array>> results;
-                   if (folding != Folding::kNone)
+                   if (folding != FoldResult::kNone)
                      results = folder.Compute(node, inputs, builder.graph());
                    folder.Leave(node);
                    if (!results) return constants;
-                   if (folding == Folding::kTemporary) {
-                     folder.Keep(node, *std::move(results));
+                   if (folding == FoldResult::kTemporary) {
+                     folder.StoreTemporaries(node, *std::move(results));
                      return constants;
                    }
-                   if (folding != Folding::kWeight && !budget.Take(node, foldings))
+                   if (folding != FoldResult::kWeight && !budget.Take(node, foldings))
                      return constants;
                    for (size_t i = 0; i < results->size(); ++i)
                      constants.push_back(AddDerivedConstant(

@@ -32,12 +32,13 @@ std::string ReasonForShift(const Graph& graph, const Node& operand) {
 }
 
 void NoteShifts(const Graph& graph, const PassOptions& options) {
-  if (!options.on_kept) return;
+  if (!options.on_unchanged) return;
   for (const Node& node : graph.nodes()) {
     if (!IsLinear(graph, node)) continue;
     const Node& operand = graph.producer(node.inputs[0]);
     const std::string reason = ReasonForShift(graph, operand);
-    if (!reason.empty()) options.on_kept(node, fmt::format(fmt::runtime(reason), operand.name));
+    if (!reason.empty())
+      options.on_unchanged(node, fmt::format(fmt::runtime(reason), operand.name));
   }
 }
 

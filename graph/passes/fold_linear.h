@@ -12,9 +12,9 @@ namespace tunec {
 ///     layer_norm(matmul(x, w) + c, g) becomes rms_norm(matmul(x, w - mean(w)) + c - mean(c), g)
 /// The variance of a layer normalisation depends on its input and is never folded. Weights with
 /// other readers are left. Any other constant shift of an operand stays: its product with the
-/// weights may cancel the rest of the result. PassOptions::on_kept is called for each such shift.
-/// Requires: verified, batch normalisations folded. Ensures: no such rule fires. O(nodes) per sweep
-/// and the weights that change.
+/// weights may cancel the rest of the result. PassOptions::on_unchanged is called for each such
+/// shift. Requires: verified, batch normalisations folded. Ensures: no such rule fires. O(nodes)
+/// per sweep and the weights that change.
 Result<Graph> FoldLinear(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

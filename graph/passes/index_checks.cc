@@ -85,10 +85,10 @@ class CheckFinder {
     if (input != graph_.inputs().end()) {
       indices.position = static_cast<size_t>(input - graph_.inputs().begin());
     } else {
-      indices.place = UnprovenIndices::Place::kOutput;
-      const auto [place, is_new] =
+      indices.port = UnprovenIndices::Port::kOutput;
+      const auto [port, is_new] =
           output_of_.emplace(value, graph_.outputs().size() + added_.size());
-      indices.position = place->second;
+      indices.position = port->second;
       if (is_new) added_.push_back({value, names_.Take(indices.node)});
     }
     unproven_.push_back(std::move(indices));

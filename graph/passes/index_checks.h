@@ -13,10 +13,10 @@ namespace tunec {
 /// Computed indices into an axis of `extent` elements that are not proven to be in range. They are
 /// an input or an output of the graph.
 struct UnprovenIndices {
-  enum class Place { kInput, kOutput };
+  enum class Port { kInput, kOutput };
   std::string node;  // name of the gather
   int64_t extent = 0;
-  Place place = Place::kInput;
+  Port port = Port::kInput;
   size_t position = 0;  // index among the inputs or outputs
 };
 

@@ -181,13 +181,13 @@ Result<ValueId> AddSlice(ValueId whole, int64_t begin, int64_t columns, const No
 
 Result<Graph> MergeSiblingProducts(const Graph& graph, const PassOptions&) {
   const std::vector<std::vector<Branch>> siblings = SiblingFinder(graph).Find();
-  struct Place {
+  struct BranchPosition {
     size_t set = 0;
     size_t branch = 0;
   };
-  std::map<ValueId, Place> places;
+  std::map<ValueId, BranchPosition> positions;
   for (size_t s = 0; s < siblings.size(); ++s)
-    for (size_t b = 0; b < siblings[s].size(); ++b) places[siblings[s][b].result] = {s, b};
+    for (size_t b = 0; b < siblings[s].size(); ++b) positions[siblings[s][b].result] = {s, b};
   std::map<NodeId, ValueId> operands;  // first operands of products, in the new graph
   std::vector<std::optional<ValueId>> products(siblings.size());
   return Rebuild(
@@ -195,16 +195,17 @@ Result<Graph> MergeSiblingProducts(const Graph& graph, const PassOptions&) {
       [&](const Node& node, const std::vector<ValueId>& inputs,
           GraphBuilder& builder) -> Result<std::vector<ValueId>> {
         if (node.op == Op::kMatmul) operands[graph.value(node.outputs[0]).producer] = inputs[0];
-        const auto place = node.outputs.size() == 1 ? places.find(node.outputs[0]) : places.end();
-        if (place == places.end()) return std::vector<ValueId>{};
-        const std::vector<Branch>& branches = siblings[place->second.set];
-        std::optional<ValueId>& whole = products[place->second.set];
-        const Branch& branch = branches[place->second.branch];
+        const auto position =
+            node.outputs.size() == 1 ? positions.find(node.outputs[0]) : positions.end();
+        if (position == positions.end()) return std::vector<ValueId>{};
+        const std::vector<Branch>& branches = siblings[position->second.set];
+        std::optional<ValueId>& whole = products[position->second.set];
+        const Branch& branch = branches[position->second.branch];
         if (!whole) {
           TUNEC_ASSIGN(whole, AddProduct(graph, branches, operands.at(branch.product), builder));
         }
         int64_t begin = 0;
-        for (size_t b = 0; b < place->second.branch; ++b) begin += branches[b].columns;
+        for (size_t b = 0; b < position->second.branch; ++b) begin += branches[b].columns;
         TUNEC_ASSIGN(const ValueId slice, AddSlice(*whole, begin, branch.columns, node, builder));
         return std::vector<ValueId>{slice};
       });

@@ -27,7 +27,7 @@ struct PassOptions {
   /// would replace.
   std::function<void(const Rule& rule, const Node& node)> on_held_back;
   /// Callback for a node that a pass could fold but leaves unchanged. The reason is one clause.
-  std::function<void(const Node& node, const std::string& reason)> on_kept;
+  std::function<void(const Node& node, const std::string& reason)> on_unchanged;
   /// Number of bytes by which a folded constant may exceed its operands. All folded constants
   /// together may exceed their operands by this number plus fold_growth_factor times the original
   /// constants.

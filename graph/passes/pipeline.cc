@@ -95,7 +95,7 @@ Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& op
                       .nodes_before = CountNodes(result.graph),
                       .nodes_after = CountNodes(*next),
                       .milliseconds = time.count(),
-                      .changed = !SameStructure(result.graph, *next)};
+                      .changed = !HaveSameStructure(result.graph, *next)};
     if (record.changed && options.on_change) options.on_change(record, result.graph, *next);
     result.records.push_back(std::move(record));
     result.graph = *std::move(next);

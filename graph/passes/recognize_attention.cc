@@ -62,11 +62,11 @@ std::optional<double> NumberOf(const Graph& graph, ValueId value) {
 }
 
 // A value and a factor: a product or quotient with a constant of one element.
-struct Scaled {
+struct ScaledValue {
   ValueId value;
   double factor = 1;
 };
-std::optional<Scaled> AsScaled(const Graph& graph, ValueId value) {
+std::optional<ScaledValue> AsScaled(const Graph& graph, ValueId value) {
   const Node& node = graph.producer(value);
   if (node.op != Op::kMul && node.op != Op::kDiv) return {};
   for (const size_t i : {1, 0}) {
@@ -74,7 +74,7 @@ std::optional<Scaled> AsScaled(const Graph& graph, ValueId value) {
     const std::optional<double> number = NumberOf(graph, node.inputs[i]);
     const ValueId other = node.inputs[1 - i];
     if (!number || graph.value(other).type != graph.value(value).type) continue;
-    return Scaled{other, node.op == Op::kMul ? *number : 1 / *number};
+    return ScaledValue{other, node.op == Op::kMul ? *number : 1 / *number};
   }
   return {};
 }
@@ -218,7 +218,7 @@ class Matcher {
 
   bool TakeScale(ValueId& value) {
     if (!IsUsedOnce(value)) return false;
-    const std::optional<Scaled> scaled = AsScaled(graph_, value);
+    const std::optional<ScaledValue> scaled = AsScaled(graph_, value);
     if (!scaled) return false;
     value = scaled->value;
     found_.scale *= scaled->factor;
@@ -227,11 +227,11 @@ class Matcher {
 
   // Matches tanh(x / c) * c.
   void TakeSoftcap(ValueId& value) {
-    const std::optional<Scaled> outer = AsScaled(graph_, value);
+    const std::optional<ScaledValue> outer = AsScaled(graph_, value);
     if (!outer || !IsUsedOnce(value) || !(outer->factor > 0)) return;
     const Node* tanh = Only(outer->value, Op::kTanh);
     if (tanh == nullptr || !IsUsedOnce(tanh->inputs[0])) return;
-    const std::optional<Scaled> inner = AsScaled(graph_, tanh->inputs[0]);
+    const std::optional<ScaledValue> inner = AsScaled(graph_, tanh->inputs[0]);
     if (!inner || !(inner->factor > 0)) return;
     // If the divisor is not the cap, the quotient of the two becomes part of the scale.
     found_.softcap = outer->factor;
@@ -241,7 +241,7 @@ class Matcher {
 
   // Records a mask. There may be one diagonal and one other mask, or two others that are both
   // added. All hidden scores must get the same number.
-  bool Keep(ValueId mask, bool negate, double hidden, const ValueType& scores) {
+  bool RecordMask(ValueId mask, bool negate, double hidden, const ValueType& scores) {
     const std::optional<KnownMask> known = AsKnown(graph_, mask);
     std::optional<Diagonal> diagonal;
     if (const size_t rank = scores.dims.size(); known && !negate && rank >= 2)
@@ -258,7 +258,7 @@ class Matcher {
       if (!selects) found_.least_hidden = diagonal->hidden;
       return true;
     }
-    if (found_.mask) return KeepSum(mask, selects);
+    if (found_.mask) return RecordMaskSum(mask, selects);
     found_.added = !selects;
     found_.mask = Mask{mask, in_split_};
     found_.negate_mask = negate;
@@ -267,7 +267,7 @@ class Matcher {
 
   // Records a second float mask. The sum replaces both masks, and it must stay finite as the
   // separate additions do.
-  bool KeepSum(ValueId mask, bool selects) {
+  bool RecordMaskSum(ValueId mask, bool selects) {
     if (selects || !found_.added || found_.added_mask) return false;
     const double sum =
         LargestMagnitude(graph_, mask) + LargestMagnitude(graph_, found_.mask->value);
@@ -314,7 +314,7 @@ class Matcher {
     for (const size_t i : {0, 1}) {
       const ValueId scores = add->inputs[i];
       if (!LeadsToProduct(scores) || TypeOf(scores) != TypeOf(value)) continue;
-      if (!Keep(add->inputs[1 - i], /*negate=*/false, -INFINITY, TypeOf(value))) return false;
+      if (!RecordMask(add->inputs[1 - i], /*negate=*/false, -INFINITY, TypeOf(value))) return false;
       value = scores;
       return true;
     }
@@ -329,7 +329,7 @@ class Matcher {
       const std::optional<double> other = NumberOf(graph_, where->inputs[3 - i]);
       if (!other || !LeadsToProduct(scores)) continue;
       if (TypeOf(scores) != TypeOf(value)) return false;
-      if (!Keep(where->inputs[0], i == 2, *other, TypeOf(value))) return false;
+      if (!RecordMask(where->inputs[0], i == 2, *other, TypeOf(value))) return false;
       value = scores;
       return true;
     }
@@ -437,7 +437,7 @@ Result<ValueId> TakeScale(GraphBuilder& builder, ValueId value, double& scale) {
     views.push_back(at);
     at = builder.graph().producer(at).inputs[0];
   }
-  const std::optional<Scaled> scaled = AsScaled(builder.graph(), at);
+  const std::optional<ScaledValue> scaled = AsScaled(builder.graph(), at);
   if (!scaled) return value;
   scale *= scaled->factor;
   at = scaled->value;

@@ -42,7 +42,7 @@ class Sweep {
   }
 
   /// Returns whether any rule fires anywhere, without building a graph.
-  bool AnyFires() {
+  bool CanAnyFire() {
     uses_ = before_uses_;
     is_output_ = before_output_;
     for (const Node& node : before_.nodes())
@@ -103,7 +103,7 @@ class Sweep {
     for (const int index : candidates) {
       const Rule& rule = rules_.rules()[index];
       std::optional<ReplacementPlan> plan = PlanAt(rule, site);
-      if (plan && InPlaceOfOutput(node, *plan, graph).empty())
+      if (plan && WrongReplacement(node, *plan, graph).empty())
         return Match{&rule, *std::move(plan)};
     }
     return {};
@@ -112,8 +112,8 @@ class Sweep {
   // Returns the kind of value ("a constant", "an input", "another output") that would wrongly
   // replace the graph output of the node. Returns an empty string if the replacement is allowed. A
   // computing node must make each graph output, and two outputs must be two values.
-  std::string_view InPlaceOfOutput(const Node& node, const ReplacementPlan& plan,
-                                   const Graph& graph) const {
+  std::string_view WrongReplacement(const Node& node, const ReplacementPlan& plan,
+                                    const Graph& graph) const {
     if (!before_output_[node.outputs[0].index]) return "";
     if (plan.kind == ReplacementPlan::Kind::kConstant) return "a constant";
     if (plan.kind == ReplacementPlan::Kind::kNode) return "";
@@ -130,16 +130,17 @@ class Sweep {
       if (others && !options_.on_held_back) return false;
       const auto plan = PlanAt(rule, SiteOf(node, node.inputs, before_, rules));
       if (!plan) continue;
-      const std::string_view instead = InPlaceOfOutput(node, *plan, before_);
+      const std::string_view instead = WrongReplacement(node, *plan, before_);
       if (others && instead.empty()) {
         options_.on_held_back(rule, node);
         return true;
       }
       if (others || instead.empty()) return false;
-      if (options_.on_kept)
-        options_.on_kept(node, fmt::format("rule {} would make {} a graph output, and each output "
-                                           "is computed",
-                                           rule.name, instead));
+      if (options_.on_unchanged)
+        options_.on_unchanged(node,
+                              fmt::format("rule {} would make {} a graph output, and each output "
+                                          "is computed",
+                                          rule.name, instead));
       return true;
     }
     return false;
@@ -211,8 +212,8 @@ Result<Graph> ApplyRules(const Graph& graph, const RuleSet& rules, const PassOpt
   const Rule* last_fired = nullptr;
   for (int i = 0; i < kMostSweeps; ++i) {
     Sweep sweep(current, rules, options);
-    if (!sweep.AnyFires()) {
-      if (options.on_held_back || options.on_kept) sweep.TellHeldBack();
+    if (!sweep.CanAnyFire()) {
+      if (options.on_held_back || options.on_unchanged) sweep.TellHeldBack();
       return current;
     }
     TUNEC_ASSIGN(const Graph next, sweep.Run());

@@ -4,7 +4,7 @@
 
 namespace tunec {
 
-bool SameStructure(const Graph& a, const Graph& b) {
+bool HaveSameStructure(const Graph& a, const Graph& b) {
   if (a.IsSameObject(b)) return true;
   if (a.nodes().size() != b.nodes().size() || a.values().size() != b.values().size()) return false;
   if (a.outputs() != b.outputs()) return false;
@@ -12,7 +12,7 @@ bool SameStructure(const Graph& a, const Graph& b) {
     const Node& x = a.nodes()[n];
     const Node& y = b.nodes()[n];
     if (x.op != y.op || x.inputs != y.inputs || x.outputs != y.outputs) return false;
-    if (!SameAttributes(x.attributes, y.attributes) || x.constant.data() != y.constant.data())
+    if (!HaveSameAttributes(x.attributes, y.attributes) || x.constant.data() != y.constant.data())
       return false;
   }
   for (size_t v = 0; v < a.values().size(); ++v)

@@ -7,6 +7,6 @@ namespace tunec {
 
 /// Returns whether both graphs have the same nodes, edges, attributes and layouts, and share the
 /// arrays of constants. Names are not compared.
-bool SameStructure(const Graph& a, const Graph& b);
+bool HaveSameStructure(const Graph& a, const Graph& b);
 
 }  // namespace tunec

@@ -29,7 +29,7 @@ Result<OutputSets> RunAll(const Graph& graph, std::span<const InputSet> inputs) 
 
 /// Returns whether a pass changed nothing but names.
 bool IsUntouched(const Graph& before, const Graph& after) {
-  if (!SameStructure(before, after)) return false;
+  if (!HaveSameStructure(before, after)) return false;
   return std::ranges::equal(
       before.nodes(), after.nodes(), {}, [](const Node& node) { return node.constant.data(); },
       [](const Node& node) { return node.constant.data(); });

@@ -30,7 +30,7 @@ Sizes SizesOf(const RunContext& context) {
 class Mask {
  public:
   explicit Mask(const RunContext& context) {
-    if (!context.Given(3)) return;
+    if (!context.HasOperand(3)) return;
     const Array& mask = context.input(3);
     values_ = LoadAll<double>(mask);
     selects_ = mask.type() == DataType::kBool;

@@ -200,7 +200,7 @@ std::vector<Array> Matmul(const RunContext& context) {
 
 struct ConvShape {
   int64_t images, channels, filters, groups;  // channels and filters of one group
-  int64_t from, places, taps;                 // elements per input channel, output channel, window
+  int64_t from, positions, taps;              // elements per input channel, output channel, window
 };
 
 /// Returns the weights of one group as B[channel, tap][filter]. The layout of `w` is
@@ -246,10 +246,10 @@ template <class B, class Sum>
 void AddSpecialWeights(const std::vector<SpecialWeight<B>>& weights, const ConvShape& shape,
                        const WindowTable& table, const Sum* image, Sum* result) {
   for (const auto& [channel, tap, filter, value] : weights)
-    for (int64_t place = 0; place < shape.places; ++place) {
-      const int64_t i = table.At(place)[static_cast<size_t>(tap)];
+    for (int64_t position = 0; position < shape.positions; ++position) {
+      const int64_t i = table.At(position)[static_cast<size_t>(tap)];
       if (i < 0) continue;
-      result[filter * shape.places + place] += image[channel * shape.from + i] * value;
+      result[filter * shape.positions + position] += image[channel * shape.from + i] * value;
     }
 }
 
@@ -261,7 +261,7 @@ ConvShape ShapeOfConv(const RunContext& context, const WindowTable& table, bool 
           .filters = transposed ? w[1] : w[0] / groups,
           .groups = groups,
           .from = tunec::reference::Product(x, 2, x.size()),
-          .places = table.places,
+          .positions = table.positions,
           .taps = table.taps};
 }
 
@@ -270,14 +270,16 @@ ConvShape ShapeOfConv(const RunContext& context, const WindowTable& table, bool 
 template <class B, class Sum>
 Product<B, Sum> ConvProduct(const ConvShape& shape, const WindowTable& table, const B* b,
                             const Sum* x, Sum* result) {
-  Product<B, Sum> product{shape.places, shape.channels * shape.taps, shape.filters, b, {}, {}};
-  product.load_row = [&shape, &table, x](int64_t place, Sum* a) {
-    const std::span<const int64_t> window = table.At(place);
+  Product<B, Sum> product{shape.positions, shape.channels * shape.taps, shape.filters, b, {}, {}};
+  product.load_row = [&shape, &table, x](int64_t position, Sum* a) {
+    const std::span<const int64_t> window = table.At(position);
     for (int64_t c = 0; c < shape.channels; ++c)
       for (const int64_t i : window) *a++ = i < 0 ? Sum{0} : x[c * shape.from + i];
   };
-  product.store = [&shape, result](int64_t place, int64_t column, int64_t count, const Sum* sums) {
-    for (int64_t j = 0; j < count; ++j) result[(column + j) * shape.places + place] += sums[j];
+  product.store = [&shape, result](int64_t position, int64_t column, int64_t count,
+                                   const Sum* sums) {
+    for (int64_t j = 0; j < count; ++j)
+      result[(column + j) * shape.positions + position] += sums[j];
   };
   return product;
 }
@@ -297,14 +299,15 @@ std::vector<Array> Conv(const RunContext& context) {
   std::vector<Sum> x(static_cast<size_t>(context.input(0).size()));
   std::vector<Sum> bias(static_cast<size_t>(shape.groups * shape.filters), Sum{0});
   LoadNumbers(context.input(0), 0, 1, context.input(0).size(), x.data());
-  if (context.Given(2)) LoadNumbers(context.input(2), 0, 1, context.input(2).size(), bias.data());
+  if (context.HasOperand(2))
+    LoadNumbers(context.input(2), 0, 1, context.input(2).size(), bias.data());
   const B* w = NumbersOf<B>(context.input(1), w_storage);
   const int64_t w_size = shape.channels * shape.taps * shape.filters;
-  const int64_t group_size = shape.filters * shape.places;
+  const int64_t group_size = shape.filters * shape.positions;
   std::vector<Sum> y(static_cast<size_t>(shape.groups * group_size));
   for (int64_t n = 0; n < shape.images; ++n) {
     for (size_t m = 0; m < bias.size(); ++m)
-      std::fill_n(y.data() + m * shape.places, shape.places, bias[m]);
+      std::fill_n(y.data() + m * shape.positions, shape.positions, bias[m]);
     // Several groups run in parallel; a single group is split over its output positions.
     ParallelFor(
         shape.groups, group_size * shape.channels * shape.taps, [&](int64_t begin, int64_t end) {

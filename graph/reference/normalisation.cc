@@ -131,7 +131,7 @@ Outputs RunAxisNorm(const RunContext& context) {
   std::vector<double> x = LoadAll<double>(input);
   const std::vector<double> scale = BroadcastTo(context.input(1), input.shape());
   std::vector<double> bias;
-  if (context.Given(2)) bias = BroadcastTo(context.input(2), input.shape());
+  if (context.HasOperand(2)) bias = BroadcastTo(context.input(2), input.shape());
   for (int64_t start = 0; start < input.size(); start += size) {
     const std::span<double> line(x.data() + start, static_cast<size_t>(size));
     // rms_norm divides by the root mean square, which is the root of the variance about 0.

@@ -41,12 +41,13 @@ std::vector<Array> PoolOver(const RunContext& context, const F& combine) {
                       std::span(result.shape()).subspan(2), context.node.Ints("kernel"));
   const int64_t planes = input.shape()[0] * input.shape()[1];
   const int64_t size = Product(input.shape(), 2, input.shape().size());
-  ParallelFor(planes, table.places * table.taps, [&](int64_t begin, int64_t end) {
-    std::vector<T> x(static_cast<size_t>(size)), y(static_cast<size_t>(table.places));
+  ParallelFor(planes, table.positions * table.taps, [&](int64_t begin, int64_t end) {
+    std::vector<T> x(static_cast<size_t>(size)), y(static_cast<size_t>(table.positions));
     for (int64_t plane = begin; plane < end; ++plane) {
       Load(input, plane * size, 1, size, x.data());
-      for (int64_t p = 0; p < table.places; ++p) y[p] = combine(std::span<const T>(x), table.At(p));
-      Store(y.data(), plane * table.places, table.places, result);
+      for (int64_t p = 0; p < table.positions; ++p)
+        y[p] = combine(std::span<const T>(x), table.At(p));
+      Store(y.data(), plane * table.positions, table.positions, result);
     }
   });
   return {std::move(result)};

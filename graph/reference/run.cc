@@ -21,7 +21,7 @@ void Convert(const From* from, int64_t start, int64_t stride, int64_t count, To*
 
 }  // namespace
 
-bool RunContext::Given(size_t i) const {
+bool RunContext::HasOperand(size_t i) const {
   return i < inputs.size() && (i >= node.inputs.size() || node.inputs[i].valid());
 }
 

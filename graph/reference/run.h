@@ -22,7 +22,7 @@ struct RunContext {
   std::span<const ValueType> output_types;
   Precision precision;
 
-  bool Given(size_t i) const;
+  bool HasOperand(size_t i) const;
   const Array& input(size_t i) const { return inputs[i]; }
   /// Returns a zeroed array for output 0. Its shape is the inferred one; its type is the inferred
   /// one or f64.
@@ -65,11 +65,12 @@ void ParallelFor(int64_t count, int64_t work_per_item,
 /// A table with the linear index into the spatial input for every output position of a sliding
 /// window and every tap. The index is -1 in the padding. Row-major, taps fastest.
 struct WindowTable {
-  int64_t places = 0;
+  int64_t positions = 0;
   int64_t taps = 0;
   std::vector<int64_t> input;
-  std::span<const int64_t> At(int64_t place) const {
-    return std::span(input).subspan(static_cast<size_t>(place * taps), static_cast<size_t>(taps));
+  std::span<const int64_t> At(int64_t position) const {
+    return std::span(input).subspan(static_cast<size_t>(position * taps),
+                                    static_cast<size_t>(taps));
   }
 };
 WindowTable MakeWindowTable(const Node& node, std::span<const int64_t> from,

@@ -57,18 +57,18 @@ class Target {
   explicit Target(const RunContext& context)
       : axis_(static_cast<size_t>(context.node.Int("axis"))), shape_(context.input(0).shape()) {
     const size_t end = axis_ + static_cast<size_t>(context.node.Int("depth"));
-    const int64_t places = Product(shape_, axis_, end);
+    const int64_t extent = Product(shape_, axis_, end);
     shape_.erase(shape_.begin() + static_cast<ptrdiff_t>(axis_) + 1,
                  shape_.begin() + static_cast<ptrdiff_t>(end));
-    shape_[axis_] = places;
+    shape_[axis_] = extent;
     strides_ = StridesOf(shape_);
   }
 
   /// Returns the offset of the element, or -1 if the index is out of range.
   int64_t Find(const std::vector<int64_t>& point, int64_t index) const {
-    const int64_t places = shape_[axis_];
-    if (index < -places || index >= places) return -1;
-    int64_t element = (index < 0 ? index + places : index) * strides_[axis_];
+    const int64_t extent = shape_[axis_];
+    if (index < -extent || index >= extent) return -1;
+    int64_t element = (index < 0 ? index + extent : index) * strides_[axis_];
     for (size_t d = 0; d < point.size(); ++d)
       if (d != axis_) element += point[d] * strides_[d];
     return element;

@@ -17,14 +17,15 @@ void Advance(std::vector<int64_t>& index, std::span<const int64_t> shape) {
 
 WindowTable MakeTable(std::span<const int64_t> from, std::span<const int64_t> to,
                       std::span<const int64_t> kernel, const InputCoordinate& coordinate) {
-  WindowTable table{.places = Product(to, 0, to.size()), .taps = Product(kernel, 0, kernel.size())};
-  table.input.reserve(static_cast<size_t>(table.places * table.taps));
-  std::vector<int64_t> place(to.size(), 0), tap(kernel.size(), 0);
-  for (int64_t p = 0; p < table.places; ++p, Advance(place, to)) {
+  WindowTable table{.positions = Product(to, 0, to.size()),
+                    .taps = Product(kernel, 0, kernel.size())};
+  table.input.reserve(static_cast<size_t>(table.positions * table.taps));
+  std::vector<int64_t> position(to.size(), 0), tap(kernel.size(), 0);
+  for (int64_t p = 0; p < table.positions; ++p, Advance(position, to)) {
     for (int64_t t = 0; t < table.taps; ++t, Advance(tap, kernel)) {
       int64_t index = 0;
       for (size_t a = 0; a < to.size() && index >= 0; ++a) {
-        const int64_t i = coordinate(a, place[a], tap[a]);
+        const int64_t i = coordinate(a, position[a], tap[a]);
         index = i < 0 || i >= from[a] ? -1 : index * from[a] + i;
       }
       table.input.push_back(index);

@@ -137,7 +137,7 @@ class Planner {
     std::erase_if(node.attributes, [&](const auto& entry) {
       const AttributeSpec* spec = FindAttribute(node.op, entry.first);
       return spec != nullptr && spec->absence == Absence::kDefault &&
-             EqualAttributes(entry.second, spec->default_value);
+             AreEqualAttributes(entry.second, spec->default_value);
     });
     return true;
   }

@@ -24,13 +24,13 @@ double ToleranceOf(DataType type) {
   }
 }
 
-bool IsNear(double number, double wanted, double tolerance) {
-  return std::abs(number - wanted) <= tolerance * std::abs(wanted);
+bool IsNear(double number, double expected, double tolerance) {
+  return std::abs(number - expected) <= tolerance * std::abs(expected);
 }
 
 // Compares numbers exactly. -0.0 differs from 0.
-bool IsExactly(double number, double wanted) {
-  return number == wanted && std::signbit(number) == std::signbit(wanted);
+bool IsExactly(double number, double expected) {
+  return number == expected && std::signbit(number) == std::signbit(expected);
 }
 
 class Matcher {
@@ -96,10 +96,10 @@ class Matcher {
 
   bool IsNumber(const RuleTerm& term, ValueId value) const {
     const std::optional<double> number = site_.Uniform(value);
-    const std::optional<double> wanted = AsNumber(term.number.literal);
-    if (!number || !wanted) return false;
-    if (term.kind == RuleTerm::Kind::kNumber) return IsExactly(*number, *wanted);
-    return IsNear(*number, *wanted, ToleranceOf(site_.TypeOf(value).type));
+    const std::optional<double> expected = AsNumber(term.number.literal);
+    if (!number || !expected) return false;
+    if (term.kind == RuleTerm::Kind::kNumber) return IsExactly(*number, *expected);
+    return IsNear(*number, *expected, ToleranceOf(site_.TypeOf(value).type));
   }
 
   bool SolveNode(const Goal& goal) {
@@ -229,13 +229,13 @@ class Matcher {
 
   bool SolveAttributes(const RuleTerm& term, size_t index, const Goal& goal) {
     if (index == term.attributes.size()) return Solve(goal.next);
-    const RuleAttribute& wanted = term.attributes[index];
-    const RuleValue actual = AttributeOf(site_.NodeOf(goal.value), wanted.name);
+    const RuleAttribute& expected = term.attributes[index];
+    const RuleValue actual = AttributeOf(site_.NodeOf(goal.value), expected.name);
     if (!actual) return false;
-    if (wanted.kind == RuleAttribute::Kind::kBind) {
-      RuleBinding& binding = bindings_[wanted.variable];
+    if (expected.kind == RuleAttribute::Kind::kBind) {
+      RuleBinding& binding = bindings_[expected.variable];
       if (binding.bound)
-        return EqualAttributes(binding.attribute, *actual) &&
+        return AreEqualAttributes(binding.attribute, *actual) &&
                SolveAttributes(term, index + 1, goal);
       binding.bound = true;
       binding.attribute = *actual;
@@ -243,16 +243,16 @@ class Matcher {
       binding.bound = false;
       return false;
     }
-    const RuleValue value = Evaluate(wanted.expr, site_, bindings_);
-    return value && AttributeIs(*actual, *value, wanted.kind) &&
+    const RuleValue value = Evaluate(expected.expr, site_, bindings_);
+    return value && AttributeIs(*actual, *value, expected.kind) &&
            SolveAttributes(term, index + 1, goal);
   }
 
-  static bool AttributeIs(const Attribute& actual, const Attribute& wanted,
+  static bool AttributeIs(const Attribute& actual, const Attribute& expected,
                           RuleAttribute::Kind kind) {
     const auto a = AsNumber(actual);
-    const auto b = AsNumber(wanted);
-    if (!a || !b) return EqualAttributes(actual, wanted);
+    const auto b = AsNumber(expected);
+    if (!a || !b) return AreEqualAttributes(actual, expected);
     return kind == RuleAttribute::Kind::kNear ? IsNear(*a, *b, 1e-4) : IsExactly(*a, *b);
   }
 

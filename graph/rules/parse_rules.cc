@@ -31,7 +31,7 @@ class RuleFileParser {
   explicit RuleFileParser(Lexer& lexer) : lexer_(lexer) {}
 
   Result<std::vector<Rule>> Parse() {
-    while (!lexer_.AtEnd()) {
+    while (!lexer_.IsAtEnd()) {
       if (!lexer_.Peek().starts_line) return lexer_.Expected("the end of the rule");
       TUNEC_RETURN_IF_ERROR(ParseRule());
     }

@@ -139,15 +139,15 @@ Result<RuleExpr> RuleExprParser::ParseIndexed() {
 }
 
 Result<RuleExpr> RuleExprParser::ParsePrimary() {
-  constexpr std::string_view kWanted = "a number, a list, a string, a variable or a function";
+  constexpr std::string_view kExpected = "a number, a list, a string, a variable or a function";
   const SourceLocation where = lexer_.Here();
   const Token& token = lexer_.Peek(lexer_.At("-") ? 1 : 0);
   if (token.kind == TokenKind::kInteger) {
-    TUNEC_ASSIGN(const int64_t value, lexer_.ExpectInteger(kWanted));
+    TUNEC_ASSIGN(const int64_t value, lexer_.ExpectInteger(kExpected));
     return Literal(value);
   }
   if (token.kind == TokenKind::kFloat || token.text == "inf") {
-    TUNEC_ASSIGN(const double value, lexer_.ExpectNumber(kWanted));
+    TUNEC_ASSIGN(const double value, lexer_.ExpectNumber(kExpected));
     return Literal(value);
   }
   if (token.kind == TokenKind::kString) return Literal(lexer_.Next().value);
@@ -167,7 +167,7 @@ Result<RuleExpr> RuleExprParser::ParsePrimary() {
     expr.operands = std::move(elements);
     return expr;
   }
-  TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier(kWanted));
+  TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier(kExpected));
   if (lexer_.At("(")) return ParseCall(name, where);
   return ParseName(name, where);
 }

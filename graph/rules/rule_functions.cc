@@ -96,10 +96,10 @@ RuleValue Order(const MatchSite&, Arguments in) {
 }
 
 RuleValue Equal(const MatchSite&, Arguments in) {
-  return Truth(EqualAttributes(in[0].attribute, in[1].attribute));
+  return Truth(AreEqualAttributes(in[0].attribute, in[1].attribute));
 }
 RuleValue Unequal(const MatchSite&, Arguments in) {
-  return Truth(!EqualAttributes(in[0].attribute, in[1].attribute));
+  return Truth(!AreEqualAttributes(in[0].attribute, in[1].attribute));
 }
 
 template <double (*kFunction)(double)>
@@ -446,7 +446,7 @@ bool IsTrue(const RuleValue& value) {
   return number && *number != 0;
 }
 
-bool EqualAttributes(const Attribute& a, const Attribute& b) {
+bool AreEqualAttributes(const Attribute& a, const Attribute& b) {
   const auto x = AsNumber(a);
   const auto y = AsNumber(b);
   return x && y ? *x == *y : a == b;

@@ -33,7 +33,7 @@ const RuleFunction* FindRuleFunction(std::string_view name);
 std::optional<double> AsNumber(const Attribute& attribute);
 bool IsTrue(const RuleValue& value);
 /// Compares attributes. Integers and floats compare as numbers.
-bool EqualAttributes(const Attribute& a, const Attribute& b);
+bool AreEqualAttributes(const Attribute& a, const Attribute& b);
 
 /// Returns the value of the expression under the bindings.
 RuleValue Evaluate(const RuleExpr& expr, const MatchSite& site, const RuleBindings& bindings);

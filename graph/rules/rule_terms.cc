@@ -24,10 +24,10 @@ bool IsNumber(const Token& token) {
 }
 
 // Returns whether a literal of this kind can be the value of the attribute.
-bool Fits(AttributeKind literal, AttributeKind wanted) {
-  if (literal == AttributeKind::kInt && wanted == AttributeKind::kFloat) return true;
-  if (literal == AttributeKind::kInts && wanted == AttributeKind::kFloats) return true;
-  return literal == wanted;
+bool Fits(AttributeKind literal, AttributeKind expected) {
+  if (literal == AttributeKind::kInt && expected == AttributeKind::kFloat) return true;
+  if (literal == AttributeKind::kInts && expected == AttributeKind::kFloats) return true;
+  return literal == expected;
 }
 
 }  // namespace
@@ -249,14 +249,14 @@ Status RuleTermParser::ParseAttributeValue(Op op, RuleAttribute& attribute) {
   } else {
     TUNEC_ASSIGN(attribute.expr, RuleExprParser(lexer_, scope_).Parse());
   }
-  const AttributeKind wanted = FindAttribute(op, attribute.name)->kind;
+  const AttributeKind expected = FindAttribute(op, attribute.name)->kind;
   const RuleExpr& expr = attribute.expr;
   std::optional<AttributeKind> given;
   if (expr.kind == RuleExpr::Kind::kLiteral) given = KindOf(expr.literal);
   if (expr.kind == RuleExpr::Kind::kList) given = AttributeKind::kInts;
-  if (given && !Fits(*given, wanted))
+  if (given && !Fits(*given, expected))
     return FailAt(where, ErrorCode::kParse, "{} attribute {} is {}, expected {}", Name(op),
-                  attribute.name, Name(*given), Name(wanted));
+                  attribute.name, Name(*given), Name(expected));
   return {};
 }
 

@@ -220,7 +220,7 @@ ValueRange PartsFrom(Q q, size_t first) {
 ValueRange Parts(Q q) { return PartsFrom(q, 0); }
 ValueRange Branches(Q q) { return PartsFrom(q, 1); }  // operands after the condition
 
-ValueRange Places(Q q) {
+ValueRange Positions(Q q) {
   const Dim& dim = q.OperandType(0).dims[static_cast<size_t>(q.Int("axis"))];
   return dim.IsFixed() ? Between(0, static_cast<double>(dim.size() - 1)) : ValueRange();
 }

@@ -277,7 +277,7 @@ Status GraphParser::ParseOperation() {
   }
   // The text states the types before the nested graphs, but checking the types needs the graphs.
   const Lexer annotations = lexer_;
-  while (lexer_.Peek().text != "graph" && !lexer_.Peek().starts_line && !lexer_.AtEnd() &&
+  while (lexer_.Peek().text != "graph" && !lexer_.Peek().starts_line && !lexer_.IsAtEnd() &&
          !lexer_.At("}"))
     lexer_.Next();
   TUNEC_ASSIGN(auto bodies, ParseBodies());
@@ -451,7 +451,7 @@ Result<int64_t> GraphParser::ParseSizeFactor() {
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a dimension's name"));
   if (const std::optional<int64_t> size = sizes_.Take(name)) return *size;
   return FailAt(where, ErrorCode::kInvalidArgument, "dimension {} has no size: {}", name,
-                HowToGiveSizes({&name, 1}));
+                DescribeSizeOptions({&name, 1}));
 }
 
 Result<int64_t> GraphParser::ParseSizeProduct() {
@@ -503,7 +503,7 @@ Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
   TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, file_name));
   NamedSizes named(sizes);
   TUNEC_ASSIGN(Graph graph, GraphParser(lexer, weights, named, 0).Parse());
-  if (!lexer.AtEnd()) return lexer.Expected("the end of the file");
+  if (!lexer.IsAtEnd()) return lexer.Expected("the end of the file");
   TUNEC_RETURN_IF_ERROR(named.AllWereMet(file_name));
   return graph;
 }

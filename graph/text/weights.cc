@@ -102,7 +102,7 @@ Result<Distribution> ParseDistribution(Lexer& lexer) {
 Result<Distribution> ParseDistribution(std::string_view text) {
   TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, "init"));
   TUNEC_ASSIGN(Distribution distribution, ParseDistribution(lexer));
-  if (!lexer.AtEnd()) return lexer.Expected("the end");
+  if (!lexer.IsAtEnd()) return lexer.Expected("the end");
   return distribution;
 }
 

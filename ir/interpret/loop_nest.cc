@@ -278,7 +278,7 @@ class Runner {
 // Watches every written tensor if several tasks or threads run.
 RaceDetector WatchRaces(const LoopNest& nest, const Storage& storage) {
   IdVector<TensorId, TensorId> homes;
-  for (const TensorId t : nest.tensors.ids()) homes.push_back(storage.Home(t));
+  for (const TensorId t : nest.tensors.ids()) homes.push_back(storage.FindAliasOwner(t));
   IdVector<TensorId, int64_t> elements(nest.tensors.size(), 0);
   bool together = false;
   for (const Phase& phase : nest.phases) {

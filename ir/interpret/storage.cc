@@ -90,7 +90,7 @@ void Storage::Load(TensorId id, const Array& array) {
   });
 }
 
-TensorId Storage::Home(TensorId tensor) const { return FollowAlias(*tensors_, tensor); }
+TensorId Storage::FindAliasOwner(TensorId tensor) const { return FollowAlias(*tensors_, tensor); }
 
 int64_t Storage::Offset(TensorId id, std::span<const int64_t> logical) const {
   const Tensor& t = tensor(id);

@@ -74,7 +74,7 @@ class Storage {
   ElementBuffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }
   const Tensor& tensor(TensorId tensor) const { return (*tensors_)[tensor]; }
   /// Returns the tensor whose storage `tensor` shares. Without an alias it is `tensor` itself.
-  TensorId Home(TensorId tensor) const;
+  TensorId FindAliasOwner(TensorId tensor) const;
   /// Returns the offset of an element, or -1 if the layout maps it outside its storage.
   int64_t Offset(TensorId tensor, std::span<const int64_t> logical) const;
   /// Returns one array per output. Fails if an element of an output was not written.

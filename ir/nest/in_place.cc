@@ -59,16 +59,16 @@ class PairTest {
     if (store.reducer || store.writes.size() != 1) return false;
     const Write& write = store.writes[0];
     if (write.tensor != pair_.output) return false;
-    const IndexExpr place = StorageOffset(nest_.tensors[write.tensor], write.index);
-    if (place.UsesLoaded()) return false;
-    bool reads_place = false;
+    const IndexExpr offset = StorageOffset(nest_.tensors[write.tensor], write.index);
+    if (offset.UsesLoaded()) return false;
+    bool reads_element = false;
     for (const Read& read : store.reads) {
       if (read.tensor == pair_.output) return false;
       if (read.tensor != pair_.input) continue;
-      if (StorageOffset(nest_.tensors[read.tensor], read.index) != place) return false;
-      reads_place = true;
+      if (StorageOffset(nest_.tensors[read.tensor], read.index) != offset) return false;
+      reads_element = true;
     }
-    return reads_place;
+    return reads_element;
   }
 
   const LoopNest& nest_;

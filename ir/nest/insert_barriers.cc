@@ -18,15 +18,15 @@ namespace tunec {
 namespace {
 
 // The tensors touched since the last barrier.
-struct Touched {
+struct TouchedTensors {
   std::set<TensorId> read;
   std::set<TensorId> written;
 
-  void Add(const Touched& other) {
+  void Add(const TouchedTensors& other) {
     read.insert(other.read.begin(), other.read.end());
     written.insert(other.written.begin(), other.written.end());
   }
-  bool Includes(const Touched& other) const {
+  bool Includes(const TouchedTensors& other) const {
     return std::ranges::includes(read, other.read) && std::ranges::includes(written, other.written);
   }
 };
@@ -35,7 +35,7 @@ bool Meet(const std::set<TensorId>& a, const std::set<TensorId>& b) {
   return std::ranges::any_of(a, [&](TensorId tensor) { return b.contains(tensor); });
 }
 
-bool Conflict(const Touched& a, const Touched& b) {
+bool Conflict(const TouchedTensors& a, const TouchedTensors& b) {
   return Meet(a.written, b.written) || Meet(a.written, b.read) || Meet(a.read, b.written);
 }
 
@@ -59,7 +59,7 @@ class Inserter {
     });
   }
 
-  Body Rewrite(const Body& body, Touched& touched) {
+  Body Rewrite(const Body& body, TouchedTensors& touched) {
     Body result;
     for (const NestNode& node : body) {
       if (std::holds_alternative<Barrier>(node.value)) touched = {};
@@ -67,7 +67,7 @@ class Inserter {
         Enter(node, touched, result);
         continue;
       }
-      const Touched own = TouchedBy(node);
+      const TouchedTensors own = TouchedBy(node);
       if (Conflict(WithoutStaged(own), touched)) Separate(result, touched);
       touched.Add(own);
       result.push_back(node);
@@ -76,29 +76,29 @@ class Inserter {
   }
 
  private:
-  static void Separate(Body& body, Touched& touched) {
+  static void Separate(Body& body, TouchedTensors& touched) {
     body.push_back(NestNode{Barrier{}});
     touched = {};
   }
 
-  TensorId Home(TensorId tensor) const {
+  TensorId FindAliasOwner(TensorId tensor) const {
     while (nest_.tensors[tensor].alias) tensor = *nest_.tensors[tensor].alias;
     return tensor;
   }
 
-  Touched TouchedBy(const NestNode& node) const {
-    Touched touched;
+  TouchedTensors TouchedBy(const NestNode& node) const {
+    TouchedTensors touched;
     VisitNodes(Body{node}, [&](const NestNode& inner) {
       ForEachAccess(inner, [&](TensorId tensor, bool writes) {
         const auto scope = scopes_.find(tensor);
         if (scope != scopes_.end() && IsPrivate(scope->second)) return;
-        (writes ? touched.written : touched.read).insert(Home(tensor));
+        (writes ? touched.written : touched.read).insert(FindAliasOwner(tensor));
       });
     });
     return touched;
   }
 
-  Touched WithoutStaged(Touched touched) const {
+  TouchedTensors WithoutStaged(TouchedTensors touched) const {
     for (const TensorId tensor : staged_) {
       touched.read.erase(tensor);
       touched.written.erase(tensor);
@@ -107,7 +107,7 @@ class Inserter {
   }
 
   // Storage that begins may share bytes with storage that has ended.
-  bool MayReuse(const Touched& touched) const {
+  bool MayReuse(const TouchedTensors& touched) const {
     const auto ended = [&](TensorId tensor) {
       const auto scope = scopes_.find(tensor);
       return scope != scopes_.end() && scope->second == Scope::kShared && !live_.contains(tensor);
@@ -117,16 +117,16 @@ class Inserter {
 
   // Rewrites the body of a serial loop, whose end may conflict with the begin of the next
   // iteration.
-  Body RewriteRepeated(const Body& body, Touched& touched) {
+  Body RewriteRepeated(const Body& body, TouchedTensors& touched) {
     while (true) {
-      Touched left = touched;
+      TouchedTensors left = touched;
       Body result = Rewrite(body, left);
       if (touched.Includes(left)) return result;
       touched.Add(left);
     }
   }
 
-  void Enter(const NestNode& node, Touched& touched, Body& result) {
+  void Enter(const NestNode& node, TouchedTensors& touched, Body& result) {
     Visit(
         node,
         [&](Loop loop) {
@@ -135,7 +135,7 @@ class Inserter {
           result.push_back(NestNode{std::move(loop)});
         },
         [&](If branch) {
-          const Touched before = touched;
+          const TouchedTensors before = touched;
           branch.body = Rewrite(branch.body, touched);
           touched.Add(before);
           result.push_back(NestNode{std::move(branch)});
@@ -162,7 +162,7 @@ LoopNest InsertBarriers(LoopNest nest) {
   Inserter inserter(nest);
   for (Phase& phase : nest.phases) {
     if (!HoldsBlockLoop(phase.body)) continue;
-    Touched touched;
+    TouchedTensors touched;
     phase.body = inserter.Rewrite(phase.body, touched);
   }
   return nest;

@@ -54,20 +54,20 @@ Body Plain(const AsyncCopy& copy, DataType type, IdVector<VarId, std::string>& v
 
 }  // namespace
 
-LoopNest PlainCopies(const LoopNest& nest, const std::set<int>& kept) {
+LoopNest PlainCopies(const LoopNest& nest, const std::set<int>& retained_tokens) {
   IdVector<VarId, std::string> variables = nest.variables;
-  const auto unless_kept = [&](const auto& node) {
-    return kept.contains(node.token) ? BodyOf(node) : Body();
+  const auto if_retained = [&](const auto& node) {
+    return retained_tokens.contains(node.token) ? BodyOf(node) : Body();
   };
   LoopNest result =
       Rewrite(nest, Overloaded{
                         [&](const AsyncCopy& copy) {
-                          return kept.contains(copy.token)
+                          return retained_tokens.contains(copy.token)
                                      ? BodyOf(copy)
                                      : Plain(copy, nest.tensors[copy.from.tensor].type, variables);
                         },
-                        [&](const Arrive& arrive) { return unless_kept(arrive); },
-                        [&](const Wait& wait) { return unless_kept(wait); },
+                        [&](const Arrive& arrive) { return if_retained(arrive); },
+                        [&](const Wait& wait) { return if_retained(wait); },
                     });
   result.variables = std::move(variables);
   return result;

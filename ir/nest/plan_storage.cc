@@ -26,7 +26,7 @@ struct Lifetime {
   int last = 0;
 };
 
-struct Placed {
+struct AllocatedRange {
   int64_t begin = 0;
   int64_t end = 0;
   Lifetime lifetime;
@@ -52,23 +52,24 @@ std::map<TensorId, Lifetime> FindLifetimes(const LoopNest& nest) {
 }
 
 // Returns the lowest offset where `bytes` fit between the tensors that are alive at the same time.
-int64_t FirstFit(const std::vector<Placed>& placed, const Lifetime& lifetime, int64_t bytes) {
-  std::vector<Placed> rivals;
-  for (const Placed& other : placed) {
+int64_t FirstFit(const std::vector<AllocatedRange>& allocated, const Lifetime& lifetime,
+                 int64_t bytes) {
+  std::vector<AllocatedRange> rivals;
+  for (const AllocatedRange& other : allocated) {
     const bool together =
         other.lifetime.first <= lifetime.last && lifetime.first <= other.lifetime.last;
     if (together) rivals.push_back(other);
   }
-  std::ranges::sort(rivals, {}, &Placed::begin);
+  std::ranges::sort(rivals, {}, &AllocatedRange::begin);
   int64_t offset = 0;
-  for (const Placed& rival : rivals) {
+  for (const AllocatedRange& rival : rivals) {
     if (rival.begin - offset >= bytes) break;
     offset = std::max(offset, rival.end);
   }
   return offset;
 }
 
-void PlaceWorkspace(const LoopNest& nest, StoragePlan& plan) {
+void AssignWorkspaceOffsets(const LoopNest& nest, StoragePlan& plan) {
   const auto lifetimes = FindLifetimes(nest);
   std::vector<TensorId> order;
   for (const auto& [tensor, lifetime] : lifetimes) {
@@ -77,31 +78,31 @@ void PlaceWorkspace(const LoopNest& nest, StoragePlan& plan) {
   // Place large tensors first, because they are the hardest to fit.
   std::ranges::stable_sort(order, std::greater<>(),
                            [&](TensorId t) { return AlignedBytes(nest.tensors[t]); });
-  std::vector<Placed> placed;
+  std::vector<AllocatedRange> allocated;
   for (const TensorId tensor : order) {
     const int64_t bytes = AlignedBytes(nest.tensors[tensor]);
     const Lifetime& lifetime = lifetimes.at(tensor);
-    const int64_t offset = FirstFit(placed, lifetime, bytes);
-    placed.push_back({offset, offset + bytes, lifetime});
+    const int64_t offset = FirstFit(allocated, lifetime, bytes);
+    allocated.push_back({offset, offset + bytes, lifetime});
     plan.offset[tensor] = offset;
     plan.workspace_bytes = std::max(plan.workspace_bytes, offset + bytes);
   }
 }
 
-bool LiesInScratch(Scope scope) { return scope == Scope::kGlobal || scope == Scope::kPacked; }
+bool IsInScratch(Scope scope) { return scope == Scope::kGlobal || scope == Scope::kPacked; }
 bool IsShared(Scope scope) { return scope == Scope::kShared; }
 
 // Places the Allocs whose scope `belongs` accepts, at offsets from `top` on. Returns the end of the
 // bytes in use. A tensor with several Allocs gets the largest offset that any of its Allocs needs.
-int64_t PlaceAllocs(const LoopNest& nest, const Body& body, bool (*belongs)(Scope), int64_t top,
-                    StoragePlan& plan) {
+int64_t AssignAllocOffsets(const LoopNest& nest, const Body& body, bool (*belongs)(Scope),
+                           int64_t top, StoragePlan& plan) {
   int64_t most = top;
   for (const NestNode& node : body) {
     int64_t inner_top = top;
     const auto* alloc = std::get_if<Alloc>(&node.value);
-    const bool placed =
+    const bool allocated =
         alloc != nullptr && belongs(alloc->scope) && !nest.tensors[alloc->tensor].alias;
-    if (placed) {
+    if (allocated) {
       int64_t& offset = plan.offset[alloc->tensor];
       offset = std::max(offset, top);
       plan.scope[alloc->tensor] = alloc->scope;
@@ -110,7 +111,7 @@ int64_t PlaceAllocs(const LoopNest& nest, const Body& body, bool (*belongs)(Scop
       most = std::max(most, inner_top);
     }
     ForEachBody(node, [&](const Body& inner) {
-      most = std::max(most, PlaceAllocs(nest, inner, belongs, inner_top, plan));
+      most = std::max(most, AssignAllocOffsets(nest, inner, belongs, inner_top, plan));
     });
   }
   return most;
@@ -122,7 +123,7 @@ StoragePlan PlanStorage(const LoopNest& nest) {
   StoragePlan plan;
   plan.offset.assign(nest.tensors.size(), -1);
   plan.scope.assign(nest.tensors.size(), Scope::kGlobal);
-  PlaceWorkspace(nest, plan);
+  AssignWorkspaceOffsets(nest, plan);
   // Repeat while a later Alloc of a tensor increases its offset: tensors inside an earlier Alloc of
   // this tensor are then placed anew.
   IdVector<TensorId, int64_t> before;
@@ -131,8 +132,8 @@ StoragePlan PlanStorage(const LoopNest& nest) {
     plan.shared_bytes.clear();
     for (const Phase& phase : nest.phases) {
       plan.scratch_bytes =
-          std::max(plan.scratch_bytes, PlaceAllocs(nest, phase.body, LiesInScratch, 0, plan));
-      plan.shared_bytes.push_back(PlaceAllocs(nest, phase.body, IsShared, 0, plan));
+          std::max(plan.scratch_bytes, AssignAllocOffsets(nest, phase.body, IsInScratch, 0, plan));
+      plan.shared_bytes.push_back(AssignAllocOffsets(nest, phase.body, IsShared, 0, plan));
     }
   } while (before != plan.offset);
   for (const TensorId t : nest.tensors.ids()) {

@@ -69,7 +69,7 @@ Result<Compute> ParseCompute(std::string_view text, std::string_view file_name) 
     }
     compute.statements.push_back(std::move(statement));
   }
-  if (!lexer.AtEnd()) return lexer.Expected("the end of the text");
+  if (!lexer.IsAtEnd()) return lexer.Expected("the end of the text");
   return compute;
 }
 

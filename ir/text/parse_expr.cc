@@ -174,7 +174,7 @@ Result<Expr> ExprParser::ParseLiteral() {
 
 int ExprParser::SlotOf(const Read& read) {
   for (size_t slot = 0; slot < reads_.size(); ++slot) {
-    if (SameRead(reads_[slot], read)) return static_cast<int>(slot);
+    if (AreSameRead(reads_[slot], read)) return static_cast<int>(slot);
   }
   reads_.push_back(read);
   return static_cast<int>(reads_.size()) - 1;

@@ -35,7 +35,7 @@ class Parser {
       TUNEC_ASSIGN(phase.body, ParseBody());
       nest_.phases.push_back(std::move(phase));
     }
-    if (!lexer_.AtEnd()) return lexer_.Expected("the end of the text");
+    if (!lexer_.IsAtEnd()) return lexer_.Expected("the end of the text");
     return std::move(nest_);
   }
 
@@ -47,7 +47,7 @@ class Parser {
     Body body;
     TUNEC_RETURN_IF_ERROR(lexer_.Expect("{"));
     while (!lexer_.TryTake("}")) {
-      if (lexer_.AtEnd()) return lexer_.Expected("'}'");
+      if (lexer_.IsAtEnd()) return lexer_.Expected("'}'");
       TUNEC_ASSIGN(NestNode node, ParseNode());
       body.push_back(std::move(node));
     }

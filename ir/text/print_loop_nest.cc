@@ -153,7 +153,7 @@ class Printer {
 std::string Print(const LoopNest& nest) { return Printer(nest).Run(); }
 
 std::string PrintSwizzle(const Swizzle& swizzle) {
-  if (!swizzle.Moves()) return "";
+  if (!swizzle.MovesChunks()) return "";
   return fmt::format(" swizzle {} of {}", swizzle.chunks, swizzle.row_bytes);
 }
 

@@ -41,9 +41,9 @@ class InlineReads {
               const std::function<std::string(VarId)>& variable)
       : reads_(reads), tensors_(tensors) {
     names_.variable = variable;
-    names_.loaded = [this](int slot) { return "@(" + InPlace(slot) + ")"; };
+    names_.loaded = [this](int slot) { return "@(" + PrintInline(slot) + ")"; };
     names_.read = [this](int slot) {
-      const std::string text = InPlace(slot);
+      const std::string text = PrintInline(slot);
       return Known(slot) && reads_[slot].guard ? "(" + text + ")" : text;
     };
   }
@@ -57,7 +57,7 @@ class InlineReads {
  private:
   bool Known(int slot) const { return slot >= 0 && static_cast<size_t>(slot) < reads_.size(); }
 
-  std::string InPlace(int slot) {
+  std::string PrintInline(int slot) {
     // A read may gather only by an earlier read: this also bounds the recursion.
     if (!Known(slot) || slot >= within_) {
       faithful_ = false;
@@ -75,7 +75,7 @@ class InlineReads {
     if (static_cast<size_t>(slot) < recorded_) return;
     faithful_ &= static_cast<size_t>(slot) == recorded_;
     for (int earlier = 0; earlier < slot; ++earlier) {
-      faithful_ &= !SameRead(reads_[earlier], reads_[slot]);
+      faithful_ &= !AreSameRead(reads_[earlier], reads_[slot]);
     }
     ++recorded_;
   }
@@ -147,7 +147,7 @@ std::optional<Reducer> FindReducer(const std::string& name, DataType type) {
   return std::nullopt;
 }
 
-bool SameRead(const Read& a, const Read& b) {
+bool AreSameRead(const Read& a, const Read& b) {
   if (a.tensor != b.tensor || a.index != b.index || a.guard.has_value() != b.guard.has_value()) {
     return false;
   }

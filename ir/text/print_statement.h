@@ -36,7 +36,7 @@ std::vector<std::string> PrintAssignment(const Assignment& assignment, const Ten
 std::optional<Reducer> FindReducer(const std::string& name, DataType type);
 
 /// Checks that two reads are equal. Guards with the outside value NaN can be equal.
-bool SameRead(const Read& a, const Read& b);
+bool AreSameRead(const Read& a, const Read& b);
 
 std::string_view Name(TensorRole role);
 std::optional<TensorRole> ParseTensorRole(std::string_view name);

@@ -47,8 +47,8 @@ Status VerifyStatement(const Statement& statement, const Tensors& tensors) {
   context.in_scope = [&](VarId v) { return statement.iterators.contains(v); };
   context.intervals = statement.Intervals();
   context.exact = [](VarId) { return true; };
-  context.whole_box = statement.domain.empty();
-  for (const Iterator& it : statement.iterators) context.whole_box &= it.extent > 0;
+  context.visits_every_point = statement.domain.empty();
+  for (const Iterator& it : statement.iterators) context.visits_every_point &= it.extent > 0;
   for (const IndexExpr& condition : statement.domain) {
     TUNEC_RETURN_IF_ERROR(VerifyIndex(condition, context, 0));
   }

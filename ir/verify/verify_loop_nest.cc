@@ -153,9 +153,9 @@ class Verifier {
     return {};
   }
 
-  bool IsAround(bool (*wanted)(LoopKind)) const {
+  bool IsAround(bool (*accepts)(LoopKind)) const {
     return std::ranges::any_of(bindings_,
-                               [&](const auto& entry) { return wanted(entry.second.kind); });
+                               [&](const auto& entry) { return accepts(entry.second.kind); });
   }
 
   static bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
@@ -224,9 +224,9 @@ class Verifier {
     TUNEC_RETURN_IF_ERROR(Annotate(CheckBounds(loop), where));
     TUNEC_RETURN_IF_ERROR(Annotate(CheckKind(loop, top), where));
     const Binding binding = Bind(loop);
-    const bool outer_whole = context_.whole_box;
+    const bool outer_whole = context_.visits_every_point;
     // A loop that may run no iteration proves nothing about its body.
-    context_.whole_box &= binding.exact || OnceAtLeast(loop);
+    context_.visits_every_point &= binding.exact || OnceAtLeast(loop);
     bindings_.emplace(loop.var, binding);
     const bool chain = NumbersTasks(loop.kind) && loop.body.size() == 1;
     const bool outer_waves = std::exchange(waves_, waves_ && loop.kind == LoopKind::kWave);
@@ -236,7 +236,7 @@ class Verifier {
     block_chain_ = outer_blocks;
     waves_ = outer_waves;
     bindings_.erase(loop.var);
-    context_.whole_box = outer_whole;
+    context_.visits_every_point = outer_whole;
     return status;
   }
 
@@ -256,11 +256,11 @@ class Verifier {
     for (const IndexExpr& condition : branch.nonnegative) {
       TUNEC_RETURN_IF_ERROR(Annotate(VerifyIndex(condition, context_, 0), "if"));
     }
-    const bool outer_whole = std::exchange(context_.whole_box, false);
+    const bool outer_whole = std::exchange(context_.visits_every_point, false);
     const bool outer_blocks = std::exchange(block_chain_, false);
     const Status status = CheckBody(branch.body, false);
     block_chain_ = outer_blocks;
-    context_.whole_box = outer_whole;
+    context_.visits_every_point = outer_whole;
     return status;
   }
 
@@ -294,7 +294,7 @@ class Verifier {
 
   static Status CheckSwizzle(const Alloc& alloc, const Tensor& tensor) {
     const auto [chunks, row_bytes] = alloc.swizzle;
-    if (!alloc.swizzle.Moves()) return {};
+    if (!alloc.swizzle.MovesChunks()) return {};
     const bool few = chunks == 2 || chunks == 4 || chunks == 8;
     const bool fit = row_bytes >= chunks * Swizzle::kChunkBytes &&
                      std::has_single_bit(static_cast<unsigned>(row_bytes));

@@ -89,7 +89,8 @@ Status VerifyTensor(const Tensor& tensor) {
 
 // Checks that all terms are variables which take all combinations of values in their intervals.
 bool IsExact(const IndexExpr& index, const VerifyContext& context) {
-  return context.whole_box && std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {
+  return context.visits_every_point &&
+         std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {
            return term.atom.kind == IndexAtom::Kind::kVariable &&
                   context.exact(term.atom.variable());
          });
@@ -102,9 +103,9 @@ Status VerifyBounds(const Tensor& tensor, size_t d, const IndexExpr& index,
   const bool exact = !guarded && IsExact(index, context);
   // If the interval is only an estimate, the index is certainly wrong only if the whole interval is
   // outside.
-  const bool wrong = exact
-                         ? bounds.lo < 0 || bounds.hi >= extent
-                         : !guarded && context.whole_box && (bounds.hi < 0 || bounds.lo >= extent);
+  const bool wrong =
+      exact ? bounds.lo < 0 || bounds.hi >= extent
+            : !guarded && context.visits_every_point && (bounds.hi < 0 || bounds.lo >= extent);
   if (!wrong || bounds.lo > bounds.hi) return {};
   return Wrong("index {} of {} is {} to {}, its extent {}", d, tensor.name, bounds.lo, bounds.hi,
                extent);

@@ -19,11 +19,11 @@ struct VerifyContext {
   const Tensors& tensors;
   std::function<bool(VarId)> in_scope;
   IntervalOf intervals;
-  /// `exact`: the variable takes every value of its interval. `whole_box`: every point of the
-  /// product of the intervals is executed. An index that leaves its tensor somewhere in the product
-  /// is then certainly an error.
+  /// `exact`: the variable takes every value of its interval. `visits_every_point`: every point of
+  /// the product of the intervals is executed. An index that leaves its tensor somewhere in the
+  /// product is then certainly an error.
   std::function<bool(VarId)> exact;
-  bool whole_box = true;
+  bool visits_every_point = true;
 };
 
 /// Checks that variables are in scope and that the index uses only loaded slots below `slots`.

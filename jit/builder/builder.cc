@@ -143,14 +143,14 @@ IrValue Builder::MaskOfFirst(int active, int lanes) {
 
 IrValue Builder::Poison(IrType type) { return llvm::PoisonValue::get(impl_->Type(type)); }
 
-bool Builder::IsInt(IrValue value, int64_t wanted) {
+bool Builder::IsInt(IrValue value, int64_t expected) {
   auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   if (constant == nullptr) return false;
   if (value->getType()->isVectorTy()) constant = constant->getSplatValue();
   const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
   if (number == nullptr) return false;
-  return number->getBitWidth() == 1 ? number->getZExtValue() == static_cast<uint64_t>(wanted & 1)
-                                    : number->getSExtValue() == wanted;
+  return number->getBitWidth() == 1 ? number->getZExtValue() == static_cast<uint64_t>(expected & 1)
+                                    : number->getSExtValue() == expected;
 }
 
 bool Builder::IsFloatConstant(IrValue value) {

@@ -130,7 +130,7 @@ class Builder {
   IrValue Poison(IrType type);
   IrValue Bool(bool value) { return Int(Element::kI1, value); }
   /// Checks if the value is the integer constant `value` (in every lane).
-  bool IsInt(IrValue value, int64_t wanted);
+  bool IsInt(IrValue value, int64_t expected);
   /// Checks if the value is a float constant, the same in every lane, and not NaN.
   bool IsFloatConstant(IrValue value);
   /// Returns the lanes of a constant integer vector; empty for any other value.
@@ -219,7 +219,7 @@ class Builder {
   IrValue StackBytes(int64_t bytes);
   /// Returns stack memory like StackBytes. All calls with the same number of bytes return the same
   /// memory, so the contents must be used before the next call.
-  IrValue BriefStackBytes(int64_t bytes);
+  IrValue ScratchStackBytes(int64_t bytes);
 
  private:
   struct Impl;

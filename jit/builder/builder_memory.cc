@@ -202,7 +202,7 @@ IrValue Builder::StackBytes(int64_t bytes) {
   memory->setAlignment(llvm::Align(64));
   return memory;
 }
-IrValue Builder::BriefStackBytes(int64_t bytes) {
+IrValue Builder::ScratchStackBytes(int64_t bytes) {
   llvm::Value*& memory = impl_->brief_stack[bytes];
   if (memory == nullptr) memory = StackBytes(bytes);
   return memory;

@@ -42,9 +42,9 @@ struct Uses {
 
 /// Returns an upper bound of the number of different tiles in memory that the writes of one
 /// accumulator tensor address.
-int64_t CountPlaces(const EmitState& state, const Uses& uses,
-                    const std::vector<const Write*>& writes) {
-  int64_t places = 0;
+int64_t CountTiles(const EmitState& state, const Uses& uses,
+                   const std::vector<const Write*>& writes) {
+  int64_t tiles = 0;
   std::vector<IndexExpr> seen;
   for (const Write* write : writes) {
     const IndexExpr& offset = state.analysis.offsets.at(write);
@@ -54,9 +54,9 @@ int64_t CountPlaces(const EmitState& state, const Uses& uses,
     for (const auto& [variable, copies] : uses.copies) {
       if (offset.Uses(variable)) of_this *= copies;
     }
-    places += of_this;
+    tiles += of_this;
   }
-  return places;
+  return tiles;
 }
 
 void Collect(const EmitState& state, const Body& body, Uses& uses) {
@@ -94,22 +94,22 @@ std::set<TensorId> AccumulatorsThatStay(const EmitState& state, const Loop& loop
     const bool local = state.tensor(tensor).role == TensorRole::kLocal;
     // If there are too many tiles, an inner loop may have fewer.
     if (local && !uses.others.contains(tensor) && std::ranges::none_of(writes, moves) &&
-        CountPlaces(state, uses, writes) <= kAccumulators) {
+        CountTiles(state, uses, writes) <= kAccumulators) {
       staying.insert(tensor);
     }
   }
   return staying;
 }
 
-IrValue Address(EmitState& state, const TilePlace& place) {
-  const auto size = static_cast<int64_t>(SizeOf(state.tensor(place.tensor).type));
-  return state.index.Address(state.storage[place.tensor].base, place.offset, size);
+IrValue Address(EmitState& state, const TileLocation& location) {
+  const auto size = static_cast<int64_t>(SizeOf(state.tensor(location.tensor).type));
+  return state.index.Address(state.storage[location.tensor].base, location.offset, size);
 }
 
 /// Returns the place of the tile that a Read or Write accesses. The tile's rows are along the axis
 /// `rows`.
 template <class Access>
-TilePlace PlaceOf(EmitState& state, const TileParts& parts, const Access& access, TileAxis rows) {
+TileLocation Locate(EmitState& state, const TileParts& parts, const Access& access, TileAxis rows) {
   const IndexExpr& offset = state.analysis.offsets.at(&access);
   const int64_t stride = offset.Coefficient(parts.loops[static_cast<int>(rows)]->var);
   return {access.tensor, state.index.Evaluate(offset),
@@ -133,52 +133,53 @@ void AmxTiles::EndPhase(EmitState& state) {
   if (used_) registers_->End(state.builder);
 }
 
-void AmxTiles::Load(EmitState& state, int number, const TilePlace& place) {
-  registers_->Load(state.builder, number, Address(state, place), place.row_bytes);
+void AmxTiles::Load(EmitState& state, int number, const TileLocation& location) {
+  registers_->Load(state.builder, number, Address(state, location), location.row_bytes);
 }
 
-void AmxTiles::Store(EmitState& state, int number, const TilePlace& place) {
-  state.ForgetLoadsOf(state.Root(place.tensor));
-  registers_->Store(state.builder, number, Address(state, place), place.row_bytes);
+void AmxTiles::Store(EmitState& state, int number, const TileLocation& location) {
+  state.ForgetLoadsOf(state.Root(location.tensor));
+  registers_->Store(state.builder, number, Address(state, location), location.row_bytes);
 }
 
 Status AmxTiles::Emit(EmitState& state, const TileParts& parts, TileDot dot) {
   for (const Loop* loop : parts.loops) state.index.Bind(loop->var, LinearIndex{});
-  const TilePlace place = PlaceOf(state, parts, parts.store->writes[0], TileAxis::kRow);
-  const bool stays = staying_.contains(place.tensor);
+  const TileLocation location = Locate(state, parts, parts.store->writes[0], TileAxis::kRow);
+  const bool stays = staying_.contains(location.tensor);
   int accumulator = kMoving;
   if (stays) {
-    TUNEC_ASSIGN(accumulator, Staying(state, place));
+    TUNEC_ASSIGN(accumulator, FindAccumulator(state, location));
   } else {
     if (std::ssize(accumulators_) > kMoving) return std::unexpected(TooMany());
     moving_ = true;
-    Load(state, kMoving, place);
+    Load(state, kMoving, location);
   }
   const std::vector<Read>& reads = parts.store->reads;
-  const int left = Operand(state, PlaceOf(state, parts, reads[parts.left], TileAxis::kRow));
-  const int right = Operand(state, PlaceOf(state, parts, reads[parts.right], TileAxis::kReduced));
+  const int left = Operand(state, Locate(state, parts, reads[parts.left], TileAxis::kRow));
+  const int right = Operand(state, Locate(state, parts, reads[parts.right], TileAxis::kReduced));
   registers_->Dot(state.builder, dot, accumulator, left, right);
-  if (!stays) Store(state, kMoving, place);
+  if (!stays) Store(state, kMoving, location);
   return {};
 }
 
 /// Returns the register of an accumulator that stays in a register. At the accumulator's first use,
 /// emits its load before the loop.
-Result<int> AmxTiles::Staying(EmitState& state, const TilePlace& place) {
-  const auto found = std::ranges::find(accumulators_, place);
+Result<int> AmxTiles::FindAccumulator(EmitState& state, const TileLocation& location) {
+  const auto found = std::ranges::find(accumulators_, location);
   const auto number = static_cast<int>(found - accumulators_.begin());
   if (found != accumulators_.end()) return number;
   if (number == (moving_ ? kMoving : kAccumulators)) return std::unexpected(TooMany());
-  accumulators_.push_back(place);
+  accumulators_.push_back(location);
   const Builder::InsertAtEndOf before(state.builder, state.index.EndOf(depth_));
-  Load(state, number, place);
+  Load(state, number, location);
   return number;
 }
 
 /// Returns the register of an operand. If all registers are in use, the least recently used one is
 /// replaced.
-int AmxTiles::Operand(EmitState& state, const TilePlace& place) {
-  auto found = std::ranges::find(operands_, place, [](const auto& entry) { return entry.first; });
+int AmxTiles::Operand(EmitState& state, const TileLocation& location) {
+  auto found =
+      std::ranges::find(operands_, location, [](const auto& entry) { return entry.first; });
   int number = kFirstOperand + static_cast<int>(operands_.size());
   const bool known = found != operands_.end();
   if (!known && operands_.size() == kOperands) found = operands_.begin();
@@ -186,8 +187,8 @@ int AmxTiles::Operand(EmitState& state, const TilePlace& place) {
     number = found->second;
     operands_.erase(found);
   }
-  if (!known) Load(state, number, place);
-  operands_.emplace_back(place, number);
+  if (!known) Load(state, number, location);
+  operands_.emplace_back(location, number);
   return number;
 }
 
@@ -199,7 +200,7 @@ Status AmxTiles::EmitLoop(EmitState& state, const Loop& loop, const std::functio
   moving_ = false;
   depth_ = state.index.depth();
   TUNEC_RETURN_IF_ERROR(body());
-  const std::vector<TilePlace> accumulators = std::move(accumulators_);
+  const std::vector<TileLocation> accumulators = std::move(accumulators_);
   staying_.clear();
   accumulators_.clear();
   operands_.clear();

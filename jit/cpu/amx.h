@@ -17,11 +17,11 @@
 namespace tunec::jit {
 
 /// A tile in memory: its first element, and the distance between its rows.
-struct TilePlace {
+struct TileLocation {
   TensorId tensor;
   LinearIndex offset;
   int64_t row_bytes = 0;
-  bool operator==(const TilePlace& other) const {
+  bool operator==(const TileLocation& other) const {
     return tensor == other.tensor && offset.terms == other.offset.terms &&
            offset.constant == other.offset.constant && row_bytes == other.row_bytes;
   }
@@ -44,19 +44,20 @@ class AmxTiles {
   void ForgetOperands() { operands_.clear(); }
 
  private:
-  Result<int> Staying(EmitState& state, const TilePlace& place);
-  int Operand(EmitState& state, const TilePlace& place);
-  void Load(EmitState& state, int number, const TilePlace& place);
-  void Store(EmitState& state, int number, const TilePlace& place);
+  Result<int> FindAccumulator(EmitState& state, const TileLocation& location);
+  int Operand(EmitState& state, const TileLocation& location);
+  void Load(EmitState& state, int number, const TileLocation& location);
+  void Store(EmitState& state, int number, const TileLocation& location);
 
   std::unique_ptr<TileRegisters> registers_;
   bool used_ = false;  // true: the current phase has AMX tiles
   // State of the loop whose accumulators stay in registers:
   std::set<TensorId> staying_;
-  int depth_ = 0;                        // depth of the scope around the loop
-  std::vector<TilePlace> accumulators_;  // by register
-  bool moving_ = false;                  // true: an accumulator that does not stay was used
-  std::vector<std::pair<TilePlace, int>> operands_;  // operands and their registers, oldest first
+  int depth_ = 0;                           // depth of the scope around the loop
+  std::vector<TileLocation> accumulators_;  // by register
+  bool moving_ = false;                     // true: an accumulator that does not stay was used
+  std::vector<std::pair<TileLocation, int>>
+      operands_;  // operands and their registers, oldest first
 };
 
 }  // namespace tunec::jit

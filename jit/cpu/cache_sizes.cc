@@ -78,7 +78,7 @@ CacheSizes Read() {
   CacheSizes sizes;
   std::thread([&] {
     const std::vector<int> allowed = AllowedProcessors();
-    StayOn(std::span(allowed).first(std::min<size_t>(1, allowed.size())));
+    RestrictThreadTo(std::span(allowed).first(std::min<size_t>(1, allowed.size())));
     sizes = CacheSizesFrom(Cpuid);
   }).join();
   return sizes;

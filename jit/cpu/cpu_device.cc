@@ -13,7 +13,7 @@ namespace tunec {
 namespace {
 
 using LoadImage = std::function<Result<Kernel>(const KernelImage&)>;
-using KeepMemory = std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)>;
+using WrapOwner = std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)>;
 
 class CpuCode final : public DeviceCode {
  public:
@@ -45,17 +45,17 @@ class CpuKernel final : public DeviceKernel {
 // The host as a device. The object has no mutable state, so each queue is a separate CpuDevice.
 class CpuDevice final : public Device {
  public:
-  CpuDevice(ThreadPool& pool, LoadImage load, KeepMemory keep)
-      : pool_(pool), load_(std::move(load)), keep_(std::move(keep)) {}
+  CpuDevice(ThreadPool& pool, LoadImage load, WrapOwner wrap_owner)
+      : pool_(pool), load_(std::move(load)), wrap_owner_(std::move(wrap_owner)) {}
 
   Result<std::unique_ptr<Device>> OpenQueue() override {
-    return std::make_unique<CpuDevice>(pool_, load_, keep_);
+    return std::make_unique<CpuDevice>(pool_, load_, wrap_owner_);
   }
   Result<DeviceMemory> Allocate(size_t bytes) override {
     TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
     const auto owner = std::make_shared<Buffer>(std::move(buffer));
     std::byte* const data = owner->data();
-    return DeviceMemory{.owner = keep_(owner, data, bytes), .address = data, .on_host = data};
+    return DeviceMemory{.owner = wrap_owner_(owner, data, bytes), .address = data, .on_host = data};
   }
   Status CopyIn(void* to, const void* from, size_t bytes) override {
     StartCopy(to, from, bytes);
@@ -96,7 +96,7 @@ class CpuDevice final : public Device {
  private:
   ThreadPool& pool_;
   LoadImage load_;
-  KeepMemory keep_;
+  WrapOwner wrap_owner_;
 };
 
 }  // namespace
@@ -107,8 +107,8 @@ std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map) {
       [](std::shared_ptr<void> owner, const void*, size_t) { return owner; });
 }
 
-std::unique_ptr<Device> MakeHostDevice(ThreadPool& pool, LoadImage load, KeepMemory keep) {
-  return std::make_unique<CpuDevice>(pool, std::move(load), std::move(keep));
+std::unique_ptr<Device> MakeHostDevice(ThreadPool& pool, LoadImage load, WrapOwner wrap_owner) {
+  return std::make_unique<CpuDevice>(pool, std::move(load), std::move(wrap_owner));
 }
 
 }  // namespace tunec

@@ -21,6 +21,6 @@ std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map);
 /// owner to store.
 std::unique_ptr<Device> MakeHostDevice(
     ThreadPool& pool, std::function<Result<Kernel>(const KernelImage&)> load,
-    std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)> keep);
+    std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)> wrap_owner);
 
 }  // namespace tunec

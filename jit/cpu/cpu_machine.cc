@@ -13,7 +13,7 @@
 namespace tunec::jit {
 namespace {
 
-Error NotOnCpu(std::string_view what) {
+Error MakeUnsupportedOnCpu(std::string_view what) {
   return MakeError(ErrorCode::kUnsupported, "{} cannot be emitted for a cpu", what);
 }
 
@@ -36,7 +36,8 @@ IrValue CpuMachine::Argument(Builder& builder, int64_t number) {
 
 // SerializeThreads has moved storage that threads of a block share to the task's scratch.
 Result<IrValue> CpuMachine::Storage(Builder& builder, Scope scope, int64_t offset) {
-  if (scope == Scope::kShared) return std::unexpected(NotOnCpu("an alloc of shared scope"));
+  if (scope == Scope::kShared)
+    return std::unexpected(MakeUnsupportedOnCpu("an alloc of shared scope"));
   return builder.Offset(scratch_, builder.I64(offset));
 }
 
@@ -64,18 +65,19 @@ Status CpuMachine::EmitTile(EmitState& state, const Tile& tile) {
 void CpuMachine::StoreFence(Builder& builder) { X86StoreFence(builder); }
 
 Status CpuMachine::EmitThreads(EmitState&, const NestNode& node) {
-  if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCpu("warp roles"));
+  if (std::holds_alternative<Roles>(node.value))
+    return std::unexpected(MakeUnsupportedOnCpu("warp roles"));
   TUNEC_UNREACHABLE("a node that SerializeThreads removes");
 }
 
 Status CpuMachine::EmitThreadLoop(EmitState& state, const Loop& loop) {
-  return std::unexpected(
-      NotOnCpu(fmt::format("loop {} over GPU threads", state.nest.variables[loop.var])));
+  return std::unexpected(MakeUnsupportedOnCpu(
+      fmt::format("loop {} over GPU threads", state.nest.variables[loop.var])));
 }
 
 Status CpuMachine::CheckScope(Scope scope) {
   if (scope != Scope::kTile && scope != Scope::kFragment) return {};
-  return std::unexpected(NotOnCpu("an alloc of tile or fragment scope"));
+  return std::unexpected(MakeUnsupportedOnCpu("an alloc of tile or fragment scope"));
 }
 
 }  // namespace tunec::jit

@@ -29,10 +29,13 @@ Result<T> Taken(llvm::Expected<T> value) {
 class ObjectLinker {
  public:
   ObjectLinker(const Elf& elf, Elf::Elf_Shdr_Range sections, std::string& image)
-      : elf_(elf), sections_(sections), image_(image), place_(sections.size(), kNowhere) {}
+      : elf_(elf),
+        sections_(sections),
+        image_(image),
+        section_offsets_(sections.size(), kNowhere) {}
 
   Result<FunctionOffsets> Run() {
-    TUNEC_RETURN_IF_ERROR(PlaceSections());
+    TUNEC_RETURN_IF_ERROR(LayOutSections());
     TUNEC_RETURN_IF_ERROR(ReadSymbols());
     for (const auto& section : sections_)
       if (section.sh_type == llvm::ELF::SHT_RELA) TUNEC_RETURN_IF_ERROR(Relocate(section));
@@ -42,22 +45,22 @@ class ObjectLinker {
  private:
   static constexpr uint64_t kNowhere = std::numeric_limits<uint64_t>::max();
 
-  Status PlaceSections();
+  Status LayOutSections();
   Status ReadSymbols();
   Status Relocate(const Elf::Elf_Shdr& section);
-  Status Apply(const Elf::Elf_Rela& relocation, uint64_t place, uint64_t bytes);
+  Status Apply(const Elf::Elf_Rela& relocation, uint64_t offset, uint64_t bytes);
   Result<uint64_t> AddressOf(const Elf::Elf_Sym& symbol) const;
   Result<FunctionOffsets> CollectFunctions() const;
 
   const Elf& elf_;
   Elf::Elf_Shdr_Range sections_;
   std::string& image_;
-  std::vector<uint64_t> place_;  // offset of each section in the image
+  std::vector<uint64_t> section_offsets_;  // offset of each section in the image
   const Elf::Elf_Shdr* symbol_table_ = nullptr;
   Elf::Elf_Sym_Range symbols_;
 };
 
-Status ObjectLinker::PlaceSections() {
+Status ObjectLinker::LayOutSections() {
   constexpr uint64_t kCacheLine = 64;
   for (size_t i = 0; i < sections_.size(); ++i) {
     const auto& section = sections_[i];
@@ -67,8 +70,8 @@ Status ObjectLinker::PlaceSections() {
       return Fail(ErrorCode::kUnsupported, "the kernel has data that is not constant");
     TUNEC_ASSIGN(const auto contents, Taken(elf_.getSectionContents(section)));
     const uint64_t alignment = std::max<uint64_t>(section.sh_addralign, kCacheLine);
-    place_[i] = (image_.size() + alignment - 1) / alignment * alignment;
-    image_.resize(place_[i]);
+    section_offsets_[i] = (image_.size() + alignment - 1) / alignment * alignment;
+    image_.resize(section_offsets_[i]);
     image_.append(reinterpret_cast<const char*>(contents.data()), contents.size());
   }
   return {};
@@ -84,24 +87,24 @@ Status ObjectLinker::ReadSymbols() {
 
 Result<uint64_t> ObjectLinker::AddressOf(const Elf::Elf_Sym& symbol) const {
   const uint32_t section = symbol.st_shndx;
-  if (section >= place_.size() || place_[section] == kNowhere)
+  if (section >= section_offsets_.size() || section_offsets_[section] == kNowhere)
     return Fail(ErrorCode::kUnsupported, "the kernel refers to a symbol outside itself");
-  return place_[section] + symbol.st_value;
+  return section_offsets_[section] + symbol.st_value;
 }
 
 Status ObjectLinker::Relocate(const Elf::Elf_Shdr& section) {
-  if (section.sh_info >= place_.size())
+  if (section.sh_info >= section_offsets_.size())
     return Fail(ErrorCode::kParse, "the kernel has relocations for a missing section");
-  const uint64_t place = place_[section.sh_info];
-  if (place == kNowhere)
+  const uint64_t offset = section_offsets_[section.sh_info];
+  if (offset == kNowhere)
     return {};  // relocations of a section that is not run, such as debug information
   TUNEC_ASSIGN(const auto relocations, Taken(elf_.relas(section)));
   for (const auto& relocation : relocations)
-    TUNEC_RETURN_IF_ERROR(Apply(relocation, place, sections_[section.sh_info].sh_size));
+    TUNEC_RETURN_IF_ERROR(Apply(relocation, offset, sections_[section.sh_info].sh_size));
   return {};
 }
 
-Status ObjectLinker::Apply(const Elf::Elf_Rela& relocation, uint64_t place, uint64_t bytes) {
+Status ObjectLinker::Apply(const Elf::Elf_Rela& relocation, uint64_t offset, uint64_t bytes) {
   const uint32_t type = relocation.getType(false);
   const bool near = type == llvm::ELF::R_X86_64_PC32 || type == llvm::ELF::R_X86_64_PLT32;
   if (!near && type != llvm::ELF::R_X86_64_PC64)
@@ -113,7 +116,7 @@ Status ObjectLinker::Apply(const Elf::Elf_Rela& relocation, uint64_t place, uint
       width > bytes - relocation.r_offset)
     return Fail(ErrorCode::kParse, "the kernel's relocations are damaged");
   TUNEC_ASSIGN(const uint64_t target, AddressOf(symbols_[number]));
-  const uint64_t here = place + relocation.r_offset;
+  const uint64_t here = offset + relocation.r_offset;
   const auto distance = static_cast<int64_t>(target + relocation.r_addend - here);
   if (near && !std::in_range<int32_t>(distance))
     return Fail(ErrorCode::kUnsupported, "the image of the code is larger than 2 GiB");

@@ -32,7 +32,7 @@ int64_t ThreadsOf(const std::string& line) {
   return threads;
 }
 
-bool CouldHaveMore(const PtxasUse& use, int64_t threads) {
+bool CanHaveMoreRegisters(const PtxasUse& use, int64_t threads) {
   const int64_t most = kProcessorRegisters / threads / kGrain * kGrain;
   return use.spilled_bytes > 0 && use.registers < std::min(most, kMostRegisters);
 }
@@ -51,7 +51,7 @@ std::string WithRegistersForSpills(std::string_view ptx, const Cubin& cubin) {
                               &PtxasUse::symbol);
     }
     if (use == cubin.uses.end() || !line.starts_with(kThreads)) continue;
-    if (CouldHaveMore(*use, ThreadsOf(line))) changed += kOneBlock;
+    if (CanHaveMoreRegisters(*use, ThreadsOf(line))) changed += kOneBlock;
   }
   return changed;
 }

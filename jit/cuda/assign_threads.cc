@@ -39,9 +39,9 @@ bool IsForAll(const NestNode& node) {
   return for_all;
 }
 
-class Assigning {
+class ThreadAssigner {
  public:
-  explicit Assigning(const LoopNest& nest) : nest_(nest) {}
+  explicit ThreadAssigner(const LoopNest& nest) : nest_(nest) {}
 
   LoopNest Run() {
     LoopNest result = nest_;
@@ -132,6 +132,6 @@ class Assigning {
 
 }  // namespace
 
-LoopNest AssignThreads(const LoopNest& nest) { return Assigning(nest).Run(); }
+LoopNest AssignThreads(const LoopNest& nest) { return ThreadAssigner(nest).Run(); }
 
 }  // namespace tunec

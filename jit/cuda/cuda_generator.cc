@@ -34,14 +34,14 @@ Result<const CudaArch*> ArchOf(const Target& target) {
 }
 
 // The module with a nest's kernels, and the LLVM back end that compiles the module.
-struct Emitted {
+struct EmittedModule {
   std::shared_ptr<llvm::TargetMachine> machine;
   jit::CudaModule module;
 };
 
-Result<Emitted> Emit(const LoopNest& nest, const Target& target) {
+Result<EmittedModule> Emit(const LoopNest& nest, const Target& target) {
   TUNEC_ASSIGN(const CudaArch* const arch, ArchOf(target));
-  Emitted emitted;
+  EmittedModule emitted;
   TUNEC_ASSIGN(emitted.machine, jit::MakeNvptxMachine(*arch));
   TUNEC_ASSIGN(emitted.module, jit::EmitCudaModule(nest, *emitted.machine));
   return emitted;
@@ -65,7 +65,7 @@ Result<KernelImage> Emulated(const LoopNest& nest, const Accelerator& device) {
 Result<KernelImage> AssembleKernels(const LoopNest& nest, const Target& target,
                                     AssemblyMemo& assembled) {
   TUNEC_ASSIGN(const Ptxas ptxas, FindPtxas());
-  TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
+  TUNEC_ASSIGN(EmittedModule emitted, Emit(nest, target));
   TUNEC_ASSIGN(const std::string ptx,
                jit::WritePtx(emitted.module.builder->module(), *emitted.machine));
   TUNEC_ASSIGN(Cubin cubin, assembled.Assemble(ptxas, ptx, target.device->name));
@@ -113,7 +113,7 @@ class CudaGenerator : public CodeGenerator {
   Result<std::string> Show(const LoopNest& nest, const Target& target,
                            CodeText text) const override {
     if (text == CodeText::kMachineCode) return ShowMachineCode(nest, target, assembled_);
-    TUNEC_ASSIGN(Emitted emitted, Emit(nest, target));
+    TUNEC_ASSIGN(EmittedModule emitted, Emit(nest, target));
     llvm::Module& module = emitted.module.builder->module();
     if (text == CodeText::kAssembly) return jit::WritePtx(module, *emitted.machine);
     return jit::PrintModule(module);

@@ -33,7 +33,7 @@ constexpr std::array<llvm::Intrinsic::ID, 3> kThreadNumbers = {
     llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y,
     llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z};
 
-Error NotOnCuda(std::string_view what) {
+Error MakeUnsupportedOnCuda(std::string_view what) {
   return MakeError(ErrorCode::kUnsupported, "{} cannot be emitted for cuda", what);
 }
 
@@ -132,13 +132,14 @@ void CudaMachine::BeginParts(EmitState& state, const Phase& phase) {
 
 Status CudaMachine::EmitTile(EmitState& state, const Tile& tile) {
   if (WarpIntrinsicOf(tile) == nullptr)
-    return std::unexpected(NotOnCuda(fmt::format("tile {}", tile.intrinsic)));
+    return std::unexpected(MakeUnsupportedOnCuda(fmt::format("tile {}", tile.intrinsic)));
   TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, state.nest));
   return tiles_.Emit(state, parts);
 }
 
 Status CudaMachine::EmitThreads(EmitState& state, const NestNode& node) {
-  if (std::holds_alternative<Roles>(node.value)) return std::unexpected(NotOnCuda("warp roles"));
+  if (std::holds_alternative<Roles>(node.value))
+    return std::unexpected(MakeUnsupportedOnCuda("warp roles"));
   if (const auto* shuffle = std::get_if<Shuffle>(&node.value)) {
     return EmitShuffle(state, *shuffle, {threads_, launch_});
   }
@@ -183,7 +184,7 @@ Status CudaMachine::EmitVersions(EmitState& state, const Loop& loop,
 }
 
 Status CudaMachine::EmitThreadLoopOnce(EmitState& state, const Loop& loop) {
-  if (!IsBlock(loop.kind)) return std::unexpected(NotOnCuda("a loop over warps"));
+  if (!IsBlock(loop.kind)) return std::unexpected(MakeUnsupportedOnCuda("a loop over warps"));
   const size_t axis = BlockAxis(loop.kind);
   const Interval range = RangeOf(loop);
   if (range.hi < range.lo) return {};
@@ -210,7 +211,7 @@ Status CudaMachine::EmitThreadLoopOnce(EmitState& state, const Loop& loop) {
 
 Status CudaMachine::CheckScope(Scope scope) {
   if (scope != Scope::kTile && scope != Scope::kFragment) return {};
-  return std::unexpected(NotOnCuda("an alloc of tile or fragment scope"));
+  return std::unexpected(MakeUnsupportedOnCuda("an alloc of tile or fragment scope"));
 }
 
 // LLVM's builder adds metadata to new instructions only by copying it from another instruction. So

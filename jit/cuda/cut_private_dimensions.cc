@@ -17,14 +17,14 @@ namespace {
 
 using Index = std::vector<IndexExpr>;
 
-struct Turns {
+struct ThreadPeriod {
   int64_t period = 0;  // elements that one row of threads covers; 0: not known from any access
   bool rejected = false;
 };
 
-class Cutting {
+class DimensionCutter {
  public:
-  explicit Cutting(const LoopNest& nest)
+  explicit DimensionCutter(const LoopNest& nest)
       : nest_(nest), intervals_(nest.variables.size(), kUnknownInterval) {}
 
   LoopNest Run() {
@@ -53,7 +53,7 @@ class Cutting {
 
   // Returns 0 if the dimension is not split.
   int64_t PeriodOf(TensorId tensor, size_t d) const {
-    const Turns& turns = turns_.at(tensor)[d];
+    const ThreadPeriod& turns = turns_.at(tensor)[d];
     return !turns.rejected && turns.period < nest_.tensors[tensor].shape[d] ? turns.period : 0;
   }
 
@@ -89,7 +89,7 @@ class Cutting {
       if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) {
         for (const TensorId tensor : {copy->from.tensor, copy->to.tensor})
           if (const auto found = turns_.find(tensor); found != turns_.end())
-            for (Turns& turns : found->second) turns.rejected = true;
+            for (ThreadPeriod& turns : found->second) turns.rejected = true;
       }
       ForEachIndex(node, [&](TensorId tensor, const Index& index) {
         const auto found = turns_.find(tensor);
@@ -102,7 +102,7 @@ class Cutting {
     }
   }
 
-  void SeeIndex(const IndexExpr& index, Turns& turns) const {
+  void SeeIndex(const IndexExpr& index, ThreadPeriod& turns) const {
     std::optional<int64_t> period;
     for (const VarId thread : threads_) {
       const int64_t step = index.Coefficient(thread);
@@ -171,11 +171,11 @@ class Cutting {
   const LoopNest& nest_;
   IdVector<VarId, Interval> intervals_;
   std::set<VarId> threads_;  // block loops around the current node
-  std::map<TensorId, std::vector<Turns>> turns_;
+  std::map<TensorId, std::vector<ThreadPeriod>> turns_;
 };
 
 }  // namespace
 
-LoopNest CutPrivateDimensions(const LoopNest& nest) { return Cutting(nest).Run(); }
+LoopNest CutPrivateDimensions(const LoopNest& nest) { return DimensionCutter(nest).Run(); }
 
 }  // namespace tunec

@@ -32,9 +32,9 @@ llvm::Intrinsic::ID CopyOf(int64_t bytes, bool fills) {
   }
 }
 
-class Copying {
+class CopyEmitter {
  public:
-  Copying(EmitState& state, const AsyncCopy& copy)
+  CopyEmitter(EmitState& state, const AsyncCopy& copy)
       : state_(state),
         copy_(copy),
         size_(static_cast<int64_t>(SizeOf(state.tensor(copy.to.tensor).type))) {}
@@ -147,7 +147,7 @@ std::set<int> TokensOfCpAsync(const LoopNest& nest) {
 }
 
 Status EmitAsyncCopy(EmitState& state, const AsyncCopy& copy) {
-  return Copying(state, copy).Emit();
+  return CopyEmitter(state, copy).Emit();
 }
 
 void EmitCommit(EmitState& state) {

@@ -27,9 +27,9 @@ IrValue Members(Builder& b, const BlockThreads& threads) {
   return b.Select(b.Cmp(Compare::kUle, b.I64(all - rest), number), of_last, Mask(b, kAllLanes));
 }
 
-class Shuffling {
+class ShuffleEmitter {
  public:
-  Shuffling(Builder& builder, IrValue members, int64_t distance)
+  ShuffleEmitter(Builder& builder, IrValue members, int64_t distance)
       : b_(builder), members_(members), distance_(static_cast<uint32_t>(distance)) {}
 
   // Shuffles a value of any element type.
@@ -83,7 +83,7 @@ class Shuffling {
 Status EmitShuffle(EmitState& state, const Shuffle& shuffle, const BlockThreads& threads) {
   TUNEC_ASSIGN(const IrValue value, EmitRead(state, shuffle.from));
   const IrValue members = Members(state.builder, threads);
-  Shuffling shuffling(state.builder, members, shuffle.distance);
+  ShuffleEmitter shuffling(state.builder, members, shuffle.distance);
   return EmitWrite(state, shuffle.to, shuffling.Of(value), /*non_temporal=*/false);
 }
 

@@ -16,14 +16,14 @@ constexpr int64_t kRegisterBytes = 4;
 
 struct Limit {
   const char* what;
-  int64_t wanted = 0;
+  int64_t used = 0;
   int64_t most = 0;
 };
 
 Status Check(const Limit& limit, const Phase& phase, const Accelerator& device) {
-  if (limit.wanted <= limit.most) return {};
+  if (limit.used <= limit.most) return {};
   return Fail(ErrorCode::kResourceLimit, "phase {} has {} {}, {} has at most {}", phase.name,
-              limit.wanted, limit.what, device.name, limit.most);
+              limit.used, limit.what, device.name, limit.most);
 }
 
 // A fragment is stored in registers of the lanes of warps.

@@ -19,7 +19,7 @@ Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device, std::st
   if (arch == nullptr) return Fail(ErrorCode::kDevice, "no code is generated for {}", device.name);
   TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadChosenGpus(driver, choice));
   const auto found = std::ranges::find_if(
-      gpus, [&](const GpuFacts& gpu) { return RunsCubinsFor(arch->name, gpu); });
+      gpus, [&](const GpuFacts& gpu) { return CanRunCubinsFor(arch->name, gpu); });
   if (found != gpus.end()) return found->number;
   return Fail(ErrorCode::kDevice, "no GPU runs code for {}: {}", arch->name, CapabilitiesOf(gpus));
 }
@@ -30,7 +30,7 @@ Result<Accelerator> DetectCuda(const CudaDriver& driver, int number) {
   TUNEC_ASSIGN(const GpuFacts gpu, ReadGpuFacts(driver, number));
   const CudaArch* newest = nullptr;
   for (const CudaArch& arch : CudaArchs())
-    if (RunsCubinsFor(arch.name, gpu)) newest = &arch;
+    if (CanRunCubinsFor(arch.name, gpu)) newest = &arch;
   if (newest == nullptr) {
     return Fail(ErrorCode::kDevice, "no code is generated for {}, whose compute capability is {}",
                 Name(gpu), CapabilityOf(gpu));

@@ -46,9 +46,9 @@ std::map<TensorId, const TileIntrinsic*> TilesByFragment(const LoopNest& nest) {
   return tiles;
 }
 
-class Privatizing {
+class ThreadPrivatizer {
  public:
-  explicit Privatizing(const LoopNest& nest)
+  explicit ThreadPrivatizer(const LoopNest& nest)
       : nest_(nest),
         tiles_(TilesByFragment(nest)),
         intervals_(nest.variables.size(), kUnknownInterval) {}
@@ -167,12 +167,12 @@ class Privatizing {
   }
 
   template <class Access>
-  Status SeeAccess(const Access& access, const std::vector<int64_t>& box = {}) {
+  Status SeeAccess(const Access& access, const std::vector<int64_t>& extents = {}) {
     const auto found = dimensions_.find(access.tensor);
     if (found == dimensions_.end()) return {};
     for (size_t d = 0; d < access.index.size(); ++d) {
       const size_t from_end = access.index.size() - d;
-      const int64_t extent = from_end <= box.size() ? box[box.size() - from_end] : 1;
+      const int64_t extent = from_end <= extents.size() ? extents[extents.size() - from_end] : 1;
       const Status seen = SeeIndex(access.index[d], extent, found->second[d]);
       if (!seen) {
         return Fail(seen.error().code, "{} storage of each thread, index {}: {}",
@@ -338,6 +338,6 @@ class Privatizing {
 
 }  // namespace
 
-Result<LoopNest> PrivatizeThreads(const LoopNest& nest) { return Privatizing(nest).Run(); }
+Result<LoopNest> PrivatizeThreads(const LoopNest& nest) { return ThreadPrivatizer(nest).Run(); }
 
 }  // namespace tunec

@@ -97,30 +97,30 @@ Status WarpTiles::Emit(EmitState& state, const TileParts& parts) {
   for (const Loop* loop : parts.loops)
     if (loop != nullptr) state.index.Bind(loop->var, LinearIndex{});
   const std::vector<Read>& reads = parts.store->reads;
-  const Place left = PlaceOf(state, parts, reads[parts.left], TileAxis::kRow, TileAxis::kReduced);
-  const Place right =
-      PlaceOf(state, parts, reads[parts.right], TileAxis::kReduced, TileAxis::kColumn);
+  const Location left = Locate(state, parts, reads[parts.left], TileAxis::kRow, TileAxis::kReduced);
+  const Location right =
+      Locate(state, parts, reads[parts.right], TileAxis::kReduced, TileAxis::kColumn);
   std::vector<llvm::Value*> operands = Fragment(state, parts, intrinsic.left, left);
   const std::vector<IrValue> more = Fragment(state, parts, intrinsic.right, right);
   operands.insert(operands.end(), more.begin(), more.end());
-  std::vector<IndexExpr> place = write.index;
+  std::vector<IndexExpr> location = write.index;
   const int64_t registers = ElementsOfLane(*intrinsic.accumulator.owners);
   for (int64_t r = 0; r < registers; ++r) {
-    place.back() = r;
-    operands.push_back(ReadSlots(state, write.tensor, place));
+    location.back() = r;
+    operands.push_back(ReadSlots(state, write.tensor, location));
   }
   llvm::IRBuilderBase& ir = state.builder.instructions();
   llvm::Value* sums = ir.CreateIntrinsic(InstructionOf(intrinsic).id, operands);
   const std::vector<IrValue> values = Unpacked(ir, sums, registers);
   for (int64_t r = 0; r < registers; ++r) {
-    place.back() = r;
-    WriteSlots(state, write.tensor, place, values[static_cast<size_t>(r)]);
+    location.back() = r;
+    WriteSlots(state, write.tensor, location, values[static_cast<size_t>(r)]);
   }
   return {};
 }
 
-WarpTiles::Place WarpTiles::PlaceOf(EmitState& state, const TileParts& parts, const Read& read,
-                                    TileAxis rows, TileAxis columns) const {
+WarpTiles::Location WarpTiles::Locate(EmitState& state, const TileParts& parts, const Read& read,
+                                      TileAxis rows, TileAxis columns) const {
   const IndexExpr& offset = state.analysis.offsets.at(&read);
   const auto stride = [&](TileAxis axis) {
     return offset.Coefficient(parts.loops[static_cast<int>(axis)]->var);
@@ -132,36 +132,39 @@ WarpTiles::Place WarpTiles::PlaceOf(EmitState& state, const TileParts& parts, co
 }
 
 std::vector<IrValue> WarpTiles::Fragment(EmitState& state, const TileParts& parts,
-                                         const TileOperand& operand, const Place& place) {
-  const Key key = {&operand,           state.Root(place.tensor),
-                   place.offset.terms, place.offset.constant,
-                   place.row_stride,   place.column_stride};
+                                         const TileOperand& operand, const Location& location) {
+  const Key key = {&operand,
+                   state.Root(location.tensor),
+                   location.offset.terms,
+                   location.offset.constant,
+                   location.row_stride,
+                   location.column_stride};
   const auto [found, is_new] = fragments_.try_emplace(key);
   if (is_new) {
-    state.machine.NameAccess(state.builder, state.statement, state.tensor(place.tensor).name);
-    found->second = Load(state, operand, place);
+    state.machine.NameAccess(state.builder, state.statement, state.tensor(location.tensor).name);
+    found->second = Load(state, operand, location);
     for (IrValue& value : found->second) value = AsOperand(state.builder, *parts.intrinsic, value);
   }
   return found->second;
 }
 
 std::vector<IrValue> WarpTiles::Load(EmitState& state, const TileOperand& operand,
-                                     const Place& place) const {
-  const std::optional<Matrices> order = AsMatrices(state, operand, place);
-  if (order) return LoadMatrices(state, operand, place, *order);
-  return LoadElements(state, operand, place);
+                                     const Location& location) const {
+  const std::optional<Matrices> order = AsMatrices(state, operand, location);
+  if (order) return LoadMatrices(state, operand, location, *order);
+  return LoadElements(state, operand, location);
 }
 
 // Checks if the operand is made of matrices of eight rows of 16 contiguous bytes in shared memory.
 // Elements of two bytes may also be transposed.
 std::optional<WarpTiles::Matrices> WarpTiles::AsMatrices(EmitState& state,
                                                          const TileOperand& operand,
-                                                         const Place& place) const {
+                                                         const Location& location) const {
   const int64_t size = SizeOfElement(operand);
-  const int64_t reduced = place.StrideOf(operand.owners->element[0]);
-  const int64_t across = place.StrideOf(operand.owners->lane[1]);
-  const bool aligned = AlignmentOf(state, place.tensor, place.offset) % kMatrixRowBytes == 0;
-  if (!aligned || !shared_.contains(state.Root(place.tensor))) return std::nullopt;
+  const int64_t reduced = location.StrideOf(operand.owners->element[0]);
+  const int64_t across = location.StrideOf(operand.owners->lane[1]);
+  const bool aligned = AlignmentOf(state, location.tensor, location.offset) % kMatrixRowBytes == 0;
+  if (!aligned || !shared_.contains(state.Root(location.tensor))) return std::nullopt;
   if (reduced == 1 && across * size % kMatrixRowBytes == 0) return Matrices::kByRows;
   const bool turned = size == 2 && across == 1 && reduced * size % kMatrixRowBytes == 0;
   return turned ? std::optional(Matrices::kTransposed) : std::nullopt;
@@ -170,17 +173,17 @@ std::optional<WarpTiles::Matrices> WarpTiles::AsMatrices(EmitState& state,
 // Loads matrices. Lane l gives the address of row `l mod 8` of matrix `floor(l/8)`; register r is
 // part of matrix r.
 std::vector<IrValue> WarpTiles::LoadMatrices(EmitState& state, const TileOperand& operand,
-                                             const Place& place, Matrices order) const {
+                                             const Location& location, Matrices order) const {
   const OwnerMap& map = *operand.owners;
   const bool transposed = order == Matrices::kTransposed;
-  const int64_t next = place.StrideOf(transposed ? map.element[0] : map.lane[1]);
-  LinearIndex row = state.index.Sum(place.offset, of_eight_, next);
+  const int64_t next = location.StrideOf(transposed ? map.element[0] : map.lane[1]);
+  LinearIndex row = state.index.Sum(location.offset, of_eight_, next);
   for (size_t bit = 0; bit + 1 < map.element.size(); ++bit)
-    row = state.index.Sum(row, matrix_[bit], place.StrideOf(map.element[bit + 1]));
+    row = state.index.Sum(row, matrix_[bit], location.StrideOf(map.element[bit + 1]));
   // A row of 16 bytes stays contiguous in swizzled storage.
-  row = EmitOffset(state, place.tensor, row);
+  row = EmitOffset(state, location.tensor, row);
   const IrValue generic =
-      state.index.Address(state.storage[place.tensor].base, row, SizeOfElement(operand));
+      state.index.Address(state.storage[location.tensor].base, row, SizeOfElement(operand));
   llvm::IRBuilderBase& ir = state.builder.instructions();
   llvm::Type* pointer = llvm::PointerType::get(ir.getContext(), kSharedSpace);
   const int64_t matrices = ElementsOfLane(map) / GroupOf(operand);
@@ -190,25 +193,25 @@ std::vector<IrValue> WarpTiles::LoadMatrices(EmitState& state, const TileOperand
 }
 
 std::vector<IrValue> WarpTiles::LoadElements(EmitState& state, const TileOperand& operand,
-                                             const Place& place) const {
+                                             const Location& location) const {
   const OwnerMap& map = *operand.owners;
   const int64_t size = SizeOfElement(operand);
   const int64_t group = GroupOf(operand);
-  const TensorStorage& storage = state.storage[place.tensor];
+  const TensorStorage& storage = state.storage[location.tensor];
   Builder& b = state.builder;
-  LinearIndex first = state.index.Sum(place.offset, of_four_, place.StrideOf(map.lane[0]));
-  first = state.index.Sum(first, group_, place.StrideOf(map.lane[1]));
+  LinearIndex first = state.index.Sum(location.offset, of_four_, location.StrideOf(map.lane[0]));
+  first = state.index.Sum(first, group_, location.StrideOf(map.lane[1]));
   const auto load = [&](int64_t element, Element type, int64_t bytes) {
-    const MatrixPlace at = tunec::PlaceOf(map, {.lane = 0, .element = element});
+    const MatrixPosition at = tunec::Locate(map, {.lane = 0, .element = element});
     LinearIndex index = first;
-    index.constant += at.row * place.row_stride + at.column * place.column_stride;
-    index = EmitOffset(state, place.tensor, index);
-    const int64_t alignment = std::min(AlignmentOf(state, place.tensor, index), bytes);
+    index.constant += at.row * location.row_stride + at.column * location.column_stride;
+    index = EmitOffset(state, location.tensor, index);
+    const int64_t alignment = std::min(AlignmentOf(state, location.tensor, index), bytes);
     return b.Load({type, 1}, state.index.Address(storage.base, index, size), alignment,
                   storage.invariant);
   };
-  const bool whole = group == 1 || (place.StrideOf(map.element[0]) == 1 &&
-                                    AlignmentOf(state, place.tensor, first) >= kRegisterBytes);
+  const bool whole = group == 1 || (location.StrideOf(map.element[0]) == 1 &&
+                                    AlignmentOf(state, location.tensor, first) >= kRegisterBytes);
   std::vector<IrValue> registers;
   for (int64_t r = 0; r < ElementsOfLane(map) / group; ++r) {
     if (whole) {

@@ -33,7 +33,7 @@ class WarpTiles {
  private:
   // An operand of one tile: its first element and the strides between neighbours, by the layout. In
   // swizzled storage the offsets are different, so each address is mapped separately.
-  struct Place {
+  struct Location {
     TensorId tensor;
     LinearIndex offset;
     int64_t row_stride = 0;
@@ -46,17 +46,18 @@ class WarpTiles {
                          int64_t, int64_t, int64_t>;
   enum class Matrices { kByRows, kTransposed };
 
-  Place PlaceOf(EmitState& state, const TileParts& parts, const Read& read, TileAxis rows,
-                TileAxis columns) const;
+  Location Locate(EmitState& state, const TileParts& parts, const Read& read, TileAxis rows,
+                  TileAxis columns) const;
   std::vector<IrValue> Fragment(EmitState& state, const TileParts& parts,
-                                const TileOperand& operand, const Place& place);
-  std::vector<IrValue> Load(EmitState& state, const TileOperand& operand, const Place& place) const;
+                                const TileOperand& operand, const Location& location);
+  std::vector<IrValue> Load(EmitState& state, const TileOperand& operand,
+                            const Location& location) const;
   std::optional<Matrices> AsMatrices(EmitState& state, const TileOperand& operand,
-                                     const Place& place) const;
+                                     const Location& location) const;
   std::vector<IrValue> LoadMatrices(EmitState& state, const TileOperand& operand,
-                                    const Place& place, Matrices order) const;
+                                    const Location& location, Matrices order) const;
   std::vector<IrValue> LoadElements(EmitState& state, const TileOperand& operand,
-                                    const Place& place) const;
+                                    const Location& location) const;
 
   std::set<TensorId> shared_;  // tensors in shared memory
   // Digits of the lane's number in the current phase.

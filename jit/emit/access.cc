@@ -16,7 +16,7 @@
 namespace tunec::jit {
 namespace {
 
-struct Place {
+struct Location {
   TensorId tensor;
   LinearIndex offset;                     // in elements of the storage
   const IndexExpr* expression = nullptr;  // the expression that the offset evaluates
@@ -24,19 +24,19 @@ struct Place {
 
 class Reader {
  public:
-  Reader(EmitState& state, Place place, Condition guard, double outside)
+  Reader(EmitState& state, Location location, Condition guard, double outside)
       : state_(state),
         b_(state.builder),
-        place_(std::move(place)),
+        location_(std::move(location)),
         guard_(guard),
         outside_(outside),
-        tensor_(state.tensor(place_.tensor)),
-        storage_(state.storage[place_.tensor]) {}
+        tensor_(state.tensor(location_.tensor)),
+        storage_(state.storage[location_.tensor]) {}
 
   IrValue Read() {
     // The key of a value that all lanes share does not contain the mask of running lanes. It
     // contains the mask if possibly no lane runs, because the load is then conditional.
-    const bool shared = place_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
+    const bool shared = location_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
                         !state_.lanes.conditional;
     const LoadKey key = Key(shared, 0);
     if (const auto it = state_.loads.find(key); it != state_.loads.end()) return it->second;
@@ -52,11 +52,11 @@ class Reader {
  private:
   /// Returns the key of the element `distance` after this one.
   LoadKey Key(bool shared, int64_t distance) const {
-    return {.root = state_.Root(place_.tensor),
-            .terms = place_.offset.terms,
-            .constant = place_.offset.constant + distance,
-            .lane_factor = place_.offset.lane_factor,
-            .per_lane = place_.offset.per_lane,
+    return {.root = state_.Root(location_.tensor),
+            .terms = location_.offset.terms,
+            .constant = location_.offset.constant + distance,
+            .lane_factor = location_.offset.lane_factor,
+            .per_lane = location_.offset.per_lane,
             .guard = guard_.value,
             .mask = shared ? nullptr : state_.lanes.mask,
             .outside = outside_,
@@ -66,17 +66,17 @@ class Reader {
   /// Returns the number of copies of the code whose elements are loaded at once; 0 for no
   /// transposed block. Nothing may write between the reads of these copies.
   int TransposedCopies() const {
-    const LinearIndex& offset = place_.offset;
+    const LinearIndex& offset = location_.offset;
     const bool apart = offset.per_lane == nullptr && std::abs(offset.lane_factor) > 1;
-    if (place_.expression == nullptr || !apart || !storage_.invariant) return 0;
+    if (location_.expression == nullptr || !apart || !storage_.invariant) return 0;
     if (guard_.kind != Condition::Kind::kAlways || state_.lanes.mask != nullptr) return 0;
-    return CopiesThatReadNeighbours(state_, *place_.expression, offset);
+    return CountNeighbourCopies(state_, *location_.expression, offset);
   }
 
   void LoadTransposed(int copies) {
     std::vector<IrValue> rows;
     for (int lane = 0; lane < state_.lanes.width; ++lane) {
-      LinearIndex row = place_.offset;
+      LinearIndex row = location_.offset;
       row.constant += lane * row.lane_factor;
       row.lane_factor = 0;
       const IrValue address = state_.index.Address(storage_.base, row, size());
@@ -100,13 +100,13 @@ class Reader {
   }
 
   IrValue Load() {
-    if (place_.offset.IsUniform()) return LoadShared();
+    if (location_.offset.IsUniform()) return LoadShared();
     const IrValue mask = Mask();
-    if (place_.offset.lane_factor == 1 && place_.offset.per_lane == nullptr)
+    if (location_.offset.lane_factor == 1 && location_.offset.per_lane == nullptr)
       return LoadContiguous(mask);
-    if (mask == nullptr && place_.offset.per_lane == nullptr) {
-      if (place_.offset.lane_factor == -1) return LoadReversed();
-      if (place_.offset.lane_factor == 2) return LoadEverySecond();
+    if (mask == nullptr && location_.offset.per_lane == nullptr) {
+      if (location_.offset.lane_factor == -1) return LoadReversed();
+      if (location_.offset.lane_factor == 2) return LoadEverySecond();
     }
     if (mask == nullptr) {
       if (const std::optional<int64_t> apart = TwoRowsApart()) return LoadTwoRows(*apart);
@@ -124,7 +124,7 @@ class Reader {
 
   /// Loads one element for all lanes (or outside of vector loops).
   IrValue LoadShared() {
-    IrValue address = state_.index.Address(storage_.base, place_.offset, size());
+    IrValue address = state_.index.Address(storage_.base, location_.offset, size());
     IrValue readable = nullptr;
     if (guard_.kind == Condition::Kind::kUniform) readable = guard_.value;
     if (guard_.kind == Condition::Kind::kLanes || state_.lanes.conditional) {
@@ -132,7 +132,7 @@ class Reader {
       readable = readable == nullptr ? any : b_.And(readable, any);
     }
     if (readable != nullptr) address = b_.Select(readable, address, SafeAddress());
-    const int64_t alignment = readable == nullptr ? LoadAlignment(place_.offset) : size();
+    const int64_t alignment = readable == nullptr ? LoadAlignment(location_.offset) : size();
     const IrValue value =
         b_.Load({element(), 1}, address, alignment, storage_.invariant && readable == nullptr);
     return guard_.kind == Condition::Kind::kLanes ? b_.Select(guard_.value, value, Outside())
@@ -144,21 +144,21 @@ class Reader {
   /// the merged load is known to be aligned.
   int64_t LoadAlignment(const LinearIndex& offset) {
     if (state_.machine.VectorAlignment() == 1) return size();
-    return AlignmentOf(state_, place_.tensor, offset);
+    return AlignmentOf(state_, location_.tensor, offset);
   }
 
-  int64_t Alignment() { return AlignmentOf(state_, place_.tensor, place_.offset); }
+  int64_t Alignment() { return AlignmentOf(state_, location_.tensor, location_.offset); }
 
   IrValue LoadContiguous(IrValue mask) {
     const IrType type{element(), state_.lanes.width};
-    const IrValue address = state_.index.Address(storage_.base, place_.offset, size());
+    const IrValue address = state_.index.Address(storage_.base, location_.offset, size());
     if (mask == nullptr) return b_.Load(type, address, Alignment(), storage_.invariant);
     return b_.MaskedLoad(type, address, Alignment(), mask, b_.Splat(Outside(), type.lanes));
   }
 
   IrValue LoadReversed() {
     const int width = state_.lanes.width;
-    LinearIndex last = place_.offset;
+    LinearIndex last = location_.offset;
     last.constant -= width - 1;
     const IrValue address = state_.index.Address(storage_.base, last, size());
     const IrValue value = b_.Load({element(), width}, address, size());
@@ -170,11 +170,11 @@ class Reader {
   /// Loads two overlapping vectors that end exactly at the last element read.
   IrValue LoadEverySecond() {
     const int width = state_.lanes.width;
-    LinearIndex second = place_.offset;
+    LinearIndex second = location_.offset;
     second.constant += width - 1;
     const IrType type{element(), width};
     const IrValue a =
-        b_.Load(type, state_.index.Address(storage_.base, place_.offset, size()), size());
+        b_.Load(type, state_.index.Address(storage_.base, location_.offset, size()), size());
     const IrValue b = b_.Load(type, state_.index.Address(storage_.base, second, size()), size());
     std::vector<int> lanes(width);
     for (int i = 0; i < width; ++i) lanes[i] = 2 * i < width ? 2 * i : width + 2 * i - (width - 1);
@@ -185,8 +185,8 @@ class Reader {
   /// neighbours of the other. Two lanes are rejected: each row has a single element, which is not a
   /// vector.
   std::optional<int64_t> TwoRowsApart() {
-    if (place_.offset.per_lane == nullptr) return std::nullopt;
-    const std::vector<int64_t> lanes = b_.ConstantLanes(state_.index.LanePart(place_.offset));
+    if (location_.offset.per_lane == nullptr) return std::nullopt;
+    const std::vector<int64_t> lanes = b_.ConstantLanes(state_.index.LanePart(location_.offset));
     if (lanes.size() < 4) return std::nullopt;
     for (size_t i = 2; i < lanes.size(); ++i) {
       if (lanes[i] != lanes[i - 2] + 1) return std::nullopt;
@@ -196,8 +196,8 @@ class Reader {
 
   IrValue LoadTwoRows(int64_t apart) {
     const int half = state_.lanes.width / 2;
-    LinearIndex row = place_.offset;
-    row.constant += b_.ConstantLanes(state_.index.LanePart(place_.offset)).front();
+    LinearIndex row = location_.offset;
+    row.constant += b_.ConstantLanes(state_.index.LanePart(location_.offset)).front();
     row.lane_factor = 0;
     row.per_lane = nullptr;
     const auto load = [&] {
@@ -217,7 +217,7 @@ class Reader {
 
   IrValue LoadGathered(IrValue mask) {
     const int width = state_.lanes.width;
-    const IrValue pointers = LanePointers(state_, storage_.base, place_.offset, size());
+    const IrValue pointers = LanePointers(state_, storage_.base, location_.offset, size());
     if (mask == nullptr) mask = b_.MaskOfFirst(width, width);
     return b_.Gather({element(), width}, pointers, size(), mask, b_.Splat(Outside(), width));
   }
@@ -236,7 +236,7 @@ class Reader {
  private:
   EmitState& state_;
   Builder& b_;
-  Place place_;
+  Location location_;
   Condition guard_;
   double outside_;
   const Tensor& tensor_;
@@ -247,19 +247,19 @@ constexpr int64_t kLeastStreamed = 16;  // bytes of the smallest vector that byp
 
 class Writer {
  public:
-  Writer(EmitState& state, Place place, IrValue value, bool non_temporal)
+  Writer(EmitState& state, Location location, IrValue value, bool non_temporal)
       : state_(state),
         b_(state.builder),
-        place_(std::move(place)),
+        location_(std::move(location)),
         non_temporal_(non_temporal),
-        tensor_(state.tensor(place_.tensor)),
-        storage_(state.storage[place_.tensor]),
+        tensor_(state.tensor(location_.tensor)),
+        storage_(state.storage[location_.tensor]),
         value_(ToMemory(b_, value, tensor_.type)) {}
 
   Status Write() {
-    if (place_.offset.IsUniform()) return StoreShared();
+    if (location_.offset.IsUniform()) return StoreShared();
     value_ = b_.Splat(value_, state_.lanes.width);
-    if (place_.offset.lane_factor == 1 && place_.offset.per_lane == nullptr) {
+    if (location_.offset.lane_factor == 1 && location_.offset.per_lane == nullptr) {
       StoreContiguous();
     } else {
       StoreScattered();
@@ -283,22 +283,23 @@ class Writer {
                     "lanes of a vector loop write one element of {} under a condition",
                     tensor_.name);
       return EmitWhen(state_, b_.Any(lanes.mask), [&]() -> Status {
-        b_.Store(value_, Address(place_.offset), size());
+        b_.Store(value_, Address(location_.offset), size());
         return {};
       });
     }
     const int last = (lanes.active > 0 ? lanes.active : lanes.width) - 1;
-    b_.Store(varies ? b_.Extract(value_, last) : value_, Address(place_.offset), size());
+    b_.Store(varies ? b_.Extract(value_, last) : value_, Address(location_.offset), size());
     return {};
   }
 
   void StoreContiguous() {
-    const IrValue address = Address(place_.offset);
-    int64_t align = AlignmentOf(state_, place_.tensor, place_.offset);
+    const IrValue address = Address(location_.offset);
+    int64_t align = AlignmentOf(state_, location_.tensor, location_.offset);
     if (state_.lanes.mask != nullptr)
       return b_.MaskedStore(value_, address, align, state_.lanes.mask);
     const int64_t bytes = size() * state_.lanes.width;
-    const int64_t multiple = std::gcd(state_.index.Multiple(place_.offset) * size(), int64_t{64});
+    const int64_t multiple =
+        std::gcd(state_.index.Multiple(location_.offset) * size(), int64_t{64});
     if (non_temporal_ && state_.target_alignment > 0)
       align = std::gcd(state_.target_alignment, multiple);
     // LLVM splits the store of a vector into aligned parts; the parts of one cache line are written
@@ -312,24 +313,24 @@ class Writer {
     const int width = state_.lanes.width;
     const LaneContext& lanes = state_.lanes;
     const bool known = lanes.mask == nullptr || lanes.active > 0;
-    if (known && place_.offset.per_lane == nullptr) {
+    if (known && location_.offset.per_lane == nullptr) {
       // A scalar store per lane was faster than the scatter instruction on every measured core.
       for (int i = 0; i < (lanes.active > 0 ? lanes.active : width); ++i) {
-        LinearIndex offset = place_.offset;
+        LinearIndex offset = location_.offset;
         offset.constant += offset.lane_factor * i;
         offset.lane_factor = 0;
         b_.Store(b_.Extract(value_, i), Address(offset), size());
       }
       return;
     }
-    const IrValue pointers = Reader::LanePointers(state_, storage_.base, place_.offset, size());
+    const IrValue pointers = Reader::LanePointers(state_, storage_.base, location_.offset, size());
     b_.Scatter(value_, pointers, size(),
                lanes.mask == nullptr ? b_.MaskOfFirst(width, width) : lanes.mask);
   }
 
   EmitState& state_;
   Builder& b_;
-  Place place_;
+  Location location_;
   bool non_temporal_;
   const Tensor& tensor_;
   const TensorStorage& storage_;
@@ -362,16 +363,17 @@ Result<IrValue> EmitRead(EmitState& state, const Read& read) {
     return state.builder.Select(guard.value, value, OutsideValue(state, read));
   }
   const IndexExpr& offset = state.analysis.offsets.at(&read);
-  Place place{read.tensor, EmitOffset(state, read.tensor, offset), &offset};
+  Location location{read.tensor, EmitOffset(state, read.tensor, offset), &offset};
   state.machine.NameAccess(state.builder, state.statement, state.tensor(read.tensor).name);
-  return Reader(state, std::move(place), guard, read.guard ? read.guard->outside : 0).Read();
+  return Reader(state, std::move(location), guard, read.guard ? read.guard->outside : 0).Read();
 }
 
 Result<IrValue> EmitOldValue(EmitState& state, const Write& write) {
   if (state.InSlots(write.tensor)) return ReadSlots(state, write.tensor, write.index);
-  Place place{write.tensor, EmitOffset(state, write.tensor, state.analysis.offsets.at(&write))};
+  Location location{write.tensor,
+                    EmitOffset(state, write.tensor, state.analysis.offsets.at(&write))};
   state.machine.NameAccess(state.builder, state.statement, state.tensor(write.tensor).name);
-  return Reader(state, std::move(place), Condition{}, 0).Read();
+  return Reader(state, std::move(location), Condition{}, 0).Read();
 }
 
 Status EmitWrite(EmitState& state, const Write& write, IrValue value, bool non_temporal) {
@@ -382,9 +384,10 @@ Status EmitWrite(EmitState& state, const Write& write, IrValue value, bool non_t
   const TensorId root = state.Root(write.tensor);
   state.ForgetLoadsOf(root);
   state.machine.ForgetOperands();
-  Place place{write.tensor, EmitOffset(state, write.tensor, state.analysis.offsets.at(&write))};
+  Location location{write.tensor,
+                    EmitOffset(state, write.tensor, state.analysis.offsets.at(&write))};
   state.machine.NameAccess(state.builder, state.statement, state.tensor(write.tensor).name);
-  return Writer(state, std::move(place), value, non_temporal).Write();
+  return Writer(state, std::move(location), value, non_temporal).Write();
 }
 
 }  // namespace tunec::jit

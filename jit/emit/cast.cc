@@ -38,8 +38,8 @@ IrValue NarrowToOdd(Builder& b, IrValue value) {
   const IrValue bits = b.Bitcast(value, Element::kI64);
   const IrValue lost = b.And(bits, b.IntLike(bits, (int64_t{1} << 29) - 1));
   const IrValue sticky = b.ZeroExtend(b.Cmp(Compare::kNe, lost, b.IntLike(bits, 0)), Element::kI64);
-  const IrValue kept = b.And(bits, b.IntLike(bits, ~((int64_t{1} << 29) - 1)));
-  const IrValue odd = b.Or(kept, b.Shl(sticky, b.IntLike(bits, 29)));
+  const IrValue high_bits = b.And(bits, b.IntLike(bits, ~((int64_t{1} << 29) - 1)));
+  const IrValue odd = b.Or(high_bits, b.Shl(sticky, b.IntLike(bits, 29)));
   const IrValue is_nan = b.Cmp(Compare::kFunordered, value, value);
   return b.FloatTruncate(b.Select(is_nan, value, b.Bitcast(odd, Element::kF64)), Element::kF32);
 }

@@ -2,7 +2,7 @@
 
 namespace tunec::jit {
 
-Condition NonNegative(EmitState& state, const LinearIndex& value, Interval bounds) {
+Condition EmitNonNegative(EmitState& state, const LinearIndex& value, Interval bounds) {
   if (bounds.lo >= 0) return {};
   if (bounds.hi < 0) return {Condition::Kind::kNever, state.builder.Bool(false)};
   Builder& b = state.builder;
@@ -21,7 +21,7 @@ Condition EmitCondition(EmitState& state, const std::vector<IndexExpr>& nonnegat
   Condition all;
   for (const IndexExpr& expr : nonnegative) {
     const LinearIndex value = state.index.Evaluate(expr);
-    Condition one = NonNegative(state, value, state.index.Bounds(expr, value));
+    Condition one = EmitNonNegative(state, value, state.index.Bounds(expr, value));
     if (one.kind == Kind::kNever) return one;
     if (one.kind == Kind::kAlways) continue;
     all.value = all.kind == Kind::kAlways ? one.value : state.builder.And(all.value, one.value);

@@ -73,7 +73,7 @@ Interval ValuesOf(EmitState& state, const Loop& loop) {
 
 /// Emits constant iterations; if the real bounds are narrower, each copy is under a condition.
 Status EmitUnrolled(EmitState& state, const Loop& loop) {
-  const LinearIndex lower = GreatestOf(state, loop.lower);
+  const LinearIndex lower = EmitGreatest(state, loop.lower);
   const LinearIndex upper = state.index.Sum(lower, ExtentFrom(state, lower, loop.upper));
   const Interval from = state.index.Bounds(lower);
   const Interval to = state.index.Bounds(upper);
@@ -88,8 +88,8 @@ Status EmitUnrolled(EmitState& state, const Loop& loop) {
     const LinearIndex above = state.index.Sum(value, lower, -1);  // i - lower >= 0
     LinearIndex below = state.index.Sum(upper, value, -1);        // upper - 1 - i >= 0
     below.constant -= 1;
-    const Condition a = NonNegative(state, above, state.index.Bounds(above));
-    const Condition b = NonNegative(state, below, state.index.Bounds(below));
+    const Condition a = EmitNonNegative(state, above, state.index.Bounds(above));
+    const Condition b = EmitNonNegative(state, below, state.index.Bounds(below));
     if (a.kind == Condition::Kind::kNever || b.kind == Condition::Kind::kNever) continue;
     IrValue condition = a.value;
     if (b.value != nullptr)
@@ -113,7 +113,7 @@ LinearIndex Plus(LinearIndex index, int64_t constant) {
 
 /// Emits a loop of `unroll` copies, then a loop of single iterations for the remainder.
 Status EmitSerial(EmitState& state, const Loop& loop) {
-  const LinearIndex lower = GreatestOf(state, loop.lower);
+  const LinearIndex lower = EmitGreatest(state, loop.lower);
   const LinearIndex extent = ExtentFrom(state, lower, loop.upper);
   const LinearIndex upper = state.index.Sum(lower, extent);
   if (!lower.IsUniform() || !upper.IsUniform())
@@ -179,7 +179,7 @@ LinearIndex Extreme(EmitState& state, const std::vector<LinearIndex>& values, bo
 
 }  // namespace
 
-LinearIndex GreatestOf(EmitState& state, const std::vector<IndexExpr>& bounds) {
+LinearIndex EmitGreatest(EmitState& state, const std::vector<IndexExpr>& bounds) {
   std::vector<LinearIndex> values;
   for (const IndexExpr& bound : bounds) values.push_back(state.index.Evaluate(bound));
   return Extreme(state, values, true);

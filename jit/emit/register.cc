@@ -9,17 +9,17 @@
 namespace tunec::jit {
 namespace {
 
-struct SlotPlace {
+struct SlotLocation {
   int64_t row = 0;     // number of slots before this row's first slot
   int64_t first = 0;   // element of the last dimension that lane 0 accesses
   int64_t extent = 1;  // extent of the last dimension
   bool shared = true;  // one element for all lanes
 };
 
-SlotPlace Locate(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index) {
+SlotLocation Locate(EmitState& state, TensorId tensor, const std::vector<IndexExpr>& index) {
   const std::vector<int64_t>& shape = state.tensor(tensor).shape;
   const int lanes = state.analysis.registers[tensor].slot_lanes;
-  SlotPlace place;
+  SlotLocation location;
   int64_t row = 0;
   for (size_t d = 0; d < index.size(); ++d) {
     const LinearIndex at = state.index.Evaluate(index[d]);
@@ -29,12 +29,12 @@ SlotPlace Locate(EmitState& state, TensorId tensor, const std::vector<IndexExpr>
       row = row * shape[d] + at.constant;
       continue;
     }
-    place.first = at.constant;
-    place.extent = shape[d];
-    place.shared = at.lane_factor == 0;
+    location.first = at.constant;
+    location.extent = shape[d];
+    location.shared = at.lane_factor == 0;
   }
-  place.row = row * CeilDivide(place.extent, lanes);
-  return place;
+  location.row = row * CeilDivide(location.extent, lanes);
+  return location;
 }
 
 class Slots {
@@ -46,20 +46,20 @@ class Slots {
         lanes_(state.analysis.registers[tensor].slot_lanes),
         type_{ComputeElement(state.tensor(tensor).type), lanes_} {}
 
-  IrValue Read(const SlotPlace& place) {
-    const int64_t slot = place.row + place.first / lanes_;
-    const int at = static_cast<int>(place.first % lanes_);
-    if (place.shared) return b_.Extract(Get(slot), at);
+  IrValue Read(const SlotLocation& location) {
+    const int64_t slot = location.row + location.first / lanes_;
+    const int at = static_cast<int>(location.first % lanes_);
+    if (location.shared) return b_.Extract(Get(slot), at);
     const int width = state_.lanes.width;
     if (at == 0 && width == lanes_) return Get(slot);
     IrValue result = nullptr;
-    for (int64_t s = slot; (s - place.row) * lanes_ < std::min(place.first + width, place.extent);
-         ++s) {
+    for (int64_t s = slot;
+         (s - location.row) * lanes_ < std::min(location.first + width, location.extent); ++s) {
       std::vector<int> part(width, -1);
       std::vector<int> blend(width);
       for (int i = 0; i < width; ++i) {
-        const bool here = place.row + (place.first + i) / lanes_ == s;
-        if (here) part[i] = static_cast<int>((place.first + i) % lanes_);
+        const bool here = location.row + (location.first + i) / lanes_ == s;
+        if (here) part[i] = static_cast<int>((location.first + i) % lanes_);
         blend[i] = here ? width + i : i;
       }
       const IrValue value = Widened(Shuffled(Get(s), part), width);
@@ -68,23 +68,23 @@ class Slots {
     return result;
   }
 
-  void Write(const SlotPlace& place, IrValue value) {
-    const int64_t slot = place.row + place.first / lanes_;
-    const int at = static_cast<int>(place.first % lanes_);
+  void Write(const SlotLocation& location, IrValue value) {
+    const int64_t slot = location.row + location.first / lanes_;
+    const int at = static_cast<int>(location.first % lanes_);
     const LaneContext& context = state_.lanes;
-    if (place.shared) return WriteShared(slot, at, value);
+    if (location.shared) return WriteShared(slot, at, value);
     const int width = context.width;
     value = b_.Splat(value, width);
     const int64_t touched = state_.storage[tensor_].touched;
-    const bool rest_unused = context.active > 0 && place.first + context.active >= touched;
+    const bool rest_unused = context.active > 0 && location.first + context.active >= touched;
     const bool all = context.mask == nullptr || rest_unused;
     if (at == 0 && width == lanes_) {
       Set(slot, all ? value : b_.Select(context.mask, value, Get(slot)));
       return;
     }
-    for (int64_t s = slot; (s - place.row) * lanes_ < std::min(place.first + width, place.extent);
-         ++s)
-      WritePart(place, s, value);
+    for (int64_t s = slot;
+         (s - location.row) * lanes_ < std::min(location.first + width, location.extent); ++s)
+      WritePart(location, s, value);
   }
 
   void Forget() {
@@ -106,23 +106,23 @@ class Slots {
   /// Writes a target that all lanes share: the value of the last running lane stays.
   void WriteShared(int64_t slot, int at, IrValue value) {
     const LaneContext& context = state_.lanes;
-    IrValue keep = nullptr;
+    IrValue any_running = nullptr;
     if (b_.LanesOf(value) > 1)
       value = b_.Extract(value, (context.active > 0 ? context.active : context.width) - 1);
-    if (context.mask != nullptr && context.active == 0) keep = b_.Any(context.mask);
-    if (keep != nullptr) value = b_.Select(keep, value, b_.Extract(Get(slot), at));
+    if (context.mask != nullptr && context.active == 0) any_running = b_.Any(context.mask);
+    if (any_running != nullptr) value = b_.Select(any_running, value, b_.Extract(Get(slot), at));
     Set(slot, lanes_ == 1 ? value : b_.Insert(Get(slot), value, at));
   }
 
   /// Writes the lanes of `value` that are in slot s.
-  void WritePart(const SlotPlace& place, int64_t s, IrValue value) {
+  void WritePart(const SlotLocation& location, int64_t s, IrValue value) {
     const LaneContext& context = state_.lanes;
     std::vector<int> from(lanes_, -1);
     std::vector<int64_t> here(lanes_, 0);
     for (int i = 0; i < context.width; ++i) {
       const bool runs = context.active == 0 || i < context.active;
-      if (!runs || place.row + (place.first + i) / lanes_ != s) continue;
-      const int lane = static_cast<int>((place.first + i) % lanes_);
+      if (!runs || location.row + (location.first + i) / lanes_ != s) continue;
+      const int lane = static_cast<int>((location.first + i) % lanes_);
       from[lane] = i;
       here[lane] = 1;
     }

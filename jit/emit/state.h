@@ -152,7 +152,7 @@ Status EmitNode(EmitState& state, const NestNode& node);
 Status EmitLoop(EmitState& state, const Loop& loop);
 Status EmitVectorLoop(EmitState& state, const Loop& loop);
 /// Returns the greatest of the lower bounds.
-LinearIndex GreatestOf(EmitState& state, const std::vector<IndexExpr>& bounds);
+LinearIndex EmitGreatest(EmitState& state, const std::vector<IndexExpr>& bounds);
 /// Returns the least of the upper bounds, minus `lower`. Common terms cancel, so that the result
 /// for min(32*t + 32, N) - 32*t has the known bound 32.
 LinearIndex ExtentFrom(EmitState& state, const LinearIndex& lower,
@@ -171,7 +171,7 @@ struct Condition {
 };
 /// Returns the condition that all expressions are >= 0.
 Condition EmitCondition(EmitState& state, const std::vector<IndexExpr>& nonnegative);
-Condition NonNegative(EmitState& state, const LinearIndex& value, Interval bounds);
+Condition EmitNonNegative(EmitState& state, const LinearIndex& value, Interval bounds);
 
 // --- stores (store.cc, reduce.cc) ---
 Status EmitStore(EmitState& state, const Store& store);

@@ -15,9 +15,9 @@ namespace tunec::jit {
 namespace {
 
 // A swizzle in elements of a tensor; all of its numbers are powers of two.
-class Places {
+class ElementSwizzle {
  public:
-  Places(const Swizzle& swizzle, int64_t element_bytes)
+  ElementSwizzle(const Swizzle& swizzle, int64_t element_bytes)
       : chunk_(Swizzle::kChunkBytes / element_bytes),
         chunks_(swizzle.chunks),
         row_(swizzle.row_bytes / element_bytes) {}
@@ -51,14 +51,14 @@ class Places {
   const int64_t row_;  // in elements
 };
 
-class Moving {
+class SwizzledOffsets {
  public:
-  Moving(EmitState& state, TensorId root)
+  SwizzledOffsets(EmitState& state, TensorId root)
       : state_(state),
         index_(state.index),
         root_(root),
-        places_(state.storage[root].swizzle,
-                static_cast<int64_t>(SizeOf(state.tensor(root).type))) {}
+        swizzle_(state.storage[root].swizzle,
+                 static_cast<int64_t>(SizeOf(state.tensor(root).type))) {}
 
   LinearIndex Of(const LinearIndex& offset) {
     const SwizzleKey key{root_,           offset.terms,      offset.constant, offset.lane_factor,
@@ -74,13 +74,13 @@ class Moving {
     first.lane_factor = 0;
     const int width = state_.lanes.width;
     const bool in_one_chunk = offset.lane_factor == 1 && offset.per_lane == nullptr &&
-                              width <= places_.chunk() && index_.Multiple(first) % width == 0;
+                              width <= swizzle_.chunk() && index_.Multiple(first) % width == 0;
     LinearIndex moved;
     if (in_one_chunk) {
       moved = Of(first);
       moved.lane_factor = 1;
     } else {
-      moved.per_lane = places_.Of(state_.builder, index_.Vector(offset, Element::kI64));
+      moved.per_lane = swizzle_.Of(state_.builder, index_.Vector(offset, Element::kI64));
     }
     return moved;
   }
@@ -88,7 +88,7 @@ class Moving {
   LinearIndex Uniform(const LinearIndex& offset) {
     LinearIndex moved;
     if (offset.IsConstant() && offset.constant >= 0) {
-      moved.constant = places_.Of(offset.constant);
+      moved.constant = swizzle_.Of(offset.constant);
       return moved;
     }
     LinearIndex rest = offset;
@@ -96,9 +96,9 @@ class Moving {
     const int64_t multiple = index_.Multiple(rest);
     const int64_t apart = multiple & -multiple;  // the greatest power of two that divides it
     const int64_t low = apart == 0 ? 0 : FloorModulo(offset.constant, apart);
-    if (low == 0) return New(offset, places_.Of(state_.builder, index_.Scalar(offset)));
-    const int64_t moved_low = places_.Of(low);
-    const int64_t chunk = places_.ChunkBits(moved_low);
+    if (low == 0) return New(offset, swizzle_.Of(state_.builder, index_.Scalar(offset)));
+    const int64_t moved_low = swizzle_.Of(low);
+    const int64_t chunk = swizzle_.ChunkBits(moved_low);
     rest.constant = offset.constant - low;
     if (low == chunk) {
       const IrValue of_rest = index_.Scalar(Of(rest));
@@ -112,14 +112,14 @@ class Moving {
 
   // Creates the index of a mapped offset, whose value is `value`.
   LinearIndex New(const LinearIndex& offset, IrValue value) {
-    const int64_t multiple = std::gcd(index_.Multiple(offset), places_.chunk());
-    return index_.NewValue(value, places_.Of(index_.Bounds(offset)), multiple);
+    const int64_t multiple = std::gcd(index_.Multiple(offset), swizzle_.chunk());
+    return index_.NewValue(value, swizzle_.Of(index_.Bounds(offset)), multiple);
   }
 
   EmitState& state_;
   IndexEmitter& index_;
   const TensorId root_;
-  const Places places_;
+  const ElementSwizzle swizzle_;
 };
 
 }  // namespace
@@ -130,7 +130,8 @@ LinearIndex EmitOffset(EmitState& state, TensorId tensor, const IndexExpr& expre
 
 LinearIndex EmitOffset(EmitState& state, TensorId tensor, const LinearIndex& offset) {
   const TensorId root = state.Root(tensor);
-  return state.storage[root].swizzle.Moves() ? Moving(state, root).Of(offset) : offset;
+  return state.storage[root].swizzle.MovesChunks() ? SwizzledOffsets(state, root).Of(offset)
+                                                   : offset;
 }
 
 }  // namespace tunec::jit

@@ -50,7 +50,7 @@ IrValue Concatenate(Builder& b, IrValue first, IrValue second) {
 
 }  // namespace
 
-int CopiesThatReadNeighbours(EmitState& state, const IndexExpr& offset, const LinearIndex& here) {
+int CountNeighbourCopies(EmitState& state, const IndexExpr& offset, const LinearIndex& here) {
   constexpr int kFewest = 4;  // with fewer copies, a gather is as fast
   if (state.unrolled.empty() || state.lanes.width < kFewest) return 0;
   const UnrolledLoop& loop = state.unrolled.back();

@@ -11,7 +11,7 @@ namespace tunec::jit {
 /// consecutive offsets starting at `here`. `here` is the offset in the current copy. The result is
 /// a power of two, at most the lanes of the inner vector loop; 0 if there are fewer than 4 such
 /// copies.
-int CopiesThatReadNeighbours(EmitState& state, const IndexExpr& offset, const LinearIndex& here);
+int CountNeighbourCopies(EmitState& state, const IndexExpr& offset, const LinearIndex& here);
 
 /// Transposes a block of vectors, one per row. Requires: the number of rows and the row length are
 /// powers of two, and a row is not longer than the number of rows.

@@ -18,14 +18,15 @@ class VectorLoop {
     if (state_.lanes.width != 1)
       return Fail(ErrorCode::kUnsupported, "vector loop {} is inside another vector loop",
                   state_.nest.variables[loop_.var]);
-    lower_ = GreatestOf(state_, loop_.lower);
+    lower_ = EmitGreatest(state_, loop_.lower);
     extent_ = ExtentFrom(state_, lower_, loop_.upper);
     upper_ = state_.index.Sum(lower_, extent_);
     length_ = state_.index.Bounds(extent_);
     length_.hi = std::min(length_.hi, plan_.most_iterations);
     if (length_.hi <= 0) return {};
     if (length_.lo > 0) return EmitNonEmpty();
-    const Condition runs = NonNegative(state_, Plus(extent_, -1), {length_.lo - 1, length_.hi - 1});
+    const Condition runs =
+        EmitNonNegative(state_, Plus(extent_, -1), {length_.lo - 1, length_.hi - 1});
     return EmitWhen(state_, runs.value, [&] { return EmitNonEmpty(); });
   }
 
@@ -61,7 +62,8 @@ class VectorLoop {
         LinearIndex inside = Plus(left, -1);  // left - 1 - lane >= 0
         inside.lane_factor = -1;
         lanes.mask =
-            NonNegative(state_, inside, {left_bounds.lo - plan_.lanes, left_bounds.hi - 1}).value;
+            EmitNonNegative(state_, inside, {left_bounds.lo - plan_.lanes, left_bounds.hi - 1})
+                .value;
       }
     }
     LinearIndex variable = base;
@@ -126,7 +128,7 @@ class VectorLoop {
     const LinearIndex left = state_.index.Sum(upper_, end, -1);
     if (left.IsConstant()) return EmitChunk(end, left, {left.constant, left.constant}, 0);
     const Interval bounds{0, lanes - 1};
-    const Condition some = NonNegative(state_, Plus(left, -1), {-1, lanes - 2});
+    const Condition some = EmitNonNegative(state_, Plus(left, -1), {-1, lanes - 2});
     return EmitWhen(state_, some.value, [&] { return EmitChunk(end, left, {1, bounds.hi}, 0); });
   }
 
@@ -167,10 +169,10 @@ class VectorLoop {
 Status EmitVectorLoop(EmitState& state, const Loop& loop) {
   if (state.analysis.vector_loops.at(&loop).lanes > 1) return VectorLoop(state, loop).Emit();
   // At most one iteration runs, so no loop is emitted: register tensors need a constant index.
-  const LinearIndex lower = GreatestOf(state, loop.lower);
+  const LinearIndex lower = EmitGreatest(state, loop.lower);
   LinearIndex last = ExtentFrom(state, lower, loop.upper);
   last.constant -= 1;
-  const Condition runs = NonNegative(state, last, state.index.Bounds(last));
+  const Condition runs = EmitNonNegative(state, last, state.index.Bounds(last));
   const auto once = [&] {
     state.index.Bind(loop.var, lower);
     return EmitBody(state, loop.body);

@@ -44,22 +44,22 @@ Angle ReduceNear(Builder& b, IrValue x) {
 }
 
 /// A number below 2^128, in two words.
-struct Wide {
+struct WideNumber {
   IrValue high;
   IrValue low;
 };
 
 /// Emits the angle m * 2^e in quadrants, modulo 4, times 2^126. Requires: -12 <= e.
-Wide Quadrants(Builder& b, IrValue m, IrValue e) {
+WideNumber Quadrants(Builder& b, IrValue m, IrValue e) {
   static const IrType kWord{Element::kI64, 1};
   std::array<int64_t, kTwoOverPiBits.size()> words{};
   for (size_t i = 0; i < words.size(); ++i) words[i] = static_cast<int64_t>(kTwoOverPiBits[i]);
   const IrValue table = b.SafeConstant(b.IntVector(Element::kI64, words));
-  // The required bits of the table begin at bit `wanted`. Loads begin at a whole byte, the first
+  // The required bits of the table begin at bit `begin_bit`. Loads begin at a whole byte, the first
   // one at or after this bit, so the product is shifted to the left by `spare` bits.
-  const IrValue wanted = b.Sub(b.I64(kFractionBits - 190), e);
-  const IrValue first = b.And(b.Add(wanted, b.I64(7)), b.I64(-8));
-  const IrValue spare = b.Sub(first, wanted);
+  const IrValue begin_bit = b.Sub(b.I64(kFractionBits - 190), e);
+  const IrValue first = b.And(b.Add(begin_bit, b.I64(7)), b.I64(-8));
+  const IrValue spare = b.Sub(first, begin_bit);
   const IrValue at = b.Offset(table, b.LShr(first, b.I64(3)));
   const IrValue word0 = b.Load(kWord, at, 1);
   const IrValue word1 = b.Load(kWord, b.Offset(at, b.I64(8)), 1);
@@ -79,7 +79,7 @@ Angle ReduceFar(Builder& b, IrValue x) {
   const IrValue implicit = b.I64(int64_t{1} << 52);
   const IrValue m = b.Or(b.And(bits, b.Sub(implicit, b.I64(1))), implicit);
   const IrValue e = b.SMax(b.Sub(exponent, b.I64(1075)), b.I64(-12));
-  const Wide wide = Quadrants(b, m, e);
+  const WideNumber wide = Quadrants(b, m, e);
   IrValue quadrant = b.LShr(b.Add(wide.high, b.I64(int64_t{1} << 61)), b.I64(62));
   const IrValue above = b.Sub(wide.high, b.Shl(quadrant, b.I64(62)));  // signed
   const IrValue below = b.SignedToFloat(b.LShr(wide.low, b.I64(1)), Element::kF64);
@@ -99,7 +99,7 @@ Angle ReduceFarLanes(Builder& b, IrValue x) {
   const int lanes = b.LanesOf(x);
   if (lanes == 1) return ReduceFar(b, x);
   const int64_t bytes = int64_t{8} * lanes;
-  const IrValue rests = b.BriefStackBytes(2 * bytes);
+  const IrValue rests = b.ScratchStackBytes(2 * bytes);
   const IrValue quadrants = b.Offset(rests, b.I64(bytes));
   b.Store(x, rests, 8);
   const IrBlock before = b.CurrentBlock();
@@ -108,9 +108,9 @@ Angle ReduceFarLanes(Builder& b, IrValue x) {
   b.SetBlock(loop);
   const IrValue at = b.Phi({Element::kI64, 1});
   b.AddIncoming(at, b.I64(0), before);
-  const IrValue place = b.Offset(rests, at);
-  const Angle one = ReduceFar(b, b.Load({Element::kF64, 1}, place, 8));
-  b.Store(one.rest, place, 8);
+  const IrValue address = b.Offset(rests, at);
+  const Angle one = ReduceFar(b, b.Load({Element::kF64, 1}, address, 8));
+  b.Store(one.rest, address, 8);
   b.Store(one.quadrant, b.Offset(quadrants, at), 8);
   const IrValue next = b.Add(at, b.I64(8));
   b.AddIncoming(at, next, loop);

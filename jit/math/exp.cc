@@ -84,13 +84,13 @@ const ExpConstants& ConstantsOf(Builder& b, IrValue like) {
 }
 
 // The parts of x = n*ln 2 + r.
-struct Reduced {
+struct ReducedArgument {
   IrValue shifted;  // n in its low bits
   IrValue n;
   IrValue r;
 };
 
-Reduced Reduce(Builder& b, IrValue x, const ExpConstants& c) {
+ReducedArgument Reduce(Builder& b, IrValue x, const ExpConstants& c) {
   const IrValue shifted = b.Fma(x, b.Like(x, kLog2e), b.Like(x, c.magic));
   const IrValue n = b.FSub(shifted, b.Like(x, c.magic));
   const IrValue r = b.Fma(n, b.Like(x, -c.ln2_high), x);
@@ -98,7 +98,7 @@ Reduced Reduce(Builder& b, IrValue x, const ExpConstants& c) {
 }
 
 // Splits x*y = n*ln 2 + r. The product is not rounded before n*ln 2 is subtracted.
-Reduced ReduceProduct(Builder& b, IrValue x, IrValue y, const ExpConstants& c) {
+ReducedArgument ReduceProduct(Builder& b, IrValue x, IrValue y, const ExpConstants& c) {
   const IrValue shifted = b.Fma(b.FMul(x, b.Like(x, kLog2e)), y, b.Like(x, c.magic));
   const IrValue n = b.FSub(shifted, b.Like(x, c.magic));
   const IrValue r = b.Fma(x, y, b.FMul(n, b.Like(x, -c.ln2_high)));
@@ -134,7 +134,7 @@ IrValue SingleExcess(Builder& b, IrValue r) {
   return b.Fma(b.FMul(square, square), far, near);
 }
 
-LiftedExp Lifted(Builder& b, const Reduced& reduced, const ExpConstants& c) {
+LiftedExp Lifted(Builder& b, const ReducedArgument& reduced, const ExpConstants& c) {
   const IrValue r = reduced.r;
   const bool single = b.TypeOf(r).element == Element::kF32;
   const IrValue excess = single ? SingleExcess(b, r) : b.Fma(b.FMul(r, r), ExpTail(b, r), r);
@@ -142,7 +142,7 @@ LiftedExp Lifted(Builder& b, const Reduced& reduced, const ExpConstants& c) {
 }
 
 ExpParts SplitExp(Builder& b, IrValue x, const ExpConstants& c) {
-  const Reduced reduced = Reduce(b, x, c);
+  const ReducedArgument reduced = Reduce(b, x, c);
   return {reduced.shifted, reduced.n, ExpOf(b, reduced.r)};
 }
 
@@ -191,7 +191,7 @@ IrValue EmitExpm1(Builder& b, IrValue x) {
   const IrValue high = b.Like(x, c.far_above);
   IrValue within = b.Select(b.Cmp(Compare::kFgt, low, x), low, x);  // NaN stays
   within = b.Select(b.Cmp(Compare::kFlt, high, within), high, within);
-  const Reduced reduced = Reduce(b, within, c);
+  const ReducedArgument reduced = Reduce(b, within, c);
   const IrValue r = reduced.r;
   const IrValue q = b.FMul(r, b.Fma(r, ExpTail(b, r), b.Like(x, 1)));
   const IrValue half_power = PowerOf(b, reduced.shifted, -1, c);
@@ -207,7 +207,7 @@ LiftedExp EmitLiftedExp(Builder& b, IrValue x) {
 
 LiftedExp EmitLiftedExp(Builder& b, IrValue x, IrValue y, std::optional<IrValue> y_low) {
   const ExpConstants& c = ConstantsOf(b, x);
-  Reduced reduced = ReduceProduct(b, x, y, c);
+  ReducedArgument reduced = ReduceProduct(b, x, y, c);
   if (y_low) reduced.r = b.Fma(x, *y_low, reduced.r);
   return Lifted(b, reduced, c);
 }

@@ -12,7 +12,7 @@ int64_t ThreadsOf(const PhaseLaunch& launch) {
 int64_t WarpsOf(const PhaseLaunch& launch) { return CeilDivide(ThreadsOf(launch), kWarpThreads); }
 
 std::optional<Occupancy> OccupancyOf(const PhaseLaunch& launch, const Accelerator& device) {
-  if (launch.registers == 0 || !KnowsLimits(device)) return std::nullopt;
+  if (launch.registers == 0 || !HasKnownLimits(device)) return std::nullopt;
   return OccupancyOf(BlockUse{.threads = ThreadsOf(launch),
                               .registers = launch.registers,
                               .shared_bytes = launch.shared_bytes},

@@ -31,10 +31,10 @@ double OperationsOf(const Store& store, Contraction contraction) {
   return operations;
 }
 
-class Counting {
+class WorkCounter {
  public:
   // `copied` has the tensors that asynchronous copies fill.
-  Counting(const LoopNest& nest, const Phase& phase, const std::set<TensorId>& copied)
+  WorkCounter(const LoopNest& nest, const Phase& phase, const std::set<TensorId>& copied)
       : nest_(nest), copied_(copied), launch_(LaunchOf(phase)) {
     SampleInstances(phase.body, nest.variables.size(),
                     [&](const SampledStore& sampled) { See(sampled); });
@@ -140,7 +140,7 @@ std::vector<PhaseWork> CountPhaseWork(const LoopNest& mapped) {
   ForEach<AsyncCopy>(mapped, [&](const AsyncCopy& copy) { copied.insert(copy.to.tensor); });
   const LoopNest nest = PlainCopies(mapped);  // plain stores, because only stores are counted
   std::vector<PhaseWork> works;
-  for (const Phase& phase : nest.phases) works.push_back(Counting(nest, phase, copied).work());
+  for (const Phase& phase : nest.phases) works.push_back(WorkCounter(nest, phase, copied).work());
   return works;
 }
 

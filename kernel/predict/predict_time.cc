@@ -16,20 +16,21 @@ constexpr double kLoadsInFlight = 4;     // loads in flight of one thread
 constexpr double kCopiedShare = 0.5;     // share of shared storage being filled; the rest is read
 constexpr double kTensorCores = 4;       // tensor cores of a processor, each fed by its own warps
 
-struct Part {
+struct BoundSeconds {
   TimeBound bound = TimeBound::kLaunch;
   double seconds = 0;
 };
 
 // One start of a phase.
-struct Start {
+struct PhaseStart {
   double blocks = 0;
   double most_blocks = 0;  // most blocks of one processor
   double warps = 0;        // warps that one processor runs at once
   double waves = 0;
 };
 
-Start StartOf(const PhaseLaunch& launch, const Occupancy& occupancy, const Accelerator& device) {
+PhaseStart StartOf(const PhaseLaunch& launch, const Occupancy& occupancy,
+                   const Accelerator& device) {
   const int64_t blocks = launch.Blocks() / launch.waves;
   const int64_t most = CeilDivide(blocks, device.processors);
   return {.blocks = static_cast<double>(blocks),
@@ -40,8 +41,8 @@ Start StartOf(const PhaseLaunch& launch, const Occupancy& occupancy, const Accel
 
 // Returns the time to issue `operations` of one block. A warp with fewer than 32 threads takes as
 // long as a full warp.
-Part Issue(double operations, const Start& start, const PhaseLaunch& launch,
-           const Accelerator& device) {
+BoundSeconds Issue(double operations, const PhaseStart& start, const PhaseLaunch& launch,
+                   const Accelerator& device) {
   const double idle =
       static_cast<double>(WarpsOf(launch) * kWarpThreads) / static_cast<double>(ThreadsOf(launch));
   const auto lanes = static_cast<double>(device.multiply_adds);
@@ -53,7 +54,8 @@ Part Issue(double operations, const Start& start, const PhaseLaunch& launch,
 
 // Returns the time of the tiles in `work`, which is the work of `blocks` blocks. One warp keeps one
 // tensor core busy.
-Part Tiles(const PhaseWork& work, double blocks, const Start& start, const Accelerator& device) {
+BoundSeconds Tiles(const PhaseWork& work, double blocks, const PhaseStart& start,
+                   const Accelerator& device) {
   const auto clocks = [&](double products, int64_t rate) {
     return products / static_cast<double>(rate > 0 ? rate : device.multiply_adds);
   };
@@ -67,7 +69,7 @@ Part Tiles(const PhaseWork& work, double blocks, const Start& start, const Accel
 }
 
 // Returns the time to move `bytes` of one start through L2.
-Part L2(double bytes, const Start& start, const Accelerator& device) {
+BoundSeconds L2(double bytes, const PhaseStart& start, const Accelerator& device) {
   const double of_all = bytes / (kL2Share * static_cast<double>(device.bytes_per_second));
   const double of_one = start.most_blocks * bytes / start.blocks /
                         (kProcessorBytes * static_cast<double>(device.clock_hertz));
@@ -84,7 +86,7 @@ double WaitsOf(const PhaseWork& work, const PhaseLaunch& launch) {
   return loads + std::max(1.0, work.copied_bytes / blocks / in_flight);
 }
 
-bool KnowsRates(const Accelerator& device) {
+bool HasKnownRates(const Accelerator& device) {
   return device.multiply_adds > 0 && device.bytes_per_second > 0 && device.clock_hertz > 0;
 }
 
@@ -99,22 +101,22 @@ std::string_view Name(TimeBound bound) {
 std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunch& launch,
                                          const Accelerator& device) {
   const std::optional<Occupancy> occupancy = OccupancyOf(launch, device);
-  if (!occupancy || occupancy->blocks == 0 || !KnowsRates(device)) return std::nullopt;
+  if (!occupancy || occupancy->blocks == 0 || !HasKnownRates(device)) return std::nullopt;
   if (launch.Blocks() == 0) return PredictedTime{};
-  const Start start = StartOf(launch, *occupancy, device);
+  const PhaseStart start = StartOf(launch, *occupancy, device);
   const auto starts = static_cast<double>(launch.waves);
   const auto blocks = static_cast<double>(launch.Blocks());
   const auto threads = blocks * static_cast<double>(ThreadsOf(launch));
   // Spilled bytes are stored once and loaded once, at least.
   const double spilled = 2 * static_cast<double>(launch.spilled_bytes) * threads;
   const std::array parts = {
-      Part{TimeBound::kMemory,
-           work.memory_bytes / starts / static_cast<double>(device.bytes_per_second)},
+      BoundSeconds{TimeBound::kMemory,
+                   work.memory_bytes / starts / static_cast<double>(device.bytes_per_second)},
       L2((work.l2_bytes + spilled) / starts, start, device),
       Issue(work.operations / blocks, start, launch, device), Tiles(work, blocks, start, device),
-      Part{TimeBound::kLatency, start.waves * WaitsOf(work, launch) * kLoadClocks /
-                                    static_cast<double>(device.clock_hertz)}};
-  const Part& longest = *std::ranges::max_element(parts, {}, &Part::seconds);
+      BoundSeconds{TimeBound::kLatency, start.waves * WaitsOf(work, launch) * kLoadClocks /
+                                            static_cast<double>(device.clock_hertz)}};
+  const BoundSeconds& longest = *std::ranges::max_element(parts, {}, &BoundSeconds::seconds);
   return PredictedTime{
       .seconds = starts * (kLaunchSeconds + longest.seconds),
       .bound = longest.seconds < kLaunchSeconds ? TimeBound::kLaunch : longest.bound};
@@ -154,7 +156,7 @@ Result<double> PredictSeconds(const std::vector<PredictedPhase>& phases) {
 }
 
 Status CheckPredicts(const Accelerator& device) {
-  if (KnowsLimits(device) && KnowsRates(device)) return {};
+  if (HasKnownLimits(device) && HasKnownRates(device)) return {};
   return Fail(ErrorCode::kUnsupported, "no times are predicted: no GPU of {} is known",
               device.name);
 }

@@ -36,7 +36,7 @@ class WarpWalk {
         loops_(sampled.loops),
         point_(sampled.point.begin(), sampled.point.end()) {}
 
-  void OfThread(const std::array<int64_t, 3>& thread) {
+  void VisitThread(const std::array<int64_t, 3>& thread) {
     for (const RunningLoop& running : loops_) {
       if (!IsBlock(running.loop->kind)) continue;
       const int64_t number = thread.at(BlockAxis(running.loop->kind));
@@ -89,8 +89,8 @@ double SectorsPerElement(const Tensor& tensor, const std::vector<IndexExpr>& ind
   if (offset.UsesLoaded()) return 1;
   WarpWalk walk(offset, static_cast<int64_t>(SizeOf(tensor.type)), kSectorBytes, sampled);
   for (int64_t t = 0; t < std::min(kWarpThreads, launch.Threads()); ++t) {
-    walk.OfThread({t % launch.block[0], t / launch.block[0] % launch.block[1],
-                   t / (launch.block[0] * launch.block[1])});
+    walk.VisitThread({t % launch.block[0], t / launch.block[0] % launch.block[1],
+                      t / (launch.block[0] * launch.block[1])});
   }
   return walk.PiecesPerElement();
 }
@@ -100,7 +100,7 @@ double AccessesPerElement(const Tensor& tensor, const std::vector<IndexExpr>& in
   const IndexExpr offset = StorageOffset(tensor, index);
   if (offset.UsesLoaded()) return 1;
   WarpWalk walk(offset, static_cast<int64_t>(SizeOf(tensor.type)), kAccessBytes, sampled);
-  walk.OfThread({0, 0, 0});
+  walk.VisitThread({0, 0, 0});
   return walk.PiecesPerElement();
 }
 

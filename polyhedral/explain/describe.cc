@@ -85,7 +85,7 @@ Result<std::string> PrintFlow(const Dependences& dependences) {
   data.Begin();
   std::string text;
   for (size_t i = 0; i < data.storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.FindDependencesThrough(i));
     for (const Dependence& dependence : *through) {
       if (dependence.kind != DependenceKind::kFlow) continue;
       text += fmt::format("{}: {}\n", data.tensors[dependence.tensor].name,
@@ -113,7 +113,7 @@ Result<std::string> Describe(const Dependences& dependences, const ScheduleTree&
   }
   text += "dependences\n";
   for (size_t i = 0; i < data.storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.FindDependencesThrough(i));
     for (const Dependence& dependence : *through) {
       const bool own = dependence.from == dependence.to &&
                        IsReorderable(data.tensors, statements[dependence.from]);

@@ -73,7 +73,7 @@ isl::Map Overwritten(isl_ctx* ctx, const Statements& statements, const WrittenSt
 }
 
 // Keeps one entry for each pair: the one with the first reason.
-void KeepOne(std::vector<InstancePair>& pairs) {
+void RemoveDuplicates(std::vector<InstancePair>& pairs) {
   std::ranges::sort(pairs, [](const InstancePair& a, const InstancePair& b) {
     return std::tie(a.from, a.to, a.type, a.tensor) < std::tie(b.from, b.to, b.type, b.tensor);
   });
@@ -106,7 +106,7 @@ Result<std::vector<InstancePair>> PairsBetween(const Dependences& dependences,
                 "more than {} pairs of instances depend on each other: take fewer instances", most);
   };
   for (size_t i = 0; i < data.storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.FindDependencesThrough(i));
     for (const Dependence& dependence : *through) {
       if (dependence.from != from.statement || dependence.to != to.statement) continue;
       const isl::Map all(isl_map_intersect_range(
@@ -125,7 +125,7 @@ Result<std::vector<InstancePair>> PairsBetween(const Dependences& dependences,
       TUNEC_RETURN_IF_ERROR(collect(output, dependence.tensor, DependenceType::kOutput));
     }
   }
-  KeepOne(pairs);
+  RemoveDuplicates(pairs);
   return pairs;
 }
 
@@ -136,7 +136,7 @@ Result<bool> HasOtherPairs(const Dependences& dependences, const InstanceBox& fr
   const isl::Set sources = SetOf(ctx, from);
   const isl::Set sinks = SetOf(ctx, to);
   for (size_t i = 0; i < data.storages.size(); ++i) {
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.FindDependencesThrough(i));
     for (const Dependence& dependence : *through) {
       if (dependence.from != from.statement || dependence.to != to.statement) continue;
       isl_map* leaving = isl_map_intersect_domain(dependence.instances.copy(), sources.copy());

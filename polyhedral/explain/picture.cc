@@ -62,10 +62,10 @@ std::map<Key, int64_t> Number(const std::set<Key>& keys) {
   return numbers;
 }
 
-class Photographer {
+class PictureBuilder {
  public:
-  Photographer(const ScheduleTree& tree, const Dependences& dependences,
-               const std::vector<PictureView>& views, ReductionOrder order)
+  PictureBuilder(const ScheduleTree& tree, const Dependences& dependences,
+                 const std::vector<PictureView>& views, ReductionOrder order)
       : tree_(tree), dependences_(dependences), order_(order) {
     for (const PictureView& view : views) {
       Panel& panel = panels_.emplace_back();
@@ -124,7 +124,7 @@ class Photographer {
   bool IsCoarse(const Panel& panel, size_t entry) const;
   void FindOrder();
   Status FindArrows(size_t from, size_t to);
-  bool IsKept(const PictureArrow& arrow) const;
+  bool IsRespected(const PictureArrow& arrow) const;
   bool HasOwnStorage(const InstancePair& pair, const Panel& from, const Panel& to) const;
 
   const ScheduleTree& tree_;
@@ -136,7 +136,7 @@ class Photographer {
 
 // Finds all points of the box that satisfy the domain's conditions. Conditions on loaded values
 // count as satisfied.
-Status Photographer::FindPoints(Panel& panel) const {
+Status PictureBuilder::FindPoints(Panel& panel) const {
   const Statement& statement = StatementOf(panel);
   const std::vector<VarId>& axes = panel.shown.view.axes;
   const InstanceBox& box = panel.shown.box = Box(panel, false);
@@ -167,7 +167,7 @@ Status Photographer::FindPoints(Panel& panel) const {
 }
 
 // Returns whether the entry's value changes at some steps along an axis and not at others.
-bool Photographer::IsCoarse(const Panel& panel, size_t entry) const {
+bool PictureBuilder::IsCoarse(const Panel& panel, size_t entry) const {
   for (const VarId axis : panel.shown.view.axes) {
     bool changes = false, stays = false;
     for (size_t p = 0; p < panel.instances.size(); ++p) {
@@ -185,7 +185,7 @@ bool Photographer::IsCoarse(const Panel& panel, size_t entry) const {
 
 // Finds the tiles. Coarse loops that are directly nested make one level of tiles. Loops whose value
 // does not vary in the slice are ignored.
-void Photographer::FindTiles(Panel& panel) const {
+void PictureBuilder::FindTiles(Panel& panel) const {
   const size_t length = panel.line.entries.size();
   std::vector<size_t> ends;
   bool within = false;
@@ -213,7 +213,7 @@ void Photographer::FindTiles(Panel& panel) const {
 
 // Splits a point's time into three parts: up to the last wave loop, up to the last loop whose
 // iterations are tasks, and the rest without vector loops.
-void Photographer::FindOrder() {
+void PictureBuilder::FindOrder() {
   struct Parts {
     Key wave, task, step;
   };
@@ -227,7 +227,7 @@ void Photographer::FindOrder() {
       picture_.has_waves |= kind == LoopKind::kWave;
       picture_.has_vectors |= kind == LoopKind::kVector;
       if (kind == LoopKind::kWave) wave_end = e + 1;
-      if (kind == LoopKind::kVector || !RunsTogether(kind)) continue;
+      if (kind == LoopKind::kVector || !RunsConcurrently(kind)) continue;
       task_end = e + 1;
       picture_.has_tasks = true;
     }
@@ -262,7 +262,7 @@ void Photographer::FindOrder() {
 // Returns whether the source runs before the target. At the first entry that differs, the source
 // must have the lower value, and the entry must not be of a loop whose iterations run together.
 // Additions that may be permuted only must not be in different tasks or threads.
-bool Photographer::IsKept(const PictureArrow& arrow) const {
+bool PictureBuilder::IsRespected(const PictureArrow& arrow) const {
   const Panel& from = panels_[arrow.from_panel];
   const Key& before = from.times[arrow.from_point];
   const Key& after = panels_[arrow.to_panel].times[arrow.to_point];
@@ -270,16 +270,16 @@ bool Photographer::IsKept(const PictureArrow& arrow) const {
   for (size_t e = 0; e < std::min(before.size(), after.size()); ++e) {
     if (before[e] == after[e]) continue;
     const LoopKind kind = KindOf(from.line.entries[e]);
-    if (any_order) return kind == LoopKind::kVector || !RunsTogether(kind);
-    return before[e] < after[e] && !RunsTogether(kind);
+    if (any_order) return kind == LoopKind::kVector || !RunsConcurrently(kind);
+    return before[e] < after[e] && !RunsConcurrently(kind);
   }
   return false;
 }
 
 // Returns whether the pair is in different runs of a stage, which have separate storage, and is
 // related only by reuse of the storage.
-bool Photographer::HasOwnStorage(const InstancePair& pair, const Panel& from,
-                                 const Panel& to) const {
+bool PictureBuilder::HasOwnStorage(const InstancePair& pair, const Panel& from,
+                                   const Panel& to) const {
   if (pair.type != DependenceType::kAnti && pair.type != DependenceType::kOutput) return false;
   const auto stage = from.line.stages.find(pair.tensor);
   if (stage == from.line.stages.end() || !to.line.stages.contains(pair.tensor)) return false;
@@ -288,7 +288,7 @@ bool Photographer::HasOwnStorage(const InstancePair& pair, const Panel& from,
                      after.begin());
 }
 
-Status Photographer::FindArrows(size_t from, size_t to) {
+Status PictureBuilder::FindArrows(size_t from, size_t to) {
   const Panel& source = panels_[from];
   const Panel& target = panels_[to];
   const InstanceBox& sources = source.shown.box;
@@ -301,7 +301,7 @@ Status Photographer::FindArrows(size_t from, size_t to) {
     if (first == source.point_of.end() || second == target.point_of.end()) continue;
     if (HasOwnStorage(pair, source, target)) continue;
     PictureArrow arrow{from, first->second, to, second->second, pair.type};
-    arrow.kept = IsKept(arrow);
+    arrow.respected = IsRespected(arrow);
     picture_.arrows.push_back(arrow);
   }
   if (picture_.arrows.size() <= kMostArrows) return {};
@@ -312,7 +312,7 @@ Status Photographer::FindArrows(size_t from, size_t to) {
 
 Result<Picture> TakePicture(const ScheduleTree& tree, const Dependences& dependences,
                             const std::vector<PictureView>& views, ReductionOrder order) {
-  return Photographer(tree, dependences, views, order).Take();
+  return PictureBuilder(tree, dependences, views, order).Take();
 }
 
 }  // namespace tunec

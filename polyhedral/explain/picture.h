@@ -42,7 +42,7 @@ struct PictureArrow {
   size_t from_panel = 0, from_point = 0;
   size_t to_panel = 0, to_point = 0;
   DependenceType type = DependenceType::kFlow;
-  bool kept = true;  // the execution order respects the dependence
+  bool respected = true;  // the execution order respects the dependence
 };
 
 struct Picture {

@@ -117,27 +117,27 @@ void Conditions::Prove(const TreeNode& node) {
   }
 }
 
-std::vector<StatementId> Conditions::LiveBelow(const TreeNode& node) const {
+std::vector<StatementId> Conditions::FindLiveStatements(const TreeNode& node) const {
   std::vector<StatementId> statements = StatementsBelow(node);
   std::erase_if(statements, [&](StatementId s) { return dead_[s]; });
   return statements;
 }
 
 std::vector<IndexExpr> Conditions::Shared(const std::vector<StatementId>& statements,
-                                          const Wanted& wanted) const {
+                                          const Predicate& predicate) const {
   std::vector<IndexExpr> shared;
   if (statements.empty()) return shared;
   for (const IndexExpr& condition : conditions_[statements[0]]) {
     const bool everywhere = std::ranges::all_of(
         statements, [&](StatementId s) { return Contains(conditions_[s], condition); });
-    if (everywhere && wanted(condition)) shared.push_back(condition);
+    if (everywhere && predicate(condition)) shared.push_back(condition);
   }
   return shared;
 }
 
 std::vector<IndexExpr> Conditions::TakeShared(const std::vector<StatementId>& statements,
-                                              const Wanted& wanted) {
-  std::vector<IndexExpr> shared = Shared(statements, wanted);
+                                              const Predicate& predicate) {
+  std::vector<IndexExpr> shared = Shared(statements, predicate);
   for (const StatementId s : statements) {
     std::erase_if(conditions_[s],
                   [&](const IndexExpr& condition) { return Contains(shared, condition); });
@@ -145,8 +145,8 @@ std::vector<IndexExpr> Conditions::TakeShared(const std::vector<StatementId>& st
   return shared;
 }
 
-void Conditions::TakeImplied(const TreeNode& node, const IndexExpr& by) {
-  for (const StatementId s : LiveBelow(node)) {
+void Conditions::RemoveImplied(const TreeNode& node, const IndexExpr& by) {
+  for (const StatementId s : FindLiveStatements(node)) {
     std::erase_if(conditions_[s], [&](const IndexExpr& condition) {
       return BoundsOf(Simplify(condition - by, Ranges()), Ranges()).lo >= 0;
     });
@@ -202,7 +202,7 @@ Bounds Conditions::TakeBounds(const TreeNode& node) {
     return condition.Coefficient(loop) != 0 && !rest.Uses(loop) && IsKnown(rest) &&
            (!constant || rest.IsConstant());
   };
-  const std::vector<StatementId> live = LiveBelow(node);
+  const std::vector<StatementId> live = FindLiveStatements(node);
   Bounds bounds;
   const std::vector<IndexExpr> shared = TakeShared(live, bounds_it);
   for (const IndexExpr& condition : shared) Narrow(loop, condition, bounds);
@@ -210,9 +210,9 @@ Bounds Conditions::TakeBounds(const TreeNode& node) {
   return bounds;
 }
 
-std::optional<Interval> Conditions::CleanRange(const TreeNode& node) const {
+std::optional<Interval> Conditions::FindUnconditionalRange(const TreeNode& node) const {
   Interval clean = ranges_[node.loop];
-  for (const StatementId s : LiveBelow(node)) {
+  for (const StatementId s : FindLiveStatements(node)) {
     for (const IndexExpr& condition : conditions_[s]) {
       if (!condition.Uses(node.loop)) continue;
       const int64_t coefficient = condition.Coefficient(node.loop);
@@ -230,7 +230,7 @@ std::optional<Interval> Conditions::CleanRange(const TreeNode& node) const {
 }
 
 // Returns a condition in the worst case of the loops that are not known yet.
-IndexExpr Conditions::AtWorst(const IndexExpr& condition) const {
+IndexExpr Conditions::WorstCase(const IndexExpr& condition) const {
   IndexExpr worst(condition.constant());
   for (const IndexTerm& term : condition.terms()) {
     const IndexExpr alone = Alone(term);
@@ -239,14 +239,14 @@ IndexExpr Conditions::AtWorst(const IndexExpr& condition) const {
   return worst;
 }
 
-SlantedConditions Conditions::SlantedBelow(const TreeNode& node,
-                                           const std::vector<VarId>& asking) const {
+SlantedConditions Conditions::FindSlantedConditions(const TreeNode& node,
+                                                    const std::vector<VarId>& asking) const {
   SlantedConditions slanted;
-  for (const StatementId s : LiveBelow(node)) {
+  for (const StatementId s : FindLiveStatements(node)) {
     for (const IndexExpr& condition : conditions_[s]) {
       const bool asked = std::ranges::any_of(asking, [&](VarId v) { return condition.Uses(v); });
       if (!asked || condition.UsesLoaded()) continue;
-      IndexExpr worst = AtWorst(condition);
+      IndexExpr worst = WorstCase(condition);
       std::vector<VarId> used;
       worst.CollectVars(used);
       const bool varies = std::ranges::any_of(

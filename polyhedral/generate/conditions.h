@@ -38,7 +38,7 @@ constexpr bool HasConstantBounds(LoopKind kind) { return NumbersTasks(kind) || I
 /// must outlive the object.
 class Conditions {
  public:
-  using Wanted = std::function<bool(const IndexExpr&)>;
+  using Predicate = std::function<bool(const IndexExpr&)>;
 
   /// Makes the conditions at the root, where no loop is known: iterators are within their extents
   /// and in the domain, and each loop equals its scheduled value.
@@ -67,16 +67,16 @@ class Conditions {
   /// not live there.
   void Prove(const TreeNode& node);
   /// Returns the statements below a node that have instances here, in order.
-  std::vector<StatementId> LiveBelow(const TreeNode& node) const;
+  std::vector<StatementId> FindLiveStatements(const TreeNode& node) const;
 
-  /// Returns the conditions that satisfy `wanted` and that all the statements have. TakeShared also
-  /// removes these conditions from the statements.
+  /// Returns the conditions that satisfy `predicate` and that all the statements have. TakeShared
+  /// also removes these conditions from the statements.
   std::vector<IndexExpr> Shared(const std::vector<StatementId>& statements,
-                                const Wanted& wanted) const;
+                                const Predicate& predicate) const;
   std::vector<IndexExpr> TakeShared(const std::vector<StatementId>& statements,
-                                    const Wanted& wanted);
+                                    const Predicate& predicate);
   /// Removes, from all statements below the node, the conditions that `by` >= 0 implies.
-  void TakeImplied(const TreeNode& node, const IndexExpr& by);
+  void RemoveImplied(const TreeNode& node, const IndexExpr& by);
 
   /// Removes the conditions that bound this loop and that all statements below the loop have.
   /// Narrows the loop's range by these conditions. Returns the bounds that are not constant.
@@ -84,12 +84,13 @@ class Conditions {
 
   /// Returns the values of the loop for which no condition below can fail, if the conditions limit
   /// the loop to an interval. The interval is empty if there are no such values.
-  std::optional<Interval> CleanRange(const TreeNode& loop) const;
+  std::optional<Interval> FindUnconditionalRange(const TreeNode& loop) const;
 
   /// Returns conditions that use a loop of `asking` and that also depend on variables outside
   /// `loop`. They describe the start and end of a skewed domain, which no constant bounds. In each
   /// condition, loops that are not known yet are replaced by their worst case.
-  SlantedConditions SlantedBelow(const TreeNode& loop, const std::vector<VarId>& asking) const;
+  SlantedConditions FindSlantedConditions(const TreeNode& loop,
+                                          const std::vector<VarId>& asking) const;
 
   /// Returns whether two of the conditions are never true together.
   bool Contradict(const std::vector<IndexExpr>& conditions) const;
@@ -97,7 +98,7 @@ class Conditions {
  private:
   void Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds);
   void AddImpliedBounds(VarId loop, const std::vector<StatementId>& live, Bounds& bounds);
-  IndexExpr AtWorst(const IndexExpr& condition) const;
+  IndexExpr WorstCase(const IndexExpr& condition) const;
 
   const ScheduleTree* tree_;
   IdVector<VarId, Interval> ranges_;                  // per loop

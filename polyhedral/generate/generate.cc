@@ -65,7 +65,7 @@ bool Generator::IsInChain(const TreeNode& node, bool among_threads) const {
 
 Body Generator::Generate(const TreeNode& node, Context context) {
   context.conditions.Prove(node);
-  const std::vector<StatementId> live = context.conditions.LiveBelow(node);
+  const std::vector<StatementId> live = context.conditions.FindLiveStatements(node);
   if (live.empty()) return {};
   const bool among_threads = std::exchange(context.among_threads, false);
   if (IsInChain(node, among_threads)) return GenerateKind(node, std::move(context));
@@ -92,7 +92,7 @@ Body Generator::GenerateKind(const TreeNode& node, Context context) {
     case TreeNode::Kind::kLeaf: {
       if (context.end != nullptr) return CombineParts(*this, context);
       Body leaf = GenerateLeaf(tree, node.statement, context);
-      if (context.parts != nullptr) KeepParts(*this, node.statement, context, leaf);
+      if (context.parts != nullptr) RedirectWrites(*this, node.statement, context, leaf);
       return leaf;
     }
     case TreeNode::Kind::kAlloc: {

@@ -87,8 +87,8 @@ Body DivideTasks(Generator& generator, const TreeNode& node, Context context);
 /// threads combine their parts of shared reductions.
 Body GenerateThreads(Generator& generator, const TreeNode& node, Context context);
 /// If the context has `parts`, redirects the writes of a statement's leaf to the thread's own part.
-void KeepParts(const Generator& generator, StatementId statement, const Context& context,
-               Body& leaf);
+void RedirectWrites(const Generator& generator, StatementId statement, const Context& context,
+                    Body& leaf);
 /// Returns the code for the context's `end`, in place of the leaf.
 Body CombineParts(Generator& generator, const Context& context);
 

@@ -14,7 +14,8 @@ std::vector<Interval> Parts(const TreeLoop& loop, const TreeNode& node,
                             const Conditions& conditions) {
   const Interval whole = conditions.range(node.loop);
   std::set<int64_t> begins(loop.cuts.begin(), loop.cuts.end());
-  const std::optional<Interval> clean = loop.isolate ? conditions.CleanRange(node) : std::nullopt;
+  const std::optional<Interval> clean =
+      loop.isolate ? conditions.FindUnconditionalRange(node) : std::nullopt;
   if (clean && clean->lo <= clean->hi) begins.insert({clean->lo, clean->hi + 1});
   std::vector<Interval> parts = {whole};
   for (const int64_t begin : begins) {
@@ -28,8 +29,8 @@ std::vector<Interval> Parts(const TreeLoop& loop, const TreeNode& node,
 // Generates a node twice: for the case that all conditions are true, and for the other case. For a
 // power of two beyond all values, floor(c / power) is 0 if c >= 0 and -1 otherwise. The sum over
 // all conditions is therefore negative exactly if a condition fails.
-Body FullApart(Generator& generator, const TreeNode& node, const Context& context,
-               const std::vector<IndexExpr>& conditions) {
+Body GenerateFullApart(Generator& generator, const TreeNode& node, const Context& context,
+                       const std::vector<IndexExpr>& conditions) {
   int64_t power = 1;
   for (const IndexExpr& condition : conditions) {
     const Interval bounds = BoundsOf(condition, context.conditions.Ranges());
@@ -42,7 +43,7 @@ Body FullApart(Generator& generator, const TreeNode& node, const Context& contex
   for (const IndexExpr& condition : conditions) {
     full.nonnegative.push_back(context.conditions.ToNest(condition));
     failing -= IndexExpr::FloorDiv(full.nonnegative.back(), power);
-    inside.conditions.TakeImplied(node, condition);
+    inside.conditions.RemoveImplied(node, condition);
   }
   full.body = generator.Generate(node, std::move(inside));
   other.nonnegative.push_back(std::move(failing));
@@ -67,11 +68,11 @@ Body GenerateInside(Generator& generator, const TreeNode& node, Context context)
     return generator.Generate(child, std::move(context));
   }
   if (!loop.isolate) asking.push_back(node.loop);
-  const SlantedConditions slanted = context.conditions.SlantedBelow(node, asking);
+  const SlantedConditions slanted = context.conditions.FindSlantedConditions(node, asking);
   const bool contradict = context.conditions.Contradict(slanted.open);
   if (slanted.fails || contradict) context.undecided = asking;
   if (slanted.open.empty() || contradict) return generator.Generate(child, std::move(context));
-  return FullApart(generator, child, context, slanted.open);
+  return GenerateFullApart(generator, child, context, slanted.open);
 }
 
 // Generates the only iteration of a part of a loop, inside an If with the loop's bounds.

@@ -157,7 +157,7 @@ std::vector<ThreadPart> PartsBelow(Generator& generator, const TreeNode& node,
   std::set<TensorId> inside;
   CollectAllocated(node, inside);
   std::vector<ThreadPart> parts;
-  for (const StatementId s : conditions.LiveBelow(node)) {
+  for (const StatementId s : conditions.FindLiveStatements(node)) {
     const Statement& statement = tree.statements[s];
     const bool of_thread = std::ranges::any_of(
         statement.writes, [&](const Write& write) { return inside.contains(write.tensor); });
@@ -227,11 +227,11 @@ Body Publish(Generator& generator, const ThreadPart& part) {
   const Index thread = ByAxis(generator, [&](size_t axis) {
     return in_chain(axis) ? generator.Thread(axis) : IndexExpr(0);
   });
-  Index place;
+  Index index;
   for (const VarId loop : part.chain) {
     const size_t axis = AxisOf(generator.tree, loop);
     const bool grouped = Sums(part, loop) && axis == kAlongX;
-    place.push_back(grouped ? IndexExpr::FloorDiv(generator.Thread(axis), part.group)
+    index.push_back(grouped ? IndexExpr::FloorDiv(generator.Thread(axis), part.group)
                             : generator.Thread(axis));
   }
   Body body;
@@ -239,7 +239,7 @@ Body Publish(Generator& generator, const ThreadPart& part) {
     Store store = StoreOf(generator, part, ".parts");
     store.reads = {{part.own[k], thread, {}}};
     store.values = {Expr::Read(0, generator.tensors[part.own[k]].type)};
-    store.writes = {{part.parts[k], place}};
+    store.writes = {{part.parts[k], index}};
     body.push_back(NestNode{std::move(store)});
   }
   if (part.group > 1) {
@@ -316,8 +316,8 @@ Body GenerateThreads(Generator& generator, const TreeNode& node, Context context
   return begin;
 }
 
-void KeepParts(const Generator& generator, StatementId statement, const Context& context,
-               Body& leaf) {
+void RedirectWrites(const Generator& generator, StatementId statement, const Context& context,
+                    Body& leaf) {
   const auto part = std::ranges::find(*context.parts, statement, &ThreadPart::statement);
   if (part == context.parts->end()) return;
   const Index thread = OfThread(generator, *part, context.conditions);
@@ -337,18 +337,18 @@ Body CombineParts(Generator& generator, const Context& context) {
     ReduceFrom(generator, part, part.own, OfThread(generator, part, context.conditions), store);
     return BodyOf(std::move(store));
   }
-  Index place;
+  Index index;
   std::vector<std::pair<VarId, int64_t>> loops;  // over the parts
   for (const VarId loop : part.chain) {
     const int64_t left = PartsAlong(generator, part, loop);
     if (!Sums(part, loop) || left == 1) {
-      place.push_back(*context.conditions.value(loop));
+      index.push_back(*context.conditions.value(loop));
       continue;
     }
     loops.emplace_back(generator.NewVariable(tree.loops[loop].name + ".part"), left);
-    place.push_back(IndexExpr::Var(loops.back().first));
+    index.push_back(IndexExpr::Var(loops.back().first));
   }
-  ReduceFrom(generator, part, part.parts, place, store);
+  ReduceFrom(generator, part, part.parts, index, store);
   Body body = BodyOf(std::move(store));
   for (size_t i = loops.size(); i-- > 0;) {
     const auto [variable, left] = loops[i];

@@ -9,7 +9,7 @@ namespace {
 
 // Returns the access's position in its instance. Writes are in the order of their numbers, and the
 // reads for a write have the position before the write.
-size_t PlaceOf(const Access& access) { return 2 * access.turn + (access.writes ? 1 : 0); }
+size_t PositionOf(const Access& access) { return 2 * access.turn + (access.writes ? 1 : 0); }
 
 isl::Map MapOf(isl_ctx* ctx, const LaneOrder& order, const WrittenStorage& storage,
                const Access& access) {
@@ -33,12 +33,12 @@ bool Meet(const LaneOrder& order, const isl::Map& a, const isl::Map& b) {
 
 }  // namespace
 
-bool KeepTurns(isl_ctx* ctx, StatementId id, const LaneOrder& order,
-               const WrittenStorage& storage) {
+bool LanesKeepOrder(isl_ctx* ctx, StatementId id, const LaneOrder& order,
+                    const WrittenStorage& storage) {
   for (const Access& a : storage.accesses) {
     for (const Access& b : storage.accesses) {
       if (a.statement != id || b.statement != id || !(a.writes || b.writes)) continue;
-      if (PlaceOf(a) < PlaceOf(b)) continue;
+      if (PositionOf(a) < PositionOf(b)) continue;
       if (Meet(order, MapOf(ctx, order, storage, a), MapOf(ctx, order, storage, b))) return false;
     }
   }

@@ -18,6 +18,7 @@ struct LaneOrder {
 /// element of the storage, of which one writes, the access of the earlier lane must have the
 /// earlier turn. Every such pair counts as a dependence. Requires: the statement's effects are
 /// conditional. Returns false if isl's quota is used up.
-bool KeepTurns(isl_ctx* ctx, StatementId id, const LaneOrder& order, const WrittenStorage& storage);
+bool LanesKeepOrder(isl_ctx* ctx, StatementId id, const LaneOrder& order,
+                    const WrittenStorage& storage);
 
 }  // namespace tunec

@@ -27,7 +27,7 @@ namespace tunec {
 namespace {
 
 // One question about one dependence.
-struct Asked {
+struct DependenceQuestion {
   const OrderQuestion& question;
   const Dependence& dependence;
   const isl::Set& differences;  // differences of the times of its ends
@@ -55,12 +55,12 @@ class OrderCheck {
                     const std::string& what) const;
   Status ExpectZero(const isl::Set& differences, size_t entry, const Dependence& dependence,
                     const std::string& what) const;
-  Status Answer(const StaysInRun& run, const Asked& asked) const;
-  Status Answer(const StaysInThread& thread, const Asked& asked) const;
-  Status Answer(const RunsForward& forward, const Asked& asked) const;
-  Status Answer(const IsCopiedAhead& ahead, const Asked& asked) const;
-  Status Answer(const IsNotCarried& loop, const Asked& asked) const;
-  bool TakesTurns(VarId loop, const Asked& asked) const;
+  Status Answer(const StaysInRun& run, const DependenceQuestion& asked) const;
+  Status Answer(const StaysInThread& thread, const DependenceQuestion& asked) const;
+  Status Answer(const RunsForward& forward, const DependenceQuestion& asked) const;
+  Status Answer(const IsCopiedAhead& ahead, const DependenceQuestion& asked) const;
+  Status Answer(const IsNotCarried& loop, const DependenceQuestion& asked) const;
+  bool TakesTurns(VarId loop, const DependenceQuestion& asked) const;
 
   isl_ctx* ctx_;
   const ProofInput& input_;
@@ -189,13 +189,13 @@ Status OrderCheck::ExpectZero(const isl::Set& differences, size_t entry,
   return ExpectNone(down, dependence, what);
 }
 
-Status OrderCheck::Answer(const StaysInRun&, const Asked& asked) const {
+Status OrderCheck::Answer(const StaysInRun&, const DependenceQuestion& asked) const {
   if (asked.dependence.kind != DependenceKind::kFlow) return {};
   const isl::Set escaping(isl_set_subtract(asked.differences.copy(), asked.together.copy()));
   return ExpectNone(escaping, asked.dependence, "a value passes between runs of the stage");
 }
 
-Status OrderCheck::Answer(const StaysInThread&, const Asked& asked) const {
+Status OrderCheck::Answer(const StaysInThread&, const DependenceQuestion& asked) const {
   for (size_t axis = 0; axis < kThreadAxes; ++axis) {
     TUNEC_RETURN_IF_ERROR(ExpectZero(asked.together, length_ + axis, asked.dependence,
                                      "storage of one thread holds accesses"));
@@ -204,7 +204,7 @@ Status OrderCheck::Answer(const StaysInThread&, const Asked& asked) const {
 }
 
 // Checks that every difference is lexicographically positive.
-Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
+Status OrderCheck::Answer(const RunsForward&, const DependenceQuestion& asked) const {
   isl::Set prefix = asked.together;
   for (size_t i = 0; i < length_; ++i) {
     const auto dimension = static_cast<unsigned>(i);
@@ -217,7 +217,7 @@ Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
 
 // Checks that a copy which starts some iterations ahead does not need a value that an iteration in
 // between writes.
-Status OrderCheck::Answer(const IsCopiedAhead& ahead, const Asked& asked) const {
+Status OrderCheck::Answer(const IsCopiedAhead& ahead, const DependenceQuestion& asked) const {
   const TreeLoop& loop = tree_.loops[ahead.loop];
   const isl::Set near(isl_set_upper_bound_si(asked.together.copy(), isl_dim_set,
                                              static_cast<unsigned>(asked.question.depth),
@@ -226,7 +226,7 @@ Status OrderCheck::Answer(const IsCopiedAhead& ahead, const Asked& asked) const 
                     fmt::format("pipelined loop {} copies accesses", loop.name));
 }
 
-Status OrderCheck::Answer(const IsNotCarried& asks, const Asked& asked) const {
+Status OrderCheck::Answer(const IsNotCarried& asks, const DependenceQuestion& asked) const {
   if (TakesTurns(asks.loop, asked)) return {};
   const TreeLoop& loop = tree_.loops[asks.loop];
   return ExpectZero(asked.together, asked.question.depth, asked.dependence,
@@ -234,7 +234,7 @@ Status OrderCheck::Answer(const IsNotCarried& asks, const Asked& asked) const {
 }
 
 // Returns whether the lanes run each write of the statement in turn.
-bool OrderCheck::TakesTurns(VarId loop, const Asked& asked) const {
+bool OrderCheck::TakesTurns(VarId loop, const DependenceQuestion& asked) const {
   const StatementId id = asked.dependence.from;
   const Statement& statement = input_.statements[id];
   if (tree_.loops[loop].kind != LoopKind::kVector || id != asked.dependence.to ||
@@ -242,7 +242,7 @@ bool OrderCheck::TakesTurns(VarId loop, const Asked& asked) const {
     return false;
   }
   const auto storage = std::ranges::find(storages_, asked.dependence.tensor, &WrittenStorage::home);
-  return KeepTurns(ctx_, id, {statement, times_[id], asked.question.depth}, *storage);
+  return LanesKeepOrder(ctx_, id, {statement, times_[id], asked.question.depth}, *storage);
 }
 
 Status OrderCheck::CheckDependence(const Dependence& dependence) const {
@@ -251,7 +251,8 @@ Status OrderCheck::CheckDependence(const Dependence& dependence) const {
   isl::Set differences = Differences(dependence);
   for (const OrderQuestion& question : questions_) {
     if (!Concerns(question, input_, ends)) continue;
-    const Asked asked{question, dependence, differences, EqualBefore(differences, question.depth)};
+    const DependenceQuestion asked{question, dependence, differences,
+                                   EqualBefore(differences, question.depth)};
     TUNEC_RETURN_IF_ERROR(
         std::visit([&](const auto& asks) { return Answer(asks, asked); }, question.asks));
     // Each run of the stage has separate storage, so reuse between runs is not a dependence.
@@ -292,7 +293,7 @@ Status CheckStorages(Dependences::Data& data, const ProofInput& input,
   const OrderCheck check(data.context.get(), input, questions, data.storages);
   for (size_t i = 0; i < proven.size(); ++i) {
     if (proven[i]) continue;
-    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.Through(i));
+    TUNEC_ASSIGN(const std::vector<Dependence>* through, data.FindDependencesThrough(i));
     for (const Dependence& dependence : *through) {
       TUNEC_RETURN_IF_ERROR(check.CheckDependence(dependence));
     }

@@ -16,10 +16,10 @@ namespace tunec {
 namespace {
 
 // The instances x and y of two accesses that meet. Iterators of y are numbered after those of x.
-class Meeting {
+class OverlappingInstances {
  public:
-  Meeting(const Statement& x_statement, const Access& x, const Statement& y_statement,
-          const Access& y)
+  OverlappingInstances(const Statement& x_statement, const Access& x, const Statement& y_statement,
+                       const Access& y)
       : x_(x_statement), y_(y_statement) {
     for (size_t d = 0; d < x.index.size(); ++d) Relate(x.index[d], Shift(y.index[d]));
   }
@@ -126,8 +126,8 @@ class OrderProof {
  private:
   bool Holds(const WrittenStorage& storage, const Access& x, const Access& y) const;
   bool KeepsItsOrder(const DependenceEnds& ends) const;
-  Bounds Differences(const Meeting& meeting, const Access& x, const Access& y) const;
-  bool SameThread(const Meeting& meeting, const Access& x, const Access& y) const;
+  Bounds Differences(const OverlappingInstances& meeting, const Access& x, const Access& y) const;
+  bool SameThread(const OverlappingInstances& meeting, const Access& x, const Access& y) const;
 
   const ProofInput& input_;
   const std::vector<OrderQuestion>& questions_;
@@ -135,7 +135,8 @@ class OrderProof {
   IdVector<StatementId, ThreadNumbers> threads_;
 };
 
-Bounds OrderProof::Differences(const Meeting& meeting, const Access& x, const Access& y) const {
+Bounds OrderProof::Differences(const OverlappingInstances& meeting, const Access& x,
+                               const Access& y) const {
   const std::vector<IndexExpr>& x_time = times_[x.statement];
   const std::vector<IndexExpr>& y_time = times_[y.statement];
   Bounds bounds;
@@ -145,7 +146,8 @@ Bounds OrderProof::Differences(const Meeting& meeting, const Access& x, const Ac
   return bounds;
 }
 
-bool OrderProof::SameThread(const Meeting& meeting, const Access& x, const Access& y) const {
+bool OrderProof::SameThread(const OverlappingInstances& meeting, const Access& x,
+                            const Access& y) const {
   for (size_t axis = 0; axis < kThreadAxes; ++axis) {
     const IndexExpr difference =
         meeting.Difference(threads_[x.statement][axis], threads_[y.statement][axis]);
@@ -171,7 +173,8 @@ bool OrderProof::KeepsItsOrder(const DependenceEnds& ends) const {
 }
 
 bool OrderProof::Holds(const WrittenStorage& storage, const Access& x, const Access& y) const {
-  const Meeting meeting(input_.statements[x.statement], x, input_.statements[y.statement], y);
+  const OverlappingInstances meeting(input_.statements[x.statement], x,
+                                     input_.statements[y.statement], y);
   const DependenceEnds ends{x.statement, y.statement, storage.home, y.reads};
   const bool own = x.statement == y.statement;
   if (own && meeting.IsSameInstance()) return true;

@@ -43,7 +43,7 @@ class Collector {
       case TreeNode::Kind::kLoop: {
         const TreeLoop& loop = tree_.loops[node.loop];
         if (loop.IsPipelined()) ask(IsCopiedAhead{node.loop}, of_pipelines_);
-        if (RunsTogether(loop.kind)) ask(IsNotCarried{node.loop}, of_loops_);
+        if (RunsConcurrently(loop.kind)) ask(IsNotCarried{node.loop}, of_loops_);
         break;
       }
       case TreeNode::Kind::kSequence:

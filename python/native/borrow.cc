@@ -72,7 +72,7 @@ Borrowed::~Borrowed() {
 
 int Borrowed::Visit(visitproc visit, void* arg) const {
   Py_VISIT(buffer_.obj);
-  Py_VISIT(keeper_.ptr());
+  Py_VISIT(capsule_.ptr());
   return 0;
 }
 
@@ -80,7 +80,7 @@ void Borrowed::Swap(Borrowed& other) noexcept {
   std::swap(tensor_, other.tensor_);
   strides_.swap(other.strides_);
   shape_.swap(other.shape_);
-  std::swap(keeper_, other.keeper_);
+  std::swap(capsule_, other.capsule_);
   std::swap(buffer_, other.buffer_);
   std::swap(has_buffer_, other.has_buffer_);
 }
@@ -95,8 +95,8 @@ bool Borrowed::TakeByTable(nb::handle object) {
 }
 
 bool Borrowed::TakeBuffer(nb::handle object, Access access, const std::string& what) {
-  const int wanted = PyBUF_FORMAT | PyBUF_STRIDES | (access == Access::kWrite ? PyBUF_WRITABLE : 0);
-  if (PyObject_GetBuffer(object.ptr(), &buffer_, wanted) != 0) {
+  const int flags = PyBUF_FORMAT | PyBUF_STRIDES | (access == Access::kWrite ? PyBUF_WRITABLE : 0);
+  if (PyObject_GetBuffer(object.ptr(), &buffer_, flags) != 0) {
     PyErr_Clear();
     // NumPy has no buffer format for types that other packages add, such as bfloat16.
     if (nb::hasattr(object, "dtype") && Text(object.attr("dtype")) == "bfloat16") {
@@ -144,8 +144,8 @@ void Borrowed::TakeCapsule(nb::handle object, Access access, const std::string& 
   if (!nb::hasattr(object, "__dlpack__"))
     Wrong(what, "is of type " + TypeName(object) +
                     ", expected a tensor: a NumPy array, or anything with DLPack");
-  keeper_ = object.attr("__dlpack__")();
-  PyObject* capsule = keeper_.ptr();
+  capsule_ = object.attr("__dlpack__")();
+  PyObject* capsule = capsule_.ptr();
   if (PyCapsule_IsValid(capsule, kVersioned.fresh) != 0) {
     const auto* managed =
         static_cast<DlpackManaged*>(PyCapsule_GetPointer(capsule, kVersioned.fresh));

@@ -50,7 +50,7 @@ class Borrowed {
   DLTensor tensor_ = {};
   std::vector<int64_t> strides_;  // strides of a buffer, in elements
   std::vector<int64_t> shape_;    // sizes of a buffer: Py_ssize_t may differ from int64_t
-  nanobind::object keeper_;       // capsule of __dlpack__
+  nanobind::object capsule_;      // capsule of __dlpack__
   Py_buffer buffer_ = {};
   bool has_buffer_ = false;
 };

@@ -65,7 +65,7 @@ class Callbacks {
 };
 
 template <class Compile>
-Executable Compiled(const Listeners& listeners, KeptTensors kept, Compile compile) {
+Executable Compiled(const Listeners& listeners, HeldTensors held, Compile compile) {
   Callbacks callbacks(listeners);
   tunec_executable* executable = nullptr;
   int status = TUNEC_OK;
@@ -75,7 +75,7 @@ Executable Compiled(const Listeners& listeners, KeptTensors kept, Compile compil
   }
   if (status != TUNEC_OK) callbacks.Rethrow();
   Check(status);
-  Executable made(executable, std::move(kept));
+  Executable made(executable, std::move(held));
   callbacks.Rethrow();
   return made;
 }
@@ -101,16 +101,16 @@ Executable CompileBytes(const nb::bytes& model, const std::string& format,
 Executable CompileGraph(const std::string& text, const nb::dict& weights,
                         const std::string& options, const Listeners& listeners) {
   std::vector<std::string> names;
-  KeptTensors kept;
+  HeldTensors held;
   names.reserve(weights.size());
   std::vector<const char*> name_pointers;
   std::vector<const DLTensor*> tensors;
   for (const auto& [key, value] : weights) {
     names.push_back(nb::cast<std::string>(key));
     name_pointers.push_back(names.back().c_str());
-    tensors.push_back(&kept.Keep(value, "weight '" + names.back() + "'"));
+    tensors.push_back(&held.Hold(value, "weight '" + names.back() + "'"));
   }
-  return Compiled(listeners, std::move(kept), [&](const tunec_callbacks* callbacks, auto* out) {
+  return Compiled(listeners, std::move(held), [&](const tunec_callbacks* callbacks, auto* out) {
     return tunec_compile_graph(text.data(), text.size(), names.size(), name_pointers.data(),
                                tensors.data(), options.c_str(), callbacks, out);
   });

@@ -47,8 +47,8 @@ bool IsGpu(DLDevice device) { return device.device_type == kDLCUDA; }
 
 }  // namespace
 
-Executable::Executable(tunec_executable* owned, KeptTensors kept)
-    : kept_(std::move(kept)), executable_(owned, Release) {
+Executable::Executable(tunec_executable* owned, HeldTensors held)
+    : held_(std::move(held)), executable_(owned, Release) {
   for (size_t i = 0; i < tunec_num_inputs(owned); ++i) {
     input_names_.push_back("input '" + std::string(tunec_input_name(owned, i)) + "'");
     input_orders_.push_back(OrderOf(tunec_input_order(owned, i), tunec_input_ndim(owned, i)));
@@ -96,9 +96,9 @@ tunec_run_options Executable::OptionsOf(const Tensors& tensors) const {
     throw nb::python_error();
   // CUDA libraries denote the default stream by 0, DLPack by 1.
   if (options.stream == nullptr) options.stream = reinterpret_cast<void*>(1);
-  const auto lies_there = [](const DLTensor* tensor) { return IsGpu(tensor->device); };
+  const auto is_on_gpu = [](const DLTensor* tensor) { return IsGpu(tensor->device); };
   options.queued =
-      std::ranges::all_of(tensors.from, lies_there) && std::ranges::all_of(tensors.to, lies_there);
+      std::ranges::all_of(tensors.from, is_on_gpu) && std::ranges::all_of(tensors.to, is_on_gpu);
   return options;
 }
 
@@ -118,11 +118,11 @@ nb::object Executable::Profile(const nb::args& inputs, const nb::kwargs& named) 
 }
 
 int Executable::Visit(visitproc visit, void* arg) const {
-  if (const int stopped = kept_.Visit(visit, arg)) return stopped;
+  if (const int stopped = held_.Visit(visit, arg)) return stopped;
   return source_ ? source_->Visit(visit, arg) : 0;
 }
 
-// Clears only the source. `kept_` remains, because the code reads its memory. A reference cycle
+// Clears only the source. `held_` remains, because the code reads its memory. A reference cycle
 // from a held tensor to the executable goes through a dict, which the collector empties.
 void Executable::Clear() {
   if (source_) source_->Clear();
@@ -154,10 +154,10 @@ std::vector<nb::handle> Executable::InOrder(const nb::args& inputs, const nb::kw
     if (name == "out") continue;
     const int index = tunec_input_index(executable_.get(), name.c_str());
     if (index < 0) Raise(TUNEC_INVALID_ARGUMENT, "the model has no input '" + name + "'");
-    nb::handle& place = ordered[static_cast<size_t>(index)];
-    if (place.is_valid())
+    nb::handle& argument = ordered[static_cast<size_t>(index)];
+    if (argument.is_valid())
       Raise(TUNEC_INVALID_ARGUMENT, "input '" + name + "' is given by position and by name");
-    place = value;
+    argument = value;
     ++given;
   }
   if (given != ordered.size()) WrongCount(given, input_names_, "input");
@@ -179,10 +179,10 @@ Executable::Tensors Executable::Gather(const nb::args& inputs, const nb::kwargs&
 
 void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& tensors) {
   tensors.inputs.reserve(ordered.size());
-  bool all_lie_so = true;
+  bool all_in_order = true;
   for (size_t i = 0; i < ordered.size(); ++i) {
     const Borrowed& input = tensors.inputs.emplace_back(ordered[i], Access::kRead, input_names_[i]);
-    all_lie_so = all_lie_so && LiesIn(input.tensor(), input_orders_[i]);
+    all_in_order = all_in_order && IsDenseIn(input.tensor(), input_orders_[i]);
     // If any input is on a GPU, outputs are made on that GPU.
     const DLDevice device = input.tensor().device;
     if (tensors.exchange != nullptr && (IsGpu(tensors.device) || !IsGpu(device))) continue;
@@ -191,17 +191,17 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
     tensors.exchange = exchange;
     tensors.device = device;
   }
-  if (!all_lie_so) RunOtherwise(ordered, tensors);
+  if (!all_in_order) RunInOtherLayout(ordered, tensors);
 }
 
 // Chooses an executable for inputs in another order than the executable's. Copies inputs if there
 // is no such executable.
-void Executable::RunOtherwise(const std::vector<nb::handle>& ordered, Tensors& tensors) {
+void Executable::RunInOtherLayout(const std::vector<nb::handle>& ordered, Tensors& tensors) {
   Orders orders = input_orders_;
   for (size_t i = 0; i < ordered.size(); ++i) {
     const DLTensor& tensor = tensors.inputs[i].tensor();
     const std::optional<AxisOrder> order = DenseOrder(tensor);
-    if (!LiesIn(tensor, orders[i]) && order && IsOfInput(i, tensor)) orders[i] = *order;
+    if (!IsDenseIn(tensor, orders[i]) && order && IsOfInput(i, tensor)) orders[i] = *order;
   }
   std::string rejection;
   if (orders != input_orders_) {
@@ -213,7 +213,7 @@ void Executable::RunOtherwise(const std::vector<nb::handle>& ordered, Tensors& t
       orders = input_orders_;
   }
   for (size_t i = 0; i < ordered.size(); ++i)
-    if (!LiesIn(tensors.inputs[i].tensor(), orders[i]))
+    if (!IsDenseIn(tensors.inputs[i].tensor(), orders[i]))
       CopyInput(i, ordered[i], rejection, tensors);
 }
 
@@ -291,27 +291,27 @@ void Executable::WarnOfCopy(size_t index, const DLTensor& tensor, const std::str
 // Sets the shapes of the outputs. Releases the interpreter's lock: this call may compile, and
 // compiling may call Python in another thread.
 void Executable::ResolveShapes(Tensors& tensors) const {
-  std::vector<int64_t*> places;
+  std::vector<int64_t*> shapes;
   for (size_t i = 0; i < output_names_.size(); ++i) {
     const int dimensions = tunec_output_ndim(executable_.get(), i);
-    places.push_back(tensors.shapes.emplace_back(static_cast<size_t>(dimensions)).data());
+    shapes.push_back(tensors.shapes.emplace_back(static_cast<size_t>(dimensions)).data());
   }
   int status = TUNEC_OK;
   {
     const nb::gil_scoped_release unlocked;
-    status = tunec_output_shapes(executable_.get(), tensors.from.data(), places.data());
+    status = tunec_output_shapes(executable_.get(), tensors.from.data(), shapes.data());
   }
   CheckRun(status);
 }
 
 nb::object Executable::MakeOutput(size_t index, const Tensors& tensors) {
   if (!any_size_)
-    return tensors.exchange != nullptr ? results_[index].MakeBy(*tensors.exchange, tensors.device)
+    return tensors.exchange != nullptr ? results_[index].MakeWith(*tensors.exchange, tensors.device)
                                        : results_[index].MakeArray();
   const std::vector<int64_t>& shape = tensors.shapes[index];
   Result result(tunec_output_type(executable_.get(), index), static_cast<int>(shape.size()),
                 shape.data(), results_[index].order());
-  return tensors.exchange != nullptr ? result.MakeBy(*tensors.exchange, tensors.device)
+  return tensors.exchange != nullptr ? result.MakeWith(*tensors.exchange, tensors.device)
                                      : result.MakeArray();
 }
 

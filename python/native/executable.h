@@ -12,7 +12,7 @@
 
 #include "python/native/borrow.h"
 #include "python/native/graph_source.h"
-#include "python/native/kept_tensors.h"
+#include "python/native/held_tensors.h"
 #include "python/native/results.h"
 #include "python/native/strides.h"
 
@@ -21,7 +21,7 @@ namespace tunec::python {
 class Executable {
  public:
   /// `kept` holds the weights whose memory the executable reads.
-  explicit Executable(tunec_executable* owned, KeptTensors kept = {});
+  explicit Executable(tunec_executable* owned, HeldTensors held = {});
 
   /// Runs once, without the interpreter's lock. Inputs are given by position, or by name in
   /// `named`. `out` is one tensor, or a sequence with one tensor per output; a new tensor is made
@@ -81,7 +81,7 @@ class Executable {
   bool IsOfInput(size_t index, const DLTensor& tensor) const;
   const Other& CompiledFor(const Orders& orders);
   Other Compile(const Orders& orders) const;
-  void RunOtherwise(const std::vector<nanobind::handle>& ordered, Tensors& tensors);
+  void RunInOtherLayout(const std::vector<nanobind::handle>& ordered, Tensors& tensors);
   void CopyInput(size_t index, nanobind::handle object, const std::string& why, Tensors& tensors);
   void MakeOutputs(nanobind::handle out, Tensors& tensors);
   void ResolveShapes(Tensors& tensors) const;
@@ -89,7 +89,7 @@ class Executable {
   void CheckRun(int status) const;
   void WarnOfCopy(size_t index, const DLTensor& tensor, const std::string& why);
 
-  KeptTensors kept_;  // destroyed after executable_, which reads its memory
+  HeldTensors held_;  // destroyed after executable_, which reads its memory
   std::shared_ptr<tunec_executable> executable_;
   std::vector<std::string> input_names_;  // quoted in messages: input 'x'
   std::vector<std::string> output_names_;

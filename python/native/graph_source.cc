@@ -38,10 +38,10 @@ void GraphSource::Rethrow(int status) {
 
 int GraphSource::Visit(visitproc visit, void* arg) const {
   Py_VISIT(text_at_.ptr());
-  return kept_.Visit(visit, arg);
+  return held_.Visit(visit, arg);
 }
 
-// `kept_` remains, since executables read its memory (see Executable::Clear).
+// `held_` remains, since executables read its memory (see Executable::Clear).
 void GraphSource::Clear() {
   // The function is destroyed after the member was replaced.
   const nb::object function = std::exchange(text_at_, nb::none());
@@ -55,12 +55,12 @@ void GraphSource::Release(void* user) {
 int GraphSource::TextAt(void* user, const int64_t* sizes, tunec_graph_text* text) {
   GraphSource& of = **static_cast<std::shared_ptr<GraphSource>*>(user);
   const nb::gil_scoped_acquire locked;
-  return of.TextOrRaised(sizes, text);
+  return of.MakeText(sizes, text);
 }
 
 // Makes the text for these sizes, or stores the exception. After a failure the compiler tries other
 // sizes or gives up. `interrupted_` preserves an interrupt until Rethrow.
-int GraphSource::TextOrRaised(const int64_t* sizes, tunec_graph_text* text) {
+int GraphSource::MakeText(const int64_t* sizes, tunec_graph_text* text) {
   if (interrupted_) return TUNEC_CANCELLED;
   try {
     raised_ = nullptr;
@@ -88,7 +88,7 @@ void GraphSource::Make(const int64_t* sizes, tunec_graph_text* text) {
   for (const auto& [key, value] : weights) {
     names_.push_back(nb::cast<std::string>(key));
     name_pointers_.push_back(names_.back().c_str());
-    tensors_.push_back(&kept_.Keep(value, "weight '" + names_.back() + "'"));
+    tensors_.push_back(&held_.Hold(value, "weight '" + names_.back() + "'"));
   }
   *text = {.text = text_.data(),
            .num_bytes = text_.size(),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "python/native/kept_tensors.h"
+#include "python/native/held_tensors.h"
 
 namespace tunec::python {
 
@@ -37,7 +37,7 @@ class GraphSource {
 
  private:
   static int TextAt(void* user, const int64_t* sizes, tunec_graph_text* text);
-  int TextOrRaised(const int64_t* sizes, tunec_graph_text* text);
+  int MakeText(const int64_t* sizes, tunec_graph_text* text);
   static void Release(void* user);
   void Make(const int64_t* sizes, tunec_graph_text* text);
 
@@ -54,7 +54,7 @@ class GraphSource {
   std::vector<const char*> name_pointers_;
   std::vector<const DLTensor*> tensors_;
   /// Weights of all texts. Executables may read their memory.
-  KeptTensors kept_;
+  HeldTensors held_;
   std::exception_ptr raised_;
   bool interrupted_ = false;  // a KeyboardInterrupt or similar is pending, so no text is made
 };

@@ -43,13 +43,13 @@ std::string NameOf(DLDataType type) {
 }
 
 Result::Result(DLDataType type, int ndim, const int64_t* shape, AxisOrder order)
-    : order_(std::move(order)), laid_shape_(shape, shape + ndim) {
-  for (size_t i = 0; i < order_.size(); ++i) laid_shape_[i] = shape[order_[i]];
+    : order_(std::move(order)), stored_shape_(shape, shape + ndim) {
+  for (size_t i = 0; i < order_.size(); ++i) stored_shape_[i] = shape[order_[i]];
   prototype_.dtype = type;
   prototype_.ndim = ndim;
   sizes_ = nb::steal(PyTuple_New(ndim));
   for (int i = 0; i < ndim; ++i)
-    PyTuple_SetItem(sizes_.ptr(), i, PyLong_FromLongLong(laid_shape_[static_cast<size_t>(i)]));
+    PyTuple_SetItem(sizes_.ptr(), i, PyLong_FromLongLong(stored_shape_[static_cast<size_t>(i)]));
 }
 
 nb::object Result::MakeArray() {
@@ -60,9 +60,9 @@ nb::object Result::MakeArray() {
   return Permuted(array, Inverse(order_));
 }
 
-nb::object Result::MakeBy(const DlpackExchange& exchange, DLDevice device) const {
+nb::object Result::MakeWith(const DlpackExchange& exchange, DLDevice device) const {
   DLTensor prototype = prototype_;
-  prototype.shape = const_cast<int64_t*>(laid_shape_.data());
+  prototype.shape = const_cast<int64_t*>(stored_shape_.data());
   prototype.device = device;
   DlpackManaged* managed = nullptr;
   if (exchange.allocate(&prototype, &managed, nullptr, SetError) != 0) throw nb::python_error();

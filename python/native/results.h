@@ -16,7 +16,7 @@ namespace tunec::python {
 /// Returns the name of a dtype in the spelling of NumPy and torch, such as "float32".
 std::string NameOf(DLDataType type);
 
-/// A maker of tensors for one output. MakeArray and MakeBy raise Python exceptions, other members
+/// A maker of tensors for one output. MakeArray and MakeWith raise Python exceptions, other members
 /// do not.
 class Result {
  public:
@@ -30,11 +30,11 @@ class Result {
   nanobind::object MakeArray();
   /// Returns a dense, uninitialized tensor on `device`, made by the library of `exchange`. Raises
   /// the exceptions of that library.
-  nanobind::object MakeBy(const DlpackExchange& exchange, DLDevice device) const;
+  nanobind::object MakeWith(const DlpackExchange& exchange, DLDevice device) const;
 
  private:
   AxisOrder order_;
-  std::vector<int64_t> laid_shape_;
+  std::vector<int64_t> stored_shape_;
   DLTensor prototype_ = {};  // type and rank; a call adds shape and device
   nanobind::object sizes_;
   nanobind::object numpy_type_;  // null until an array is made

@@ -61,7 +61,7 @@ std::vector<int64_t> StridesOf(const DLTensor& tensor) {
   return strides;
 }
 
-bool LiesIn(const DLTensor& tensor, const AxisOrder& order) {
+bool IsDenseIn(const DLTensor& tensor, const AxisOrder& order) {
   if (HasNoElements(tensor)) return true;
   if (order.empty()) return IsRowMajor(tensor);
   // A tensor of another rank is accepted here: the run rejects it and gives the reason.
@@ -107,10 +107,10 @@ nb::object Permuted(nb::handle tensor, const AxisOrder& order) {
 }
 
 nb::object CopyInOrder(nb::handle tensor, const AxisOrder& order) {
-  const nb::object laid = Permuted(WithTranspose(tensor), order);
-  const nb::object copy = nb::hasattr(laid, "contiguous")
-                              ? laid.attr("contiguous")()
-                              : nb::module_::import_("numpy").attr("ascontiguousarray")(laid);
+  const nb::object permuted = Permuted(WithTranspose(tensor), order);
+  const nb::object copy = nb::hasattr(permuted, "contiguous")
+                              ? permuted.attr("contiguous")()
+                              : nb::module_::import_("numpy").attr("ascontiguousarray")(permuted);
   return Permuted(copy, Inverse(order));
 }
 

@@ -21,7 +21,7 @@ AxisOrder OrderOf(const int64_t* axes, int ndim);
 std::vector<int64_t> StridesOf(const DLTensor& tensor);
 
 /// Tests if the tensor is dense in this order. Strides of axes of size 1 are ignored.
-bool LiesIn(const DLTensor& tensor, const AxisOrder& order);
+bool IsDenseIn(const DLTensor& tensor, const AxisOrder& order);
 
 /// Returns the order in which the tensor is dense, axes of size 1 first; an empty order for
 /// row-major; nullopt if the tensor is not dense.

@@ -49,8 +49,8 @@ def _find_ptxas() -> None:
         return
     for package, folder in _PTXAS_IN:
         spec = importlib.util.find_spec(package)
-        for place in (spec.submodule_search_locations or ()) if spec else ():
-            ptxas = Path(place) / folder / "ptxas"
+        for location in (spec.submodule_search_locations or ()) if spec else ():
+            ptxas = Path(location) / folder / "ptxas"
             if os.access(ptxas, os.X_OK):
                 os.environ["TUNEC_PTXAS"] = str(ptxas)
                 return

@@ -62,7 +62,7 @@ bool IsKnown(SectionKind kind) {
 
 // Checks the kind and the offset of a section, and that the bytes before it, from the end of the
 // previous section at `end`, are zero.
-Status CheckPlace(std::span<const std::byte> file, const SectionEntry& section, uint64_t end) {
+Status CheckSection(std::span<const std::byte> file, const SectionEntry& section, uint64_t end) {
   if (!IsKnown(section.kind) || section.variant >= kMostSections)
     return Damaged("it has a section of kind {} and variant {}",
                    static_cast<uint32_t>(section.kind), section.variant);
@@ -111,7 +111,7 @@ Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file,
   TUNEC_ASSIGN(std::vector<SectionEntry> table, ReadTable(file, header, pool));
   uint64_t end = sizeof header + table.size() * sizeof(SectionEntry);
   for (const SectionEntry& section : table) {
-    TUNEC_RETURN_IF_ERROR(CheckPlace(file, section, end));
+    TUNEC_RETURN_IF_ERROR(CheckSection(file, section, end));
     end = section.offset + section.bytes;
   }
   if (end != file.size()) return Damaged("{} bytes stand behind its end", file.size() - end);

@@ -20,7 +20,7 @@ std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... arg
 }
 
 template <class T>
-bool LieWithin(std::span<const std::byte> bytes, const TrustedRange& range) {
+bool AreInRange(std::span<const std::byte> bytes, const TrustedRange& range) {
   for (size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
     T value;
     std::memcpy(&value, bytes.data() + at, sizeof value);
@@ -29,31 +29,31 @@ bool LieWithin(std::span<const std::byte> bytes, const TrustedRange& range) {
   return true;
 }
 
-bool LieWithin(std::span<const std::byte> bytes, const TrustedRange& range) {
+bool AreInRange(std::span<const std::byte> bytes, const TrustedRange& range) {
   switch (range.type) {
     case DataType::kI8:
-      return LieWithin<int8_t>(bytes, range);
+      return AreInRange<int8_t>(bytes, range);
     case DataType::kU8:
-      return LieWithin<uint8_t>(bytes, range);
+      return AreInRange<uint8_t>(bytes, range);
     case DataType::kI16:
-      return LieWithin<int16_t>(bytes, range);
+      return AreInRange<int16_t>(bytes, range);
     case DataType::kU16:
-      return LieWithin<uint16_t>(bytes, range);
+      return AreInRange<uint16_t>(bytes, range);
     case DataType::kI32:
-      return LieWithin<int32_t>(bytes, range);
+      return AreInRange<int32_t>(bytes, range);
     case DataType::kU32:
-      return LieWithin<uint32_t>(bytes, range);
+      return AreInRange<uint32_t>(bytes, range);
     case DataType::kI64:
-      return LieWithin<int64_t>(bytes, range);
+      return AreInRange<int64_t>(bytes, range);
     case DataType::kU64:
-      return LieWithin<uint64_t>(bytes, range);
+      return AreInRange<uint64_t>(bytes, range);
     default:
       return false;
   }
 }
 
 // The part of a plan to which steps belong. Steps of the prologue use only constants.
-enum class Part : uint8_t { kPrologue, kRun };
+enum class Part : uint8_t { kPreprocessing, kRun };
 
 class PlanChecker {
  public:
@@ -81,14 +81,14 @@ class PlanChecker {
 };
 
 Status PlanChecker::CheckConstant(const StoredConstant& constant) const {
-  if (constant.place == kNothing) return {};
-  const auto place = static_cast<uint64_t>(constant.place);  // a negative offset becomes huge
+  if (constant.offset == kNothing) return {};
+  const auto offset = static_cast<uint64_t>(constant.offset);  // a negative offset becomes huge
   const auto bytes = static_cast<uint64_t>(constant.bytes);
-  if (place % kConstantAlignment == 0 && place <= weights_.size() &&
-      bytes <= weights_.size() - place)
+  if (offset % kConstantAlignment == 0 && offset <= weights_.size() &&
+      bytes <= weights_.size() - offset)
     return {};
   return Damaged("constant '{}' of {} bytes is at offset {} of {} bytes of weights", constant.name,
-                 constant.bytes, constant.place, weights_.size());
+                 constant.bytes, constant.offset, weights_.size());
 }
 
 Result<int64_t> PlanChecker::BytesOf(const std::vector<TensorSpec>& specs, int32_t index) const {
@@ -122,17 +122,17 @@ int64_t PlanChecker::AlignmentBehind(const ValueRef& ref) const {
 
 Status PlanChecker::CheckWritable(const ValueRef& ref, Part part) const {
   if (part == Part::kRun && (ref.kind == Kind::kOutput || ref.kind == Kind::kArena)) return {};
-  if (part == Part::kPrologue && ref.kind == Kind::kConstant &&
-      plan_.constants[ref.index].place == kNothing)
+  if (part == Part::kPreprocessing && ref.kind == Kind::kConstant &&
+      plan_.constants[ref.index].offset == kNothing)
     return {};
   return Damaged("something is written that is only read");
 }
 
 Status PlanChecker::CheckRange(const ValueRef& ref, const ArgumentContract& contract) const {
-  const bool stored = ref.kind == Kind::kConstant && plan_.constants[ref.index].place != kNothing;
+  const bool stored = ref.kind == Kind::kConstant && plan_.constants[ref.index].offset != kNothing;
   if (!stored) return Damaged("indices are not constants of the file");
-  const auto place = static_cast<size_t>(plan_.constants[ref.index].place + ref.offset);
-  if (LieWithin(weights_.subspan(place, static_cast<size_t>(contract.bytes)), *contract.range))
+  const auto offset = static_cast<size_t>(plan_.constants[ref.index].offset + ref.offset);
+  if (AreInRange(weights_.subspan(offset, static_cast<size_t>(contract.bytes)), *contract.range))
     return {};
   return Damaged("indices lie outside {} to {}", contract.range->least, contract.range->most);
 }
@@ -161,7 +161,7 @@ Status PlanChecker::CheckStep(const StoredStep& step, Part part) const {
     if (step.arguments.size() != 2) return Damaged("a copy has {} ends", step.arguments.size());
     return CheckWritable(step.arguments[1], part);
   }
-  const auto& kernels = part == Part::kPrologue ? kernels_.prologue : kernels_.steps;
+  const auto& kernels = part == Part::kPreprocessing ? kernels_.preprocessing : kernels_.steps;
   if (static_cast<uint64_t>(step.kernel) >= kernels.size() || step.copy_bytes != 0)
     return Damaged("there is no kernel {} of {}", step.kernel, kernels.size());
   const KernelContract& kernel = kernels[step.kernel];
@@ -193,7 +193,7 @@ Status PlanChecker::Run() const {
         BytesBehind(check.indices));  // Verify checks that the indices are within the buffer
     TUNEC_RETURN_IF_ERROR(CheckAligned(check.indices, static_cast<int64_t>(SizeOf(check.type))));
   }
-  TUNEC_RETURN_IF_ERROR(CheckSteps(plan_.prologue, Part::kPrologue));
+  TUNEC_RETURN_IF_ERROR(CheckSteps(plan_.preprocessing, Part::kPreprocessing));
   return CheckSteps(plan_.steps, Part::kRun);
 }
 

@@ -14,7 +14,7 @@ namespace tunec::bundle {
 /// The kernels that steps name by number. For a variant that runs on the host, both lists are the
 /// same.
 struct PlanKernels {
-  const std::vector<KernelContract>& prologue;
+  const std::vector<KernelContract>& preprocessing;
   const std::vector<KernelContract>& steps;
 };
 

@@ -92,7 +92,7 @@ Status CheckSizedPlan(const SizedForm& form, const StoredSizedPlan& plan) {
 
 Status CheckSizes(const StoredSizes& sizes, const std::vector<KernelContract>& kernels,
                   std::span<const std::byte> weights) {
-  const PlanKernels contracts{.prologue = kernels, .steps = kernels};
+  const PlanKernels contracts{.preprocessing = kernels, .steps = kernels};
   TUNEC_RETURN_IF_ERROR(CheckForm(sizes.form));
   if (sizes.plans.empty() || sizes.plans.size() > kMostSizedPlans)
     return Damaged("it has {} plans", sizes.plans.size());

@@ -17,22 +17,22 @@ namespace {
 constexpr std::string_view kCuda = "cuda";
 
 Status CheckHost(const VariantHead& head) {
-  const std::vector<std::string> missing = MissingHere(head.features);
+  const std::vector<std::string> missing = FindMissingFeatures(head.features);
   if (missing.empty()) return {};
   return Fail(ErrorCode::kDevice, "the processor has no {}", fmt::join(missing, ", "));
 }
 
 }  // namespace
 
-struct MachineHere::Gpus {
+struct LocalMachine::Gpus {
   CudaDriver driver;
   std::vector<GpuFacts> facts;  // facts of the GPUs that may be used
 };
 
-MachineHere::MachineHere(DeviceChoice choice) : choice_(std::move(choice)) {}
-MachineHere::~MachineHere() = default;
+LocalMachine::LocalMachine(DeviceChoice choice) : choice_(std::move(choice)) {}
+LocalMachine::~LocalMachine() = default;
 
-Result<const MachineHere::Gpus*> MachineHere::FindGpus() {
+Result<const LocalMachine::Gpus*> LocalMachine::FindGpus() {
   const auto find = [&]() -> Result<Gpus> {
     Gpus gpus;
     TUNEC_ASSIGN(gpus.driver, LoadCudaDriver());
@@ -45,7 +45,7 @@ Result<const MachineHere::Gpus*> MachineHere::FindGpus() {
 }
 
 // Returns the number of the GPU for a variant; none: the host.
-Result<std::optional<int>> MachineHere::NumberFor(const VariantHead& head) {
+Result<std::optional<int>> LocalMachine::NumberFor(const VariantHead& head) {
   TUNEC_RETURN_IF_ERROR(CheckHost(head));
   if (head.device.empty()) {
     if (choice_.name.empty() || choice_.name == kHostOnly) return std::nullopt;
@@ -57,17 +57,17 @@ Result<std::optional<int>> MachineHere::NumberFor(const VariantHead& head) {
   TUNEC_ASSIGN(const Gpus* const gpus, FindGpus());
   const std::vector<GpuFacts>& facts = gpus->facts;
   const auto found = std::ranges::find_if(
-      facts, [&](const GpuFacts& gpu) { return RunsCubinsFor(head.arch, gpu); });
+      facts, [&](const GpuFacts& gpu) { return CanRunCubinsFor(head.arch, gpu); });
   if (found != facts.end()) return found->number;
   return Fail(ErrorCode::kDevice, "{}", CapabilitiesOf(facts));
 }
 
-Status MachineHere::Check(const VariantHead& head) {
+Status LocalMachine::Check(const VariantHead& head) {
   const auto number = NumberFor(head);
   return number ? Status() : std::unexpected(number.error());
 }
 
-Result<std::shared_ptr<Device>> MachineHere::Open(const VariantHead& head) {
+Result<std::shared_ptr<Device>> LocalMachine::Open(const VariantHead& head) {
   TUNEC_ASSIGN(const std::optional<int> number, NumberFor(head));
   if (!number) return nullptr;
   TUNEC_ASSIGN(const Gpus* const gpus, FindGpus());

@@ -19,14 +19,14 @@ inline constexpr std::string_view kHostOnly = "cpu";
 
 /// The processor and the GPUs of this machine. The driver is loaded at most once, and only if a
 /// variant for a GPU is checked or opened. Only one thread at a time may use an object.
-class MachineHere {
+class LocalMachine {
  public:
   /// Sets the choice. `choice.name` is the number or the UUID of a GPU, kHostOnly, or empty for no
   /// restriction.
-  explicit MachineHere(DeviceChoice choice = {});
-  ~MachineHere();
-  MachineHere(const MachineHere&) = delete;
-  MachineHere& operator=(const MachineHere&) = delete;
+  explicit LocalMachine(DeviceChoice choice = {});
+  ~LocalMachine();
+  LocalMachine(const LocalMachine&) = delete;
+  LocalMachine& operator=(const LocalMachine&) = delete;
 
   /// Opens the device that runs the steps of this variant; null: the host. Fails with kDevice,
   /// naming the missing part: features of the processor, a driver, a GPU, or the chosen GPU.

@@ -46,7 +46,7 @@ PhaseContract ReadPhase(ByteReader& in) {
   return phase;
 }
 
-std::pair<int32_t, int32_t> ReadInPlace(ByteReader& in, size_t arguments) {
+std::pair<int32_t, int32_t> ReadInPlacePair(ByteReader& in, size_t arguments) {
   const auto read = static_cast<uint64_t>(in.Size());
   const auto written = static_cast<uint64_t>(in.Size());
   if (read >= arguments || written >= arguments || read == written) in.Reject();
@@ -66,7 +66,7 @@ KernelContract ReadKernel(ByteReader& in) {
   for (size_t i = 0; i < arguments && in.ok(); ++i) kernel.arguments.push_back(ReadArgument(in));
   const size_t in_place = in.Count(kInPlaceBytes);
   for (size_t i = 0; i < in_place && in.ok(); ++i)
-    kernel.in_place.push_back(ReadInPlace(in, arguments));
+    kernel.in_place.push_back(ReadInPlacePair(in, arguments));
   return kernel;
 }
 

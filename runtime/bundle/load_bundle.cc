@@ -28,7 +28,7 @@ Result<std::vector<VariantHead>> ReadHeads(const BundleFile& file) {
 namespace {
 
 using bundle::BundleFile;
-using bundle::MachineHere;
+using bundle::LocalMachine;
 using bundle::VariantHead;
 
 std::shared_ptr<ThreadPool> PoolFor(int built_for, const BundleOptions& options) {
@@ -73,7 +73,7 @@ Result<ChosenPlan> PlanOf(const BundleFile& file, uint32_t variant,
 // if the driver is too old for its cubin. Fails with kDevice and the missing part of each variant.
 Result<ChosenPlan> ChoosePlan(const BundleFile& file, const std::vector<VariantHead>& heads,
                               const std::vector<size_t>& order, const BundleOptions& options) {
-  MachineHere machine(options.device);
+  LocalMachine machine(options.device);
   std::string lacking;
   for (const size_t number : order) {
     const auto variant = static_cast<uint32_t>(number);

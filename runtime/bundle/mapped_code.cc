@@ -35,19 +35,20 @@ class CodeCopy {
   std::span<const std::byte> bytes_;
 };
 
-struct PlacedCode {
+struct ExecutableCode {
   std::shared_ptr<const void> owner;
   std::span<const std::byte> bytes;
 };
 
-Result<PlacedCode> Place(std::shared_ptr<const void> owner, std::span<const std::byte> image) {
-  if (image.empty()) return PlacedCode{std::move(owner), image};
+Result<ExecutableCode> MakeExecutable(std::shared_ptr<const void> owner,
+                                      std::span<const std::byte> image) {
+  if (image.empty()) return ExecutableCode{std::move(owner), image};
   void* const begin = const_cast<std::byte*>(image.data());
   TUNEC_CHECK(reinterpret_cast<uintptr_t>(begin) % 4096 == 0, "code at {}", fmt::ptr(begin));
   if (::mprotect(begin, image.size(), PROT_READ | PROT_EXEC) == 0)
-    return PlacedCode{std::move(owner), image};
+    return ExecutableCode{std::move(owner), image};
   TUNEC_ASSIGN(const auto copy, CodeCopy::Make(image));
-  return PlacedCode{copy, copy->bytes()};
+  return ExecutableCode{copy, copy->bytes()};
 }
 
 }  // namespace
@@ -55,8 +56,8 @@ Result<PlacedCode> Place(std::shared_ptr<const void> owner, std::span<const std:
 Result<std::vector<Kernel>> KernelsIn(std::shared_ptr<const void> owner,
                                       std::span<const std::byte> image,
                                       const std::vector<KernelContract>& kernels) {
-  TUNEC_ASSIGN(const PlacedCode code, Place(std::move(owner), image));
-  std::vector<Kernel> placed;
+  TUNEC_ASSIGN(const ExecutableCode code, MakeExecutable(std::move(owner), image));
+  std::vector<Kernel> loaded;
   for (const KernelContract& contract : kernels) {
     Kernel kernel{.workspace_bytes = contract.workspace_bytes,
                   .scratch_bytes = contract.scratch_bytes,
@@ -66,9 +67,9 @@ Result<std::vector<Kernel>> KernelsIn(std::shared_ptr<const void> owner,
                                    reinterpret_cast<uintptr_t>(code.bytes.data() + phase.entry)),
                                .tasks = phase.tasks,
                                .waves = phase.waves});
-    placed.push_back(std::move(kernel));
+    loaded.push_back(std::move(kernel));
   }
-  return placed;
+  return loaded;
 }
 
 }  // namespace tunec::bundle

@@ -18,7 +18,7 @@ struct LoadedKernel {
 
 /// Kernels by the numbers that steps name.
 struct PlanCode {
-  std::vector<LoadedKernel> prologue;
+  std::vector<LoadedKernel> preprocessing;
   std::vector<LoadedKernel> steps;
 };
 
@@ -38,8 +38,8 @@ class PlanBuilder {
                         .threads = static_cast<int>(stored_.threads)};
     for (const StoredConstant& constant : stored_.constants)
       plan.constants.push_back(ConstantOf(constant));
-    for (const StoredStep& step : stored_.prologue)
-      plan.prologue.push_back(StepOf(step, code_.prologue));
+    for (const StoredStep& step : stored_.preprocessing)
+      plan.preprocessing.push_back(StepOf(step, code_.preprocessing));
     for (const StoredStep& step : stored_.steps) plan.steps.push_back(StepOf(step, code_.steps));
     return plan;
   }
@@ -47,8 +47,8 @@ class PlanBuilder {
  private:
   Constant ConstantOf(const StoredConstant& stored) const {
     Constant constant{.name = stored.name, .bytes = stored.bytes};
-    if (stored.place == kNothing) return constant;
-    const void* const data = weights_.data() + stored.place;
+    if (stored.offset == kNothing) return constant;
+    const void* const data = weights_.data() + stored.offset;
     constant.data = std::shared_ptr<const void>(owner_, data);
     return constant;
   }
@@ -115,14 +115,14 @@ Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
     TUNEC_ASSIGN(const auto bytes, file.Copy(SectionKind::kDeviceCode, variant));
     TUNEC_ASSIGN(table, ParseDeviceCode(bytes));
   }
-  const PlanKernels contracts{.prologue = parts.kernels,
+  const PlanKernels contracts{.preprocessing = parts.kernels,
                               .steps = device != nullptr ? table.kernels : parts.kernels};
   TUNEC_RETURN_IF_ERROR(CheckPlan(stored, contracts, weights));
   PlanCode code;
   TUNEC_ASSIGN(std::vector<Kernel> kernels, kernels_of(parts.kernels, section, parts));
-  code.prologue = WithContracts(std::move(kernels), parts.kernels);
+  code.preprocessing = WithContracts(std::move(kernels), parts.kernels);
   if (device == nullptr) {
-    code.steps = code.prologue;
+    code.steps = code.preprocessing;
   } else {
     TUNEC_ASSIGN(code.steps, LoadOn(*device, table));
   }
@@ -140,8 +140,8 @@ Status VerifyRead(const ExecutablePlan& plan) {
 ExecutablePlan HostPlan(const StoredPlan& plan, const std::vector<KernelContract>& contracts,
                         const std::vector<Kernel>& kernels, std::span<const std::byte> weights,
                         std::shared_ptr<const void> owner) {
-  PlanCode code{.prologue = WithContracts(kernels, contracts), .steps = {}};
-  code.steps = code.prologue;
+  PlanCode code{.preprocessing = WithContracts(kernels, contracts), .steps = {}};
+  code.steps = code.preprocessing;
   return PlanBuilder(plan, code, weights, std::move(owner)).Run(nullptr);
 }
 

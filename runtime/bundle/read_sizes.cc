@@ -21,7 +21,7 @@ bool MakesWhatItWrites(const StoredStep& step, const std::vector<KernelContract>
     const ValueRef& ref = step.arguments[i];
     holds = holds && ref.kind == ValueRef::Kind::kConstant &&
             kernels[step.kernel].arguments[i].written ==
-                (stored.constants[ref.index].place == kNothing && !named[ref.index]);
+                (stored.constants[ref.index].offset == kNothing && !named[ref.index]);
   }
   for (const ValueRef& ref : step.arguments)
     if (ref.kind == ValueRef::Kind::kConstant) named[ref.index] = true;
@@ -35,12 +35,12 @@ void SharePacked(const StoredPlan& stored, const std::vector<KernelContract>& ke
                  const std::shared_ptr<SharedConstants>& shared, ExecutablePlan& plan) {
   plan.shared = shared;
   for (size_t i = 0; i < stored.constants.size(); ++i)
-    if (stored.constants[i].place != kNothing)
-      plan.constants[i].content = fmt::format("at {}", stored.constants[i].place);
+    if (stored.constants[i].offset != kNothing)
+      plan.constants[i].content = fmt::format("at {}", stored.constants[i].offset);
   std::vector<bool> named(stored.constants.size(), false);
-  for (size_t s = 0; s < stored.prologue.size(); ++s)
-    if (MakesWhatItWrites(stored.prologue[s], kernels, stored, named))
-      plan.prologue[s].identity = fmt::format("kernel {}", stored.prologue[s].kernel);
+  for (size_t s = 0; s < stored.preprocessing.size(); ++s)
+    if (MakesWhatItWrites(stored.preprocessing[s], kernels, stored, named))
+      plan.preprocessing[s].identity = fmt::format("kernel {}", stored.preprocessing[s].kernel);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Result<SizedPlans> ReadSizedPlans(const BundleFile& file, uint32_t variant,
   const auto shared = std::make_shared<SharedConstants>();
   for (StoredSizedPlan& one : stored.plans) {
     ExecutablePlan plan = HostPlan(one.plan, parts.kernels, kernels, weights, file.owner());
-    if (!plan.prologue.empty()) SharePacked(one.plan, parts.kernels, shared, plan);
+    if (!plan.preprocessing.empty()) SharePacked(one.plan, parts.kernels, shared, plan);
     TUNEC_RETURN_IF_ERROR(VerifyRead(plan));
     plans.plans.push_back({std::move(one.code), std::move(plan)});
   }

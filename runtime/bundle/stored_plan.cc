@@ -26,10 +26,10 @@ TensorSpec ReadTensor(ByteReader& in) {
 void WriteConstant(ByteWriter& out, const StoredConstant& constant) {
   out.Text(constant.name);
   out.Number(constant.bytes);
-  out.Number(constant.place);
+  out.Number(constant.offset);
 }
 StoredConstant ReadConstant(ByteReader& in) {
-  return {.name = in.Text(), .bytes = in.Size(), .place = in.Number()};
+  return {.name = in.Text(), .bytes = in.Size(), .offset = in.Number()};
 }
 
 void WriteRef(ByteWriter& out, const ValueRef& ref) {
@@ -81,7 +81,7 @@ std::string Serialize(const StoredPlan& plan) {
   WriteAll(out, plan.inputs, WriteTensor);
   WriteAll(out, plan.outputs, WriteTensor);
   WriteAll(out, plan.constants, WriteConstant);
-  WriteAll(out, plan.prologue, WriteStep);
+  WriteAll(out, plan.preprocessing, WriteStep);
   WriteAll(out, plan.steps, WriteStep);
   WriteAll(out, plan.index_checks, WriteCheck);
   out.Number(plan.arena_bytes);
@@ -94,7 +94,7 @@ Result<StoredPlan> ParsePlan(std::span<const std::byte> bytes) {
   StoredPlan plan{.inputs = ReadAll(in, kTensorBytes, ReadTensor),
                   .outputs = ReadAll(in, kTensorBytes, ReadTensor),
                   .constants = ReadAll(in, kConstantBytes, ReadConstant),
-                  .prologue = ReadAll(in, kStepBytes, ReadStep),
+                  .preprocessing = ReadAll(in, kStepBytes, ReadStep),
                   .steps = ReadAll(in, kStepBytes, ReadStep),
                   .index_checks = ReadAll(in, kCheckBytes, ReadCheck),
                   .arena_bytes = in.Size(),

@@ -19,7 +19,7 @@ inline constexpr int64_t kNothing = -1;
 struct StoredConstant {
   std::string name;
   int64_t bytes = 0;
-  int64_t place = kNothing;  // offset in the weights; kNothing: a prologue step writes it
+  int64_t offset = kNothing;  // offset in the weights; kNothing: a prologue step writes it
   bool operator==(const StoredConstant&) const = default;
 };
 
@@ -37,7 +37,7 @@ struct StoredPlan {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<StoredConstant> constants;
-  std::vector<StoredStep> prologue;
+  std::vector<StoredStep> preprocessing;
   std::vector<StoredStep> steps;
   std::vector<IndexCheck> index_checks;
   int64_t arena_bytes = 0;

@@ -20,19 +20,19 @@ T ReadAt(std::string_view bytes, uint64_t offset) {
   return value;
 }
 
-bool Lies(std::string_view bytes, uint64_t offset, uint64_t size) {
+bool Contains(std::string_view bytes, uint64_t offset, uint64_t size) {
   return offset <= bytes.size() && size <= bytes.size() - offset;
 }
 
 Status CheckSections(std::string_view bytes, const Elf64_Ehdr& header) {
   if (header.e_shnum == 0) return {};
   if (header.e_shentsize != sizeof(Elf64_Shdr) ||
-      !Lies(bytes, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr))) {
+      !Contains(bytes, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr))) {
     return Damaged("its section table exceeds the file");
   }
   for (uint64_t i = 0; i < header.e_shnum; ++i) {
     const auto section = ReadAt<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr));
-    if (section.sh_type != SHT_NOBITS && !Lies(bytes, section.sh_offset, section.sh_size)) {
+    if (section.sh_type != SHT_NOBITS && !Contains(bytes, section.sh_offset, section.sh_size)) {
       return Damaged("a section exceeds the file");
     }
   }
@@ -48,13 +48,13 @@ Status CheckCubin(std::string_view bytes) {
       header.e_machine != EM_CUDA) {
     return Damaged("it is not an ELF file for NVIDIA GPUs");
   }
-  if (!Lies(bytes, header.e_phoff, uint64_t{header.e_phnum} * header.e_phentsize)) {
+  if (!Contains(bytes, header.e_phoff, uint64_t{header.e_phnum} * header.e_phentsize)) {
     return Damaged("its segment table exceeds the file");
   }
   return CheckSections(bytes, header);
 }
 
-bool RunsCubinsFor(std::string_view arch, const GpuFacts& gpu) {
+bool CanRunCubinsFor(std::string_view arch, const GpuFacts& gpu) {
   constexpr std::string_view kPrefix = "sm_";
   if (!arch.starts_with(kPrefix)) return false;
   const char* const end = arch.data() + arch.size();

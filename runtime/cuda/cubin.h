@@ -22,6 +22,6 @@ Status CheckCubin(std::string_view bytes);
 /// GPU's generation (major number) that are not newer than the GPU: cubins for sm_80 run on
 /// capabilities 8.0 to 8.9. A cubin for a name that ends in `a`, such as sm_90a, runs only on this
 /// capability. Returns false for unknown names.
-bool RunsCubinsFor(std::string_view arch, const GpuFacts& gpu);
+bool CanRunCubinsFor(std::string_view arch, const GpuFacts& gpu);
 
 }  // namespace tunec

@@ -28,7 +28,7 @@ Result<std::shared_ptr<const CudaCode>> CudaCode::Load(Gpu& gpu, const KernelIma
                 Name(gpu.facts()), image.format, kCubinFormat);
   }
   TUNEC_RETURN_IF_ERROR(CheckCubin(image.bytes));
-  TUNEC_RETURN_IF_ERROR(gpu.CheckThere());
+  TUNEC_RETURN_IF_ERROR(gpu.CheckUsable());
   const Gpu::Current current(gpu);
   std::shared_ptr<CudaCode> code(new CudaCode(gpu));
   TUNEC_RETURN_IF_ERROR(code->LoadModule(image));

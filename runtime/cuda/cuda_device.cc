@@ -27,7 +27,7 @@ class CudaDevice : public Device {
       : gpu_(std::move(gpu)), timer_(std::move(timer)) {}
 
   Result<std::unique_ptr<Device>> OpenQueue() override {
-    TUNEC_ASSIGN(std::unique_ptr<Gpu> gpu, gpu_->OpenAgain());
+    TUNEC_ASSIGN(std::unique_ptr<Gpu> gpu, gpu_->OpenForThread());
     return MakeDevice(std::move(gpu));
   }
 
@@ -40,11 +40,11 @@ class CudaDevice : public Device {
 
   Status Mark() override { return gpu_->Mark(); }
   void FollowMark() override { gpu_->FollowMark(); }
-  Result<bool> Reached() override { return gpu_->Reached(); }
+  Result<bool> HasReachedMark() override { return gpu_->HasReachedMark(); }
   Status WaitForMark() override { return gpu_->WaitForMark(); }
 
   Status CheckRoom(std::span<const MemoryNeed> needs) override {
-    TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
+    TUNEC_RETURN_IF_ERROR(gpu_->CheckUsable());
     const Gpu::Current current(*gpu_);
     size_t free = 0;
     size_t total = 0;
@@ -63,7 +63,7 @@ class CudaDevice : public Device {
   }
 
   Result<DeviceMemory> Allocate(size_t bytes) override {
-    TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
+    TUNEC_RETURN_IF_ERROR(gpu_->CheckUsable());
     const Gpu::Current current(*gpu_);
     CuDevicePtr address = 0;
     const CuResult result = driver().MemAlloc(&address, std::max<size_t>(bytes, 1));
@@ -93,7 +93,7 @@ class CudaDevice : public Device {
         bytes, [&] { return driver().MemcpyHtoDAsync(Address(to), from, bytes, gpu_->stream()); });
   }
   void StartCopyOut(void* to, const void* from, size_t bytes) override {
-    gpu_->Settle();  // the copy may block without a timeout, so the wait is here
+    gpu_->WaitForStream();  // the copy may block without a timeout, so the wait is here
     StartCopying(
         bytes, [&] { return driver().MemcpyDtoHAsync(to, Address(from), bytes, gpu_->stream()); });
   }
@@ -111,13 +111,13 @@ class CudaDevice : public Device {
                           .to = EndAt(to, way == CopyWay::kOut, rows.target_pitch),
                           .row_bytes = rows.row_bytes,
                           .rows = rows.rows};
-    if (way == CopyWay::kOut) gpu_->Settle();
+    if (way == CopyWay::kOut) gpu_->WaitForStream();
     StartCopying(rows.row_bytes * rows.rows,
                  [&] { return driver().Memcpy2DAsync(&copy, gpu_->stream()); });
   }
 
   Status Fill(void* to, std::byte value, size_t bytes) override {
-    TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
+    TUNEC_RETURN_IF_ERROR(gpu_->CheckUsable());
     if (bytes == 0) return {};
     const Gpu::Current current(*gpu_);
     return gpu_->Check(driver().MemsetD8Async(Address(to), static_cast<unsigned char>(value), bytes,
@@ -132,12 +132,12 @@ class CudaDevice : public Device {
   Result<std::unique_ptr<DeviceKernel>> Bind(std::shared_ptr<const DeviceCode> code,
                                              std::vector<void*> arguments,
                                              void* workspace) override {
-    TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
+    TUNEC_RETURN_IF_ERROR(gpu_->CheckUsable());
     return MakeKernel({std::move(code), std::move(arguments), workspace});
   }
 
   Result<std::unique_ptr<DeviceSequence>> Record(std::vector<DeviceCall> calls) override {
-    TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
+    TUNEC_RETURN_IF_ERROR(gpu_->CheckUsable());
     std::vector<std::unique_ptr<CudaKernel>> kernels;
     for (DeviceCall& call : calls) kernels.push_back(MakeKernel(std::move(call)));
     return RecordCudaSequence(*gpu_, *timer_, std::move(kernels));
@@ -161,14 +161,14 @@ class CudaDevice : public Device {
   void StartCopying(size_t bytes, const Begin& begin) {
     if (bytes == 0 || gpu_->Failed()) return;
     const Gpu::Current current(*gpu_);
-    gpu_->Asked(begin(), "copy what a run reads or writes");
+    gpu_->RecordRequest(begin(), "copy what a run reads or writes");
   }
 
   // Starts a copy in the stream and waits for it there.
   template <class Begin>
   Status Copy(size_t bytes, const Begin& begin) {
-    TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());
-    if (bytes > 0) gpu_->Settle();
+    TUNEC_RETURN_IF_ERROR(gpu_->CheckUsable());
+    if (bytes > 0) gpu_->WaitForStream();
     if (bytes > 0 && !gpu_->Failed()) {
       const Gpu::Current current(*gpu_);
       TUNEC_RETURN_IF_ERROR(gpu_->Check(begin(), fmt::format("copy {} bytes", bytes)));

@@ -55,7 +55,7 @@ void CudaKernel::Start() {
     if (gpu_.Failed()) return;
     const CuKernelNodeParams& with = launch.parameters;
     // The driver copies the parameters before it returns.
-    gpu_.Started(
+    gpu_.RecordLaunch(
         gpu_.driver().LaunchKernel(with.function, with.grid_x, with.grid_y, with.grid_z,
                                    with.block_x, with.block_y, with.block_z, with.shared_bytes,
                                    gpu_.stream(), with.parameters, nullptr),
@@ -72,9 +72,9 @@ void CudaKernel::Poison() {
   constexpr unsigned char kNanByte = 0xff;
   const Gpu::Current current(gpu_);
   const auto bytes = static_cast<size_t>(code_->workspace_bytes());
-  gpu_.Started(gpu_.driver().MemsetD8Async(reinterpret_cast<CuDevicePtr>(workspace_), kNanByte,
-                                           bytes, gpu_.stream()),
-               "the workspace's poison");
+  gpu_.RecordLaunch(gpu_.driver().MemsetD8Async(reinterpret_cast<CuDevicePtr>(workspace_), kNanByte,
+                                                bytes, gpu_.stream()),
+                    "the workspace's poison");
 }
 
 Result<std::unique_ptr<CudaTimer>> CudaTimer::Make(Gpu& gpu) {
@@ -103,13 +103,13 @@ Result<double> CudaTimer::Seconds(int times, const std::function<void()>& start)
 }
 
 Status CudaTimer::Begin() {
-  TUNEC_RETURN_IF_ERROR(gpu_.CheckThere());
+  TUNEC_RETURN_IF_ERROR(gpu_.CheckUsable());
   const Gpu::Current current(gpu_);
   return gpu_.Check(gpu_.driver().EventRecord(begin_, gpu_.stream()), "begin to time");
 }
 
 Status CudaTimer::End() {
-  TUNEC_RETURN_IF_ERROR(gpu_.CheckThere());
+  TUNEC_RETURN_IF_ERROR(gpu_.CheckUsable());
   const Gpu::Current current(gpu_);
   return gpu_.Check(gpu_.driver().EventRecord(end_, gpu_.stream()), "end to time");
 }

@@ -44,7 +44,7 @@ class CudaSequence final : public DeviceSequence {
       changed_[i] = 0;
     }
     if (gpu_.Failed()) return;
-    gpu_.Started(gpu_.driver().GraphLaunch(exec_, gpu_.stream()), name_);
+    gpu_.RecordLaunch(gpu_.driver().GraphLaunch(exec_, gpu_.stream()), name_);
   }
 
   Result<double> Seconds(size_t kernel) override { return kernels_[kernel]->Seconds(1); }
@@ -88,9 +88,9 @@ class CudaSequence final : public DeviceSequence {
   void Update(size_t kernel) {
     const std::vector<CudaKernel::Launch>& launches = kernels_[kernel]->launches();
     for (size_t i = 0; i < launches.size(); ++i) {
-      gpu_.Asked(gpu_.driver().GraphExecKernelNodeSetParams(exec_, nodes_[kernel][i],
-                                                            &launches[i].parameters),
-                 "change pointers of a graph");
+      gpu_.RecordRequest(gpu_.driver().GraphExecKernelNodeSetParams(exec_, nodes_[kernel][i],
+                                                                    &launches[i].parameters),
+                         "change pointers of a graph");
     }
   }
 

@@ -26,8 +26,8 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(const CudaDriver& driver, int number, dou
   return gpu;
 }
 
-Result<std::unique_ptr<Gpu>> Gpu::OpenAgain() const {
-  TUNEC_RETURN_IF_ERROR(CheckThere());
+Result<std::unique_ptr<Gpu>> Gpu::OpenForThread() const {
+  TUNEC_RETURN_IF_ERROR(CheckUsable());
   std::unique_ptr<Gpu> gpu(new Gpu(driver_, facts_, hang_seconds_, hangs_));
   TUNEC_RETURN_IF_ERROR(gpu->Begin());
   return gpu;
@@ -53,7 +53,7 @@ Gpu::~Gpu() {
   driver_.DevicePrimaryCtxRelease(device_);
 }
 
-Status Gpu::CheckThere() const {
+Status Gpu::CheckUsable() const {
   if (lost_) return std::unexpected(*lost_);
   if (Hangs())
     return Fail(ErrorCode::kDevice, "{} hangs in other work of this process", Name(facts_));
@@ -65,61 +65,62 @@ Status Gpu::Check(CuResult result, std::string_view what) {
   const std::string text = DescribeCuResult(driver_, result);
   if (LosesDevice(result)) {
     if (!lost_)
-      lost_ = MakeError(ErrorCode::kDevice, "{} is lost: {}{}", Name(facts_), text, InWhat());
-    return CheckThere();
+      lost_ =
+          MakeError(ErrorCode::kDevice, "{} is lost: {}{}", Name(facts_), text, NameLastLaunch());
+    return CheckUsable();
   }
   const bool memory = result == CuResult::kOutOfMemory;
   return Fail(memory ? ErrorCode::kResourceLimit : ErrorCode::kDevice, "{} cannot {}: {}",
               Name(facts_), what, text);
 }
 
-void Gpu::Asked(CuResult result, std::string_view what) {
+void Gpu::RecordRequest(CuResult result, std::string_view what) {
   if (result == CuResult::kSuccess) return;
   if (const Status status = Check(result, what); !status && !waiting_) waiting_ = status.error();
 }
 
-void Gpu::Started(CuResult result, std::string_view symbol) {
+void Gpu::RecordLaunch(CuResult result, std::string_view symbol) {
   started_several_ = !last_started_.empty();
   last_started_ = symbol;
-  if (result != CuResult::kSuccess) Asked(result, fmt::format("start {}", symbol));
+  if (result != CuResult::kSuccess) RecordRequest(result, fmt::format("start {}", symbol));
 }
 
 Status Gpu::Synchronize() {
-  TUNEC_RETURN_IF_ERROR(CheckThere());
+  TUNEC_RETURN_IF_ERROR(CheckUsable());
   const Status waited = Wait();
-  const Status said = SaidByNow();
+  const Status said = TakePendingError();
   last_started_ = {};
   return said ? waited : said;
 }
 
 // Returns and clears a pending error.
-Status Gpu::SaidByNow() {
+Status Gpu::TakePendingError() {
   const std::optional<Error> failed = std::exchange(waiting_, std::nullopt);
   if (failed && !lost_) return std::unexpected(*failed);
-  return CheckThere();
+  return CheckUsable();
 }
 
 Status Gpu::Mark() {
-  TUNEC_RETURN_IF_ERROR(CheckThere());
+  TUNEC_RETURN_IF_ERROR(CheckUsable());
   const Current current(*this);
   // The mark is recorded even after a failure: earlier work is in the stream.
   const CuResult result = driver_.EventRecord(mark_, stream());
   marked_ = result == CuResult::kSuccess;
-  Asked(result, "mark the end of a run");
+  RecordRequest(result, "mark the end of a run");
   // Without a mark, no later call could find out if the work is done.
   if (!marked_ && !lost_) (void)Wait();
-  return SaidByNow();
+  return TakePendingError();
 }
 
 void Gpu::FollowMark() {
   if (!marked_ || Failed()) return;
   const Current current(*this);
-  Asked(driver_.StreamWaitEvent(stream(), mark_, /*flags=*/0), "wait for the run before");
+  RecordRequest(driver_.StreamWaitEvent(stream(), mark_, /*flags=*/0), "wait for the run before");
 }
 
-Result<bool> Gpu::Reached() {
+Result<bool> Gpu::HasReachedMark() {
   if (!marked_) return true;
-  TUNEC_RETURN_IF_ERROR(CheckThere());
+  TUNEC_RETURN_IF_ERROR(CheckUsable());
   const Current current(*this);
   const CuResult result = driver_.EventQuery(mark_);
   if (result == CuResult::kNotReady) return false;
@@ -131,15 +132,16 @@ Result<bool> Gpu::Reached() {
 
 Status Gpu::WaitForMark() {
   if (!marked_) return {};
-  TUNEC_RETURN_IF_ERROR(CheckThere());
+  TUNEC_RETURN_IF_ERROR(CheckUsable());
   const Current current(*this);
-  const Status waited = CheckWaited(WaitUntilDone([this] { return driver_.EventQuery(mark_); }));
+  const Status waited =
+      CheckWaitResult(WaitUntilDone([this] { return driver_.EventQuery(mark_); }));
   marked_ = false;
   last_started_ = {};
   return waited;
 }
 
-void Gpu::Settle() {
+void Gpu::WaitForStream() {
   if (Failed()) return;
   if (const Status waited = Wait(); !waited && !lost_) waiting_ = waited.error();
 }
@@ -147,18 +149,18 @@ void Gpu::Settle() {
 Status Gpu::Wait() {
   const Current current(*this);
   marked_ = false;  // the mark is before the stream's end, or the stream waits for it
-  return CheckWaited(WaitUntilDone([this] { return driver_.StreamQuery(stream()); }));
+  return CheckWaitResult(WaitUntilDone([this] { return driver_.StreamQuery(stream()); }));
 }
 
-Status Gpu::CheckWaited(CuResult result) {
+Status Gpu::CheckWaitResult(CuResult result) {
   if (result != CuResult::kNotReady) return Check(result, "wait for what was started");
   *hangs_ = true;
-  lost_ =
-      MakeError(ErrorCode::kDevice,
-                "{} hangs{}: not done after {} s (driver of CUDA {}); end this process to free the "
-                "GPU, and see nvidia-smi; a larger hang_after allows longer runs",
-                Name(facts_), InWhat(), hang_seconds_, CudaVersionText(driver_.cuda_version));
-  return CheckThere();
+  lost_ = MakeError(
+      ErrorCode::kDevice,
+      "{} hangs{}: not done after {} s (driver of CUDA {}); end this process to free the "
+      "GPU, and see nvidia-smi; a larger hang_after allows longer runs",
+      Name(facts_), NameLastLaunch(), hang_seconds_, CudaVersionText(driver_.cuda_version));
+  return CheckUsable();
 }
 
 // Polls, because the driver's own waits have no timeout. At first the loop polls without a pause,
@@ -183,7 +185,7 @@ CuResult Gpu::WaitUntilDone(const std::function<CuResult()>& query) const {
 }
 
 // Describes the work that failed. The driver reports a fault at the next wait, without the kernel.
-std::string Gpu::InWhat() const {
+std::string Gpu::NameLastLaunch() const {
   if (last_started_.empty()) return "";
   return fmt::format(", in {}{}", last_started_,
                      started_several_ ? " or what was started before it" : "");

@@ -26,7 +26,7 @@ class Gpu {
   static Result<std::unique_ptr<Gpu>> Open(const CudaDriver& driver, int number,
                                            double hang_seconds);
   /// Opens the same GPU for another thread, with another stream in the same context.
-  Result<std::unique_ptr<Gpu>> OpenAgain() const;
+  Result<std::unique_ptr<Gpu>> OpenForThread() const;
   ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
@@ -64,27 +64,27 @@ class Gpu {
   /// everything.
   bool Hangs() const { return *hangs_; }
   /// Fails with the error by which the GPU was lost, or with kDevice if the GPU hangs.
-  Status CheckThere() const;
+  Status CheckUsable() const;
   /// Converts the result of a call whose purpose was `what`; messages are "cannot {what}". Stores
   /// the error if the GPU is lost. Errors: kResourceLimit without memory, else kDevice.
   Status Check(CuResult result, std::string_view what);
   /// Records the result of a call that started `what`. The next Synchronize returns a failure.
   /// Allocates memory only for a failure.
-  void Asked(CuResult result, std::string_view what);
+  void RecordRequest(CuResult result, std::string_view what);
   /// Records that the function `symbol` was put into the stream; later faults are attributed to it.
   /// `symbol` must stay valid until the next Synchronize, which returns a failure. Allocates memory
   /// only for a failure.
-  void Started(CuResult result, std::string_view symbol);
+  void RecordLaunch(CuResult result, std::string_view symbol);
   /// Waits for the stream. Returns the first error since the last call.
   Status Synchronize();
   /// Implement the functions of Device that have the same names.
   Status Mark();
   void FollowMark();
-  Result<bool> Reached();
+  Result<bool> HasReachedMark();
   Status WaitForMark();
   /// Waits for the work in the stream. It is called before driver calls that would wait implicitly,
   /// without a timeout. The next Synchronize returns errors of the work.
-  void Settle();
+  void WaitForStream();
 
  private:
   Gpu(const CudaDriver& driver, GpuFacts facts, double hang_seconds,
@@ -97,14 +97,15 @@ class Gpu {
   Status Wait();
   /// Polls `query` until the work is done. Returns kNotReady if the work hangs.
   CuResult WaitUntilDone(const std::function<CuResult()>& query) const;
-  Status CheckWaited(CuResult result);
-  Status SaidByNow();
-  std::string InWhat() const;
+  Status CheckWaitResult(CuResult result);
+  Status TakePendingError();
+  std::string NameLastLaunch() const;
 
   const CudaDriver driver_;
   const GpuFacts facts_;
   const double hang_seconds_;
-  const std::shared_ptr<std::atomic<bool>> hangs_;  // shared with the objects that OpenAgain makes
+  const std::shared_ptr<std::atomic<bool>>
+      hangs_;  // shared with the objects that OpenForThread makes
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;

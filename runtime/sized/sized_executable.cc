@@ -141,13 +141,13 @@ SizedExecutable::VariantPtr SizedExecutable::Find(const SizedKey& key) const {
 }
 
 // With the lock held. Intermediate values are as large as a run, so that few variants keep theirs.
-void SizedExecutable::NoteUse(KeptVariant& kept) const {
-  kept.used = ++clock_;
-  if (kept.has_memory) return;
-  kept.has_memory = true;
+void SizedExecutable::NoteUse(CachedVariant& cached) const {
+  cached.used = ++clock_;
+  if (cached.has_memory) return;
+  cached.has_memory = true;
   const auto has_memory = [](const auto& each) { return each.second.has_memory; };
   if (std::ranges::count_if(variants_, has_memory) <= kMostWithMemory) return;
-  KeptVariant* oldest = &kept;
+  CachedVariant* oldest = &cached;
   for (auto& [key, each] : variants_) {
     if (each.has_memory && each.used < oldest->used) oldest = &each;
   }
@@ -160,29 +160,29 @@ void SizedExecutable::NoteUse(KeptVariant& kept) const {
 void SizedExecutable::NoteRun(const SizedVariant& variant) const {
   const std::lock_guard lock(mutex_);
   const auto found = variants_.find(variant.code().key);
-  const bool is_kept = found != variants_.end() && found->second.variant.get() == &variant;
-  if (is_kept) return NoteUse(found->second);
+  const bool is_cached = found != variants_.end() && found->second.variant.get() == &variant;
+  if (is_cached) return NoteUse(found->second);
   variant.FreeIdle();
 }
 
-void SizedExecutable::Keep(const SizedKey& key, VariantPtr variant) const {
+void SizedExecutable::Cache(const SizedKey& key, VariantPtr variant) const {
   const std::lock_guard lock(mutex_);
-  KeptVariant& kept = variants_[key] = {.variant = std::move(variant), .has_memory = false};
-  NoteUse(kept);
+  CachedVariant& cached = variants_[key] = {.variant = std::move(variant), .has_memory = false};
+  NoteUse(cached);
   while (variants_.size() > most_variants_) {
     const auto oldest =
         std::ranges::min_element(variants_, {}, [](const auto& each) { return each.second.used; });
-    gone_.push_back(std::move(oldest->second.variant));
+    evicted_.push_back(std::move(oldest->second.variant));
     variants_.erase(oldest);
   }
-  DropGone();
+  DropUnusedEvicted();
 }
 
 // With the lock held. What some run still has goes on counting.
-void SizedExecutable::DropGone() const {
-  std::erase_if(gone_, [&](const VariantPtr& variant) {
+void SizedExecutable::DropUnusedEvicted() const {
+  std::erase_if(evicted_, [&](const VariantPtr& variant) {
     if (variant.use_count() > 1) return false;
-    outside_of_gone_ += OutsideOf(*variant);
+    outside_of_evicted_ += OutsideOf(*variant);
     return true;
   });
 }
@@ -193,22 +193,23 @@ Result<SizedExecutable::VariantPtr> SizedExecutable::FindOrMake(
   const std::lock_guard one_at_a_time(making_);
   if (VariantPtr found = Find(key)) return found;
   TUNEC_ASSIGN(VariantPtr variant, make());
-  Keep(key, variant);
+  Cache(key, variant);
   return variant;
 }
 
-std::vector<std::pair<SizedKey, SizedExecutable::VariantPtr>> SizedExecutable::Kept() const {
+std::vector<std::pair<SizedKey, SizedExecutable::VariantPtr>> SizedExecutable::CachedVariants()
+    const {
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<SizedKey, VariantPtr>> all;
-  for (const auto& [key, kept] : variants_) all.emplace_back(key, kept.variant);
+  for (const auto& [key, cached] : variants_) all.emplace_back(key, cached.variant);
   return all;
 }
 
 int64_t SizedExecutable::CountOutside() const {
   const std::lock_guard lock(mutex_);
-  int64_t count = outside_of_gone_;
-  for (const VariantPtr& variant : gone_) count += OutsideOf(*variant);
-  for (const auto& [key, kept] : variants_) count += OutsideOf(*kept.variant);
+  int64_t count = outside_of_evicted_;
+  for (const VariantPtr& variant : evicted_) count += OutsideOf(*variant);
+  for (const auto& [key, cached] : variants_) count += OutsideOf(*cached.variant);
   return count;
 }
 
@@ -254,7 +255,7 @@ size_t SizedExecutable::CountTogether(std::span<const VariantPtr> variants) cons
   for (; count < variants.size(); ++count) {
     const Executable& next = variants[count]->executable();
     bytes += next.Memory().per_context;
-    if (bytes > kMostTogetherBytes || !next.GoesWith(first)) break;
+    if (bytes > kMostTogetherBytes || !next.CanBatchWith(first)) break;
   }
   return count;
 }
@@ -268,7 +269,7 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   const Arrays run{form_->inputs, shapes, inputs, form_->outputs, results, outputs};
   // A variant sees parts, which need not meet where others do.
   TUNEC_RETURN_IF_ERROR(
-      CheckApart(form_->outputs, outputs, [&](size_t o) { return run.OutputBytes(o); }));
+      CheckDisjoint(form_->outputs, outputs, [&](size_t o) { return run.OutputBytes(o); }));
   TUNEC_ASSIGN(std::vector<SizedPart> parts, PartsOf(sizes));
   // What a part writes must not be what a later one reads: on the host that is copied aside.
   const bool meets = parts.size() > 1 && run.SomeLieInOutputs();
@@ -288,13 +289,13 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   }
   variants.clear();
   const std::lock_guard lock(mutex_);
-  DropGone();
+  DropUnusedEvicted();
   return status;
 }
 
 Status SizedExecutable::Wait() const {
   Status first;
-  for (const auto& [key, variant] : Kept()) {
+  for (const auto& [key, variant] : CachedVariants()) {
     const Status waited = variant->executable().Wait();
     if (first) first = waited;
   }

@@ -62,10 +62,10 @@ class SizedExecutable : public AnyShape {
   Result<VariantPtr> FindOrMake(const SizedKey& key,
                                 const std::function<Result<VariantPtr>()>& make) const;
   /// Returns the retained variants with their keys.
-  std::vector<std::pair<SizedKey, VariantPtr>> Kept() const;
+  std::vector<std::pair<SizedKey, VariantPtr>> CachedVariants() const;
 
  private:
-  struct KeptVariant {
+  struct CachedVariant {
     VariantPtr variant;
     uint64_t used = 0;
     bool has_memory = true;  // true: the variant retains memory of finished runs
@@ -78,19 +78,19 @@ class SizedExecutable : public AnyShape {
   Result<std::vector<VariantPtr>> VariantsFor(const std::vector<SizedPart>& parts) const;
   size_t CountTogether(std::span<const VariantPtr> variants) const;
   VariantPtr Find(const SizedKey& key) const;
-  void NoteUse(KeptVariant& kept) const;
+  void NoteUse(CachedVariant& cached) const;
   void NoteRun(const SizedVariant& variant) const;
-  void Keep(const SizedKey& key, VariantPtr variant) const;
-  void DropGone() const;
+  void Cache(const SizedKey& key, VariantPtr variant) const;
+  void DropUnusedEvicted() const;
 
   const size_t most_variants_;
   std::shared_ptr<const SizedForm> form_;
   mutable std::mutex making_;
   mutable std::mutex mutex_;  // guards the members below
-  mutable std::map<SizedKey, KeptVariant> variants_;
-  mutable std::vector<VariantPtr> gone_;  // evicted variants that are still used by a run
+  mutable std::map<SizedKey, CachedVariant> variants_;
+  mutable std::vector<VariantPtr> evicted_;  // evicted variants that are still used by a run
   mutable uint64_t clock_ = 0;
-  mutable int64_t outside_of_gone_ = 0;  // indices counted by variants before their eviction
+  mutable int64_t outside_of_evicted_ = 0;  // indices counted by variants before their eviction
 };
 
 }  // namespace tunec

@@ -7,7 +7,7 @@
 
 #include "ir/rounding.h"
 #include "runtime/buffer.h"
-#include "runtime/copy_box.h"
+#include "runtime/copy_slice.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -15,24 +15,26 @@ namespace {
 
 /// Whether a box is one run of bytes that begins at its own first element of a target that it
 /// fills: then nothing has to be copied.
-bool IsContiguous(const BoxPlace& place, const std::vector<int64_t>& box,
+bool IsContiguous(const SlicePosition& place, const std::vector<int64_t>& slice,
                   const std::vector<int64_t>& target) {
-  if (target != box) return false;
+  if (target != slice) return false;
   size_t a = 0;
-  while (a < box.size() && box[a] == 1) ++a;
-  for (++a; a < box.size(); ++a) {
-    if (box[a] != place.extents[a]) return false;
+  while (a < slice.size() && slice[a] == 1) ++a;
+  for (++a; a < slice.size(); ++a) {
+    if (slice[a] != place.extents[a]) return false;
   }
   return true;
 }
 
-bool IsEmpty(const std::vector<int64_t>& box) { return std::ranges::find(box, 0) != box.end(); }
+bool IsEmpty(const std::vector<int64_t>& slice) {
+  return std::ranges::find(slice, 0) != slice.end();
+}
 
 /// The box of an output that a run makes: from where it lies in the variant's to the caller's.
 /// Inside both arrays, whatever the formulas are.
-Result<BoxCopy> OutputBoxOf(const std::vector<std::vector<SizeFormula>>& axes, const Sizes& sizes,
-                            const SizedPart& run) {
-  BoxCopy made;
+Result<SliceCopy> OutputSliceOf(const std::vector<std::vector<SizeFormula>>& axes,
+                                const Sizes& sizes, const SizedPart& run) {
+  SliceCopy made;
   for (const auto& parts : axes) {
     for (const SizeFormula& part : parts) {
       const int dimension = part.dimension();
@@ -49,7 +51,7 @@ Result<BoxCopy> OutputBoxOf(const std::vector<std::vector<SizeFormula>>& axes, c
       made.source.begin.push_back(0);
       made.target.extents.push_back(whole);
       made.target.begin.push_back(begin);
-      made.box.push_back(size);
+      made.slice.push_back(size);
     }
   }
   return made;
@@ -195,25 +197,25 @@ SizedVariant::Place SizedVariant::PlaceOfInput(const SizedPart& part, size_t i) 
   const TensorSpec& spec = executable_->Inputs()[i];
   if (IsEmpty(spec.shape)) return {};
   const std::vector<int64_t> zeros(spec.shape.size(), 0);
-  BoxCopy copy{{spec.shape, zeros}, {spec.shape, zeros}, spec.shape, SizeOf(spec.type)};
-  for (size_t a = 0; a < copy.box.size(); ++a) {
+  SliceCopy copy{{spec.shape, zeros}, {spec.shape, zeros}, spec.shape, SizeOf(spec.type)};
+  for (size_t a = 0; a < copy.slice.size(); ++a) {
     const int dimension = open_[i][a];
     if (dimension < 0) continue;
     copy.source.extents[a] = part.whole[dimension];
     copy.source.begin[a] = part.begin[dimension];
-    copy.box[a] = part.size[dimension];
+    copy.slice[a] = part.size[dimension];
   }
-  if (IsContiguous(copy.source, copy.box, spec.shape))
-    return {.offset = OffsetOf(copy.source, copy.element_bytes), .box = std::nullopt};
-  return {.box = std::move(copy)};
+  if (IsContiguous(copy.source, copy.slice, spec.shape))
+    return {.offset = OffsetOf(copy.source, copy.element_bytes), .slice = std::nullopt};
+  return {.slice = std::move(copy)};
 }
 
 Result<SizedVariant::Place> SizedVariant::PlaceOfOutput(const SizedPart& part, size_t o) const {
-  TUNEC_ASSIGN(BoxCopy copy, OutputBoxOf((*form_->output_extents)[o], code_.key.sizes, part));
+  TUNEC_ASSIGN(SliceCopy copy, OutputSliceOf((*form_->output_extents)[o], code_.key.sizes, part));
   copy.element_bytes = SizeOf(executable_->Outputs()[o].type);
-  if (!IsEmpty(copy.box) && IsContiguous(copy.target, copy.box, copy.source.extents))
-    return Place{.offset = OffsetOf(copy.target, copy.element_bytes), .box = std::nullopt};
-  return Place{.box = std::move(copy)};
+  if (!IsEmpty(copy.slice) && IsContiguous(copy.target, copy.slice, copy.source.extents))
+    return Place{.offset = OffsetOf(copy.target, copy.element_bytes), .slice = std::nullopt};
+  return Place{.slice = std::move(copy)};
 }
 
 Result<SizedVariant::Places> SizedVariant::PlacesOf(const SizedPart& part) const {
@@ -227,12 +229,12 @@ Result<SizedVariant::Places> SizedVariant::PlacesOf(const SizedPart& part) const
 
 Result<const void*> SizedVariant::PutInput(const Place& place, size_t i, const void* data,
                                            Buffers& buffers) const {
-  if (!place.box) return static_cast<const std::byte*>(data) + place.offset;
+  if (!place.slice) return static_cast<const std::byte*>(data) + place.offset;
   const TensorSpec& spec = executable_->Inputs()[i];
   TUNEC_ASSIGN(std::byte* const padded, MemoryFor(buffers.inputs[i], spec));
   // Indices that an earlier run had there would be counted once more.
   if (IsInteger(spec.type)) std::memset(padded, 0, static_cast<size_t>(*ByteSize(spec)));
-  CopyBox(data, padded, *place.box);
+  CopySlice(data, padded, *place.slice);
   return padded;
 }
 
@@ -274,7 +276,7 @@ Status SizedVariant::Prepare(PartRun& run, std::span<const void* const> inputs,
   Buffers& buffers = *run.buffers;
   for (size_t o = 0; o < outputs.size(); ++o) {
     const Place& place = run.places.outputs[o];
-    if (!place.box) {
+    if (!place.slice) {
       run.to.push_back(static_cast<std::byte*>(outputs[o]) + place.offset);
       continue;
     }
@@ -290,16 +292,17 @@ Status SizedVariant::Prepare(PartRun& run, std::span<const void* const> inputs,
 
 Status SizedVariant::RunHere(std::span<PartRun> runs, std::span<const void* const> inputs,
                              std::span<void* const> outputs, const RunOptions& options) {
-  std::vector<JoinedRun> joined;
+  std::vector<BatchedRun> joined;
   for (PartRun& run : runs) {
     TUNEC_RETURN_IF_ERROR(run.variant->Prepare(run, inputs, outputs));
     joined.push_back({run.variant->executable_.get(), {run.from, run.to}});
   }
   TUNEC_RETURN_IF_ERROR(
-      Executable::RunTogether(joined, {.stream = options.stream, .returns = options.returns}));
+      Executable::RunBatch(joined, {.stream = options.stream, .returns = options.returns}));
   for (const PartRun& run : runs) {
     for (size_t o = 0; o < outputs.size(); ++o)
-      if (run.places.outputs[o].box) CopyBox(run.to[o], outputs[o], *run.places.outputs[o].box);
+      if (run.places.outputs[o].slice)
+        CopySlice(run.to[o], outputs[o], *run.places.outputs[o].slice);
   }
   return {};
 }
@@ -310,27 +313,27 @@ Status SizedVariant::RunThere(const Buffers& buffers, const Places& places,
                               const RunOptions& options) const {
   std::vector<const void*> from;
   std::vector<void*> to;
-  std::vector<BufferPlace> lie(options.inputs.begin(), options.inputs.end());
-  std::vector<const BoxCopy*> input_boxes, output_boxes;
-  const auto box_of = [](const Place& place) { return place.box ? &*place.box : nullptr; };
+  std::vector<BufferLocation> lie(options.inputs.begin(), options.inputs.end());
+  std::vector<const SliceCopy*> input_slices, output_slices;
+  const auto slice_of = [](const Place& place) { return place.slice ? &*place.slice : nullptr; };
   for (size_t i = 0; i < inputs.size(); ++i) {
     from.push_back(static_cast<const std::byte*>(inputs[i]) + places.inputs[i].offset);
-    input_boxes.push_back(box_of(places.inputs[i]));
+    input_slices.push_back(slice_of(places.inputs[i]));
   }
   for (size_t o = 0; o < outputs.size(); ++o) {
     to.push_back(static_cast<std::byte*>(outputs[o]) + places.outputs[o].offset);
-    output_boxes.push_back(box_of(places.outputs[o]));
+    output_slices.push_back(slice_of(places.outputs[o]));
   }
-  lie.resize(inputs.size(), BufferPlace::kHost);
+  lie.resize(inputs.size(), BufferLocation::kHost);
   for (size_t i = inputs.size(); i < buffers.inputs.size(); ++i) {
     from.push_back(buffers.inputs[i].data());
-    lie.push_back(BufferPlace::kHostNow);
-    input_boxes.push_back(nullptr);
+    lie.push_back(BufferLocation::kHostNow);
+    input_slices.push_back(nullptr);
   }
   RunOptions there = options;
   there.inputs = lie;
-  there.input_boxes = input_boxes;
-  there.output_boxes = output_boxes;
+  there.input_slices = input_slices;
+  there.output_slices = output_slices;
   return executable_->Run(from, to, there);
 }
 

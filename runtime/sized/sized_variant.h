@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/copy_box.h"
+#include "runtime/copy_slice.h"
 #include "runtime/executable.h"
 #include "runtime/sized/sized_form.h"
 #include "support/error.h"
@@ -68,7 +68,7 @@ class SizedVariant {
   /// The part of a caller's array that a tensor of the code uses: a contiguous part, or a box.
   struct Place {
     int64_t offset = 0;  // in bytes
-    std::optional<BoxCopy> box;
+    std::optional<SliceCopy> slice;
   };
   struct Places {
     std::vector<Place> inputs;

@@ -121,7 +121,7 @@ std::optional<ColumnPlan> MakePlan(const NamedCompute& lowering, int64_t lanes) 
   ColumnPlan plan{.lowering = lowering.name};
   double largest = 0;
   for (const Statement& statement : compute.statements) {
-    if (statement.reducer) largest = std::max(largest, BoxSize(statement));
+    if (statement.reducer) largest = std::max(largest, ProductOfExtents(statement));
   }
   for (const Statement& statement : compute.statements) {
     if (!statement.reducer) {
@@ -133,7 +133,7 @@ std::optional<ColumnPlan> MakePlan(const NamedCompute& lowering, int64_t lanes) 
     auto sum = ColumnSumOf(compute, statement);
     if (sum) {
       plan.sums.push_back(std::move(*sum));
-    } else if (BoxSize(statement) * kSmallPart > largest) {
+    } else if (ProductOfExtents(statement) * kSmallPart > largest) {
       return std::nullopt;
     }
   }
@@ -152,8 +152,8 @@ class ColumnWriter {
 
  private:
   void Split() {
-    Add(ReduceSplitStep{sum_.statement, sum_.shared, Share(), ReduceSplitStep::Keep::kOuter});
-    Add(ReduceSplitStep{Part(), Inner(), PartialSums(), ReduceSplitStep::Keep::kInner});
+    Add(ReduceSplitStep{sum_.statement, sum_.shared, Share(), ReduceSplitStep::Parallel::kOuter});
+    Add(ReduceSplitStep{Part(), Inner(), PartialSums(), ReduceSplitStep::Parallel::kInner});
     PackStep pack{.tensor = Part()};
     for (const int axis : sum_.part_axes) pack.axes.push_back({.dimension = axis});
     Add(std::move(pack));

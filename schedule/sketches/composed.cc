@@ -40,7 +40,7 @@ class Composer {
   bool AddFirst(StatementId begin, StatementId end, std::vector<Sketch> sketches);
   bool AgreesOnPacks(Sketch& sketch);
   bool Applies(const NamedCompute& part, const Sketch& sketch) const;
-  void Keep(Sketch sketch, const std::string& statement);
+  void AddSketch(Sketch sketch, const std::string& statement);
 
   const Compute& compute_;
   const std::string& name_;
@@ -92,7 +92,7 @@ bool Composer::Applies(const NamedCompute& part, const Sketch& sketch) const {
   return CheckApplies(part.compute, schedule, question_.rounding).has_value();
 }
 
-void Composer::Keep(Sketch sketch, const std::string& statement) {
+void Composer::AddSketch(Sketch sketch, const std::string& statement) {
   for (const ComputeStep& step : sketch.Fill(sketch.InitialDecisions()).compute_steps) {
     if (const auto* pack = std::get_if<PackStep>(&step)) packs_.push_back(*pack);
   }
@@ -104,7 +104,7 @@ bool Composer::AddFirst(StatementId begin, StatementId end, std::vector<Sketch> 
   const NamedCompute part{name_, StatementsOf(compute_, begin, end)};
   for (Sketch& sketch : sketches) {
     if (!AgreesOnPacks(sketch) || !Applies(part, sketch)) continue;
-    Keep(std::move(sketch), compute_.statements[begin].name);
+    AddSketch(std::move(sketch), compute_.statements[begin].name);
     return true;
   }
   return false;

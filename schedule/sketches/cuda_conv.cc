@@ -126,9 +126,9 @@ std::optional<Convolution> BestConvolution(const PhaseQuestion& question) {
   const std::string sum = inlined->compute.statements.front().name;
   std::optional<Convolution> best = MakeConvolution(*inlined, sum, question);
   const bool may_round =
-      question.rounding.order == ReductionOrder::kAny && question.rounding.least_terms <= 1;
+      question.rounding.order == ReductionOrder::kAny && question.rounding.min_bf16_parts <= 1;
   if (!may_round) return best;
-  const PrecisionStep to_bf16{.statement = sum, .terms = 1};
+  const PrecisionStep to_bf16{.statement = sum, .bf16_parts = 1};
   Result<Compute> rounded = Apply(inlined->compute, to_bf16);
   if (!rounded) return best;  // it is no product of float32
   Rewritten rewritten{*std::move(rounded), inlined->steps};

@@ -82,7 +82,8 @@ std::optional<DevicePhase> MakeCudaLongSumPhase(const PhaseQuestion& question) {
   const Iterator& iterator = reduction.iterators[cut];
   const int64_t lanes = CountLanes(CountTerms(reduction), iterator.extent);
   if (lanes < 2) return std::nullopt;
-  const ReduceSplitStep split{reduction.name, iterator.name, lanes, ReduceSplitStep::Keep::kInner};
+  const ReduceSplitStep split{reduction.name, iterator.name, lanes,
+                              ReduceSplitStep::Parallel::kInner};
   const Result<Compute> whole = Apply(compute, split);
   if (!whole) return std::nullopt;
   const StatementId adding(1);

@@ -91,7 +91,7 @@ std::optional<SumParts> SplitSum(const PhaseQuestion& question, VarId reduced, V
   const Statement& sum = compute.statements.front();
   const Iterator& iterator = sum.iterators[reduced];
   const int64_t count = CeilDivide(iterator.extent, length);
-  const ReduceSplitStep split{sum.name, iterator.name, length, ReduceSplitStep::Keep::kOuter};
+  const ReduceSplitStep split{sum.name, iterator.name, length, ReduceSplitStep::Parallel::kOuter};
   const PackStep pack = OrderOf(compute, sum, column);
   Result<Compute> whole = Apply(compute, split);
   if (whole) whole = Apply(*whole, pack);

@@ -79,8 +79,8 @@ std::optional<TensorProduct> MakeProduct(const Rewritten& whole,
   const std::optional<StatementId> begin = compute->FindStatement(sum);
   const Compute part = StatementsOf(*compute, *begin, compute->statements.next_id());
   std::optional<TensorProduct> product = ProductOf(part, question);
-  const bool in_terms = split && split->terms > 1;
-  if (!product || product->plan.term.has_value() != in_terms) return std::nullopt;
+  const bool in_terms = split && split->bf16_parts > 1;
+  if (!product || product->plan.part_product.has_value() != in_terms) return std::nullopt;
   std::optional<OperandPhases> rounded = MakeOperandPhases(*compute, *begin, question);
   if (!rounded) return std::nullopt;
   product->rewrites = whole.steps;
@@ -98,7 +98,7 @@ std::optional<TensorProduct> BestProduct(const PhaseQuestion& question) {
   std::optional<TensorProduct> best = MakeProduct(*inlined, std::nullopt, question);
   if (question.rounding.order != ReductionOrder::kAny) return best;
   const PrecisionStep split{.statement = inlined->compute.statements.front().name,
-                            .terms = std::max(question.rounding.least_terms, 1)};
+                            .bf16_parts = std::max(question.rounding.min_bf16_parts, 1)};
   std::optional<TensorProduct> other = MakeProduct(*inlined, split, question);
   if (!best || (other && other->seconds < best->seconds)) return other;
   return best;

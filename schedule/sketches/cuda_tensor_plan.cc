@@ -133,25 +133,25 @@ std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read&
 }
 
 // The reduction that chooses planes of operands; none where they have no planes, or several.
-std::optional<VarId> TermOf(const CudaTilePlan& tile) {
-  std::optional<VarId> term;
+std::optional<VarId> FindPartProduct(const CudaTilePlan& tile) {
+  std::optional<VarId> part_product;
   for (const CudaTileOperand& operand : tile.operands) {
     for (const size_t d : operand.planes) {
       std::vector<VarId> used;
       operand.index[d].CollectVars(used);
       for (const VarId v : used) {
-        if (term && *term != v) return std::nullopt;
-        term = v;
+        if (part_product && *part_product != v) return std::nullopt;
+        part_product = v;
       }
     }
   }
-  return term;
+  return part_product;
 }
 
-void SetPlanes(const CudaTilePlan& tile, VarId term, CudaTensorOperand& operand) {
+void SetPlanes(const CudaTilePlan& tile, VarId part_product, CudaTensorOperand& operand) {
   const Tensor& tensor = tile.compute->tensors[*tile.compute->FindTensor(operand.tensor)];
   for (size_t d = 0; d < operand.index.size(); ++d) {
-    if (!operand.index[d].Uses(term)) continue;
+    if (!operand.index[d].Uses(part_product)) continue;
     operand.plane = d;
     operand.planes = tensor.shape[d];
   }
@@ -161,23 +161,24 @@ void SetPlanes(const CudaTilePlan& tile, VarId term, CudaTensorOperand& operand)
 bool SetOperands(CudaTensorPlan& plan) {
   const CudaTilePlan& tile = plan.tile;
   if (tile.sum.reads.size() != 2) return false;
-  plan.term = TermOf(tile);
+  plan.part_product = FindPartProduct(tile);
   const bool boxes = std::ranges::all_of(tile.operands, [&](const CudaTileOperand& operand) {
-    return operand.shared ? operand.windows.empty() : plan.term && !operand.planes.empty();
+    return operand.shared ? operand.windows.empty() : plan.part_product && !operand.planes.empty();
   });
-  const size_t left = tile.operands[0].knows_row ? 0 : 1;
+  const size_t left = tile.operands[0].depends_on_row ? 0 : 1;
   const CudaTileOperand& rows = tile.operands[left];
   const CudaTileOperand& columns = tile.operands[1 - left];
-  if (!boxes || !rows.knows_row || rows.knows_column || !columns.knows_column || columns.knows_row)
+  if (!boxes || !rows.depends_on_row || rows.depends_on_column || !columns.depends_on_column ||
+      columns.depends_on_row)
     return false;
   for (const VarId v : ReducedIterators(tile.sum))
     if (!UsesIterator(rows.index, v) || !UsesIterator(columns.index, v)) return false;
   auto of_rows = OperandOf(tile, tile.sum.reads[left], tile.row.iterator);
   auto of_columns = OperandOf(tile, tile.sum.reads[1 - left], tile.column.iterator);
   if (!of_rows || !of_columns) return false;
-  if (plan.term) {
-    SetPlanes(tile, *plan.term, *of_rows);
-    SetPlanes(tile, *plan.term, *of_columns);
+  if (plan.part_product) {
+    SetPlanes(tile, *plan.part_product, *of_rows);
+    SetPlanes(tile, *plan.part_product, *of_columns);
   }
   plan.left = *std::move(of_rows);
   plan.right = *std::move(of_columns);
@@ -231,7 +232,7 @@ void SetLoops(CudaTensorPlan& plan) {
   for (const VarId v : tile.outputs)
     if (v != tile.row.iterator && v != tile.column.iterator) plan.grid.push_back(v);
   for (const VarId v : ReducedIterators(tile.sum))
-    if (v != tile.piecewise && v != plan.term) plan.outside.push_back(v);
+    if (v != tile.piecewise && v != plan.part_product) plan.outside.push_back(v);
 }
 
 // --- how large its parts are ---
@@ -254,12 +255,12 @@ int64_t PieceBytes(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
 
 // Products of terms for one product of elements.
 int64_t ProductsOf(const CudaTensorPlan& plan) {
-  return plan.term ? plan.tile.Extent(*plan.term) : 1;
+  return plan.part_product ? plan.tile.Extent(*plan.part_product) : 1;
 }
 
 // Of a lane, in registers. Those of a piece are apart from those of all.
 int64_t SumsOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  return (plan.term ? 2 : 1) * choice.row_tiles * choice.column_tiles * kTileSums;
+  return (plan.part_product ? 2 : 1) * choice.row_tiles * choice.column_tiles * kTileSums;
 }
 
 BlockUse UseOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
@@ -270,7 +271,7 @@ BlockUse UseOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   constexpr int64_t kRightRegisters = 2;
   const int64_t operands =
       (choice.row_tiles * kLeftRegisters + choice.column_tiles * kRightRegisters) *
-      (plan.term ? choice.steps : 1);
+      (plan.part_product ? choice.steps : 1);
   return {.threads = choice.Warps() * kWarpThreads,
           .registers = SumsOf(plan, choice) + operands * 3 / 2 + kOthers,
           .shared_bytes = PieceBytes(plan, choice) * StagesOf(plan, choice)};
@@ -342,7 +343,7 @@ bool LoadsAtOnce(const CudaTensorPlan& plan) {
 // Until lanes have added the sums of a piece to theirs, if they do.
 double AddClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                  const Accelerator& device) {
-  if (!plan.term) return 0;
+  if (!plan.part_product) return 0;
   const auto sums = static_cast<double>(RowsOf(plan, choice) * ColumnsOf(plan, choice));
   return sums / static_cast<double>(device.multiply_adds);
 }
@@ -427,7 +428,7 @@ std::optional<CudaTensorPlan> PlanOf(const Compute& compute, std::optional<CudaT
   SetLoops(plan);
   // The sums of a piece are in a fragment while it lasts, so nothing is around pieces. Planes of
   // operands are not padded yet.
-  if (plan.term && (plan.padded || !plan.outside.empty())) return std::nullopt;
+  if (plan.part_product && (plan.padded || !plan.outside.empty())) return std::nullopt;
   return plan;
 }
 
@@ -472,7 +473,7 @@ CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
   choice.column_tiles = std::max(choice.column_tiles, least_columns);
   while (SumsOf(plan, choice) > kMostSums)
     Halve(choice.row_tiles > choice.column_tiles ? choice.row_tiles : choice.column_tiles);
-  if (plan.term) choice.steps = std::min(choice.steps, kMostTermSteps);
+  if (plan.part_product) choice.steps = std::min(choice.steps, kMostTermSteps);
   FitAxes(plan, choice);
   while (!FitsBlock(plan, choice, device) && choice.Warps() > 1)
     Halve(choice.row_warps > 1 ? choice.row_warps : choice.column_warps);

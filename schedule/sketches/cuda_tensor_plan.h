@@ -40,12 +40,12 @@ struct CudaTensorPlan {
   bool padded = false;            // tiles may extend beyond the ends of the sum's dimensions
   // For split operands: the reduction over products of terms, the small products first. Each
   // K-block is then a separate sum, which the lanes add to their sums.
-  std::optional<VarId> term;
+  std::optional<VarId> part_product;
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
   /// Returns the number of terms of each operand. Two terms need three products, three terms need
   /// six.
-  int Terms() const { return !term ? 1 : tile.Extent(*term) == 3 ? 2 : 3; }
+  int Bf16Parts() const { return !part_product ? 1 : tile.Extent(*part_product) == 3 ? 2 : 3; }
 };
 
 /// Returns the matrix instruction for the sum's products. Returns null if the device has none, or

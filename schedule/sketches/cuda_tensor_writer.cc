@@ -47,7 +47,7 @@ class CudaTensorWriter {
 
   std::array<const CudaTensorOperand*, 2> Operands() const { return {&plan_.left, &plan_.right}; }
   // Of split operands each piece is a sum of its own, as reduce_split makes and names them.
-  bool InTerms() const { return plan_.term.has_value(); }
+  bool InTerms() const { return plan_.part_product.has_value(); }
   const std::string& Total() const { return plan_.tile.sum.name; }
   // What instructions add up.
   std::string Sum() const { return Total() + (InTerms() ? ".part" : ""); }
@@ -92,8 +92,8 @@ class CudaTensorWriter {
   void SplitSum() {
     const std::string& reduced = plan_.tile.Name(plan_.tile.piecewise);
     Add(ReduceSplitStep{Total(), reduced, Tile(plan_.tile.piecewise),
-                        ReduceSplitStep::Keep::kOuter});
-    Add(PrecisionStep{.statement = Sum(), .terms = plan_.Terms()});
+                        ReduceSplitStep::Parallel::kOuter});
+    Add(PrecisionStep{.statement = Sum(), .bf16_parts = plan_.Bf16Parts()});
   }
 
   void CopyOperand(const CudaTensorOperand& operand) {
@@ -111,7 +111,7 @@ class CudaTensorWriter {
     ReorderStep order{grid_};
     for (const VarId v : plan_.outside) order.loops.push_back(Loop(Sum(), v));
     order.loops.push_back(Pieces());
-    if (InTerms()) order.loops.push_back(Terms());
+    if (InTerms()) order.loops.push_back(Bf16Parts());
     for (const VarId v : {Row(), plan_.tile.piecewise, Column()})
       order.loops.push_back(Part(Sum(), v));
     Add(std::move(order));
@@ -168,11 +168,11 @@ class CudaTensorWriter {
     Add(SplitStep{column, {choice_.column_tiles, plan_.Extent(TileAxis::kColumn)}});
     Add(SplitStep{step, {plan_.Extent(TileAxis::kReduced)}});
     ReorderStep order{{row + ".0", column + ".0"}};
-    if (InTerms()) order.loops.push_back(Terms());
+    if (InTerms()) order.loops.push_back(Bf16Parts());
     order.loops.insert(order.loops.end(), {step + ".0", row + ".1", column + ".1", row + ".2",
                                            step + ".1", column + ".2"});
     Add(std::move(order));
-    if (InTerms()) Add(UnrollStep{Terms()});
+    if (InTerms()) Add(UnrollStep{Bf16Parts()});
     for (const std::string& loop : {step + ".0", row + ".1", column + ".1"}) Add(UnrollStep{loop});
     Add(TensorizeStep{row + ".2", plan_.intrinsic->name});
     threads_.Warps(row + ".0", column + ".0");
@@ -198,14 +198,15 @@ class CudaTensorWriter {
   // --- copies ---
 
   // The loop over products of terms.
-  std::string Terms() const { return Loop(Sum(), *plan_.term); }
+  std::string Bf16Parts() const { return Loop(Sum(), *plan_.part_product); }
 
   // Over planes: the copy's own loop, or what it has of the products of terms.
   std::vector<std::string> LoopsOfPlanes(const CudaTensorOperand& operand) const {
     if (!operand.plane) return {};
     const std::string copy = operand.tensor + ".copy";
     const bool is_term = operand.index[*operand.plane].AsVar().has_value();
-    return {is_term ? Loop(copy, *plan_.term) : fmt::format("{}.d{}", copy, *operand.plane)};
+    return {is_term ? Loop(copy, *plan_.part_product)
+                    : fmt::format("{}.d{}", copy, *operand.plane)};
   }
 
   // Over dimensions of one element, which no loop of the sum walks.

@@ -206,8 +206,8 @@ void AssignOperands(CudaTilePlan& plan) {
     SetBox(plan, read, operand);
     for (const VarId v : plan.sum.iterators.ids())
       if (UsesIterator(read.index, v)) operand.iterators.push_back(v);
-    operand.knows_column = UsesIterator(read.index, plan.column.iterator);
-    operand.knows_row = UsesIterator(read.index, plan.row.iterator);
+    operand.depends_on_column = UsesIterator(read.index, plan.column.iterator);
+    operand.depends_on_row = UsesIterator(read.index, plan.row.iterator);
     operand.has_neighbours =
         StorageStride(*plan.compute, plan.sum, read.tensor, read.index, plan.column.iterator) == 1;
     plan.operands.push_back(std::move(operand));
@@ -261,8 +261,8 @@ int64_t SharedBytes(const CudaTilePlan& plan, const CudaTileChoice& choice) {
 // Elements that a thread loads of the operand in one iteration of the reductions.
 double ThreadElements(const CudaTileChoice& choice, const CudaTileOperand& operand) {
   double elements = 1;
-  if (operand.knows_column) elements *= static_cast<double>(choice.column_elements);
-  if (operand.knows_row) elements *= static_cast<double>(choice.row_elements);
+  if (operand.depends_on_column) elements *= static_cast<double>(choice.column_elements);
+  if (operand.depends_on_row) elements *= static_cast<double>(choice.row_elements);
   return elements;
 }
 
@@ -275,7 +275,7 @@ double DirectBytes(const CudaTilePlan& plan, const CudaTileChoice& choice,
   const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kWarpThreads));
   const auto in_warp = static_cast<double>(std::min(choice.Threads(), kWarpThreads));
   double of_warp = 0;  // in one iteration, for one element of each thread
-  if (!operand.knows_column) {
+  if (!operand.depends_on_column) {
     of_warp = kSector * std::max(1.0, in_warp / static_cast<double>(choice.column_threads));
   } else {
     of_warp = operand.has_neighbours ? std::max(kSector, in_warp * bytes) : kSector * in_warp;
@@ -295,7 +295,7 @@ double IssueClocks(const CudaTilePlan& plan, const CudaTileChoice& choice,
   for (const CudaTileOperand& operand : plan.operands) {
     // Neighbours bring 128 bytes a clock; what all threads of a row share, 16 bytes.
     const double elements = ThreadElements(choice, operand);
-    loads += operand.knows_column
+    loads += operand.depends_on_column
                  ? elements * static_cast<double>(choice.column_threads) / kWarpThreads
                  : elements / 4;
     if (!IsShared(plan, choice, operand)) loads += elements;
@@ -372,7 +372,7 @@ bool MayPad(const CudaTilePlan& plan, const std::vector<VarId>& iterators, Reduc
 
 bool Plan(const Compute& compute, CudaTilePlan& plan) {
   const Statement& sum = compute.statements.front();
-  if (!IsPlainSum(sum) || BoxSize(sum) < static_cast<double>(kWorthATile)) return false;
+  if (!IsPlainSum(sum) || ProductOfExtents(sum) < static_cast<double>(kWorthATile)) return false;
   std::optional<OwnSums> own = MakeOwnSums(compute);
   if (!own) return false;
   plan.compute = own->compute;

@@ -32,8 +32,8 @@ struct CudaTileOperand {
   int64_t bytes = 4;  // size of an element
   // Properties of the index, stored so that choices can be compared quickly.
   std::vector<VarId> iterators;
-  bool knows_column = false;
-  bool knows_row = false;
+  bool depends_on_column = false;
+  bool depends_on_row = false;
   bool has_neighbours = false;  // neighbouring columns are contiguous
 };
 

@@ -76,7 +76,7 @@ class DotPlanner {
   std::optional<TilePlan> Plan(const RoundingFreedom& rounding, bool inlines) {
     if (!MakeOperands(rounding)) return std::nullopt;
     // What is split into terms would be computed once for each.
-    if (inlines && !dot_.term) InlineRounded();
+    if (inlines && !dot_.part_product) InlineRounded();
     if (plain_.cache_write && !Rewrite(*plain_.cache_write)) return std::nullopt;
     if (!FindRoles() || !CopyArguments() || !Pad()) return std::nullopt;
     return WholePlan();
@@ -104,7 +104,7 @@ class DotPlanner {
   }
 
   bool MakeOperands(const RoundingFreedom& rounding);
-  void FindTerm();
+  void FindPartProduct();
   void InlineRounded();
   bool FindRoles();
   bool IsOfMatrices() const { return rows_ > 1; }
@@ -140,17 +140,17 @@ bool DotPlanner::MakeOperands(const RoundingFreedom& rounding) {
   if (!is(DataType::kF32)) return *types == std::pair(DataType::kBF16, DataType::kBF16);
   const bool has_term = is(DataType::kBF16);
   if (!has_term && types->first != types->second) return false;
-  if (rounding.least_terms > 1 && (has_term || !IsOfMatrices())) return false;
-  const PrecisionStep to_bfloat16{.statement = sum_, .terms = rounding.least_terms};
+  if (rounding.min_bf16_parts > 1 && (has_term || !IsOfMatrices())) return false;
+  const PrecisionStep to_bfloat16{.statement = sum_, .bf16_parts = rounding.min_bf16_parts};
   const size_t iterators = Sum().iterators.size();
   if (!Rewrite(to_bfloat16)) return false;
   dot_.rewrites.emplace_back(to_bfloat16);
-  if (Sum().iterators.size() > iterators) FindTerm();
+  if (Sum().iterators.size() > iterators) FindPartProduct();
   return true;
 }
 
 // The iterator over products of terms stands before all that is reduced over; others move.
-void DotPlanner::FindTerm() {
+void DotPlanner::FindPartProduct() {
   const Iterators& now = Sum().iterators;
   const auto of_same_name = [&](VarId v) {
     const std::string& name = plain_.reduction.iterators[v].name;
@@ -163,7 +163,7 @@ void DotPlanner::FindTerm() {
   if (plain_.row) row_ = of_same_name(*plain_.row);
   for (const VarId i : now.ids()) {
     const auto is_new = [&](const Iterator& old) { return old.name != now[i].name; };
-    if (std::ranges::all_of(plain_.reduction.iterators, is_new)) dot_.term = i;
+    if (std::ranges::all_of(plain_.reduction.iterators, is_new)) dot_.part_product = i;
   }
 }
 
@@ -217,14 +217,16 @@ void DotPlanner::InlineRounded() {
 // One operand lies along the columns, the other doesn't know them.
 bool DotPlanner::FindRoles() {
   const Statement& sum = Sum();
-  const auto knows_column = [&](const Read& read) { return UsesIterator(read.index, column_); };
-  if (std::ranges::count_if(sum.reads, knows_column) != 1) return false;
+  const auto depends_on_column = [&](const Read& read) {
+    return UsesIterator(read.index, column_);
+  };
+  if (std::ranges::count_if(sum.reads, depends_on_column) != 1) return false;
   if (!DimensionOf(OperandOf(true).index, column_)) return false;
   if (IsOfMatrices() && !HasRows()) return false;
   const std::optional<VarId> paired = FindPaired(sum);
   if (!paired) return false;
   paired_ = *paired;
-  if (dot_.term) {
+  if (dot_.part_product) {
     dot_.column_planes = compute_.tensors[OperandOf(true).tensor].shape[0];
     dot_.row_planes = compute_.tensors[OperandOf(false).tensor].shape[0];
   }
@@ -285,7 +287,7 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
     // Before the columns of a tile its rows.
     pack.axes.insert(pack.axes.end() - 2, {paired, PackStep::Part::kMiddle, group_, depth_});
   }
-  if (dot_.term) MovePlanes(pack);
+  if (dot_.part_product) MovePlanes(pack);
   plan.pack = std::move(pack);
   const Read& broadcast = OperandOf(/*along_columns=*/false);
   const auto last = static_cast<int>(*DimensionOf(broadcast.index, paired_));
@@ -312,7 +314,7 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   } else {
     order.axes.push_back({.dimension = last});
   }
-  if (dot_.term) MovePlanes(order);
+  if (dot_.part_product) MovePlanes(order);
   plan.dot->broadcast = std::move(order);
 }
 
@@ -337,7 +339,7 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
                 .column = column_};
   AssignOutputs(plan);
   for (const VarId v : ReducedIterators(plan.reduction)) {
-    if (v == dot_.term) continue;
+    if (v == dot_.part_product) continue;
     plan.reduction_size *= plan.Extent(v);
     if (v != paired_) plan.outer_reductions.push_back(v);
   }
@@ -358,7 +360,7 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
 double ProductsOf(const TilePlan& plan, int64_t lanes) {
   const auto columns = static_cast<double>(plan.Extent(plan.column));
   const auto vectors = static_cast<double>(CeilDivide(plan.Extent(plan.column), lanes));
-  return BoxSize(plan.reduction) / columns * vectors;
+  return ProductOfExtents(plan.reduction) / columns * vectors;
 }
 
 // What of an operand is rounded or moved while the kernel runs.
@@ -415,8 +417,8 @@ std::vector<const TileIntrinsic*> DotInstructions(const Target& target) {
   return found;
 }
 
-bool RoundsToOneTerm(const RoundingFreedom& rounding, const Target& target) {
-  if (rounding.order != ReductionOrder::kAny || rounding.least_terms != 1) return false;
+bool CanRoundToBf16(const RoundingFreedom& rounding, const Target& target) {
+  if (rounding.order != ReductionOrder::kAny || rounding.min_bf16_parts != 1) return false;
   if (!target.device) return !DotInstructions(target).empty();
   return std::ranges::any_of(TileIntrinsics(), [&](const TileIntrinsic& intrinsic) {
     return intrinsic.IsOfWarp() && intrinsic.left.type == DataType::kBF16 &&

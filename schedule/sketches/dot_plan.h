@@ -19,7 +19,7 @@ std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 
 /// Checks that products may round their operands to one term of bfloat16: the contract permits
 /// this, and the target has instructions for one term.
-bool RoundsToOneTerm(const RoundingFreedom& rounding, const Target& target);
+bool CanRoundToBf16(const RoundingFreedom& rounding, const Target& target);
 
 /// Returns the plan with the instruction in place of multiply-adds. `plain` is a plan of the
 /// lowering; its column and rows are unchanged. For an instruction on matrices, rows and depth are

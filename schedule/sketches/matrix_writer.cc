@@ -30,7 +30,8 @@ bool CutsDepth(const TilePlan& plan, const MatrixChoice& choice) {
 // to one sum then, every one rounded as the sum is; with blocks of the reduction as pieces that
 // begin at zero, most are rounded as a small part of it is.
 TilePlan WithPieces(TilePlan plan, const MatrixChoice& choice) {
-  if (!plan.dot->term || !plan.outer_reductions.empty() || !CutsDepth(plan, choice)) return plan;
+  if (!plan.dot->part_product || !plan.outer_reductions.empty() || !CutsDepth(plan, choice))
+    return plan;
   const Iterator& reduced = plan.reduction.iterators[*plan.long_reduction];
   const int64_t length = choice.depth * StepLengthOf(plan);
   plan.pieces = Pieces{.total = plan.reduction.name,
@@ -133,7 +134,7 @@ class MatrixWriter {
     if (plan_.pieces) add(plan_.pieces->Loop());
     add(GroupLoop());
     for (const VarId iterator : ReductionOrderOf(plan_)) add(plan_.Loop(iterator));
-    if (plan_.dot->term) add(plan_.Loop(*plan_.dot->term));
+    if (plan_.dot->part_product) add(plan_.Loop(*plan_.dot->part_product));
     add(Row() + RowTiles());
     add(Row() + RowsOfTile());
     add(Column() + ".1");
@@ -183,7 +184,7 @@ class MatrixWriter {
     Add(IsolateStep{Row() + RowTiles()});
     Add(IsolateStep{Column() + ".1"});
     order.loops.push_back(Reduced() + parts[0]);
-    if (plan_.dot->term) order.loops.push_back(plan_.Loop(*plan_.dot->term));
+    if (plan_.dot->part_product) order.loops.push_back(plan_.Loop(*plan_.dot->part_product));
     for (const std::string& loop : {Row() + RowTiles(), Column() + ".1", Row() + RowsOfTile(),
                                     Reduced() + parts[1], Reduced() + parts[2], Column() + ".2"}) {
       order.loops.push_back(loop);
@@ -191,7 +192,7 @@ class MatrixWriter {
     Add(std::move(order));
     Add(TensorizeStep{Row() + RowsOfTile(), plan_.dot->intrinsic->name});
     // All products of a step, whose operands stay in registers from one to the next.
-    if (plan_.dot->term) Add(UnrollStep{plan_.Loop(*plan_.dot->term)});
+    if (plan_.dot->part_product) Add(UnrollStep{plan_.Loop(*plan_.dot->part_product)});
     Add(UnrollStep{Row() + RowTiles()});
     Add(UnrollStep{Column() + ".1"});
   }

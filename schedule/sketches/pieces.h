@@ -25,7 +25,9 @@ struct Pieces {
 
   std::string Sum() const { return total + ".part"; }
   std::string Loop() const { return Sum() + "." + iterator + "o"; }
-  ReduceSplitStep Step() const { return {total, iterator, length, ReduceSplitStep::Keep::kOuter}; }
+  ReduceSplitStep Step() const {
+    return {total, iterator, length, ReduceSplitStep::Parallel::kOuter};
+  }
 };
 
 /// Returns the statement's sum in K-blocks of about 128 products. Returns nothing unless the

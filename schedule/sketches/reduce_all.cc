@@ -81,8 +81,8 @@ void WriteReduction(const ReduceAllPlan& plan, const ReduceAllChoice& choice, Sc
   const int64_t length = cut_along ? share : plan.length;
   const int64_t vector = std::min(choice.vector, length);
   const std::string task = lanes + "." + plan.shared + "o";
-  add(ReduceSplitStep{plan.statement, plan.shared, share, ReduceSplitStep::Keep::kOuter});
-  add(ReduceSplitStep{part, along, vector, ReduceSplitStep::Keep::kInner});
+  add(ReduceSplitStep{plan.statement, plan.shared, share, ReduceSplitStep::Parallel::kOuter});
+  add(ReduceSplitStep{part, along, vector, ReduceSplitStep::Parallel::kInner});
   for (const std::string& statement : {lanes + ".init", part, part + ".init"}) {
     add(ComputeAtStep{statement, task});
   }

@@ -108,7 +108,7 @@ Compute WithSplits(const RowPlan& plan) {
   Compute compute = *plan.compute;
   for (const RowStatement& row : plan.statements) {
     if (!row.split) continue;
-    const ReduceSplitStep step{row.name, row.along, 2, ReduceSplitStep::Keep::kInner};
+    const ReduceSplitStep step{row.name, row.along, 2, ReduceSplitStep::Parallel::kInner};
     if (Result<Compute> split = Apply(compute, step)) compute = *std::move(split);
   }
   return compute;

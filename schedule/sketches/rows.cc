@@ -80,7 +80,7 @@ class RowWriter {
     for (const RowStatement& statement : plan_.statements) {
       if (statement.split) {
         Add(ReduceSplitStep{statement.name, statement.along, VectorFor(statement),
-                            ReduceSplitStep::Keep::kInner});
+                            ReduceSplitStep::Parallel::kInner});
       }
     }
     Block();

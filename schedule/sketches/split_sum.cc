@@ -42,7 +42,7 @@ std::optional<SplitSum> SplitSumOf(const Compute& compute) {
   }
   const std::vector<VarId> reduced = ReducedIterators(reduction);
   if (reduced.empty() || WrittenIterators(reduction).empty()) return std::nullopt;
-  if (BoxSize(reduction) < kLeastWork) return std::nullopt;
+  if (ProductOfExtents(reduction) < kLeastWork) return std::nullopt;
   double results = 1;
   for (const VarId iterator : WrittenIterators(reduction)) {
     results *= static_cast<double>(reduction.iterators[iterator].extent);
@@ -78,7 +78,7 @@ Sketch BehindCut(Sketch inner, const std::vector<ComputeStep>& cut, int64_t shar
 std::optional<Sketch> SketchOf(const NamedCompute& lowering, const SplitSum& sum, int64_t shares,
                                const SketchQuestion& question) {
   const ReduceSplitStep split{sum.statement, sum.reduced, CeilDivide(sum.extent, shares),
-                              ReduceSplitStep::Keep::kOuter};
+                              ReduceSplitStep::Parallel::kOuter};
   const PackStep pack = SharesOutermost(sum);
   const Result<Compute> parts = Apply(lowering.compute, split);
   if (!parts) return std::nullopt;

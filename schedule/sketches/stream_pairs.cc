@@ -234,7 +234,7 @@ void PairsPlanner::Describe(StatementId product, StreamPairs::Copy& copy) const 
   const Statement& maker = compute_.statements[*compute_.FindStatement(copy.name)];
   const auto& reads = Now(product).reads;
   const Read& read = *std::ranges::find(reads, *compute_.FindTensor(copy.name), &Read::tensor);
-  copy.elements = BoxSize(maker);
+  copy.elements = ProductOfExtents(maker);
   copy.partial = !maker.domain.empty() || std::ranges::any_of(maker.reads, [](const Read& r) {
     return r.guard.has_value();
   });
@@ -254,7 +254,7 @@ void PairsPlanner::Describe(StatementId product, StreamPairs::Copy& copy) const 
 
 std::optional<StreamPairs> MakeStreamPairs(const StreamPlan& plan, const TileIntrinsic& intrinsic,
                                            const RoundingFreedom& rounding) {
-  if (rounding.order != ReductionOrder::kAny || rounding.least_terms > 1) return std::nullopt;
+  if (rounding.order != ReductionOrder::kAny || rounding.min_bf16_parts > 1) return std::nullopt;
   return PairsPlanner(plan, intrinsic).Plan();
 }
 

@@ -45,7 +45,7 @@ double VisitedShare(const Statement& statement) {
   }
   for (const IndexExpr& condition : statement.domain)
     conditions.domain.push_back(Substitute(condition, renumbered));
-  return static_cast<double>(CountInstances(conditions)) / BoxSize(conditions);
+  return static_cast<double>(CountInstances(conditions)) / ProductOfExtents(conditions);
 }
 
 // The iterators of the first product.

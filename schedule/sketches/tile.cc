@@ -169,7 +169,7 @@ int64_t DefaultBatches(const TilePlan& plan, const Target& target) {
   if (plan.shared.empty() || !plan.row || plan.dot) return 1;
   int64_t others = 1;
   for (const VarId iterator : plan.shared) others *= plan.Extent(iterator);
-  const double work = BoxSize(plan.reduction) / static_cast<double>(others);
+  const double work = ProductOfExtents(plan.reduction) / static_cast<double>(others);
   int64_t batches = 1;
   while (batches < 32 && static_cast<double>(batches) * work < kLeastWork &&
          2 * batches <= plan.Extent(plan.shared.back()) &&

@@ -218,7 +218,7 @@ bool TileOperands::WriteRounding(const Statement& statement) {
       packed ? PackForColumns(plan_, columns_).axes : plan_.dot->broadcast->axes;
   // The statement has an iterator for each dimension, in their order, but for the planes of terms,
   // which it writes one after the other.
-  const int first = plan_.dot->term ? 1 : 0;
+  const int first = plan_.dot->part_product ? 1 : 0;
   const auto extent = [&](const PackStep::Axis& axis) {
     return statement.iterators[IteratorVar(axis.dimension - first)].extent;
   };

@@ -50,7 +50,7 @@ bool WritesElement(const Compute& compute, const Statement& statement, bool in_t
 std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Statement& statement,
                                            const TilePlan& plan) {
   const Statement& reduction = plan.reduction;
-  const bool in_terms = plan.dot && plan.dot->term;
+  const bool in_terms = plan.dot && plan.dot->part_product;
   if (statement.reducer || !WritesElement(compute, statement, in_terms)) return {};
   if (!statement.domain.empty()) return {};
   TilePlan::Operand operand{.statement = statement.name, .tensor = statement.writes[0].tensor};

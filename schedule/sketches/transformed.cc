@@ -361,7 +361,7 @@ std::optional<double> DirectCycles(const Compute& compute, const Target& target,
   const auto sum = std::ranges::find_if(
       compute.statements, [](const Statement& statement) { return statement.reducer.has_value(); });
   if (sum == compute.statements.end()) return std::nullopt;
-  const double products = BoxSize(*sum) / static_cast<double>(lanes);
+  const double products = ProductOfExtents(*sum) / static_cast<double>(lanes);
   return Cycles(1.05 * products / gain, WeightBytes(compute, *sum), target);
 }
 
@@ -378,7 +378,7 @@ struct FasterProducts {
 };
 
 std::optional<FasterProducts> FasterProductsOf(const SketchQuestion& question) {
-  if (question.rounding.least_terms > 1) return std::nullopt;
+  if (question.rounding.min_bf16_parts > 1) return std::nullopt;
   for (const TileIntrinsic* intrinsic : DotInstructions(question.target)) {
     if (intrinsic->Extent(TileAxis::kRow) > 1) continue;
     return FasterProducts{intrinsic, question.gain ? question.gain(*intrinsic) : 0};
@@ -447,7 +447,7 @@ class SketchAdder {
   };
 
   bool MultipliesRounded() const {
-    return question_.rounding.least_terms == 1 && !DotInstructions(target_).empty();
+    return question_.rounding.min_bf16_parts == 1 && !DotInstructions(target_).empty();
   }
 
   // Beside the sums as written by products that are as fast.

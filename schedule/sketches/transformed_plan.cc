@@ -257,7 +257,7 @@ double StatementCost(const Compute& compute, const Statement& statement, VarId v
   }
   const auto extent = static_cast<double>(statement.iterators[vector].extent);
   const auto width = static_cast<double>(lanes);
-  return cost * BoxSize(statement) / extent * std::ceil(extent / width);
+  return cost * ProductOfExtents(statement) / extent * std::ceil(extent / width);
 }
 
 // The iterator that the loop walks before any step.

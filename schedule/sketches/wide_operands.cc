@@ -32,7 +32,7 @@ std::vector<WideLowering> WideLowerings(const NamedCompute& lowering) {
   const auto& statements = lowering.compute.statements;
   const auto reduction = std::ranges::find_if(statements, is_reduction);
   if (reduction == statements.end()) return {plain};
-  const double instances = BoxSize(*reduction);
+  const double instances = ProductOfExtents(*reduction);
   WideLowering wide = plain;
   for (const Read& read : reduction->reads) {
     const Tensor& tensor = lowering.compute.tensors[read.tensor];

@@ -220,7 +220,7 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
 // parallel iterator, and the other one is reduced.
 Statement PartialReduction(const Statement& statement, const ReduceSplitStep& step,
                            const ReductionSplit& split, TensorId partial) {
-  const bool inner = step.keep == ReduceSplitStep::Keep::kInner;
+  const bool inner = step.parallel == ReduceSplitStep::Parallel::kInner;
   Statement part = statement;
   part.name += ".part";
   const std::string name = statement.iterators[split.iterator].name;
@@ -228,8 +228,8 @@ Statement PartialReduction(const Statement& statement, const ReduceSplitStep& st
   const VarId last = statement.iterators.next_id();
   part.iterators[split.iterator] = {name + "o", split.outer_extent, IteratorKind::kReduction};
   part.iterators.push_back({name + "i", step.factor, IteratorKind::kReduction});
-  const VarId kept = inner ? last : split.iterator;
-  part.iterators[kept].kind = IteratorKind::kParallel;
+  const VarId part_iterator = inner ? last : split.iterator;
+  part.iterators[part_iterator].kind = IteratorKind::kParallel;
   std::vector<IndexExpr> replacement;
   for (const VarId v : statement.iterators.ids()) replacement.push_back(IndexExpr::Var(v));
   const IndexExpr value = IndexExpr::Var(split.iterator) * step.factor + IndexExpr::Var(last);
@@ -244,7 +244,7 @@ Statement PartialReduction(const Statement& statement, const ReduceSplitStep& st
   }
   for (Expr& body : part.values) body = TransformIndices(body, rewrite);
   part.writes[0].tensor = partial;
-  part.writes[0].index.push_back(IndexExpr::Var(kept));
+  part.writes[0].index.push_back(IndexExpr::Var(part_iterator));
   return part;
 }
 
@@ -253,12 +253,12 @@ Statement PartialReduction(const Statement& statement, const ReduceSplitStep& st
 Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
   TUNEC_ASSIGN(const ReductionSplit split, FindReduction(compute, step));
   const Statement& statement = compute.statements[split.statement];
-  const bool inner = step.keep == ReduceSplitStep::Keep::kInner;
-  const int64_t kept_extent = inner ? step.factor : split.outer_extent;
+  const bool inner = step.parallel == ReduceSplitStep::Parallel::kInner;
+  const int64_t part_extent = inner ? step.factor : split.outer_extent;
   Compute result = compute;
   const Tensor& target = compute.tensors[statement.writes[0].tensor];
   Tensor partial{.name = statement.name + ".part", .type = target.type, .shape = target.shape};
-  partial.shape.push_back(kept_extent);
+  partial.shape.push_back(part_extent);
   partial.alignment = 64;
   const TensorId partial_id = result.tensors.next_id();
   result.tensors.push_back(partial);
@@ -273,12 +273,12 @@ Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step) {
     renumbered[i.index()] = IndexExpr::Var(whole.iterators.next_id());
     whole.iterators.push_back(statement.iterators[i]);
   }
-  const IndexExpr kept = IndexExpr::Var(whole.iterators.next_id());
-  whole.iterators.push_back({step.iterator + "p", kept_extent, IteratorKind::kReduction});
+  const IndexExpr part_iterator = IndexExpr::Var(whole.iterators.next_id());
+  whole.iterators.push_back({step.iterator + "p", part_extent, IteratorKind::kReduction});
   Write write = statement.writes[0];
   for (IndexExpr& index : write.index) index = Substitute(index, renumbered);
   Read read{partial_id, write.index, {}};
-  read.index.push_back(kept);
+  read.index.push_back(part_iterator);
   whole.reads.push_back(std::move(read));
   whole.writes.push_back(std::move(write));
   whole.values.push_back(Expr::Read(0, target.type));

@@ -191,27 +191,29 @@ Status Apply(ScheduleTree& tree, const SplitStep& step) {
 }
 
 Status Apply(ScheduleTree& tree, const ReorderStep& step) {
-  std::vector<VarId> wanted;
+  std::vector<VarId> reordered;
   for (const std::string& name : step.loops) {
     TUNEC_ASSIGN(const VarId loop, SerialLoop(tree, "reorder", name));
-    if (std::ranges::find(wanted, loop) != wanted.end()) {
+    if (std::ranges::find(reordered, loop) != reordered.end()) {
       return Fail(ErrorCode::kInvalidArgument, "reorder: loop {} is named twice", name);
     }
-    wanted.push_back(loop);
+    reordered.push_back(loop);
   }
-  std::vector<TreeNode*> places;
-  for (TreeNode* at = OutermostOf(tree, wanted); at != nullptr && places.size() < wanted.size();) {
-    if (at->kind == TreeNode::Kind::kLoop && std::ranges::find(wanted, at->loop) != wanted.end()) {
-      places.push_back(at);
+  std::vector<TreeNode*> nodes;
+  for (TreeNode* at = OutermostOf(tree, reordered);
+       at != nullptr && nodes.size() < reordered.size();) {
+    if (at->kind == TreeNode::Kind::kLoop &&
+        std::ranges::find(reordered, at->loop) != reordered.end()) {
+      nodes.push_back(at);
     }
     const bool goes_on = at->kind == TreeNode::Kind::kLoop && at->children.size() == 1;
     at = goes_on ? &at->children[0] : nullptr;
   }
-  if (places.size() != wanted.size()) {
+  if (nodes.size() != reordered.size()) {
     return Fail(ErrorCode::kInvalidArgument, "reorder {}: the loops are not one chain",
                 fmt::join(step.loops, " "));
   }
-  for (size_t i = 0; i < wanted.size(); ++i) places[i]->loop = wanted[i];
+  for (size_t i = 0; i < reordered.size(); ++i) nodes[i]->loop = reordered[i];
   return {};
 }
 
@@ -246,7 +248,7 @@ Status Apply(ScheduleTree& tree, const FuseStep& step) {
   return {};
 }
 
-bool CanHoldMore(const ScheduleTree& tree, VarId loop) {
+bool CanTakeStatement(const ScheduleTree& tree, VarId loop) {
   if (tree.loops[loop].in_tile) return false;
   const LoopKind kind = tree.loops[loop].kind;
   if (NumbersTasks(kind) || IsBlock(kind)) {
@@ -300,7 +302,7 @@ Status Apply(ScheduleTree& tree, const VectorizeStep& step) {
   return SetKind(tree, step.loop, LoopKind::kVector);
 }
 
-bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind)) {
+bool IsInLoopChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind)) {
   const std::vector<const TreeNode*> path = PathToLoop(tree.root, loop);
   for (size_t i = 1; i + 1 < path.size(); ++i) {
     if (path[i]->kind != TreeNode::Kind::kLoop || !may_be_around(tree.loops[path[i]->loop].kind)) {
@@ -310,21 +312,21 @@ bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(L
   return true;
 }
 
-bool HoldsKind(const ScheduleTree& tree, const TreeNode& node, bool (*wanted)(LoopKind)) {
+bool ContainsKind(const ScheduleTree& tree, const TreeNode& node, bool (*reordered)(LoopKind)) {
   std::vector<VarId> loops;
   CollectLoops(node, loops);
-  return std::ranges::any_of(loops, [&](VarId loop) { return wanted(tree.loops[loop].kind); });
+  return std::ranges::any_of(loops, [&](VarId loop) { return accepts(tree.loops[loop].kind); });
 }
 
 Status Apply(ScheduleTree& tree, const ParallelizeStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
   const auto may_be_around = [](LoopKind kind) { return NumbersTasks(kind) && !IsGrid(kind); };
-  if (tree.loops[loop].in_tile || !StandsInChain(tree, loop, may_be_around)) {
+  if (tree.loops[loop].in_tile || !IsInLoopChain(tree, loop, may_be_around)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "parallelize {}: only the outermost loops of a phase can be tasks", step.loop);
   }
   const auto is_bound = [](LoopKind kind) { return IsGrid(kind) || IsBlock(kind); };
-  if (HoldsKind(tree, *FindLoopNode(tree.root, loop), is_bound)) {
+  if (ContainsKind(tree, *FindLoopNode(tree.root, loop), is_bound)) {
     return Fail(ErrorCode::kInvalidArgument, "parallelize {}: a loop inside it is bound",
                 step.loop);
   }
@@ -334,7 +336,7 @@ Status Apply(ScheduleTree& tree, const ParallelizeStep& step) {
 Status Apply(ScheduleTree& tree, const WavefrontStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
   const auto is_wave = [](LoopKind kind) { return kind == LoopKind::kWave; };
-  if (tree.loops[loop].in_tile || !StandsInChain(tree, loop, is_wave)) {
+  if (tree.loops[loop].in_tile || !IsInLoopChain(tree, loop, is_wave)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "wavefront {}: only the outermost loops of a phase can be waves", step.loop);
   }

@@ -53,13 +53,13 @@ Status SetKind(ScheduleTree& tree, const std::string& name, LoopKind kind);
 
 /// Checks that all nodes between the root and this loop are loops of kinds that `may_be_around`
 /// accepts.
-bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind));
+bool IsInLoopChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind));
 
-/// Checks for a loop of a kind that `wanted` accepts, at or below the node.
-bool HoldsKind(const ScheduleTree& tree, const TreeNode& node, bool (*wanted)(LoopKind));
+/// Checks for a loop at or below the node whose kind satisfies `accepts`.
+bool ContainsKind(const ScheduleTree& tree, const TreeNode& node, bool (*accepts)(LoopKind));
 
 /// Checks that a statement may be moved into the loop. The loop must be serial, unrolled, or the
 /// innermost of the loops over tasks or threads. It must not be part of a tile.
-bool CanHoldMore(const ScheduleTree& tree, VarId loop);
+bool CanTakeStatement(const ScheduleTree& tree, VarId loop);
 
 }  // namespace tunec

@@ -96,7 +96,7 @@ Status CheckBlock(const ScheduleTree& tree, const std::vector<const TreeNode*>& 
     around |= is_block(*path[i]);
   }
   const TreeNode& node = *path.back();
-  const bool below = HoldsKind(tree, node.children[0], IsBlock);
+  const bool below = ContainsKind(tree, node.children[0], IsBlock);
   if ((around && !is_block(*path[path.size() - 2])) || (below && !is_block(node.children[0]))) {
     return Reject(step, "loops over threads must be directly inside each other");
   }
@@ -115,10 +115,10 @@ Status Apply(ScheduleTree& tree, const BindStep& step) {
     const auto may_be_around = [](LoopKind kind) {
       return IsGrid(kind) || kind == LoopKind::kWave;
     };
-    if (!StandsInChain(tree, loop, may_be_around)) {
+    if (!IsInLoopChain(tree, loop, may_be_around)) {
       return Reject(step, "only the outermost loops of a phase can be blocks");
     }
-    if (HoldsKind(tree, *path.back(), IsParallel)) return Reject(step, "tasks are inside it");
+    if (ContainsKind(tree, *path.back(), IsParallel)) return Reject(step, "tasks are inside it");
   } else {
     TUNEC_RETURN_IF_ERROR(CheckBlock(tree, path, step));
     TUNEC_RETURN_IF_ERROR(CheckThreads(tree, *path[1], loop, step));

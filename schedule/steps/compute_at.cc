@@ -276,8 +276,8 @@ bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
   });
 }
 
-// Checks that a statement can be moved into the loop (CanHoldMore). None of the statement's tensors
-// may be staged, because their indices must be the original ones.
+// Checks that a statement can be moved into the loop (CanTakeStatement). None of the statement's
+// tensors may be staged, because their indices must be the original ones.
 Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
   const Statement& statement = tree.statements[moved];
   const auto is_staged = [&](const auto& access) {
@@ -298,7 +298,7 @@ Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
                 "compute_at {}: loop {} belongs to a copy that is begun ahead", statement.name,
                 tree.loops[target].name);
   }
-  if (CanHoldMore(tree, target)) return {};
+  if (CanTakeStatement(tree, target)) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "compute_at {}: loop {} is vector or not the innermost of its tasks or threads",
               statement.name, tree.loops[target].name);

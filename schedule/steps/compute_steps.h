@@ -43,7 +43,7 @@ struct PackStep {
   std::vector<Axis> axes;
   static void Fields(auto& self, auto& visit) {
     visit(argument::kTensor, self.tensor);
-    visit(StepArgument{.name = "AXIS", .wanted = "an axis", .may_lack = true}, self.axes);
+    visit(StepArgument{.name = "AXIS", .expected = "an axis", .may_lack = true}, self.axes);
   }
   bool operator==(const PackStep&) const = default;
 };
@@ -62,7 +62,7 @@ struct CopyStep {
   static void Fields(auto& self, auto& visit) {
     visit(argument::kTensor, self.tensor);
     visit(argument::kStatement, self.statement);
-    visit(StepArgument{.name = "ITERATOR FACTOR", .wanted = "an iterator", .may_lack = true},
+    visit(StepArgument{.name = "ITERATOR FACTOR", .expected = "an iterator", .may_lack = true},
           self.groups);
   }
   bool operator==(const CopyStep&) const = default;
@@ -103,16 +103,16 @@ struct IndexSplitStep {
 ///   after:  s.part[i,p] max= x[i,64*r' + p]; s[i] max= s.part[i,p]
 struct ReduceSplitStep {
   static constexpr std::string_view kName = "reduce_split";
-  enum class Keep : uint8_t { kInner, kOuter };
+  enum class Parallel : uint8_t { kInner, kOuter };
   std::string statement;
   std::string iterator;
   int64_t factor = 1;
-  Keep keep = Keep::kInner;
+  Parallel parallel = Parallel::kInner;
   static void Fields(auto& self, auto& visit) {
     visit(argument::kStatement, self.statement);
     visit(argument::kIterator, self.iterator);
     visit(argument::kFactor, self.factor);
-    visit(StepArgument{"inner|outer", "inner or outer"}, self.keep);
+    visit(StepArgument{"inner|outer", "inner or outer"}, self.parallel);
   }
   bool operator==(const ReduceSplitStep&) const = default;
 };
@@ -136,13 +136,15 @@ struct InlineStep {
 struct PrecisionStep {
   static constexpr std::string_view kName = "precision";
   std::string statement;
-  int terms = 3;
+  int bf16_parts = 3;
   static void Fields(auto& self, auto& visit) {
     visit(argument::kStatement, self.statement);
-    visit(
-        StepArgument{
-            .name = "TERMS", .wanted = "a number of terms", .after = "bf16", .least = 1, .most = 3},
-        self.terms);
+    visit(StepArgument{.name = "TERMS",
+                       .expected = "a number of terms",
+                       .after = "bf16",
+                       .least = 1,
+                       .most = 3},
+          self.bf16_parts);
   }
   bool operator==(const PrecisionStep&) const = default;
 };
@@ -203,7 +205,7 @@ struct PadStep {
   std::vector<Multiple> multiples;
   static void Fields(auto& self, auto& visit) {
     visit(argument::kStatement, self.statement);
-    visit(StepArgument{.name = "ITERATOR FACTOR", .wanted = "an iterator", .may_lack = true},
+    visit(StepArgument{.name = "ITERATOR FACTOR", .expected = "an iterator", .may_lack = true},
           self.multiples);
   }
   bool operator==(const PadStep&) const = default;

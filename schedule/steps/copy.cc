@@ -217,16 +217,16 @@ Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
   const Tensor& copy = compute.tensors[to];
   const size_t groups = copy.shape.size() - windows.size();
   Statement statement{.name = copy.name};
-  std::vector<IndexExpr> place;
+  std::vector<IndexExpr> copy_index;
   for (size_t d = 0; d < copy.shape.size(); ++d) {
     const std::string name = d < groups ? fmt::format("g{}", d) : fmt::format("d{}", d - groups);
-    place.push_back(IndexExpr::Var(
+    copy_index.push_back(IndexExpr::Var(
         statement.iterators.push_back({name, copy.shape[d], IteratorKind::kParallel})));
   }
   const auto interval = [&](VarId v) { return Interval{0, statement.iterators[v].extent - 1}; };
   std::vector<IndexExpr> element;
   for (size_t d = 0; d < windows.size(); ++d) {
-    element.push_back(place[groups + d]);
+    element.push_back(copy_index[groups + d]);
     if (windows[d].is_whole) continue;
     element[d] += windows[d].start + windows[d].rest.lo;
     const Interval bounds = BoundsOf(element[d], interval);
@@ -236,7 +236,7 @@ Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
   }
   for (const IndexExpr& condition : WrittenWhere(compute, from, element))
     statement.domain.push_back(Shortest(condition, interval));
-  statement.writes.push_back({to, std::move(place)});
+  statement.writes.push_back({to, std::move(copy_index)});
   statement.reads.push_back({from, std::move(element), {}});
   statement.values.push_back(Expr::Read(0, copy.type));
   return statement;
@@ -245,16 +245,16 @@ Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
 // Returns the element of the copy for an element of the tensor.
 std::vector<IndexExpr> IndexOfCopy(const std::vector<IndexExpr>& index,
                                    const std::vector<Group>& groups, const Windows& windows) {
-  std::vector<IndexExpr> place;
+  std::vector<IndexExpr> copy_index;
   for (const Group& group : groups)
-    place.push_back(IndexExpr::FloorDiv(IndexExpr::Var(group.iterator), group.factor));
-  const std::vector<IndexExpr> numbers = place;
+    copy_index.push_back(IndexExpr::FloorDiv(IndexExpr::Var(group.iterator), group.factor));
+  const std::vector<IndexExpr> numbers = copy_index;
   for (size_t d = 0; d < windows.size(); ++d) {
-    place.push_back(index[d]);
+    copy_index.push_back(index[d]);
     if (!windows[d].is_whole)
-      place.back() -= Substitute(windows[d].start, numbers) + windows[d].rest.lo;
+      copy_index.back() -= Substitute(windows[d].start, numbers) + windows[d].rest.lo;
   }
-  return place;
+  return copy_index;
 }
 
 }  // namespace

@@ -104,20 +104,20 @@ void RemoveUnusedReads(Statement& statement) {
     });
   }
   std::vector<int> slot(statement.reads.size(), 0);
-  std::vector<Read> kept;
+  std::vector<Read> remaining;
   for (size_t i = 0; i < statement.reads.size(); ++i) {
-    slot[i] = static_cast<int>(kept.size());
+    slot[i] = static_cast<int>(remaining.size());
     if (used[i] || IsLoadedIndex(statement, static_cast<int>(i)))
-      kept.push_back(statement.reads[i]);
+      remaining.push_back(statement.reads[i]);
   }
   const auto renumber = [&](IndexExpr& index) {
     index = RenumberLoaded(index, [&](int s) { return slot[s]; });
   };
-  for (Read& read : kept) {
+  for (Read& read : remaining) {
     std::ranges::for_each(read.index, renumber);
     if (read.guard) std::ranges::for_each(read.guard->nonnegative, renumber);
   }
-  statement.reads = std::move(kept);
+  statement.reads = std::move(remaining);
   for (Expr& value : statement.values) {
     value = ReplaceReads(value, [&](int s, DataType type) { return Expr::Read(slot[s], type); });
   }

@@ -137,7 +137,7 @@ struct UnrollStep {
   int factor = 0;  // 0: all
   static void Fields(auto& self, auto& visit) {
     visit(argument::kLoop, self.loop);
-    visit(StepArgument{.name = "FACTOR", .wanted = "a factor", .may_lack = true}, self.factor);
+    visit(StepArgument{.name = "FACTOR", .expected = "a factor", .may_lack = true}, self.factor);
   }
   bool operator==(const UnrollStep&) const = default;
 };
@@ -175,7 +175,7 @@ struct StorageOrderStep {
     visit(argument::kStatement, self.statement);
     visit(
         StepArgument{
-            .name = "LANES", .wanted = "a number of lanes", .least = 1, .most = int64_t{1} << 12},
+            .name = "LANES", .expected = "a number of lanes", .least = 1, .most = int64_t{1} << 12},
         self.lanes);
   }
   bool operator==(const StorageOrderStep&) const = default;
@@ -236,7 +236,7 @@ struct PrefetchStep {
     visit(argument::kLoop, self.loop);
     visit(StepArgument{"DISTANCE", "a number of iterations"}, self.distance);
     visit(StepArgument{.name = "LEVEL",
-                       .wanted = "a cache level",
+                       .expected = "a cache level",
                        .after = "level",
                        .may_lack = true,
                        .least = 1,
@@ -288,7 +288,8 @@ struct StageStep {
     visit(argument::kTensor, self.tensor);
     visit(StepArgument{"SCOPE", "a scope"}, self.scope);
     visit(argument::kLoop, self.loop);
-    visit(StepArgument{.name = "DIMENSION", .wanted = "a dimension", .may_lack = true}, self.order);
+    visit(StepArgument{.name = "DIMENSION", .expected = "a dimension", .may_lack = true},
+          self.order);
   }
   bool operator==(const StageStep&) const = default;
 };

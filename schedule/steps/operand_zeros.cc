@@ -92,11 +92,12 @@ std::vector<IndexExpr> ConditionsOf(const Read& read) {
   return read.guard ? read.guard->nonnegative : std::vector<IndexExpr>();
 }
 
-std::vector<IndexExpr> InsideOf(const std::vector<IndexExpr>& index,
-                                const std::vector<int64_t>& shape, const IntervalOf& box) {
+std::vector<IndexExpr> ConditionsInside(const std::vector<IndexExpr>& index,
+                                        const std::vector<int64_t>& shape,
+                                        const IntervalOf& intervals) {
   std::vector<IndexExpr> inside;
   for (size_t d = 0; d < index.size(); ++d) {
-    const Interval bounds = BoundsOf(index[d], box);
+    const Interval bounds = BoundsOf(index[d], intervals);
     if (bounds.lo < 0) inside.push_back(index[d]);
     if (bounds.hi >= shape[d]) inside.push_back(IndexExpr(shape[d] - 1) - index[d]);
   }
@@ -135,10 +136,10 @@ ReadOperand OperandOf(const Compute& compute, const Read& read) {
   return operand;
 }
 
-bool FailWith(const std::vector<IndexExpr>& conditions, const IndexExpr& condition,
-              const IntervalOf& box) {
+bool CoverFailures(const std::vector<IndexExpr>& conditions, const IndexExpr& condition,
+                   const IntervalOf& intervals) {
   return std::ranges::any_of(conditions, [&](const IndexExpr& other) {
-    return BoundsOf(Simplify(other - condition, box), box).hi <= 0;
+    return BoundsOf(Simplify(other - condition, intervals), intervals).hi <= 0;
   });
 }
 

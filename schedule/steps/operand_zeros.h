@@ -19,8 +19,9 @@ std::vector<IndexExpr> ConditionsOf(const Read& read);
 
 /// Returns conditions that all hold exactly if the index is inside the shape. Omits conditions that
 /// always hold for iterators in `box`.
-std::vector<IndexExpr> InsideOf(const std::vector<IndexExpr>& index,
-                                const std::vector<int64_t>& shape, const IntervalOf& box);
+std::vector<IndexExpr> ConditionsInside(const std::vector<IndexExpr>& index,
+                                        const std::vector<int64_t>& shape,
+                                        const IntervalOf& intervals);
 
 /// The operand that a statement reads: elements of a tensor, and 0 outside of the tensor. If the
 /// read tensor is a copy made by the Compute, the elements are those of the copy's source.
@@ -42,8 +43,8 @@ struct ReadOperand {
 ReadOperand OperandOf(const Compute& compute, const Read& read);
 
 /// Checks that one of `conditions` fails wherever `condition` fails.
-bool FailWith(const std::vector<IndexExpr>& conditions, const IndexExpr& condition,
-              const IntervalOf& box);
+bool CoverFailures(const std::vector<IndexExpr>& conditions, const IndexExpr& condition,
+                   const IntervalOf& intervals);
 
 /// The assumption about the operands that are not known to be 0.
 enum class OtherOperands : uint8_t { kAnything, kFinite };

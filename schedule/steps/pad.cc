@@ -113,7 +113,7 @@ class Padder {
 
   bool IsRounded(VarId v) const { return rounded_[v].extent != sum_.iterators[v].extent; }
   bool IsWritten(VarId v) const { return AnyUses(sum_.writes[0].index, v); }
-  IntervalOf Box() const {
+  IntervalOf RoundedIntervals() const {
     return [&](VarId v) { return Interval{0, rounded_[v].extent - 1}; };
   }
 
@@ -196,9 +196,9 @@ Status Padder::CheckValue(const std::vector<bool>& zero_reads, std::string_view 
 // Checks that the instances beyond the old extent of a reduced iterator add nothing.
 Status Padder::CheckBeyond(VarId iterator) const {
   const Iterator& old = sum_.iterators[iterator];
-  const IntervalOf box = Box();
+  const IntervalOf intervals = RoundedIntervals();
   const IntervalOf beyond = [&](VarId v) {
-    return v == iterator ? Interval{old.extent, rounded_[v].extent - 1} : box(v);
+    return v == iterator ? Interval{old.extent, rounded_[v].extent - 1} : intervals(v);
   };
   const std::string where = fmt::format("{} is {} or more", old.name, old.extent);
   std::vector<bool> zero(sum_.reads.size(), false);
@@ -219,8 +219,8 @@ Status Padder::CheckBeyond(VarId iterator) const {
 Status Padder::CheckDropped(const IndexExpr& condition) const {
   std::vector<bool> zero;
   for (size_t r = 0; r < sum_.reads.size(); ++r) {
-    zero.push_back(FailWith(operands_[r].NonZeroConditions(), condition, Box()) ||
-                   FailWith(ConditionsOf(sum_.reads[r]), condition, Box()));
+    zero.push_back(CoverFailures(operands_[r].NonZeroConditions(), condition, RoundedIntervals()) ||
+                   CoverFailures(ConditionsOf(sum_.reads[r]), condition, RoundedIntervals()));
   }
   return CheckValue(zero, fmt::format("{} < 0", Print(condition, sum_.IteratorNames())));
 }
@@ -259,16 +259,17 @@ Status Padder::GrowWritten() {
 // Adds guards to operands that are read in place. For a copy, removes the conditions that its zeros
 // imply.
 void Padder::GuardOperands() {
-  const IntervalOf box = Box();
+  const IntervalOf intervals = RoundedIntervals();
   for (size_t r = 0; r < sum_.reads.size(); ++r) {
     const ReadOperand& operand = operands_[r];
     std::vector<IndexExpr> conditions = ConditionsOf(sum_.reads[r]);
     std::vector<IndexExpr> inside;
     if (operand.copy) {
       const std::vector<IndexExpr> zeros = operand.NonZeroConditions();
-      std::erase_if(conditions, [&](const IndexExpr& c) { return FailWith(zeros, c, box); });
+      std::erase_if(conditions,
+                    [&](const IndexExpr& c) { return CoverFailures(zeros, c, intervals); });
     } else {
-      inside = InsideOf(operand.index, operand.shape, box);
+      inside = ConditionsInside(operand.index, operand.shape, intervals);
     }
     SetGuard(result_.statements[id_].reads[r], std::move(conditions), inside);
   }
@@ -324,7 +325,7 @@ Interval Padder::NeededOf(TensorId copy, size_t dimension) const {
   Interval needed = {0, compute_.tensors[copy].shape[dimension] - 1};
   for (const Read& read : sum_.reads) {
     if (read.tensor != copy) continue;
-    const Interval bounds = BoundsOf(read.index[dimension], Box());
+    const Interval bounds = BoundsOf(read.index[dimension], RoundedIntervals());
     needed = {std::min(needed.lo, bounds.lo), std::max(needed.hi, bounds.hi)};
   }
   return needed;
@@ -353,7 +354,7 @@ void Padder::GuardSource(const Statement& before, const std::vector<IndexExpr>& 
   read.index = now(read.index);
   copy.domain.clear();
   SetGuard(read, now(std::move(conditions)),
-           InsideOf(now(was.index), compute_.tensors[was.tensor].shape, copy.Intervals()));
+           ConditionsInside(now(was.index), compute_.tensors[was.tensor].shape, copy.Intervals()));
 }
 
 }  // namespace

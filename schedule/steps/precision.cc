@@ -47,15 +47,15 @@ constexpr const char* kIterator = "term";
 // determine the storage of copies.
 
 // Returns the planes for the terms h0 h0 m m l h.
-IndexExpr AscendingPlanes(int terms, bool finite, const IndexExpr& p) {
-  if (terms == 2) return finite ? IndexExpr::Mod(p, 2) : p;
+IndexExpr AscendingPlanes(int bf16_parts, bool finite, const IndexExpr& p) {
+  if (bf16_parts == 2) return finite ? IndexExpr::Mod(p, 2) : p;
   const IndexExpr planes = IndexExpr::FloorDiv(p, 2) + IndexExpr::FloorDiv(p, 5);
   return finite ? IndexExpr::Mod(planes, 3) : planes;
 }
 
 // Returns the planes for the terms l m m h0 h0 h.
-IndexExpr DescendingPlanes(int terms, bool finite, const IndexExpr& p) {
-  if (terms == 2) {
+IndexExpr DescendingPlanes(int bf16_parts, bool finite, const IndexExpr& p) {
+  if (bf16_parts == 2) {
     return finite ? IndexExpr(1) - IndexExpr::FloorDiv(p + 1, 2)
                   : IndexExpr::Mod(IndexExpr(1) - p, 3);
   }
@@ -68,7 +68,7 @@ constexpr int kProducts[] = {0, 1, 3, 6};  // by number of terms
 struct SplitProduct {
   StatementId statement;
   int slots[2] = {0, 0};             // slots of the operands' reads
-  bool is_term[2] = {false, false};  // a bfloat16 operand, which is left unchanged
+  bool is_bf16[2] = {false, false};  // a bfloat16 operand, which is left unchanged
 };
 
 std::unexpected<Error> Reject(const PrecisionStep& step, std::string_view why) {
@@ -76,11 +76,11 @@ std::unexpected<Error> Reject(const PrecisionStep& step, std::string_view why) {
 }
 
 // Returns the slot of a factor that is a bfloat16 read cast to float32.
-std::optional<int> SlotOfTerm(const Expr& factor) {
+std::optional<int> FindBf16Slot(const Expr& factor) {
   if (factor.kind() != ExprKind::kCast || factor.type() != DataType::kF32) return std::nullopt;
   const Expr& read = factor.operands()[0];
-  const bool is_term = read.kind() == ExprKind::kRead && read.type() == DataType::kBF16;
-  return is_term ? std::optional(read.node().slot) : std::nullopt;
+  const bool is_bf16 = read.kind() == ExprKind::kRead && read.type() == DataType::kBF16;
+  return is_bf16 ? std::optional(read.node().slot) : std::nullopt;
 }
 
 bool IsFloatRead(const Expr& factor) {
@@ -88,7 +88,7 @@ bool IsFloatRead(const Expr& factor) {
 }
 
 // Checks for a sum of products of two reads, of which at least one has to be rounded.
-bool IsProductOfReads(const Statement& statement, int terms) {
+bool IsProductOfReads(const Statement& statement, int bf16_parts) {
   if (statement.reducer != Reducer::Sum(DataType::kF32) || statement.values.size() != 1) {
     return false;
   }
@@ -97,7 +97,7 @@ bool IsProductOfReads(const Statement& statement, int terms) {
     return false;
   }
   return std::ranges::all_of(value.operands(), [&](const Expr& factor) {
-    return IsFloatRead(factor) || (terms == 1 && SlotOfTerm(factor));
+    return IsFloatRead(factor) || (bf16_parts == 1 && FindBf16Slot(factor));
   });
 }
 
@@ -145,11 +145,11 @@ Status CheckOperand(const Compute& compute, const PrecisionStep& step, Statement
 Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& step) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
   if (!id) return Reject(step, "there is no such statement");
-  if (step.terms < 1 || step.terms > 3) {
-    return Reject(step, fmt::format("{} terms, expected 1 to 3", step.terms));
+  if (step.bf16_parts < 1 || step.bf16_parts > 3) {
+    return Reject(step, fmt::format("{} terms, expected 1 to 3", step.bf16_parts));
   }
   const Statement& statement = compute.statements[*id];
-  if (!IsProductOfReads(statement, step.terms)) {
+  if (!IsProductOfReads(statement, step.bf16_parts)) {
     return Reject(step, "it is not a sum of products of two f32 elements");
   }
   const auto has_name = [](const Iterator& it) { return it.name == kIterator; };
@@ -159,10 +159,10 @@ Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& st
   SplitProduct product{.statement = *id};
   for (size_t i = 0; i < 2; ++i) {
     const Expr& factor = statement.values[0].operands()[i];
-    const std::optional<int> term = SlotOfTerm(factor);
-    product.is_term[i] = term.has_value();
-    product.slots[i] = term ? *term : factor.node().slot;
-    if (term) continue;
+    const std::optional<int> bf16_slot = FindBf16Slot(factor);
+    product.is_bf16[i] = bf16_slot.has_value();
+    product.slots[i] = bf16_slot ? *bf16_slot : factor.node().slot;
+    if (bf16_slot) continue;
     TUNEC_RETURN_IF_ERROR(CheckOperand(compute, step, *id, statement.reads[product.slots[i]]));
   }
   return product;
@@ -171,7 +171,7 @@ Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& st
 Expr BFloat16(Expr value) { return Expr::Cast(std::move(value), DataType::kBF16); }
 
 // Returns the planes of one element, as described at the top of this file.
-std::vector<Expr> Terms(const Expr& x, int terms, bool is_finite) {
+std::vector<Expr> SplitIntoBf16Parts(const Expr& x, int bf16_parts, bool is_finite) {
   const auto literal = [](double value) { return Expr::Constant(value, DataType::kF32); };
   const auto clamped = [&](const Expr& value) {
     return Max(Min(value, literal(kLargestBFloat16)), literal(-kLargestBFloat16));
@@ -185,12 +185,12 @@ std::vector<Expr> Terms(const Expr& x, int terms, bool is_finite) {
                             is_finite ? clamped(x) : Expr::Select(finite, clamped(x), x)));
   std::vector<Expr> planes;
   const auto add_rest = [&](Expr rest) {
-    while (static_cast<int>(planes.size()) < terms) {
+    while (static_cast<int>(planes.size()) < bf16_parts) {
       rest = rest - Expr::Cast(planes.back(), DataType::kF32);
       planes.push_back(BFloat16(rest));
     }
   };
-  if (is_finite || terms == 1) {
+  if (is_finite || bf16_parts == 1) {
     planes.push_back(first);
     add_rest(x);
     return planes;
@@ -203,9 +203,10 @@ std::vector<Expr> Terms(const Expr& x, int terms, bool is_finite) {
 }
 
 // Returns the statement T.bf16 that computes the tensor T.bf16.
-Statement SplitStatement(Compute& compute, TensorId from, int terms) {
+Statement SplitStatement(Compute& compute, TensorId from, int bf16_parts) {
   const Tensor& source = compute.tensors[from];
-  std::vector<Expr> values = Terms(Expr::Read(0, source.type), terms, source.finite);
+  std::vector<Expr> values =
+      SplitIntoBf16Parts(Expr::Read(0, source.type), bf16_parts, source.finite);
   const auto planes = std::ssize(values);
   Tensor tensor{.name = source.name + ".bf16",
                 .type = DataType::kBF16,
@@ -237,10 +238,11 @@ VarId FirstReduced(const Statement& statement) {
   return statement.iterators.next_id();
 }
 
-void InsertIterator(Statement& statement, VarId place, Iterator iterator) {
+void InsertIterator(Statement& statement, VarId position, Iterator iterator) {
   const auto shift = [&](std::vector<IndexExpr>& all) {
     for (IndexExpr& index : all) {
-      index = Substitute(index, [&](VarId v) { return IndexExpr::Var(v < place ? v : v.next()); });
+      index =
+          Substitute(index, [&](VarId v) { return IndexExpr::Var(v < position ? v : v.next()); });
     }
   };
   shift(statement.domain);
@@ -249,7 +251,7 @@ void InsertIterator(Statement& statement, VarId place, Iterator iterator) {
     if (read.guard) shift(read.guard->nonnegative);
   }
   for (Write& write : statement.writes) shift(write.index);
-  statement.iterators.insert(place, std::move(iterator));
+  statement.iterators.insert(position, std::move(iterator));
 }
 
 }  // namespace
@@ -268,10 +270,11 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
   TUNEC_ASSIGN(const SplitProduct product, FindProduct(compute, step));
   Compute result = compute;
   Statement sum = compute.statements[product.statement];
-  const VarId place = FirstReduced(sum);
-  const bool in_planes = step.terms > 1;
+  const VarId position = FirstReduced(sum);
+  const bool in_planes = step.bf16_parts > 1;
   if (in_planes) {
-    InsertIterator(sum, place, {kIterator, kProducts[step.terms], IteratorKind::kReduction});
+    InsertIterator(sum, position,
+                   {kIterator, kProducts[step.bf16_parts], IteratorKind::kReduction});
   }
   const auto is_finite = [&](size_t operand) {
     return compute.tensors[sum.reads[product.slots[operand]].tensor].finite;
@@ -281,7 +284,7 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
   std::vector<Read> reads;
   for (size_t i = 0; i < 2; ++i) {
     Read read = sum.reads[product.slots[i]];
-    if (product.is_term[i]) {
+    if (product.is_bf16[i]) {
       reads.push_back(std::move(read));
       continue;
     }
@@ -290,13 +293,13 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
       return Reject(step, fmt::format("there is {} already", name));
     }
     if (!result.FindTensor(name)) {
-      splits.push_back(SplitStatement(result, read.tensor, step.terms));
+      splits.push_back(SplitStatement(result, read.tensor, step.bf16_parts));
     }
     read.tensor = *result.FindTensor(name);
     if (in_planes) {
       const auto planes_of = i == descending ? DescendingPlanes : AscendingPlanes;
       read.index.insert(read.index.begin(),
-                        planes_of(step.terms, is_finite(i), IndexExpr::Var(place)));
+                        planes_of(step.bf16_parts, is_finite(i), IndexExpr::Var(position)));
     }
     reads.push_back(std::move(read));
   }

@@ -88,7 +88,7 @@ VarId LoopOfPart(ScheduleTree& tree, VarId whole, const TreeNode& part) {
 
 // Returns the part that keeps the original loop: the part with the statement after which the loop
 // is named, else the first part.
-size_t KeeperOf(const ScheduleTree& tree, VarId loop, const std::vector<TreeNode>& parts) {
+size_t FindLoopOwner(const ScheduleTree& tree, VarId loop, const std::vector<TreeNode>& parts) {
   const std::string& name = tree.loops[loop].name;
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const StatementId s : StatementsBelow(parts[i])) {
@@ -146,9 +146,9 @@ Status Apply(ScheduleTree& tree, const DistributeStep& step) {
                 "distribute {}: its body is one node, or shares storage", step.loop);
   }
   std::vector<TreeNode> parts = std::move(body.children);
-  const size_t keeper = KeeperOf(tree, loop, parts);
+  const size_t owner = FindLoopOwner(tree, loop, parts);
   for (size_t i = 0; i < parts.size(); ++i) {
-    const VarId own = i == keeper ? loop : LoopOfPart(tree, loop, parts[i]);
+    const VarId own = i == owner ? loop : LoopOfPart(tree, loop, parts[i]);
     parts[i] = InLoop(tree, loop, own, std::move(parts[i]));
   }
   ReplaceLoop(tree.root, loop, parts);

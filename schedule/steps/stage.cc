@@ -24,8 +24,8 @@ struct Dimension {
 
 class Stager {
  public:
-  Stager(ScheduleTree& tree, TensorId tensor, VarId loop, std::vector<int64_t> wanted)
-      : tree_(tree), tensor_(tensor), wanted_(std::move(wanted)) {
+  Stager(ScheduleTree& tree, TensorId tensor, VarId loop, std::vector<int64_t> given_order)
+      : tree_(tree), tensor_(tensor), given_order_(std::move(given_order)) {
     for (const TreeNode* node : PathToLoop(tree.root, loop)) {
       if (node->kind == TreeNode::Kind::kLoop) outside_.insert(node->loop);
     }
@@ -43,7 +43,7 @@ class Stager {
 
   ScheduleTree& tree_;
   TensorId tensor_;
-  std::vector<int64_t> wanted_;  // order of the dimensions, if the step gives one
+  std::vector<int64_t> given_order_;  // order of the dimensions, if the step gives one
   std::set<VarId> outside_;
   std::vector<StatementId> statements_;
   std::vector<Dimension> dimensions_;
@@ -111,11 +111,11 @@ void Stager::Rewrite(StatementId statement, std::vector<IndexExpr>& index) const
 
 // Checks that the order, if the step has one, names each dimension once.
 Status Stager::CheckOrder() const {
-  std::vector<int64_t> sorted = wanted_;
+  std::vector<int64_t> sorted = given_order_;
   std::ranges::sort(sorted);
   std::vector<int64_t> all(dimensions_.size());
   std::iota(all.begin(), all.end(), 0);
-  if (wanted_.empty() || sorted == all) return {};
+  if (given_order_.empty() || sorted == all) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "stage {}: the order must name each of {} dimensions once",
               tree_.tensors[tensor_].name, dimensions_.size());
@@ -126,10 +126,10 @@ Status Stager::CheckOrder() const {
 void Stager::Arrange() {
   const auto is_long = [&](size_t d) { return dimensions_[d].inner.lo < dimensions_[d].inner.hi; };
   for (size_t i = 0; i < dimensions_.size(); ++i) {
-    const size_t d = wanted_.empty() ? i : static_cast<size_t>(wanted_[i]);
+    const size_t d = given_order_.empty() ? i : static_cast<size_t>(given_order_[i]);
     if (is_long(d)) order_.push_back(d);
   }
-  if (!wanted_.empty()) return;
+  if (!given_order_.empty()) return;
   std::ranges::stable_sort(
       order_, [&](size_t a, size_t b) { return dimensions_[a].depth < dimensions_[b].depth; });
 }
@@ -185,7 +185,7 @@ Status Apply(ScheduleTree& tree, const StageStep& step) {
                 step.tensor);
   }
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
-  if (!CanHoldMore(tree, loop)) {
+  if (!CanTakeStatement(tree, loop)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "stage {}: loop {} is vector or not the innermost of its tasks or threads",
                 step.tensor, step.loop);

@@ -14,7 +14,7 @@ namespace tunec {
 /// An argument of a step, as its text has it.
 struct StepArgument {
   std::string_view name;        // in the manual: LOOP
-  std::string_view wanted;      // in messages: "a loop"
+  std::string_view expected;    // in messages: "a loop"
   std::string_view after = {};  // the word in front of the argument, if there is one: `as`
   /// The argument may be absent at the end of the line; its value is then 0 or the empty list.
   bool may_lack = false;
@@ -29,7 +29,7 @@ inline constexpr StepArgument kStatement{"STATEMENT", "a statement"};
 inline constexpr StepArgument kIterator{"ITERATOR", "an iterator"};
 inline constexpr StepArgument kLoop{"LOOP", "a loop"};
 inline constexpr StepArgument kFactor{"FACTOR", "a factor"};
-inline constexpr StepArgument kNewLoop{.name = "NAME", .wanted = "a name", .after = "as"};
+inline constexpr StepArgument kNewLoop{.name = "NAME", .expected = "a name", .after = "as"};
 }  // namespace argument
 
 /// A type for the concept ScheduleStep: Fields must accept a visitor that visits any argument with

@@ -41,8 +41,8 @@ class Printer {
   void Put(int64_t number) { Put(std::to_string(number)); }
   void Put(Scope scope) { Put(Name(scope)); }
   void Put(LoopKind kind) { Put(Name(kind)); }
-  void Put(ReduceSplitStep::Keep keep) {
-    Put(keep == ReduceSplitStep::Keep::kInner ? kInner : kOuter);
+  void Put(ReduceSplitStep::Parallel parallel) {
+    Put(parallel == ReduceSplitStep::Parallel::kInner ? kInner : kOuter);
   }
   void Put(const PackStep::Axis& axis) {
     std::string word = std::to_string(axis.dimension);
@@ -66,11 +66,11 @@ class Printer {
 // the rest.
 class Parser {
  public:
-  explicit Parser(Words& words) : words_(words) {}
+  explicit Parser(WordReader& words) : words_(words) {}
 
   template <class Value>
   void operator()(const StepArgument& argument, Value& value) {
-    if (!status_ || (argument.may_lack && words_.AtEnd())) return;
+    if (!status_ || (argument.may_lack && words_.IsAtEnd())) return;
     status_ = TakeAfter(argument);
     if (status_) status_ = Get(argument, value);
   }
@@ -79,64 +79,64 @@ class Parser {
  private:
   Status TakeAfter(const StepArgument& argument) {
     if (argument.after.empty()) return {};
-    const std::string wanted = fmt::format("'{}' and {}", argument.after, argument.wanted);
-    TUNEC_ASSIGN(const std::string word, words_.Take(wanted));
+    const std::string expected = fmt::format("'{}' and {}", argument.after, argument.expected);
+    TUNEC_ASSIGN(const std::string word, words_.Take(expected));
     if (word == argument.after) return {};
-    return words_.Unexpected(wanted, word);
+    return words_.Unexpected(expected, word);
   }
 
-  Result<int64_t> Number(std::string_view word, std::string_view wanted) const {
+  Result<int64_t> Number(std::string_view word, std::string_view expected) const {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     const bool whole = error == std::errc() && end == word.data() + word.size();
     if (whole && value >= 0 && value <= StepArgument{}.most) return value;
-    return words_.Unexpected(wanted, word);
+    return words_.Unexpected(expected, word);
   }
 
   Status Get(const StepArgument& argument, std::string& value) {
-    TUNEC_ASSIGN(value, words_.Take(argument.wanted));
+    TUNEC_ASSIGN(value, words_.Take(argument.expected));
     return {};
   }
   Status Get(const StepArgument& argument, int64_t& value) {
-    TUNEC_ASSIGN(const std::string word, words_.Take(argument.wanted));
-    TUNEC_ASSIGN(value, Number(word, argument.wanted));
+    TUNEC_ASSIGN(const std::string word, words_.Take(argument.expected));
+    TUNEC_ASSIGN(value, Number(word, argument.expected));
     if (value >= argument.least && value <= argument.most) return {};
     return words_.Unexpected(
-        fmt::format("{} from {} to {}", argument.wanted, argument.least, argument.most), word);
+        fmt::format("{} from {} to {}", argument.expected, argument.least, argument.most), word);
   }
   Status Get(const StepArgument& argument, int& value) {
     int64_t number = 0;
     TUNEC_RETURN_IF_ERROR(Get(argument, number));
     if (number > kLargestSmall) {
-      return words_.Unexpected(argument.wanted, std::to_string(number));
+      return words_.Unexpected(argument.expected, std::to_string(number));
     }
     value = static_cast<int>(number);
     return {};
   }
   Status Get(const StepArgument& argument, Scope& value) {
-    TUNEC_ASSIGN(const std::string word, words_.Take(argument.wanted));
+    TUNEC_ASSIGN(const std::string word, words_.Take(argument.expected));
     const auto found = FindWord<Scope>(kScopeNames, word);
-    if (!found) return words_.Unexpected(argument.wanted, word);
+    if (!found) return words_.Unexpected(argument.expected, word);
     value = *found;
     return {};
   }
   Status Get(const StepArgument& argument, LoopKind& value) {
-    TUNEC_ASSIGN(const std::string word, words_.Take(argument.wanted));
+    TUNEC_ASSIGN(const std::string word, words_.Take(argument.expected));
     const auto found = FindWord<LoopKind>(kLoopKindNames, word);
     if (!found || !(IsGrid(*found) || IsBlock(*found))) {
-      return words_.Unexpected(argument.wanted, word);
+      return words_.Unexpected(argument.expected, word);
     }
     value = *found;
     return {};
   }
-  Status Get(const StepArgument& argument, ReduceSplitStep::Keep& value) {
-    TUNEC_ASSIGN(const std::string word, words_.Take(argument.wanted));
-    if (word != kInner && word != kOuter) return words_.Unexpected(argument.wanted, word);
-    value = word == kInner ? ReduceSplitStep::Keep::kInner : ReduceSplitStep::Keep::kOuter;
+  Status Get(const StepArgument& argument, ReduceSplitStep::Parallel& value) {
+    TUNEC_ASSIGN(const std::string word, words_.Take(argument.expected));
+    if (word != kInner && word != kOuter) return words_.Unexpected(argument.expected, word);
+    value = word == kInner ? ReduceSplitStep::Parallel::kInner : ReduceSplitStep::Parallel::kOuter;
     return {};
   }
   Status Get(const StepArgument& argument, PackStep::Axis& axis) {
-    TUNEC_ASSIGN(const std::string word, words_.Take(argument.wanted));
+    TUNEC_ASSIGN(const std::string word, words_.Take(argument.expected));
     const std::string_view text = word;
     const size_t mark = text.find_first_of("/%");
     const size_t second = text.find('/', mark == std::string::npos ? mark : mark + 1);
@@ -169,19 +169,19 @@ class Parser {
       Value value{};
       TUNEC_RETURN_IF_ERROR(Get(argument, value));
       values.push_back(std::move(value));
-    } while (!words_.AtEnd());
+    } while (!words_.IsAtEnd());
     return {};
   }
 
-  Words& words_;
+  WordReader& words_;
   Status status_;
 };
 
 template <class Variant>
-using ParserOf = Result<Variant> (*)(Words&);
+using ParserOf = Result<Variant> (*)(WordReader&);
 
 template <class Variant, ScheduleStep S>
-Result<Variant> ParseArguments(Words& words) {
+Result<Variant> ParseArguments(WordReader& words) {
   S step;
   Parser parser(words);
   S::Fields(step, parser);
@@ -200,7 +200,7 @@ const auto& Parsers(std::type_identity<std::variant<Steps...>>) {
 const auto& ComputeParsers() { return Parsers(std::type_identity<ComputeStep>()); }
 const auto& LoopParsers() { return Parsers(std::type_identity<LoopStep>()); }
 
-Error UnknownStep(const Words& words, const std::string& name) {
+Error UnknownStep(const WordReader& words, const std::string& name) {
   std::vector<std::string_view> known;
   for (const auto& [step, parser] : ComputeParsers()) known.push_back(step);
   for (const auto& [step, parser] : LoopParsers()) known.push_back(step);
@@ -261,7 +261,7 @@ std::string PrintStep(const Variant& step) {
 std::string Print(const ComputeStep& step) { return PrintStep(step); }
 std::string Print(const LoopStep& step) { return PrintStep(step); }
 
-Result<AnyStep> ParseStep(Words& words) {
+Result<AnyStep> ParseStep(WordReader& words) {
   TUNEC_ASSIGN(const std::string name, words.Take("a step"));
   AnyStep step;
   if (const auto compute = ComputeParsers().find(name); compute != ComputeParsers().end()) {
@@ -271,7 +271,7 @@ Result<AnyStep> ParseStep(Words& words) {
   } else {
     return std::unexpected(UnknownStep(words, name));
   }
-  if (words.AtEnd()) return step;
+  if (words.IsAtEnd()) return step;
   TUNEC_ASSIGN(const std::string extra, words.Take(""));
   return words.Unexpected("the end of the line", extra);
 }

@@ -18,7 +18,7 @@ std::string Print(const LoopStep& step);
 using AnyStep = std::variant<ComputeStep, LoopStep>;
 
 /// Parses all words of the line. Fails with kParse at the first wrong word.
-Result<AnyStep> ParseStep(Words& words);
+Result<AnyStep> ParseStep(WordReader& words);
 
 /// Returns the heading of each step in the manual's order: `split LOOP FACTOR...`.
 std::vector<std::string> ComputeStepForms();

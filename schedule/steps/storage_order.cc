@@ -28,18 +28,18 @@ struct Axis {
   IndexPart part;
 };
 
-std::optional<Axis> AxisOf(const IndexExpr& place) {
+std::optional<Axis> AxisOf(const IndexExpr& index) {
   std::vector<VarId> iterators;
-  place.CollectVars(iterators);
+  index.CollectVars(iterators);
   if (iterators.empty()) return std::nullopt;
   const VarId v = iterators.front();
   std::vector<int64_t> divisors = {1};
-  for (const IndexTerm& term : place.terms())
+  for (const IndexTerm& term : index.terms())
     if (term.atom.kind == IndexAtom::Kind::kFloorDiv) divisors.push_back(term.atom.divisor);
   for (const int64_t divisor : divisors) {
     for (const int64_t modulus : divisors) {
       const IndexPart part{.modulus = modulus > 1 ? modulus : 0, .divisor = divisor};
-      if (place == part.Of(IndexExpr::Var(v))) return Axis{v, part};
+      if (index == part.Of(IndexExpr::Var(v))) return Axis{v, part};
     }
   }
   return std::nullopt;
@@ -57,15 +57,15 @@ std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
 // Returns the dimensions of the storage, outermost first. Returns nothing if a dimension is not an
 // iterator or a part of one.
 std::optional<std::vector<Axis>> AxesOf(const Statement& statement, const Tensor& tensor) {
-  std::vector<IndexExpr> places = statement.writes[0].index;
+  std::vector<IndexExpr> indices = statement.writes[0].index;
   if (!tensor.layout.IsRowMajor()) {
-    places = tensor.layout.map;
-    for (IndexExpr& place : places) place = Substitute(place, statement.writes[0].index);
+    indices = tensor.layout.map;
+    for (IndexExpr& index : indices) index = Substitute(index, statement.writes[0].index);
   }
   std::vector<Axis> axes;
-  for (const IndexExpr& place : places) {
-    if (place.IsConstant()) continue;
-    const std::optional<Axis> axis = AxisOf(place);
+  for (const IndexExpr& index : indices) {
+    if (index.IsConstant()) continue;
+    const std::optional<Axis> axis = AxisOf(index);
     if (!axis) return std::nullopt;
     axes.push_back(*axis);
   }

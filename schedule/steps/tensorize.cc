@@ -32,7 +32,7 @@ struct Chain {
   StatementId statement;
 };
 
-Result<Chain> ChainFrom(const ScheduleTree& tree, const TensorizeStep& step, VarId outermost) {
+Result<Chain> CollectChain(const ScheduleTree& tree, const TensorizeStep& step, VarId outermost) {
   Chain chain;
   const TreeNode* node = PathToLoop(tree.root, outermost).back();
   for (; node->kind == TreeNode::Kind::kLoop; node = &node->children[0]) {
@@ -99,15 +99,15 @@ LoopNest TrialNest(const ScheduleTree& tree, const std::string& intrinsic,
 
 std::string Describe(const ScheduleTree& tree, const TileIntrinsic& intrinsic,
                      const std::vector<int>& axes, const std::vector<VarId>& loops) {
-  std::vector<std::string> wanted, found;
+  std::vector<std::string> expected, found;
   for (const int axis : axes) {
-    wanted.push_back(
+    expected.push_back(
         fmt::format("{} of {}", Name(static_cast<TileAxis>(axis)), intrinsic.extents[axis]));
   }
   for (const VarId loop : loops) {
     found.push_back(fmt::format("{} of {}", tree.loops[loop].name, tree.loops[loop].extent));
   }
-  return fmt::format("expected loops over {}; there are {}", fmt::join(wanted, ", "),
+  return fmt::format("expected loops over {}; there are {}", fmt::join(expected, ", "),
                      fmt::join(found, ", "));
 }
 
@@ -117,7 +117,7 @@ Status Apply(ScheduleTree& tree, const TensorizeStep& step) {
   const TileIntrinsic* intrinsic = FindTileIntrinsic(step.intrinsic);
   if (intrinsic == nullptr) return Reject(step, "there is no such intrinsic");
   TUNEC_ASSIGN(const VarId outermost, LoopNamed(tree, step.loop));
-  TUNEC_ASSIGN(const Chain chain, ChainFrom(tree, step, outermost));
+  TUNEC_ASSIGN(const Chain chain, CollectChain(tree, step, outermost));
   const std::vector<int> axes = AxesOf(*intrinsic);
   const Statement& statement = tree.statements[chain.statement];
   const StoreSite site{.ranges = tree.LoopIntervals(), .to_nest = [&](const IndexExpr& index) {

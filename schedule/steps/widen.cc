@@ -117,8 +117,8 @@ Tensor WideCopy(const Tensor& source, DataType type) {
 /// the dimensions, returns their logical order.
 std::vector<size_t> StorageOrder(const Tensor& tensor) {
   std::vector<size_t> order;
-  for (const IndexExpr& place : tensor.layout.map) {
-    const std::optional<VarId> dimension = place.AsVar();
+  for (const IndexExpr& index : tensor.layout.map) {
+    const std::optional<VarId> dimension = index.AsVar();
     if (dimension) order.push_back(dimension->index());
   }
   if (order.size() == tensor.shape.size() && NamesDimensions(tensor.layout.map)) return order;

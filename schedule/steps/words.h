@@ -10,29 +10,29 @@
 
 namespace tunec {
 
-class Words {
+class WordReader {
  public:
   /// `where` is the location of the line's first column.
-  Words(std::string_view line, SourceLocation where);
+  WordReader(std::string_view line, SourceLocation where);
 
-  bool AtEnd() const { return next_ == words_.size(); }
+  bool IsAtEnd() const { return next_ == words_.size(); }
   /// Takes the next word and returns true if the word is `word`.
   bool TryTake(std::string_view word);
-  /// Takes the next word. Fails with kParse at the end of the line; the message names `wanted`, the
-  /// kind of word that was expected.
-  Result<std::string> Take(std::string_view wanted);
+  /// Takes the next word. Fails with kParse at the end of the line; the message names `expected`,
+  /// the kind of word that was expected.
+  Result<std::string> Take(std::string_view expected);
   /// Returns an error kParse at the location of the word taken last.
-  std::unexpected<Error> Unexpected(std::string_view wanted, std::string_view found) const;
+  std::unexpected<Error> Unexpected(std::string_view expected, std::string_view found) const;
   /// Returns the location of the word taken last. If no word was left to take, this is the end of
   /// the line.
   const SourceLocation& where() const { return where_; }
 
  private:
-  struct Placed {
+  struct Word {
     std::string text;
     int column = 1;
   };
-  std::vector<Placed> words_;
+  std::vector<Word> words_;
   size_t next_ = 0;
   int end_column_ = 1;
   SourceLocation where_;

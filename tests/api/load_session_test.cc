@@ -21,8 +21,8 @@ int Run(const char* bundle, const char* other) {
   std::ranges::fill(*inputs[2].As<int64_t>(), 10);
   const auto outputs = session->Run(inputs);
   if (Fails(outputs.has_value(), "run")) return 1;
-  const std::array<float, 6> wanted = {0, 0, 2, 0, 0, 2};
-  if (Fails(std::ranges::equal(*(*outputs)[0].As<const float>(), wanted), "outputs")) return 1;
+  const std::array<float, 6> expected = {0, 0, 2, 0, 0, 2};
+  if (Fails(std::ranges::equal(*(*outputs)[0].As<const float>(), expected), "outputs")) return 1;
   const auto rejected = tunec::Session::Load(other);
   if (Fails(!rejected && rejected.error().status == TUNEC_DEVICE_ERROR, "another processor"))
     return 1;

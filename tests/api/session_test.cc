@@ -335,8 +335,8 @@ TEST(Session, RunsInSeveralThreadsAndMoves) {
       for (int run = 0; run < 200; ++run) {
         std::ranges::fill(x, static_cast<float>(run) - 100);
         const auto outputs = Must(session.Run(inputs));
-        const float wanted = std::max(x[0], 0.0F);
-        right[t] += std::ranges::count(Must(outputs[0].As<float>()), wanted) == 4 ? 1 : 0;
+        const float expected = std::max(x[0], 0.0F);
+        right[t] += std::ranges::count(Must(outputs[0].As<float>()), expected) == 4 ? 1 : 0;
       }
     });
   }

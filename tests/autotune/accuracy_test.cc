@@ -37,7 +37,7 @@ TEST(Accuracy, OnlyExactKeepsReductionsAsWritten) {
 
 TEST(Accuracy, SaysHowManyTermsAnOperandKeeps) {
   const auto least = [](std::string_view text) {
-    return RoundingFreedomFor(*ParseAccuracy(text)).least_terms;
+    return RoundingFreedomFor(*ParseAccuracy(text)).min_bf16_parts;
   };
   EXPECT_EQ(RoundingFreedomFor({AccuracyMode::kExact}).order, ReductionOrder::kAsWritten);
   EXPECT_EQ(least("f32"), 3);

@@ -40,13 +40,13 @@ class ArithmeticCeilings : public testing::TunerTest {
     };
   }
   // Returns sketches whose products are of bfloat16 limbs, in tiles.
-  static SketchSource SplitSketches(int terms) {
-    return [terms](const TuningTask& task) {
+  static SketchSource SplitSketches(int bf16_parts) {
+    return [bf16_parts](const TuningTask& task) {
       std::vector<Sketch> sketches = Sketches(task);
       for (Sketch& sketch : sketches) {
-        sketch.fill = [fill = sketch.fill, terms](const std::vector<int64_t>& values) {
+        sketch.fill = [fill = sketch.fill, bf16_parts](const std::vector<int64_t>& values) {
           Schedule schedule = fill(values);
-          schedule.Add(PrecisionStep{"acc", terms});
+          schedule.Add(PrecisionStep{"acc", bf16_parts});
           schedule.Add(TensorizeStep{"acc.i", "amx.bf16"});
           return schedule;
         };
@@ -54,7 +54,9 @@ class ArithmeticCeilings : public testing::TunerTest {
       return sketches;
     };
   }
-  TuneReport TunedInTiles(int terms = 1) { return Tuned(measurer_, SplitSketches(terms)); }
+  TuneReport TunedInTiles(int bf16_parts = 1) {
+    return Tuned(measurer_, SplitSketches(bf16_parts));
+  }
 
   ScriptedMeasurer measurer_;
   size_t measured_machine_ = 0;
@@ -285,7 +287,8 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
   EXPECT_EQ(RecordRoofline(database, target, more)->arithmetics.at("amx.bf16"),
             (ArithmeticCeiling{9e12, 0.02}));
   ASSERT_TRUE(database.SetMachineFact(Print(target), {"peak_flops.fma.f64", 1e11, "", 1}));
-  EXPECT_TRUE((*RecordedRoofline(database, target))->CeilingOf(*FindMac("fma.f64"))->Provisional());
+  EXPECT_TRUE(
+      (*RecordedRoofline(database, target))->CeilingOf(*FindMac("fma.f64"))->IsProvisional());
 }
 
 // An arithmetic that cannot be measured does not remove other arithmetics.
@@ -301,9 +304,9 @@ TEST(RecordedArithmetics, WhatThisMachineCannotMeasureIsLeftOut) {
 }
 
 TEST(RecordedArithmetics, OnlyOurOwnErrorsMayNotBePassedOver) {
-  EXPECT_TRUE(OwnFault({.code = ErrorCode::kDevice}));
-  EXPECT_TRUE(OwnFault({.code = ErrorCode::kResourceLimit}));
-  EXPECT_FALSE(OwnFault({.code = ErrorCode::kInternal}));
+  EXPECT_TRUE(FailIfInternal({.code = ErrorCode::kDevice}));
+  EXPECT_TRUE(FailIfInternal({.code = ErrorCode::kResourceLimit}));
+  EXPECT_FALSE(FailIfInternal({.code = ErrorCode::kInternal}));
 }
 
 TEST(Roofline, BoundsAKernelByItsOwnArithmetic) {

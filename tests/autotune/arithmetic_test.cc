@@ -126,7 +126,9 @@ TEST(KernelArithmetic, IsTheTilesInstruction) {
 }
 
 TEST(KernelArithmetic, OfSplitOperandsDoesSeveralForEachUsefulOne) {
-  const auto split = [](int terms) { return fmt::format("precision acc bf16 {}\n", terms); };
+  const auto split = [](int bf16_parts) {
+    return fmt::format("precision acc bf16 {}\n", bf16_parts);
+  };
   const std::string tile = "tensorize acc.i.1 amx.bf16";
   EXPECT_EQ(ArithmeticText(Float32Product(), split(1) + tile), "amx.bf16 x 1");
   EXPECT_EQ(ArithmeticText(Float32Product(), split(2) + tile), "amx.bf16 x 3");

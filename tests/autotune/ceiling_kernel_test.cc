@@ -77,12 +77,12 @@ TEST_P(EveryArithmetic, AddsWhatItSays) {
     for (int64_t i = 0; i < sums.size(); ++i) {
       const bool narrow = by().operand == DataType::kF32;
       const int64_t row = i / lanes;
-      auto wanted = static_cast<double>(row);
+      auto expected = static_cast<double>(row);
       for (int64_t round = 0; round < kFewRounds; ++round) {
-        wanted = narrow ? std::fma(static_cast<float>(wanted), 0.999F, 0.0001F)
-                        : std::fma(wanted, 0.999, 0.0001);
+        expected = narrow ? std::fma(static_cast<float>(expected), 0.999F, 0.0001F)
+                          : std::fma(expected, 0.999, 0.0001);
       }
-      EXPECT_EQ(sums.GetDouble(i), wanted) << i;
+      EXPECT_EQ(sums.GetDouble(i), expected) << i;
     }
     return;
   }
@@ -90,11 +90,11 @@ TEST_P(EveryArithmetic, AddsWhatItSays) {
   const int64_t rows = of.extents[0], columns = of.extents[3];
   const int64_t across = rows > 1 ? 2 : 4;
   for (int64_t i = 0; i < sums.size(); ++i) {
-    const double wanted = kFewRounds * TileElement(of, arguments, across, i / (rows * columns),
-                                                   i / columns % rows, i % columns);
+    const double expected = kFewRounds * TileElement(of, arguments, across, i / (rows * columns),
+                                                     i / columns % rows, i % columns);
     const double value =
         IsFloat(sums.type()) ? sums.GetDouble(i) : static_cast<double>(sums.GetInt(i));
-    EXPECT_EQ(value, wanted) << i;
+    EXPECT_EQ(value, expected) << i;
   }
 }
 
@@ -105,15 +105,15 @@ TEST_P(EveryArithmetic, RunsAsItIsInterpreted) {
   }
   const CeilingKernel kernel = MakeCeilingKernel(by(), target, kFewRounds);
   const std::vector<Array> arguments = SmallArguments(kernel.nest);
-  const auto wanted = Interpret(kernel.nest, arguments, Precision::kNative);
+  const auto expected = Interpret(kernel.nest, arguments, Precision::kNative);
   ThreadPool pool(1);
   const auto found = CompileAndRun(kernel.nest, arguments, target, pool);
-  ASSERT_TRUE(wanted && found) << (found ? "" : found.error().Format());
-  for (int64_t i = 0; i < wanted->front().size(); ++i) {
-    if (IsFloat(wanted->front().type())) {
-      EXPECT_EQ(found->front().GetDouble(i), wanted->front().GetDouble(i)) << i;
+  ASSERT_TRUE(expected && found) << (found ? "" : found.error().Format());
+  for (int64_t i = 0; i < expected->front().size(); ++i) {
+    if (IsFloat(expected->front().type())) {
+      EXPECT_EQ(found->front().GetDouble(i), expected->front().GetDouble(i)) << i;
     } else {
-      EXPECT_EQ(found->front().GetInt(i), wanted->front().GetInt(i)) << i;
+      EXPECT_EQ(found->front().GetInt(i), expected->front().GetInt(i)) << i;
     }
   }
 }

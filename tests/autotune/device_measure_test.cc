@@ -136,13 +136,13 @@ TEST_F(DeviceMeasureTest, AWorkerEndsWithItsDevice) {
   paper_.failing_run = 3;
   ServedHere worker;
   EXPECT_TRUE(worker.Ask(Encode(Request(PrepareRequest{OnPaper()}))).empty());
-  EXPECT_FALSE(worker.gone());
+  EXPECT_FALSE(worker.has_ended());
   const MeasureRequest measure{{{kGoodSchedule}, {kPackingSchedule}}, std::nullopt};
   std::vector<FinishedEvent> finished;
   for (const Event& event : worker.Ask(Encode(Request(measure)))) {
     if (const auto* one = std::get_if<FinishedEvent>(&event)) finished.push_back(*one);
   }
-  EXPECT_TRUE(worker.gone());
+  EXPECT_TRUE(worker.has_ended());
   ASSERT_EQ(finished.size(), 1u);
   EXPECT_EQ(finished[0].candidate, 0u);
   EXPECT_EQ(finished[0].measurement.status, TrialStatus::kCrashed);

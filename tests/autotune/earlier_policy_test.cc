@@ -125,8 +125,8 @@ class EarlierWorkload : public EarlierPolicy {
 
 TEST_F(EarlierWorkload, IsTheOneWithoutTheMarks) {
   EXPECT_NE(Key().workload.text, Unmarked().workload.text);
-  EXPECT_EQ(EarlierText(tasks_[0]), Unmarked().workload.text);
-  EXPECT_EQ(EarlierText(TaskOf(MatmulRelu())), std::nullopt);
+  EXPECT_EQ(EarlierWorkloadText(tasks_[0]), Unmarked().workload.text);
+  EXPECT_EQ(EarlierWorkloadText(TaskOf(MatmulRelu())), std::nullopt);
   std::vector<std::string> keys;
   for (const TuningKey& key : KeysByTrust(tasks_[0], options_.target, {})) {
     keys.push_back((key.workload == Key().workload ? "" : "unmarked ") + key.policy);

@@ -141,8 +141,8 @@ TEST(ErrorBounds, SumsAndMaximaPassTheirTermsErrorsOn) {
   }
   const auto outputs = Interpret(*bounded, std::vector<Array>{input}, Precision::kNative);
   ASSERT_TRUE(outputs) << outputs.error().Format();
-  const double wanted[] = {0, 1 + 9, 1 + 1, 1 + 1};
-  for (int64_t i = 0; i < 4; ++i) EXPECT_NEAR(outputs->back().GetDouble(i), wanted[i], 1e-5) << i;
+  const double expected[] = {0, 1 + 9, 1 + 1, 1 + 1};
+  for (int64_t i = 0; i < 4; ++i) EXPECT_NEAR(outputs->back().GetDouble(i), expected[i], 1e-5) << i;
 }
 
 class StepsTest : public ::testing::Test {

@@ -83,12 +83,12 @@ TEST_F(KernelReferenceTest, AgreesWithTheInterpreterInFloat64) {
     ASSERT_TRUE(expected) << expected.error().Format();
     ASSERT_EQ(expected->size(), reference->checkers.size());
     for (size_t o = 0; o < expected->size(); ++o) {
-      const Array& wanted = (*expected)[o];
+      const Array& expected_output = (*expected)[o];
       const Array& got = reference->checkers[o].expected;
-      ASSERT_EQ(got.type(), wanted.type());
-      ASSERT_EQ(got.shape(), wanted.shape());
-      for (int64_t i = 0; i < wanted.size(); ++i) {
-        EXPECT_NEAR(got.GetDouble(i), wanted.GetDouble(i), 1e-12) << i;
+      ASSERT_EQ(got.type(), expected_output.type());
+      ASSERT_EQ(got.shape(), expected_output.shape());
+      for (int64_t i = 0; i < expected_output.size(); ++i) {
+        EXPECT_NEAR(got.GetDouble(i), expected_output.GetDouble(i), 1e-12) << i;
       }
     }
   }
@@ -220,12 +220,12 @@ TEST(PlainScheduleTest, IsLegalWithReductionsAsWritten) {
 }
 
 TEST(ContiguousIteratorTest, MovesTheChannelsOfAConvolutionInnermost) {
-  const Compute laid_out = WithContiguousIterator(PaddedConv());
-  ASSERT_TRUE(Verify(laid_out)) << Verify(laid_out).error().Format();
-  EXPECT_TRUE(laid_out.tensors[TensorId(0)].layout.IsRowMajor());
-  EXPECT_EQ(laid_out.tensors[TensorId(1)].layout.shape, (std::vector<int64_t>{3, 3, 3, 5}));
-  EXPECT_EQ(laid_out.tensors[TensorId(2)].layout.shape, (std::vector<int64_t>{1, 5, 5, 5}));
-  EXPECT_FALSE(laid_out.tensors[TensorId(2)].layout.IsRowMajor());
+  const Compute with_layouts = WithContiguousIterator(PaddedConv());
+  ASSERT_TRUE(Verify(with_layouts)) << Verify(with_layouts).error().Format();
+  EXPECT_TRUE(with_layouts.tensors[TensorId(0)].layout.IsRowMajor());
+  EXPECT_EQ(with_layouts.tensors[TensorId(1)].layout.shape, (std::vector<int64_t>{3, 3, 3, 5}));
+  EXPECT_EQ(with_layouts.tensors[TensorId(2)].layout.shape, (std::vector<int64_t>{1, 5, 5, 5}));
+  EXPECT_FALSE(with_layouts.tensors[TensorId(2)].layout.IsRowMajor());
 }
 
 TEST(PromoteTest, LeavesNoNarrowFloat) {

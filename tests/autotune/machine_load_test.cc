@@ -134,10 +134,10 @@ double ShareWhen(const std::vector<double>& idle, double own, int threads, doubl
     before.processors[number] = {.idle = 70, .stolen = 3, .all = 90};
     after.processors[number] = {.idle = 70 + idle[i], .stolen = 3 + stolen, .all = 91};
   }
-  return OthersShare(before, after, Numbers(static_cast<int>(idle.size())), threads);
+  return ShareOfOtherProcesses(before, after, Numbers(static_cast<int>(idle.size())), threads);
 }
 
-TEST(OthersShare, IsWhatNeitherIdlesNorIsOwn) {
+TEST(ShareOfOtherProcesses, IsWhatNeitherIdlesNorIsOwn) {
   EXPECT_EQ(ShareWhen({1, 1}, 0, 2), 0);
   EXPECT_EQ(ShareWhen({0.5, 0.5}, 1, 2), 0);                 // all load is from this process
   EXPECT_NEAR(ShareWhen({1, 0}, 0, 2), 0.49, 1e-9);          // a loop on one of two
@@ -148,7 +148,7 @@ TEST(OthersShare, IsWhatNeitherIdlesNorIsOwn) {
   EXPECT_EQ(ShareWhen({0.991, 0.991}, 0, 2), 0);  // the counts are rounded
 }
 
-TEST(OthersShare, OnlyWhatThreadsNeedIsMissed) {
+TEST(ShareOfOtherProcesses, OnlyWhatThreadsNeedIsMissed) {
   EXPECT_EQ(ShareWhen({1, 0, 1, 1}, 0, 1), 0);
   EXPECT_EQ(ShareWhen({1, 0, 1, 1}, 0, 3), 0);
   EXPECT_NEAR(ShareWhen({1, 0, 1, 1}, 0, 4), 0.24, 1e-9);
@@ -158,17 +158,17 @@ TEST(OthersShare, OnlyWhatThreadsNeedIsMissed) {
 
 // The system may have no /proc, a container may have other numbers of processors, or the file may
 // have only zeros.
-TEST(OthersShare, IsNothingWhereNobodyCounts) {
+TEST(ShareOfOtherProcesses, IsNothingWhereNobodyCounts) {
   const LoadSample before{.clock = 1, .own = 0, .processors = {{0, {1, 0, 2}}, {1, {1, 0, 2}}}};
   LoadSample after = before;
   after.clock = 2;
-  EXPECT_EQ(OthersShare(before, after, Numbers(2), 2), 0);  // the counts do not advance
-  EXPECT_EQ(OthersShare({.clock = 1}, {.clock = 2}, Numbers(2), 2), 0);
+  EXPECT_EQ(ShareOfOtherProcesses(before, after, Numbers(2), 2), 0);  // the counts do not advance
+  EXPECT_EQ(ShareOfOtherProcesses({.clock = 1}, {.clock = 2}, Numbers(2), 2), 0);
   after.processors = {{0, {1, 0, 3}}, {1, {1, 0, 3}}};
-  EXPECT_NEAR(OthersShare(before, after, Numbers(2), 2), 0.99, 1e-9);
-  EXPECT_EQ(OthersShare(before, after, std::vector<int>{1, 2}, 2), 0);
-  EXPECT_EQ(OthersShare(before, after, {}, 2), 0);
-  EXPECT_EQ(OthersShare(after, after, Numbers(2), 2), 0);
+  EXPECT_NEAR(ShareOfOtherProcesses(before, after, Numbers(2), 2), 0.99, 1e-9);
+  EXPECT_EQ(ShareOfOtherProcesses(before, after, std::vector<int>{1, 2}, 2), 0);
+  EXPECT_EQ(ShareOfOtherProcesses(before, after, {}, 2), 0);
+  EXPECT_EQ(ShareOfOtherProcesses(after, after, Numbers(2), 2), 0);
 }
 
 TEST(LoadMeter, SaysHowMuchOfTheMachineOthersHave) {

@@ -270,7 +270,7 @@ struct SlowingDown {
   std::vector<double> Time(double seconds, double other, double known,
                            std::optional<double> before = std::nullopt) {
     int own = 0;
-    return *TimeBeside(
+    return *TimeInTurns(
         Of(seconds, own), {Of(other, others), known}, {}, [this] { return now; }, before);
   }
 };
@@ -308,8 +308,8 @@ TEST(TimeBesideTest, AFailureOfEitherIsTheResult) {
   const auto fails = [](int) -> Result<double> { return Fail(ErrorCode::kDevice, "failed"); };
   const auto runs = [](int times) -> Result<double> { return 1e-3 * times; };
   const Clock clock = [] { return 0.0; };
-  EXPECT_FALSE(TimeBeside(fails, {runs, 1e-3}, {}, clock));
-  EXPECT_FALSE(TimeBeside(runs, {fails, 1e-3}, {}, clock));
+  EXPECT_FALSE(TimeInTurns(fails, {runs, 1e-3}, {}, clock));
+  EXPECT_FALSE(TimeInTurns(runs, {fails, 1e-3}, {}, clock));
 }
 
 TEST(TimeRunsTest, AFailingRunIsTheResult) {

@@ -63,7 +63,7 @@ double Whole(float value) { return value; }
 double Bf16(float value) { return ToBits(value, 16, true); }
 double Bf16CutOff(float value) { return ToBits(value, 16, false); }
 double Tf32(float value) { return ToBits(value, 13, true); }
-double TwoTerms(float value) {
+double TwoBf16Parts(float value) {
   const float high = ToBits(value, 16, true);
   return double{high} + double{ToBits(value - high, 16, true)};
 }
@@ -154,8 +154,8 @@ struct Case {
 };
 const std::vector<Case>& Cases() {
   static const std::vector<Case> cases = {
-      {AccuracyMode::kBf16, {Bf16, TwoTerms, Whole}},
-      {AccuracyMode::kTf32, {Tf32, TwoTerms, Whole}},
+      {AccuracyMode::kBf16, {Bf16, TwoBf16Parts, Whole}},
+      {AccuracyMode::kTf32, {Tf32, TwoBf16Parts, Whole}},
   };
   return cases;
 }

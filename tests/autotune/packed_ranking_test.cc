@@ -95,8 +95,8 @@ TEST_F(PackedRanking, AnalyticSchedulesPreferItToo) {
   options_.target.host.vector_bits = 512;
   options_.target.host.vector_registers = 32;
   for (const int columns : {32, 48, 64}) {
-    const std::string wanted = fmt::format("pack B 0/{0} 1 0%{0}\n", columns);
-    EXPECT_NE(First(columns).find(wanted), std::string::npos) << First(columns);
+    const std::string expected = fmt::format("pack B 0/{0} 1 0%{0}\n", columns);
+    EXPECT_NE(First(columns).find(expected), std::string::npos) << First(columns);
   }
 }
 

@@ -20,32 +20,32 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 TEST(SampleBlocks, TakesTheCornersFirst) {
-  const std::vector<int64_t> box = {5, 3, 7};
-  EXPECT_THAT(SampleBlocks(box, 1, 0), ElementsAre(104));
-  EXPECT_THAT(SampleBlocks(box, 8, 0), ElementsAre(0, 6, 14, 20, 84, 90, 98, 104));
-  const std::vector<int64_t> more = SampleBlocks(box, 20, 0);
+  const std::vector<int64_t> extents = {5, 3, 7};
+  EXPECT_THAT(SampleBlocks(extents, 1, 0), ElementsAre(104));
+  EXPECT_THAT(SampleBlocks(extents, 8, 0), ElementsAre(0, 6, 14, 20, 84, 90, 98, 104));
+  const std::vector<int64_t> more = SampleBlocks(extents, 20, 0);
   EXPECT_THAT(more, SizeIs(20));
   for (const int64_t corner : {0, 6, 14, 20, 84, 90, 98, 104}) EXPECT_THAT(more, Contains(corner));
   EXPECT_TRUE(std::ranges::is_sorted(more));
-  EXPECT_EQ(more, SampleBlocks(box, 20, 0));
-  EXPECT_NE(more, SampleBlocks(box, 20, 1));
-  EXPECT_THAT(SampleBlocks(box, 105, 0), SizeIs(105));
+  EXPECT_EQ(more, SampleBlocks(extents, 20, 0));
+  EXPECT_NE(more, SampleBlocks(extents, 20, 1));
+  EXPECT_THAT(SampleBlocks(extents, 105, 0), SizeIs(105));
   EXPECT_THAT(SampleBlocks(std::vector<int64_t>{1, 1}, 1, 0), ElementsAre(0));
 }
 
 TEST(SampleBlocks, AreAsManyAsTheirOperationsAllow) {
-  const std::vector<int64_t> box = {1000};
+  const std::vector<int64_t> extents = {1000};
   const PhaseLaunch launch{.grid = {1000, 1, 1}, .block = {100, 1, 1}};
   // The limit is 2^26 operations. Each of the 1000 * 100 threads counts for 400 of them.
   const double left = (1 << 26) - 400.0 * 1000 * 100;
-  EXPECT_THAT(BlocksToCheck(launch, {.operations = left / 2, .loads = left / 2}, box, 0),
+  EXPECT_THAT(BlocksToCheck(launch, {.operations = left / 2, .loads = left / 2}, extents, 0),
               IsEmpty());
-  EXPECT_THAT(BlocksToCheck(launch, {.operations = left, .loads = 1e5}, box, 0),
+  EXPECT_THAT(BlocksToCheck(launch, {.operations = left, .loads = 1e5}, extents, 0),
               SizeIs(499));  // each is run twice
   const PhaseWork huge{.operations = 1e15};
-  EXPECT_THAT(BlocksToCheck(launch, huge, box, 0), ElementsAre(999));
+  EXPECT_THAT(BlocksToCheck(launch, huge, extents, 0), ElementsAre(999));
   const PhaseWork huge_tiles{.matrix_f16 = 1e15};
-  EXPECT_THAT(BlocksToCheck(launch, huge_tiles, box, 0), ElementsAre(999));
+  EXPECT_THAT(BlocksToCheck(launch, huge_tiles, extents, 0), ElementsAre(999));
 }
 
 TEST(SampleBlocks, WhatEitherRunChangedIsWritten) {

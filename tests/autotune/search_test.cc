@@ -126,13 +126,13 @@ TEST(SearchSpaceTest, TransfersTheNearestValues) {
 TEST(HistoryTest, KnowsItsBestAndItsProgress) {
   const SearchSpace space = SmallSpace();
   History history;
-  EXPECT_FALSE(history.AnyOk());
+  EXPECT_FALSE(history.HasCorrect());
   history.Add({space.At(0, {0, 0}), space.At(0, {0, 0}).schedule, TrialStatus::kCrashed});
-  EXPECT_FALSE(history.AnyOk());
+  EXPECT_FALSE(history.HasCorrect());
   Try(history, space.At(0, {1, 0}), 2);
-  EXPECT_EQ(history.Stale(), 0);
+  EXPECT_EQ(history.CountStale(), 0);
   Try(history, space.At(0, {2, 0}), 1.995);
-  EXPECT_EQ(history.Stale(), 1);
+  EXPECT_EQ(history.CountStale(), 1);
   EXPECT_EQ(history.Best(), 1.995);
   Try(history, space.At(0, {2, 0}), 1);  // already known
   EXPECT_EQ(history.Best(), 1.995);
@@ -186,7 +186,7 @@ TEST(StrategyTest, EqualSeedsGiveEqualProposals) {
     EXPECT_EQ(first.size(), 8u);
     EXPECT_EQ(first, Texts(make()->Propose(space, history, 8, b)));
     EXPECT_NE(first, Texts(make()->Propose(space, history, 8, c)));
-    for (const std::string& text : first) EXPECT_FALSE(history.Seen(text));
+    for (const std::string& text : first) EXPECT_FALSE(history.HasSeen(text));
   }
 }
 

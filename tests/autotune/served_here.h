@@ -52,8 +52,8 @@ class ServedHere {
         events.push_back(*event);
       }
       const ssize_t got = recv(ours_, chunk.data(), chunk.size(), 0);
-      gone_ = got <= 0;
-      if (gone_) return events;
+      has_ended_ = got <= 0;
+      if (has_ended_) return events;
       reader_.Append(std::string_view(chunk).substr(0, static_cast<size_t>(got)));
     }
   }
@@ -66,11 +66,11 @@ class ServedHere {
   }
 
   /// Returns true if the worker ended during the last request.
-  bool gone() const { return gone_; }
+  bool has_ended() const { return has_ended_; }
 
  private:
   int ours_ = -1;
-  bool gone_ = false;
+  bool has_ended_ = false;
   FrameReader reader_;
   std::jthread worker_;
 };

@@ -260,11 +260,11 @@ TEST(KeyParts, TellTargetsApart) {
   Target one = two;
   one.host.threads = 1;
   one.host.l3_bytes = 5;
-  const DistinctTargets apart = TellApart({Print(two), Print(one)});
+  const DistinctTargets apart = FindDistinctTargets({Print(two), Print(one)});
   EXPECT_EQ(apart.own, (std::vector<std::string>{"l3=16777216 threads=2", "l3=5 threads=1"}));
   EXPECT_THAT(apart.common, HasSubstr("cpu generic [avx2] vector_bits=256"));
-  EXPECT_EQ(TellApart({Print(two)}).common, Print(two));
-  const DistinctTargets odd = TellApart({"another form", Print(two)});
+  EXPECT_EQ(FindDistinctTargets({Print(two)}).common, Print(two));
+  const DistinctTargets odd = FindDistinctTargets({"another form", Print(two)});
   EXPECT_EQ(odd.own, (std::vector<std::string>{"another form", Print(two)}));
 }
 

@@ -92,11 +92,11 @@ TEST(BestCode, OfWhateverTurnsOutToBeTheFastest) {
   EXPECT_TRUE(stored(slow));
   EXPECT_TRUE(stored(first));
   EXPECT_FALSE(stored(second));
-  ASSERT_TRUE(code.Settle(database, second));
+  ASSERT_TRUE(code.StoreBest(database, second));
   EXPECT_TRUE(stored(second));
   EXPECT_FALSE(stored(slow));
   EXPECT_FALSE(stored(first));
-  EXPECT_TRUE(code.Settle(database, "lower direct\n"));  // measured by another process
+  EXPECT_TRUE(code.StoreBest(database, "lower direct\n"));  // measured by another process
   EXPECT_TRUE(stored(second));
 }
 

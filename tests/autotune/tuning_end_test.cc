@@ -104,7 +104,7 @@ TEST_F(TuningEnd, AProvisionalCeilingEndsNothingAndIsMeasuredAgain) {
   const TuneReport report = Tuned(measurer);
   EXPECT_EQ(measured_ceilings_, 2u);
   EXPECT_EQ(report.stop, TuneStop::kConverged);
-  EXPECT_FALSE((*RecordedRoofline(*database_, options_.target))->Provisional());
+  EXPECT_FALSE((*RecordedRoofline(*database_, options_.target))->IsProvisional());
 }
 
 TEST_F(TuningEnd, NothingConvergesOnABusyMachine) {
@@ -266,7 +266,7 @@ TEST(Ceilings, TrafficIsCountedWhereTheDataMayLie) {
 TEST(Ceilings, CachesThatWereNeverMeasuredCountAsMemory) {
   const Roofline old = RooflineOf(1e12, 1e10);
   EXPECT_DOUBLE_EQ(old.BoundFor(std::nullopt, 0, 1e3)->seconds, 1e-7);
-  EXPECT_FALSE(old.Sure());
+  EXPECT_FALSE(old.IsReliable());
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const Target target;
   Roofline now = old;
@@ -275,7 +275,7 @@ TEST(Ceilings, CachesThatWereNeverMeasuredCountAsMemory) {
   ASSERT_TRUE(RecordRoofline(database, target, old).has_value());
   ASSERT_TRUE(RecordRoofline(database, target, now).has_value());
   EXPECT_EQ(**RecordedRoofline(database, target), now);
-  EXPECT_TRUE(now.Sure());
+  EXPECT_TRUE(now.IsReliable());
 }
 
 // The ceilings are those of the target, not of a device's host.
@@ -292,7 +292,7 @@ TEST(Ceilings, WithoutARecordedDisturbanceTheyAreProvisional) {
   ASSERT_TRUE(database.SetMachineFact(Print(target), {"peak_flops", 1e11, "", 1}).has_value());
   ASSERT_TRUE(
       database.SetMachineFact(Print(target), {"dram_bytes_per_second", 1e10, "", 1}).has_value());
-  EXPECT_TRUE((*RecordedRoofline(database, target))->Provisional());
+  EXPECT_TRUE((*RecordedRoofline(database, target))->IsProvisional());
 }
 
 }  // namespace

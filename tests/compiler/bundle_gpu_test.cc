@@ -68,7 +68,7 @@ TEST_F(BundleForGpus, AsksTheDriverForWhatTheModelDoes) {
   const BundlePath file;
   BundleVariant variant = GpuVariant(graph, "sm_90a");
   EXPECT_EQ(variant.head.arch, "sm_90a");
-  EXPECT_TRUE(variant.plan.prologue.empty());  // packed here, without a GPU
+  EXPECT_TRUE(variant.plan.preprocessing.empty());  // packed here, without a GPU
   EXPECT_THAT(variant.head.features, IsEmpty());
   ASSERT_TRUE(WriteBundle(file.path(), {variant}));
   const auto loaded = LoadBundle(file.path());

@@ -94,7 +94,7 @@ TEST(BundleMutation, IndicesThatCodeTrustsAreLookedAt) {
     const auto plan = bundle::ParsePlan(std::as_bytes(std::span(section.bytes)));
     ASSERT_TRUE(plan);
     for (const bundle::StoredConstant& constant : plan->constants)
-      if (constant.name == "rows") rows = constant.place;
+      if (constant.name == "rows") rows = constant.offset;
   }
   ASSERT_GE(rows, 0);
   for (RawSection& section : sections)  // the table has rows 0 to 3

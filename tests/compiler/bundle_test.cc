@@ -126,7 +126,7 @@ TEST(Bundle, UsesConstantsWhereTheFileIsMapped) {
   const BundlePath file;
   std::vector<BundleVariant> variants;
   variants.push_back(VariantOf(graph));
-  EXPECT_TRUE(variants[0].plan.prologue.empty());
+  EXPECT_TRUE(variants[0].plan.preprocessing.empty());
   ASSERT_TRUE(WriteBundle(file.path(), std::move(variants)));
   const auto mapped = MappedFile::Open(file.path());
   ASSERT_TRUE(mapped);
@@ -152,7 +152,7 @@ TEST(Bundle, OfAnotherProcessorPacksWhenItIsLoaded) {
   std::vector<BundleVariant> variants;
   variants.push_back(VariantOf(graph, "native,+amx-fp16"));
   const bool is_here = MachineFeatures().contains("amx-fp16");
-  EXPECT_EQ(variants[0].plan.prologue.empty(), is_here);
+  EXPECT_EQ(variants[0].plan.preprocessing.empty(), is_here);
   // The model does not use the feature. Only the list names it.
   variants[0].head.features = FeaturesUsed(OptionsForCpu("native").target.host);
   ASSERT_TRUE(WriteBundle(file.path(), std::move(variants)));

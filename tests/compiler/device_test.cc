@@ -154,7 +154,7 @@ TEST_F(OnAnEmulatedGpu, WeightsArePackedByTheHost) {
   const CompileOptions options = ForEmulatedGpu();
   const auto front = RunFrontEnd(graph, options);
   ASSERT_TRUE(front) << front.error().Format();
-  const Tasks tasks = CollectTasks(*front, options.target);
+  const ModelTasks tasks = CollectTasks(*front, options.target);
   ASSERT_EQ(tasks.unique.size(), 1u);
   const TuningTask& task = tasks.unique[0];
   std::string weight;

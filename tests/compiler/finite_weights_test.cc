@@ -157,10 +157,10 @@ TEST(FiniteWeights, GroupsThatDifferInThemAreTwoTasks) {
   EXPECT_EQ(tasks(GraphWith(kTwoLayers, "v", kInf)), 2U);
 }
 
-bool SameKind(double found, double wanted) {
-  if (std::isnan(wanted)) return std::isnan(found);
-  if (std::isinf(wanted)) return found == wanted;
-  return std::abs(found - wanted) <= 1e-4 * std::max(1.0, std::abs(wanted));
+bool SameKind(double found, double expected) {
+  if (std::isnan(expected)) return std::isnan(found);
+  if (std::isinf(expected)) return found == expected;
+  return std::abs(found - expected) <= 1e-4 * std::max(1.0, std::abs(expected));
 }
 
 // Expects results like the reference's for kernels with three bf16 splits and AMX, after `spoil`
@@ -174,11 +174,11 @@ void ExpectSameAsReference(const Graph& graph, const std::function<void(Array&)>
   std::vector<Array> inputs = testing::SomeInputs(*model->executable);
   spoil(inputs[0]);
   const auto found = testing::RunOnce(*model->executable, inputs);
-  const auto wanted = RunReference(graph, inputs);
+  const auto expected = RunReference(graph, inputs);
   ASSERT_TRUE(found) << found.error().Format();
-  ASSERT_TRUE(wanted) << wanted.error().Format();
-  for (int64_t i = 0; i < wanted->front().size(); ++i) {
-    const double of_kernel = found->front().GetDouble(i), right = wanted->front().GetDouble(i);
+  ASSERT_TRUE(expected) << expected.error().Format();
+  for (int64_t i = 0; i < expected->front().size(); ++i) {
+    const double of_kernel = found->front().GetDouble(i), right = expected->front().GetDouble(i);
     ASSERT_TRUE(SameKind(of_kernel, right)) << i << ": " << of_kernel << ", not " << right;
   }
 }

@@ -76,10 +76,10 @@ TEST_P(LeftOut, EachSketchChangesSpeedAlone) {
   EXPECT_FALSE(kinds.empty());
   for (const std::string& kind : kinds) {
     SCOPED_TRACE("without " + kind);
-    std::set<std::string> wanted;
+    std::set<std::string> expected;
     for (const Choices& choices : *all) {
       const std::string text = Print(FirstWithout(choices, kind));
-      wanted.insert(text);
+      expected.insert(text);
       const TuningKey key = MakeTuningKey(choices.task, options.target, options.accuracy);
       ASSERT_TRUE(database.Forget({key.workload.text}));
       const TrialRecord record{.schedule = text, .median_seconds = 1, .samples = {1}};
@@ -88,7 +88,7 @@ TEST_P(LeftOut, EachSketchChangesSpeedAlone) {
     const auto model = Compile(network->graph, &database, options);
     ASSERT_TRUE(model) << model.error().Format();
     for (const KernelReport& kernel : model->report.kernels)
-      EXPECT_TRUE(wanted.contains(kernel.schedule)) << kernel.name << "\n" << kernel.schedule;
+      EXPECT_TRUE(expected.contains(kernel.schedule)) << kernel.name << "\n" << kernel.schedule;
     const auto outputs = testing::RunOnce(*model->executable, network->inputs);
     ASSERT_TRUE(outputs) << outputs.error().Format();
     for (size_t i = 0; i < outputs->size(); ++i) {

@@ -60,7 +60,7 @@ Graph GraphOf(std::string_view text) {
 TuningTask TaskOf(const Graph& graph, const CompileOptions& options) {
   const Result<FrontReport> front = RunFrontEnd(graph, options);
   TUNEC_CHECK(front.has_value(), "{}", front.error().Format());
-  Tasks tasks = CollectTasks(*front, options.target);
+  ModelTasks tasks = CollectTasks(*front, options.target);
   TUNEC_CHECK(tasks.unique.size() == 1, "{} tasks, expected one", tasks.unique.size());
   return std::move(tasks.unique.front());
 }

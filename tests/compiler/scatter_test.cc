@@ -197,8 +197,8 @@ TEST(ScatterInPlace, TouchesTheRowsThatAreWritten) {
   ASSERT_TRUE(ran) << ran.error().Format();
   for (size_t page = 0; page < kHeads * kLength; ++page) {
     const float* const begin = cache.floats() + page * width;
-    const float wanted = page % kLength == kAt ? 2.0F : 1.0F;
-    EXPECT_TRUE(std::all_of(begin, begin + width, [&](float x) { return x == wanted; })) << page;
+    const float expected = page % kLength == kAt ? 2.0F : 1.0F;
+    EXPECT_TRUE(std::all_of(begin, begin + width, [&](float x) { return x == expected; })) << page;
   }
 }
 
@@ -215,8 +215,8 @@ TEST(ScatterInPlace, CopiesWhereTheDataIsKept) {
   ASSERT_TRUE(model) << model.error().Format();
   const size_t elements = 300 * 70;
   std::vector<float> x(elements, 1.0F), y(elements, 0.0F), u(140, 2.0F);
-  const int64_t places[] = {7, 299};
-  const void* const inputs[] = {x.data(), places, u.data()};
+  const int64_t positions[] = {7, 299};
+  const void* const inputs[] = {x.data(), positions, u.data()};
   void* const outputs[] = {y.data()};
   ASSERT_TRUE(model->executable->Run(inputs, outputs));
   EXPECT_EQ(std::ranges::count(x, 1.0F), std::ssize(x));

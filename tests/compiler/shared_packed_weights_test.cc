@@ -12,7 +12,7 @@
 #include "compiler/bundle/compile_variant.h"
 #include "compiler/model_stages.h"
 #include "graph/text/graph_text.h"
-#include "runtime/prologue.h"
+#include "runtime/preprocess_weights.h"
 #include "tests/compiler/models.h"
 
 namespace tunec {
@@ -74,7 +74,7 @@ ExecutablePlan ReadyPlan(const Graph& graph, const CompileOptions& options) {
   ThreadPool pool(2);
   auto assembled = Assemble(staged->front, staged->groups, options, pool);
   EXPECT_TRUE(assembled.has_value()) << assembled.error().Format();
-  EXPECT_TRUE(RunPrologue(assembled->plan, pool).has_value());
+  EXPECT_TRUE(PreprocessWeights(assembled->plan, pool).has_value());
   return std::move(assembled->plan);
 }
 

@@ -62,7 +62,8 @@ std::shared_ptr<const SizedBundle> LoadOf(const SizedSource& source,
   return LoadVariants(std::move(variants), file);
 }
 
-std::unique_ptr<SizedModel> InPlace(const SizedSource& source, std::vector<ListedSizes> listed) {
+std::unique_ptr<SizedModel> CompileInProcess(const SizedSource& source,
+                                             std::vector<ListedSizes> listed) {
   SizedOptions options;
   options.listed = std::move(listed);
   options.compile = OptionsForCpu("native");
@@ -75,7 +76,7 @@ std::unique_ptr<SizedModel> InPlace(const SizedSource& source, std::vector<Liste
 /// fails.
 struct BothWays {
   BothWays(const SizedSource& source, const std::vector<ListedSizes>& listed)
-      : bundle(LoadOf(source, listed, file)), model(InPlace(source, listed)) {}
+      : bundle(LoadOf(source, listed, file)), model(CompileInProcess(source, listed)) {}
   BundlePath file;
   std::shared_ptr<const SizedBundle> bundle;
   std::unique_ptr<SizedModel> model;
@@ -254,7 +255,7 @@ TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
   variants.push_back(std::move(variant));
   const auto bundle = LoadVariants(std::move(variants), file);
   ASSERT_TRUE(bundle);
-  const auto model = InPlace(source, kListed);
+  const auto model = CompileInProcess(source, kListed);
   ASSERT_TRUE(model);
   for (const Sizes& sizes : std::vector<Sizes>{{1, 12}, {4, 20}, {3, 7}, {4, 13}})
     ExpectSameBits(*bundle, *model, sizes);

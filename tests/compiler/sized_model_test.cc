@@ -93,10 +93,10 @@ void ExpectEqual(const SizedModel& model, const std::string& text, const GraphSi
   for (Array& output : outputs) to.push_back(output.mutable_data());
   const Status run = model.Run(shapes, from, to);
   ASSERT_TRUE(run) << run.error().message;
-  const auto wanted = RunReference(*graph, *inputs);
-  ASSERT_TRUE(wanted) << wanted.error().message;
+  const auto expected = RunReference(*graph, *inputs);
+  ASSERT_TRUE(expected) << expected.error().message;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const OutputError error = CompareOutput(model.Outputs()[i].name, outputs[i], (*wanted)[i]);
+    const OutputError error = CompareOutput(model.Outputs()[i].name, outputs[i], (*expected)[i]);
     EXPECT_TRUE(error.IsWithin(1e-5)) << error.name << " " << error.Relative();
   }
 }
@@ -442,13 +442,13 @@ TEST(SizedModel, CountsComputedIndicesOutOfRange) {
 // At 18 positions the last is 17. The next larger size has a position that the table lacks.
 TEST(SizedModel, WhatIsNoGraphAtTheNextSizeIsCompiledForItself) {
   const auto text = [](int64_t length) {
-    std::string places;
-    for (int64_t i = 0; i < length; ++i) places += (i == 0 ? "" : ", ") + std::to_string(i);
+    std::string positions;
+    for (int64_t i = 0; i < length; ++i) positions += (i == 0 ? "" : ", ") + std::to_string(i);
     return fmt::format(
         "graph g {{\n  input x: f32[{0}, 3]\n  input table: f32[19, 3]\n"
         "  constant places: i64[{0}] = [{1}]\n  p = gather(table, places)\n  y = add(x, p)\n"
         "  s = reduce_sum(y) {{axes=[0], keepdims=0}}\n  output s\n}}",
-        length, places);
+        length, positions);
   };
   const auto model = MakeOfLength(text, 12, {});
   ASSERT_TRUE(model);
@@ -543,17 +543,17 @@ std::pair<Status, std::vector<float>> RunOfEleven(const SizedModel& model, size_
 
 // The run has a part of 8, for which there is code, and a part of 3.
 TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
-  bool is_gone = false;
-  const auto text = [&](int64_t length) { return is_gone ? "" : ReluText(length); };
+  bool is_removed = false;
+  const auto text = [&](int64_t length) { return is_removed ? "" : ReluText(length); };
   const auto model = MakeOfLength(text, 8, {.sizes = {8}});
   ASSERT_TRUE(model);
   const std::vector<float> untouched(100, 7);
-  is_gone = true;
-  const auto [gone, after] = RunOfEleven(*model, 0, 50);
-  ASSERT_FALSE(gone);
-  EXPECT_EQ(gone.error().code, ErrorCode::kCancelled);
+  is_removed = true;
+  const auto [failed, after] = RunOfEleven(*model, 0, 50);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::kCancelled);
   EXPECT_EQ(after, untouched);
-  is_gone = false;
+  is_removed = false;
   // Twelve bytes of three rows are in both outputs.
   const auto [rejected, same] = RunOfEleven(*model, 0, 30);
   ASSERT_FALSE(rejected);

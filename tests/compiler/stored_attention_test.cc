@@ -68,7 +68,7 @@ CompileOptions OptionsOfRounding() {
 TuningTask AttentionOf(const Graph& graph, const CompileOptions& options) {
   const auto front = RunFrontEnd(graph, options);
   EXPECT_TRUE(front) << front.error().Format();
-  const Tasks tasks = CollectTasks(*front, options.target);
+  const ModelTasks tasks = CollectTasks(*front, options.target);
   const auto found = std::ranges::find(tasks.unique, "attention", &TuningTask::kind);
   EXPECT_NE(found, tasks.unique.end());
   return found == tasks.unique.end() ? TuningTask{} : *found;

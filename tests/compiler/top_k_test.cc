@@ -119,10 +119,10 @@ void ExpectInOrder(const Case& c, const Array& x, const std::vector<Array>& resu
       return Precedes(x, line.from + i * line.stride, line.from + j * line.stride, c.largest);
     });
     for (int64_t i = 0; i < c.k; ++i) {
-      const int64_t place = order[static_cast<size_t>(i)];
+      const int64_t position = order[static_cast<size_t>(i)];
       const int64_t at = line.to + i * line.stride;
-      ASSERT_EQ(results[1].GetInt(at), place) << "number " << i << " of line " << line.from;
-      const double value = x.GetDouble(line.from + place * line.stride);
+      ASSERT_EQ(results[1].GetInt(at), position) << "number " << i << " of line " << line.from;
+      const double value = x.GetDouble(line.from + position * line.stride);
       const double actual = results[0].GetDouble(at);
       ASSERT_TRUE(actual == value || (std::isnan(actual) && std::isnan(value))) << actual;
     }

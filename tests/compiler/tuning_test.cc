@@ -190,7 +190,7 @@ TEST(Tuning, MeasuresWhatWasFoundForWeightsOfAnyNumbersAgain) {
   options.target = *ParseCpu("native,+amx-emulated", 2);
   const auto unmarked = [](const TuningTask& task, TuningKey key) {
     EXPECT_THAT(key.workload.text, HasSubstr(" finite"));
-    key.workload.text = EarlierText(task).value_or("");
+    key.workload.text = EarlierWorkloadText(task).value_or("");
     EXPECT_THAT(key.workload.text, ::testing::Not(HasSubstr(" finite")));
     return key;
   };
@@ -280,7 +280,7 @@ TEST(Tuning, AFailedAnalyticScheduleIsNotUsedInSilence) {
 
   const auto front = RunFrontEnd(graph, options);
   ASSERT_TRUE(front) << front.error().Format();
-  const Tasks tasks = CollectTasks(*front, options.target);
+  const ModelTasks tasks = CollectTasks(*front, options.target);
   const TuningKey key = MakeTuningKey(tasks.unique[0], options.target, options.accuracy);
   const TrialRecord wrong{.status = TrialStatus::kWrongResult,
                           .schedule = before->report.kernels[0].schedule,

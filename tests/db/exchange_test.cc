@@ -169,7 +169,7 @@ TEST(Exchange, ImportingTwiceKeepsEverything) {
   Fill(database, 0);
   const std::string text = ExportText(database);
   std::istringstream in(text);
-  EXPECT_EQ(database.Import(in, "lines"), (ExchangeCounts{.kept = 22}));
+  EXPECT_EQ(database.Import(in, "lines"), (ExchangeCounts{.unchanged = 22}));
   EXPECT_EQ(ExportText(database), text);
 }
 

@@ -9,13 +9,13 @@
 namespace tunec {
 namespace {
 
-struct Plan {
+struct DiskFault {
   bool armed = false;
   int writes_left = 0;
   int result_code = SQLITE_OK;
   int rejected = 0;
 };
-Plan plan;
+DiskFault plan;
 sqlite3_vfs* below = nullptr;
 
 /// A file as SQLite sees it; the real file follows in the same memory.

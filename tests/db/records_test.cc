@@ -67,7 +67,7 @@ TEST(Records, DescriptionIsNotPartOfTheKey) {
   TuningKey renamed = SampleKey();
   renamed.workload.description = "another model";
   renamed.workload.flops = 7;
-  EXPECT_EQ(database.RecordTrial(renamed, OkTrial(1, 1)), RecordOutcome::kKept);
+  EXPECT_EQ(database.RecordTrial(renamed, OkTrial(1, 1)), RecordOutcome::kUnchanged);
   EXPECT_EQ(database.List({})->at(0).key, renamed);
 }
 
@@ -89,13 +89,13 @@ TEST(Records, ScheduleIsKeptOnce) {
   const TuningKey key = SampleKey();
   const TrialRecord first = OkTrial(1, 1);
   EXPECT_EQ(database.RecordTrial(key, first), RecordOutcome::kAdded);
-  EXPECT_EQ(database.RecordTrial(key, first), RecordOutcome::kKept);
+  EXPECT_EQ(database.RecordTrial(key, first), RecordOutcome::kUnchanged);
 
   TrialRecord retimed = first;
   retimed.samples = {1.5, 1.4, 1.6, 1.5};
   retimed.median_seconds = 1.5;
   EXPECT_EQ(database.RecordTrial(key, retimed), RecordOutcome::kReplaced);
-  EXPECT_EQ(database.RecordTrial(key, first), RecordOutcome::kKept);
+  EXPECT_EQ(database.RecordTrial(key, first), RecordOutcome::kUnchanged);
   EXPECT_EQ(database.Best(key)->value().median_seconds, 1.5);
   EXPECT_EQ(database.CountTrials(key), 1);
 }
@@ -119,9 +119,9 @@ TEST(Records, WrongResultOutweighsTimeAndTimeOutweighsAccident) {
   const TrialRecord wrong = FailedTrial(1, TrialStatus::kWrongResult);
   EXPECT_EQ(database.RecordTrial(key, accident), RecordOutcome::kAdded);
   EXPECT_EQ(database.RecordTrial(key, ok), RecordOutcome::kReplaced);
-  EXPECT_EQ(database.RecordTrial(key, accident), RecordOutcome::kKept);
+  EXPECT_EQ(database.RecordTrial(key, accident), RecordOutcome::kUnchanged);
   EXPECT_EQ(database.RecordTrial(key, wrong), RecordOutcome::kReplaced);
-  EXPECT_EQ(database.RecordTrial(key, ok), RecordOutcome::kKept);
+  EXPECT_EQ(database.RecordTrial(key, ok), RecordOutcome::kUnchanged);
   EXPECT_EQ(database.Best(key).value(), std::nullopt);
 }
 

@@ -309,7 +309,7 @@ TEST(Objects, OfSchema8AreDroppedAndCounted) {
 TEST(CacheFolder, IsTheUsersAlone) {
   TempFolder folder;
   const char* const before = getenv("XDG_CACHE_HOME");
-  const std::string kept = before != nullptr ? before : "";
+  const std::string saved = before != nullptr ? before : "";
   setenv("XDG_CACHE_HOME", folder.File("a/cache").c_str(), 1);
   {
     const Umask all(0);
@@ -322,7 +322,7 @@ TEST(CacheFolder, IsTheUsersAlone) {
     ASSERT_TRUE(Database::Open(folder.File("shared/t.db"), OpenMode::kReadWrite).has_value());
     EXPECT_EQ(ModeOf(folder.File("shared")), Mode(0777));
   }
-  before != nullptr ? setenv("XDG_CACHE_HOME", kept.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
+  before != nullptr ? setenv("XDG_CACHE_HOME", saved.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
 }
 
 }  // namespace

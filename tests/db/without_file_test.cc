@@ -23,7 +23,7 @@ class WithoutFile : public testing::Test {
  protected:
   Database Open() {
     Database database = OpenForTest(path_);
-    database.GoOnWithoutFile([this](const std::string& line) { lines_.push_back(line); });
+    database.ContinueWithoutFile([this](const std::string& line) { lines_.push_back(line); });
     return database;
   }
   static void Record(Database& database, int from, int to) {

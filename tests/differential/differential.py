@@ -20,13 +20,13 @@ from onnx.reference import ReferenceEvaluator
 
 import arithmetic
 import folds
-import places
+import indexing
 import windows
 from case import Chance, difference
 
 FAMILIES = {"folds": folds.generate,
             **{family.__name__: family
-               for module in (windows, places, arithmetic) for family in module.FAMILIES}}
+               for module in (windows, indexing, arithmetic) for family in module.FAMILIES}}
 
 
 def expected_outputs(model, inputs):

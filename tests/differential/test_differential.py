@@ -49,9 +49,9 @@ class Comparison(unittest.TestCase):
         from case import difference
         right = np.array([1.0, np.inf, np.nan, 0.0], np.float32)
         self.assertEqual(difference(right, right, 1e-4), "")
-        for place, number in ((0, 1.01), (1, -np.inf), (1, np.nan), (2, 1.0), (3, np.nan)):
+        for position, number in ((0, 1.01), (1, -np.inf), (1, np.nan), (2, 1.0), (3, np.nan)):
             wrong = right.copy()
-            wrong[place] = number
+            wrong[position] = number
             self.assertIn("1 of 4 differ", difference(wrong, right, 1e-4))
         self.assertIn("expected float32", difference(right.astype(np.float64), right, 1e-4))
         self.assertIn("[3]", difference(right[:3], right, 1e-4))

@@ -71,8 +71,8 @@ def _has_uncertain_tie(size, new_size, scale, attributes):
         return False
     half = 0.5 if attributes["coordinate_transformation_mode"] == "half_pixel" else 0
     tie = 0.5 if attributes["nearest_mode"].startswith("round") else 0
-    places = (np.arange(1 if half == 0 else 0, new_size) + half) / scale - half - tie
-    return bool(np.any(np.abs(places - np.round(places)) < 1e-4 * size))
+    positions = (np.arange(1 if half == 0 else 0, new_size) + half) / scale - half - tie
+    return bool(np.any(np.abs(positions - np.round(positions)) < 1e-4 * size))
 
 
 def resize(chance):

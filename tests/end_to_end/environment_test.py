@@ -41,10 +41,10 @@ class Environment(TunecTest):
         self.assertEqual(done.returncode, code, (done.stderr or "") + (done.stdout or ""))
         return done
 
-    def notes(self, done, wanted):
-        """Expects success, and exactly one line `note: ...` that contains `wanted`."""
+    def notes(self, done, expected):
+        """Expects success, and exactly one line `note: ...` that contains `expected`."""
         self.expect(0, done)
-        notes = [line for line in done.stderr.splitlines() if line.startswith("note: ") and wanted in line]
+        notes = [line for line in done.stderr.splitlines() if line.startswith("note: ") and expected in line]
         self.assertEqual(len(notes), 1, done.stderr)
 
     def started(self, *arguments, **options):

@@ -54,13 +54,13 @@ class Kill(TunecTest):
         workers = workers_of(process.pid)
         process.kill()
         out, err = process.communicate(timeout=60)
-        self.assert_gone(workers)
+        self.assert_ended(workers)
         if process.returncode == 0:
             return None
         self.assertEqual(process.returncode, -signal.SIGKILL, out + err)
         return out[:out.rfind("\n") + 1]
 
-    def assert_gone(self, workers):
+    def assert_ended(self, workers):
         """Expects that the workers of a killed tunec end within 30 seconds."""
         deadline = time.monotonic() + 30
         for pid, started in workers:

@@ -84,14 +84,14 @@ class Memory(TunecTest):
         whole, columns = {}, ("key_text", "object", "metadata")
         for column in columns:
             (whole[column],), = self.query(f"select cast({column} as blob) from artifacts")
-        places = [("metadata", whole["metadata"].index(b'"in0"') + 3)]
+        positions = [("metadata", whole["metadata"].index(b'"in0"') + 3)]
         chance = random.Random(1)
-        places += [(column, chance.randrange(len(whole[column]))) for column in columns for _ in range(4)]
+        positions += [(column, chance.randrange(len(whole[column]))) for column in columns for _ in range(4)]
         kind = {"object": "blob"}
-        for column, place in places:
+        for column, position in positions:
             damaged = bytearray(whole[column])
-            damaged[place] ^= 1
-            with self.subTest(column=column, place=place):
+            damaged[position] ^= 1
+            with self.subTest(column=column, position=position):
                 self.query(f"update artifacts set {column} = cast(? as {kind.get(column, 'text')})", bytes(damaged))
                 self.bad(2, "damaged", "db", "check", "--db", self.db)
                 done = self.tunec("verify", self.product, "--random-weights", 7, "--threads", 1, "--db", self.db)

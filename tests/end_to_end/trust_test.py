@@ -28,11 +28,11 @@ class Trust(TunecTest):
     def key(self, user):
         return self.dir / user / ".cache/tunec/object_key"
 
-    def compiled(self, wanted, *arguments, **how):
+    def compiled(self, expected, *arguments, **how):
         """Returns the lines of note of a compilation with the database."""
         done = self.tunec(self.product, "--random-weights", 7, "--threads", 1, "--db", self.db, *arguments, **how)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
-        self.assertIn(wanted, done.stdout)
+        self.assertIn(expected, done.stdout)
         return done.stderr.splitlines()
 
     def expect_no_objects(self, why, **how):

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "autotune/checker/kernel_reference.h"
-#include "graph/fuse/store_terms.h"
+#include "graph/fuse/store_as_bf16.h"
 #include "graph/passes/pipeline.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/loop_pipeline.h"
@@ -48,8 +48,8 @@ class Checker {
     const FusionMachine slow{.bytes_per_second = 1e6, .launch_seconds = 1e-3};
     auto fusion = PlanFusion(optimised->graph, FusionMode::kFused, slow);
     if (!fusion) return Wrong("fusion", fusion.error().Format());
-    if (RoundsToOneTerm(RoundingFreedomFor(schedules_), target_))
-      StoreTerms(optimised->graph, *fusion);
+    if (CanRoundToBf16(RoundingFreedomFor(schedules_), target_))
+      StoreAsBf16(optimised->graph, *fusion);
     const auto outputs =
         RunGroups(optimised->graph, *fusion, case_.inputs,
                   [&](size_t, const std::vector<Lowering>& lowerings,

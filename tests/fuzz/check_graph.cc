@@ -9,7 +9,7 @@
 #include <map>
 #include <sstream>
 
-#include "graph/fuse/store_terms.h"
+#include "graph/fuse/store_as_bf16.h"
 #include "graph/passes/pipeline.h"
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
@@ -115,9 +115,9 @@ Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
 
 // Checks the plan with values stored as bfloat16. The reference is the graph that rounds the
 // values.
-CheckResult CheckTerms(const Graph& graph, const CheckPlan& plan, FusionPlan fusion,
-                       std::span<const Array> inputs) {
-  StoreTerms(graph, fusion);
+CheckResult CheckStoredBf16(const Graph& graph, const CheckPlan& plan, FusionPlan fusion,
+                            std::span<const Array> inputs) {
+  StoreAsBf16(graph, fusion);
   if (fusion.stored.empty()) return {};
   const auto rounded = RoundStored(graph, fusion);
   if (!rounded) return Wrong("terms", rounded.error().Format());
@@ -157,7 +157,7 @@ CheckPlan DrawPlan(uint64_t seed, Values values, bool code) {
   if (random.Below(8) == 0) plan.rules = FloatRules::kFast;
   if (random.Below(5) == 0) plan.fusion = FusionMode::kUnfused;
   plan.lowering = random.Below(2);
-  plan.terms = random.Below(4) == 0;
+  plan.stores_bf16 = random.Below(4) == 0;
   return plan;
 }
 
@@ -167,7 +167,7 @@ std::string Print(const CheckPlan& plan) {
       fmt::join(plan.passes, ","), plan.rules == FloatRules::kStrict ? "strict" : "fast",
       plan.fusion == FusionMode::kFused ? "fused" : "unfused", plan.lowering,
       plan.values == Values::kOrdinary ? "ordinary" : "special", plan.seed, plan.code ? 1 : 0,
-      plan.terms ? 1 : 0);
+      plan.stores_bf16 ? 1 : 0);
 }
 
 Result<CheckPlan> ParsePlan(std::string_view text) {
@@ -195,7 +195,7 @@ Result<CheckPlan> ParsePlan(std::string_view text) {
       if (key == "lowering") plan.lowering = number;
       if (key == "seed") plan.seed = number;
       if (key == "code") plan.code = number != 0;
-      if (key == "terms") plan.terms = number != 0;
+      if (key == "terms") plan.stores_bf16 = number != 0;
     }
   }
   return plan;
@@ -230,8 +230,8 @@ CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan) {
   if (!interpreted) return Check("interpreter", interpreted.error());
   if (const std::string problem = checker.Check(*interpreted); !problem.empty())
     return Wrong("interpreter", problem);
-  if (plan.terms) {
-    const CheckResult stored = CheckTerms(after, plan, *fusion, inputs);
+  if (plan.stores_bf16) {
+    const CheckResult stored = CheckStoredBf16(after, plan, *fusion, inputs);
     if (stored.outcome != Outcome::kEqual) return stored;
   }
   if (!plan.code) return {};

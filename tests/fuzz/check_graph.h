@@ -22,9 +22,9 @@ struct CheckPlan {
   FusionMode fusion = FusionMode::kFused;
   size_t lowering = 0;  // number of each group's lowering, or the last if a group has fewer
   Values values = Values::kOrdinary;
-  uint64_t seed = 1;   // seed of the inputs and of the random schedule
-  bool code = false;   // also runs machine code
-  bool terms = false;  // also checks the graph with products' operands stored as bfloat16
+  uint64_t seed = 1;         // seed of the inputs and of the random schedule
+  bool code = false;         // also runs machine code
+  bool stores_bf16 = false;  // also checks the graph with products' operands stored as bfloat16
   bool operator==(const CheckPlan&) const = default;
 };
 

@@ -330,9 +330,9 @@ class Generator {
   }
   ValueId Normalised(ValueId x, const Ints& axes) {
     const DataType type = builder_.TypeOf(x).type;
-    const Attributes kept = {{"axes", axes}, {"keepdims", int64_t{1}}};
-    const ValueId centred = Add(Op::kSub, {x, Add(Op::kReduceMean, {x}, kept)});
-    const ValueId squares = Add(Op::kReduceMean, {Add(Op::kMul, {centred, centred})}, kept);
+    const Attributes over_axes = {{"axes", axes}, {"keepdims", int64_t{1}}};
+    const ValueId centred = Add(Op::kSub, {x, Add(Op::kReduceMean, {x}, over_axes)});
+    const ValueId squares = Add(Op::kReduceMean, {Add(Op::kMul, {centred, centred})}, over_axes);
     const ValueId deviation = Add(Op::kSqrt, {Add(Op::kAdd, {squares, Scalar(1e-3, type)})});
     return Add(Op::kDiv, {centred, deviation});
   }

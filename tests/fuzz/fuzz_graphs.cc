@@ -40,7 +40,7 @@ Case MakeCase(uint64_t seed, bool code) {
 }
 
 /// Runs the check in a separate child process.
-CheckResult CheckApart(const Case& failing) {
+CheckResult CheckDisjoint(const Case& failing) {
   CheckResult result{Outcome::kWrong, ""};
   const bool ended = InChild(
       [&](FILE* out) {
@@ -113,11 +113,12 @@ class Fuzzer {
     if (++reported_ > 40) return;  // more are not needed
     const std::string stage = StageOf(reason);
     const Case small = Shrink(MakeCase(seed, code), [&](const Case& candidate) {
-      const CheckResult result = CheckApart(candidate);
+      const CheckResult result = CheckDisjoint(candidate);
       return result.outcome == Outcome::kWrong && StageOf(result.reason) == stage;
     });
-    const std::string text = fmt::format("{}\n# seed {}: {}\n{}", Print(small.plan), seed,
-                                         FirstLine(CheckApart(small).reason), Print(small.graph));
+    const std::string text =
+        fmt::format("{}\n# seed {}: {}\n{}", Print(small.plan), seed,
+                    FirstLine(CheckDisjoint(small).reason), Print(small.graph));
     std::filesystem::create_directories(options_.folder);
     const std::string file = fmt::format("{}/seed_{}.graph", options_.folder, seed);
     std::ofstream(file) << text;

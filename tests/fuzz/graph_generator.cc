@@ -32,9 +32,9 @@ bool BroadcastsTo(const Ints& from, const Ints& to) {
 GraphGenerator::GraphGenerator(uint64_t seed) : Draws(seed), builder_("random") {}
 
 Graph GraphGenerator::Make() && {
-  const int64_t wanted = Between(3, Chance(30) ? 25 : 12);
+  const int64_t target_nodes = Between(3, Chance(30) ? 25 : 12);
   // Unsuitable draws are repeated, a limited number of times.
-  for (int tries = 0; nodes_ < wanted && tries < 200; ++tries) Step();
+  for (int tries = 0; nodes_ < target_nodes && tries < 200; ++tries) Step();
   for (const ValueId output : ChooseOutputs()) builder_.AddOutput(output);
   return std::move(builder_).Build();
 }

@@ -47,7 +47,7 @@ class GraphGenerator : public Draws {
   /// Adds the node if the inference accepts it and the result is small.
   Made Try(Op op, std::vector<ValueId> inputs, Attributes attributes = {});
   /// Makes a value available to later nodes, although it is not a node's last result.
-  void Keep(ValueId value) { known_.push_back(value); }
+  void AddKnown(ValueId value) { known_.push_back(value); }
 
  private:
   void Step();

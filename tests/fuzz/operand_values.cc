@@ -76,16 +76,17 @@ class Reduced {
   // Scales each element by 2 to the exponent of its index.
   void Scale(const std::vector<int>& exponents, int sign) {
     for (int64_t i = 0; i < array_.size(); ++i)
-      Set(i, std::ldexp(Get(i), sign * exponents[static_cast<size_t>(Place(i))]));
+      Set(i, std::ldexp(Get(i), sign * exponents[static_cast<size_t>(ReducedIndex(i))]));
   }
   // Sets every second element to its predecessor times `factor`, except for the last bits.
   void Repeat(double factor, double difference, Random& random) {
     for (int64_t i = 0; i < array_.size(); ++i)
-      if (Place(i) % 2 == 1) Set(i, Get(i - stride_) * factor * (1 + difference * Signed(random)));
+      if (ReducedIndex(i) % 2 == 1)
+        Set(i, Get(i - stride_) * factor * (1 + difference * Signed(random)));
   }
 
  private:
-  int64_t Place(int64_t i) const { return i / stride_ % extent_ % period_; }
+  int64_t ReducedIndex(int64_t i) const { return i / stride_ % extent_ % period_; }
   double Get(int64_t i) const { return array_.GetDouble(i); }
   void Set(int64_t i, double value) { array_.SetDouble(i, static_cast<float>(value)); }
 

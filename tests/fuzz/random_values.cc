@@ -101,15 +101,15 @@ Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int
   return array;
 }
 
-void ForEachPlace(const std::vector<int64_t>& shape,
-                  const std::function<void(const std::vector<int64_t>&, int64_t)>& visit) {
+void ForEachPosition(const std::vector<int64_t>& shape,
+                     const std::function<void(const std::vector<int64_t>&, int64_t)>& visit) {
   const int64_t count = ElementCount(shape);
-  std::vector<int64_t> place(shape.size(), 0);
+  std::vector<int64_t> position(shape.size(), 0);
   for (int64_t i = 0; i < count; ++i) {
-    visit(place, i);
+    visit(position, i);
     for (size_t a = shape.size(); a-- > 0;) {
-      if (++place[a] < shape[a]) break;
-      place[a] = 0;
+      if (++position[a] < shape[a]) break;
+      position[a] = 0;
     }
   }
 }

@@ -22,8 +22,8 @@ Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int
                      Random& random);
 
 /// Calls `visit` for the indices of an array and their row-major numbers, in row-major order.
-void ForEachPlace(const std::vector<int64_t>& shape,
-                  const std::function<void(const std::vector<int64_t>&, int64_t)>& visit);
+void ForEachPosition(const std::vector<int64_t>& shape,
+                     const std::function<void(const std::vector<int64_t>&, int64_t)>& visit);
 
 /// Returns one array per graph input. Elements depend on the seed and on the input's name, type,
 /// shape and use. Inputs that are indices of a node are in range.

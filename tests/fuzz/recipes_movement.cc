@@ -130,14 +130,14 @@ Made DrawGather(GraphGenerator& g, Op op) {
   const Ints shape = g.ShapeOf(x);
   const int64_t axis = g.Below(std::ssize(shape));
   if (shape[axis] == 0 || shape[axis] > 100) return {};
-  Ints wanted = g.Shape(0, 2);
+  Ints drawn_shape = g.Shape(0, 2);
   if (op == Op::kGatherElements) {
-    wanted = shape;
-    wanted[axis] = g.Between(1, 4);
-    for (int64_t& size : wanted)
+    drawn_shape = shape;
+    drawn_shape[axis] = g.Between(1, 4);
+    for (int64_t& size : drawn_shape)
       if (size > 1 && g.Chance(20)) size -= 1;
   }
-  return g.Try(op, {x, Indices(g, wanted, shape[axis])}, {{"axis", axis}});
+  return g.Try(op, {x, Indices(g, drawn_shape, shape[axis])}, {{"axis", axis}});
 }
 
 Made DrawScatter(GraphGenerator& g, Op op) {
@@ -145,15 +145,15 @@ Made DrawScatter(GraphGenerator& g, Op op) {
   const Ints shape = g.ShapeOf(x);
   const int64_t axis = g.Below(std::ssize(shape));
   const int64_t depth = g.Chance(70) ? 1 : g.Between(1, std::ssize(shape) - axis);
-  Ints wanted = shape;
-  wanted.erase(wanted.begin() + axis + 1, wanted.begin() + axis + depth);
-  int64_t places = 1;
-  for (int64_t d = axis; d < axis + depth; ++d) places *= shape[d];
-  if (places == 0 || places > 100) return {};
-  for (int64_t& size : wanted)
+  Ints drawn_shape = shape;
+  drawn_shape.erase(drawn_shape.begin() + axis + 1, drawn_shape.begin() + axis + depth);
+  int64_t extent = 1;
+  for (int64_t d = axis; d < axis + depth; ++d) extent *= shape[d];
+  if (extent == 0 || extent > 100) return {};
+  for (int64_t& size : drawn_shape)
     if (size > 1 && g.Chance(20)) size -= 1;
-  wanted[axis] = g.Between(1, 6);
-  Ints numbers = wanted;
+  drawn_shape[axis] = g.Between(1, 6);
+  Ints numbers = drawn_shape;
   for (size_t d = 0; d < numbers.size(); ++d)
     if (g.Chance(50) && static_cast<int64_t>(d) != axis) numbers[d] = 1;
   if (g.Chance(10)) numbers[axis] = 1;
@@ -161,8 +161,8 @@ Made DrawScatter(GraphGenerator& g, Op op) {
   const char* by =
       type == DataType::kBool ? "none" : g.OneOf({"none", "none", "add", "mul", "min", "max"});
   // Some indices are beyond the end. They write nothing.
-  const int64_t size = g.Chance(20) ? places + 2 : places;
-  return g.Try(op, {x, Indices(g, numbers, size), g.OfType(type, wanted)},
+  const int64_t size = g.Chance(20) ? extent + 2 : extent;
+  return g.Try(op, {x, Indices(g, numbers, size), g.OfType(type, drawn_shape)},
                {{"axis", axis}, {"depth", depth}, {"reduction", std::string(by)}});
 }
 

@@ -154,18 +154,18 @@ def run_tunec(library, path, inputs):
         return executable.run(inputs)
 
 
-def difference(have, want):
+def difference(have, reference):
     """Returns a description of the error of an output, or None."""
-    if have.shape != want.shape or have.dtype != want.dtype:
-        return f"{have.dtype}{list(have.shape)}, ONNX Runtime has {want.dtype}{list(want.shape)}"
-    have, want = have.astype(np.float64), want.astype(np.float64)
-    finite = np.abs(want[np.isfinite(want)])
+    if have.shape != reference.shape or have.dtype != reference.dtype:
+        return f"{have.dtype}{list(have.shape)}, ONNX Runtime has {reference.dtype}{list(reference.shape)}"
+    have, reference = have.astype(np.float64), reference.astype(np.float64)
+    finite = np.abs(reference[np.isfinite(reference)])
     largest = float(finite.max()) if finite.size else 0.0
-    bad = ~np.isclose(have, want, rtol=TOLERANCE, atol=TOLERANCE * largest, equal_nan=True)
+    bad = ~np.isclose(have, reference, rtol=TOLERANCE, atol=TOLERANCE * largest, equal_nan=True)
     if not bad.any():
         return None
     first = tuple(int(i) for i in np.argwhere(bad)[0])
-    return f"at {list(first)} {have[first]}, ONNX Runtime has {want[first]}"
+    return f"at {list(first)} {have[first]}, ONNX Runtime has {reference[first]}"
 
 
 def checker(library, path, seed, say):
@@ -176,18 +176,18 @@ def checker(library, path, seed, say):
     except Exception as error:  # mutated types and shapes fail in many ways
         return "neither", str(error)
     try:
-        wanted = run_onnxruntime(path, inputs)
+        expected = run_onnxruntime(path, inputs)
     except Exception as error:  # ONNX Runtime raises many kinds of exceptions
-        wanted, rejection = None, str(error)
+        expected, rejection = None, str(error)
     say("tunec")
     try:
         outputs = run_tunec(library, path, inputs)
     except Failure as failure:
-        return ("neither" if wanted is None else "only ONNX Runtime"), failure.message
-    if wanted is None:
+        return ("neither" if expected is None else "only ONNX Runtime"), failure.message
+    if expected is None:
         return "only tunec", rejection
-    problems = [f"'{name}': {problem}" for name, want in wanted.items()
-                if (problem := difference(outputs[name], np.asarray(want)))]
+    problems = [f"'{name}': {problem}" for name, reference in expected.items()
+                if (problem := difference(outputs[name], np.asarray(reference)))]
     return ("differ", "; ".join(problems)) if problems else ("equal", "")
 
 

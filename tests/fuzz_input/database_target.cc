@@ -149,8 +149,8 @@ void AskForObjects(const Database& database) {
   for (int n = 0; n < 2; ++n) {
     const auto artifact = database.GetArtifact(kKeys[n]);
     if (!Answered(artifact) || !*artifact) continue;
-    const Artifact wanted = SampleArtifact(n);
-    Require((*artifact)->object == wanted.object && (*artifact)->metadata == wanted.metadata,
+    const Artifact expected = SampleArtifact(n);
+    Require((*artifact)->object == expected.object && (*artifact)->metadata == expected.metadata,
             "an object comes back as it was stored");
   }
 }

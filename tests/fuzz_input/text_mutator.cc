@@ -130,7 +130,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   for (size_t count = 1 + Below(random, 3); count > 0; --count) {
     kMutations[Below(random, std::size(kMutations))](text, random);
   }
-  const size_t kept = std::min(text.size(), max_size);
-  std::memcpy(data, text.data(), kept);
-  return kept;
+  const size_t copied = std::min(text.size(), max_size);
+  std::memcpy(data, text.data(), copied);
+  return copied;
 }

@@ -96,15 +96,15 @@ def run(golden, tunec):
         out, err = "", ""
         for i, command in enumerate(golden.commands):
             arguments = [replace_all(word, names) for word in shlex.split(command)]
-            wanted = golden.exit_code if i + 1 == len(golden.commands) else 0
+            expected = golden.exit_code if i + 1 == len(golden.commands) else 0
             try:
                 done = subprocess.run([tunec, *arguments], cwd=work, env=environment, text=True, errors="replace",
                                       stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 raise Failed(f"tunec {command}: no end within {TIMEOUT_SECONDS} s") from None
             out, err = out + done.stdout, err + done.stderr
-            if done.returncode != wanted:
-                raise Failed(f"tunec {command}: {describe_exit(done.returncode)}, expected exit code {wanted}\n"
+            if done.returncode != expected:
+                raise Failed(f"tunec {command}: {describe_exit(done.returncode)}, expected exit code {expected}\n"
                              f"{done.stdout}{done.stderr}")
         back = {path: name for name, path in names.items()}
         return replace_all(out, back), replace_all(err, back)
@@ -140,8 +140,8 @@ def bless(golden, out, err):
 def compare(golden, out, err):
     """Raises Failed with a unified difference if the output is not as expected."""
     difference = []
-    for stream, wanted, got in (("stdout", golden.stdout, out), ("stderr", golden.stderr, err)):
-        difference += difflib.unified_diff(end_line(wanted).splitlines(), end_line(got).splitlines(),
+    for stream, expected, got in (("stdout", golden.stdout, out), ("stderr", golden.stderr, err)):
+        difference += difflib.unified_diff(end_line(expected).splitlines(), end_line(got).splitlines(),
                                            f"expected {stream}", f"{stream}", lineterm="")
     if difference:
         raise Failed("\n".join(difference))

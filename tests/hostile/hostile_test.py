@@ -168,7 +168,7 @@ class Hostile(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    place = sys.argv.index("--tunec")
-    TUNEC = os.path.abspath(sys.argv[place + 1])
-    del sys.argv[place:place + 2]
+    position = sys.argv.index("--tunec")
+    TUNEC = os.path.abspath(sys.argv[position + 1])
+    del sys.argv[position:position + 2]
     unittest.main()

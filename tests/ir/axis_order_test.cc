@@ -33,10 +33,10 @@ TEST(AxisOrder, RejectsWhatIsNone) {
 TEST(AxisOrder, ShapesGoThereAndBack) {
   const AxisOrder order = {2, 0, 3, 1};
   const Sizes logical = {3, 5, 7, 11};
-  EXPECT_EQ(LaidShape(logical, order), Sizes({7, 3, 11, 5}));
-  EXPECT_EQ(LogicalShape(LaidShape(logical, order), order), logical);
-  EXPECT_EQ(LaidShape(logical, Inverse(order)), LogicalShape(logical, order));
-  EXPECT_EQ(LaidShape(logical, {}), logical);
+  EXPECT_EQ(StoredShape(logical, order), Sizes({7, 3, 11, 5}));
+  EXPECT_EQ(LogicalShape(StoredShape(logical, order), order), logical);
+  EXPECT_EQ(StoredShape(logical, Inverse(order)), LogicalShape(logical, order));
+  EXPECT_EQ(StoredShape(logical, {}), logical);
 }
 
 TEST(AxisOrder, StridesSayIt) {
@@ -45,25 +45,25 @@ TEST(AxisOrder, StridesSayIt) {
   const Sizes row_major = {60, 20, 5, 1};
   const Sizes channels_last = {60, 1, 15, 3};
   const Sizes apart = {120, 2, 30, 6};
-  EXPECT_TRUE(LiesIn(shape, row_major.data(), {}));
-  EXPECT_TRUE(LiesIn(shape, nullptr, {}));
-  EXPECT_TRUE(LiesIn(shape, channels_last.data(), last));
-  EXPECT_FALSE(LiesIn(shape, row_major.data(), last));
-  EXPECT_FALSE(LiesIn(shape, nullptr, last));
-  EXPECT_FALSE(LiesIn(shape, channels_last.data(), {}));
-  EXPECT_FALSE(LiesIn(shape, apart.data(), last));
+  EXPECT_TRUE(IsDenseIn(shape, row_major.data(), {}));
+  EXPECT_TRUE(IsDenseIn(shape, nullptr, {}));
+  EXPECT_TRUE(IsDenseIn(shape, channels_last.data(), last));
+  EXPECT_FALSE(IsDenseIn(shape, row_major.data(), last));
+  EXPECT_FALSE(IsDenseIn(shape, nullptr, last));
+  EXPECT_FALSE(IsDenseIn(shape, channels_last.data(), {}));
+  EXPECT_FALSE(IsDenseIn(shape, apart.data(), last));
 }
 
 TEST(AxisOrder, AxesOfOneElementAndNoElementsSayNothing) {
   const AxisOrder last = {0, 2, 3, 1};
   const Sizes one_channel = {2, 1, 4, 5};
   const Sizes strange = {20, 77, 5, 1};
-  EXPECT_TRUE(LiesIn(one_channel, strange.data(), {}));
-  EXPECT_TRUE(LiesIn(one_channel, strange.data(), last));
-  EXPECT_TRUE(LiesIn(one_channel, nullptr, last));
+  EXPECT_TRUE(IsDenseIn(one_channel, strange.data(), {}));
+  EXPECT_TRUE(IsDenseIn(one_channel, strange.data(), last));
+  EXPECT_TRUE(IsDenseIn(one_channel, nullptr, last));
   const Sizes none = {2, 3, 0, 5};
-  EXPECT_TRUE(LiesIn(none, strange.data(), last));
-  EXPECT_TRUE(LiesIn(none, nullptr, last));
+  EXPECT_TRUE(IsDenseIn(none, strange.data(), last));
+  EXPECT_TRUE(IsDenseIn(none, nullptr, last));
 }
 
 }  // namespace

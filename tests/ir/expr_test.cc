@@ -37,7 +37,7 @@ Result<Expr> Parse(std::string_view text, DataType type) {
   });
   for (const TensorId t : tensors.ids()) parser.AddRead({t, {}, std::nullopt});
   TUNEC_ASSIGN(Expr expr, parser.ParseExpr());
-  if (!lexer->AtEnd()) return lexer->Expected("the end");
+  if (!lexer->IsAtEnd()) return lexer->Expected("the end");
   return expr;
 }
 

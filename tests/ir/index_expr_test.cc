@@ -26,7 +26,7 @@ Result<IndexExpr> Parse(std::string_view text) {
     return VarId(name[0] - 'i');
   });
   TUNEC_ASSIGN(IndexExpr expr, parser.ParseIndex());
-  if (!lexer->AtEnd()) return lexer->Expected("the end");
+  if (!lexer->IsAtEnd()) return lexer->Expected("the end");
   return expr;
 }
 

@@ -41,13 +41,13 @@ TEST(Occupancy, MayBeNone) {
 }
 
 TEST(Occupancy, TakesLimitsThatAreKnown) {
-  EXPECT_TRUE(KnowsLimits(Gpu()));
+  EXPECT_TRUE(HasKnownLimits(Gpu()));
   for (int64_t Accelerator::*limit :
        {&Accelerator::registers, &Accelerator::processor_shared_bytes,
         &Accelerator::resident_threads, &Accelerator::resident_blocks}) {
     Accelerator device = Gpu();
     device.*limit = 0;
-    EXPECT_FALSE(KnowsLimits(device));
+    EXPECT_FALSE(HasKnownLimits(device));
   }
 }
 

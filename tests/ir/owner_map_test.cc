@@ -18,13 +18,13 @@ namespace {
 
 // Gives the position of element i of a lane in NVIDIA's description. Source: PTX ISA 9.2, 9.7.14.5,
 // "Matrix Fragments for mma.m16n8k16 / k8 / k32", read by hand. A group has four lanes.
-using Described = std::function<MatrixPlace(int64_t group, int64_t in_group, int64_t i)>;
+using Described = std::function<MatrixPosition(int64_t group, int64_t in_group, int64_t i)>;
 
 struct Fragment {
   std::string tile;
   std::string operand;
   int64_t elements = 0;
-  Described place;
+  Described position;
 };
 void PrintTo(const Fragment& fragment, std::ostream* out) {
   *out << fragment.tile << " " << fragment.operand;
@@ -33,17 +33,17 @@ void PrintTo(const Fragment& fragment, std::ostream* out) {
 Described Left16() {
   return [](int64_t group, int64_t in_group, int64_t i) {
     const bool upper = i < 2 || (i >= 4 && i < 6);
-    return MatrixPlace{upper ? group : group + 8, in_group * 2 + (i & 1) + (i < 4 ? 0 : 8)};
+    return MatrixPosition{upper ? group : group + 8, in_group * 2 + (i & 1) + (i < 4 ? 0 : 8)};
   };
 }
 Described Right16() {
   return [](int64_t group, int64_t in_group, int64_t i) {
-    return MatrixPlace{in_group * 2 + (i & 1) + (i < 2 ? 0 : 8), group};
+    return MatrixPosition{in_group * 2 + (i & 1) + (i < 2 ? 0 : 8), group};
   };
 }
 Described Sums() {
   return [](int64_t group, int64_t in_group, int64_t i) {
-    return MatrixPlace{i < 2 ? group : group + 8, in_group * 2 + (i & 1)};
+    return MatrixPosition{i < 2 ? group : group + 8, in_group * 2 + (i & 1)};
   };
 }
 
@@ -56,21 +56,23 @@ std::vector<Fragment> Fragments() {
   }
   fragments.push_back(
       {"mma.m16n8k8.tf32", "left", 4, [](int64_t group, int64_t in_group, int64_t i) {
-         return MatrixPlace{i == 0 || i == 2 ? group : group + 8, i < 2 ? in_group : in_group + 4};
+         return MatrixPosition{i == 0 || i == 2 ? group : group + 8,
+                               i < 2 ? in_group : in_group + 4};
        }});
   fragments.push_back(
       {"mma.m16n8k8.tf32", "right", 2, [](int64_t group, int64_t in_group, int64_t i) {
-         return MatrixPlace{i == 0 ? in_group : in_group + 4, group};
+         return MatrixPosition{i == 0 ? in_group : in_group + 4, group};
        }});
   fragments.push_back({"mma.m16n8k8.tf32", "accumulator", 4, Sums()});
   fragments.push_back(
       {"mma.m16n8k32.s8", "left", 16, [](int64_t group, int64_t in_group, int64_t i) {
          const bool upper = i < 4 || (i >= 8 && i < 12);
-         return MatrixPlace{upper ? group : group + 8, in_group * 4 + (i & 3) + (i < 8 ? 0 : 16)};
+         return MatrixPosition{upper ? group : group + 8,
+                               in_group * 4 + (i & 3) + (i < 8 ? 0 : 16)};
        }});
   fragments.push_back(
       {"mma.m16n8k32.s8", "right", 8, [](int64_t group, int64_t in_group, int64_t i) {
-         return MatrixPlace{in_group * 4 + (i & 3) + (i < 4 ? 0 : 16), group};
+         return MatrixPosition{in_group * 4 + (i & 3) + (i < 4 ? 0 : 16), group};
        }});
   fragments.push_back({"mma.m16n8k32.s8", "accumulator", 4, Sums()});
   return fragments;
@@ -91,22 +93,22 @@ int64_t Mistakes(const OwnerMap& map, const Described& described) {
   int64_t mistakes = 0;
   for (int64_t lane = 0; lane < kWarpThreads; ++lane) {
     for (int64_t i = 0; i < ElementsOfLane(map); ++i) {
-      mistakes += PlaceOf(map, {lane, i}) != described(lane / 4, lane % 4, i) ? 1 : 0;
+      mistakes += Locate(map, {lane, i}) != described(lane / 4, lane % 4, i) ? 1 : 0;
     }
   }
   return mistakes;
 }
 
 bool HasOneOwnerEach(const OwnerMap& map, int64_t rows, int64_t columns) {
-  std::set<std::pair<int64_t, int64_t>> places;
+  std::set<std::pair<int64_t, int64_t>> positions;
   for (int64_t lane = 0; lane < kWarpThreads; ++lane) {
     for (int64_t i = 0; i < ElementsOfLane(map); ++i) {
-      const auto [row, column] = PlaceOf(map, {lane, i});
+      const auto [row, column] = Locate(map, {lane, i});
       if (row < 0 || row >= rows || column < 0 || column >= columns) return false;
-      places.insert({row, column});
+      positions.insert({row, column});
     }
   }
-  return std::ssize(places) == rows * columns &&
+  return std::ssize(positions) == rows * columns &&
          kWarpThreads * ElementsOfLane(map) == rows * columns;
 }
 
@@ -118,7 +120,7 @@ class OwnerMaps : public testing::TestWithParam<Fragment> {
 
 TEST_P(OwnerMaps, AreWhatIsDescribed) {
   EXPECT_EQ(ElementsOfLane(map()), GetParam().elements);
-  EXPECT_EQ(Mistakes(map(), GetParam().place), 0);
+  EXPECT_EQ(Mistakes(map(), GetParam().position), 0);
 }
 
 TEST_P(OwnerMaps, GiveEachElementOneOwner) {
@@ -128,7 +130,7 @@ TEST_P(OwnerMaps, GiveEachElementOneOwner) {
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t column = 0; column < columns; ++column) {
       const Owner& owner = owners[static_cast<size_t>(row * columns + column)];
-      EXPECT_EQ(PlaceOf(map(), owner), (MatrixPlace{row, column}));
+      EXPECT_EQ(Locate(map(), owner), (MatrixPosition{row, column}));
       // The positions are checked as expressions, and in the next matrix.
       for (const int64_t next : {int64_t{0}, rows}) {
         const std::vector<int64_t> at = {row + next, column + 3 * columns};
@@ -150,7 +152,7 @@ TEST_P(OwnerMaps, AreFoundWrongWithOneWrongEntry) {
     if ((wrong.*digits)[d].extent == 1) return;
     change((wrong.*digits)[d]);
     ++planted;
-    EXPECT_GT(Mistakes(wrong, GetParam().place), 0) << "digit " << d;
+    EXPECT_GT(Mistakes(wrong, GetParam().position), 0) << "digit " << d;
     EXPECT_FALSE(HasOneOwnerEach(wrong, rows, columns)) << "digit " << d;
   };
   for (const auto digits : {&OwnerMap::lane, &OwnerMap::element}) {
@@ -173,11 +175,11 @@ INSTANTIATE_TEST_SUITE_P(Tiles, OwnerMaps, testing::ValuesIn(Fragments()), [](co
 
 TEST(OwnerMapEntries, ReadByHand) {
   const TileIntrinsic& bf16 = *FindTileIntrinsic("mma.m16n8k16.bf16");
-  EXPECT_EQ(PlaceOf(*bf16.left.owners, {.lane = 0, .element = 0}), (MatrixPlace{0, 0}));
-  EXPECT_EQ(PlaceOf(*bf16.left.owners, {.lane = 5, .element = 3}), (MatrixPlace{9, 3}));
-  EXPECT_EQ(PlaceOf(*bf16.left.owners, {.lane = 31, .element = 7}), (MatrixPlace{15, 15}));
-  EXPECT_EQ(PlaceOf(*bf16.right.owners, {.lane = 6, .element = 2}), (MatrixPlace{12, 1}));
-  EXPECT_EQ(PlaceOf(*bf16.accumulator.owners, {.lane = 13, .element = 3}), (MatrixPlace{11, 3}));
+  EXPECT_EQ(Locate(*bf16.left.owners, {.lane = 0, .element = 0}), (MatrixPosition{0, 0}));
+  EXPECT_EQ(Locate(*bf16.left.owners, {.lane = 5, .element = 3}), (MatrixPosition{9, 3}));
+  EXPECT_EQ(Locate(*bf16.left.owners, {.lane = 31, .element = 7}), (MatrixPosition{15, 15}));
+  EXPECT_EQ(Locate(*bf16.right.owners, {.lane = 6, .element = 2}), (MatrixPosition{12, 1}));
+  EXPECT_EQ(Locate(*bf16.accumulator.owners, {.lane = 13, .element = 3}), (MatrixPosition{11, 3}));
 }
 
 }  // namespace

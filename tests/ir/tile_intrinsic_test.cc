@@ -36,8 +36,8 @@ std::vector<TileAxis> StorageOrder(const TileIntrinsic& intrinsic, const TileOpe
     }
   }
   const auto stride = [&](TileAxis axis) {
-    const int64_t wanted = operand.strides[static_cast<int>(axis)];
-    return wanted == kAnyStride ? INT64_MAX : wanted;
+    const int64_t required = operand.strides[static_cast<int>(axis)];
+    return required == kAnyStride ? INT64_MAX : required;
   };
   std::ranges::stable_sort(axes, std::greater<>(), stride);
   return axes;
@@ -89,9 +89,9 @@ OperandText TextOf(const TileIntrinsic& intrinsic, const TileOperand& operand,
 // Each lane copies the elements of a fragment that it owns.
 std::string CopyByLanes(const std::string& statement, const std::string& to,
                         const std::string& from) {
-  const std::string place = "[8*u + floor(l/4), 2*(l mod 4) + v]";
+  const std::string index = "[8*u + floor(l/4), 2*(l mod 4) + v]";
   return "block.x for l in 0 .. 32 {\nfor u in 0 .. 2 {\nfor v in 0 .. 2 {\n" + statement + ": " +
-         to + place + " = " + from + place + "\n}\n}\n}\n";
+         to + index + " = " + from + index + "\n}\n}\n}\n";
 }
 
 // Returns a nest that computes result = accumulator + left . right by one tile.

@@ -190,10 +190,10 @@ nest round {1}{{
       ASSERT_TRUE(actual.has_value()) << actual.error().Format();
       for (int output = 0; output < 2; ++output) {
         for (int64_t i = 0; i < input.size(); ++i) {
-          const double wanted = (*expected)[output].GetDouble(i);
+          const double reference = (*expected)[output].GetDouble(i);
           const double found = (*actual)[output].GetDouble(i);
-          EXPECT_TRUE(found == wanted || (std::isnan(found) && std::isnan(wanted)))
-              << found << " instead of " << wanted << " of " << input.GetDouble(i);
+          EXPECT_TRUE(found == reference || (std::isnan(found) && std::isnan(reference)))
+              << found << " instead of " << reference << " of " << input.GetDouble(i);
         }
       }
     }

@@ -40,13 +40,13 @@ TEST(ProcessorFeatures, AreThoseThatLlvmFinds) {
 }
 
 TEST(FeaturesUsed, OfThisMachineAreHere) {
-  EXPECT_TRUE(MissingHere(FeaturesUsed(DetectCpu(1).host)).empty());
+  EXPECT_TRUE(FindMissingFeatures(FeaturesUsed(DetectCpu(1).host)).empty());
 }
 
 TEST(FeaturesUsed, AreWhatIsMissing) {
   const auto other = ParseCpu("bdver4", 1);
   ASSERT_TRUE(other) << other.error().Format();
-  const std::vector<std::string> missing = MissingHere(FeaturesUsed(other->host));
+  const std::vector<std::string> missing = FindMissingFeatures(FeaturesUsed(other->host));
   const std::set<std::string> here = MachineFeatures();
   EXPECT_EQ(std::ranges::find(missing, "fma4") == missing.end(), here.contains("fma4"));
 }

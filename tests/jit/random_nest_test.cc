@@ -115,7 +115,7 @@ class Generator {
         fmt::format("unrolled for i in 0 .. min({0}, {1} - {0}*it) {{\n", row_tile_, rows_);
     const std::string columns =
         fmt::format("vector for j in 0 .. min({0}, {1} - {0}*jt) {{\n", column_tile_, columns_);
-    const std::string place = fmt::format("{}*it + i, {}*jt + j", row_tile_, column_tile_);
+    const std::string index = fmt::format("{}*it + i, {}*jt + j", row_tile_, column_tile_);
     const std::string reducer = Pick({"sum", "max", "min"});
     std::string text =
         fmt::format("{}for it in 0 .. {} {{\n{}for jt in 0 .. {} {{\nalloc acc: register {{\n",
@@ -124,7 +124,7 @@ class Generator {
     text += fmt::format("for k in 0 .. {} unroll {} {{\n", depth_, 1 + Below(4));
     text += rows + columns +
             fmt::format("m: acc[i, j] {}= {}\n}}\n}}\n}}\n", reducer, Value({"k", "j", "it"}));
-    text += rows + columns + fmt::format("o: O[{}] = acc[i, j] + {}\n}}\n}}\n", place, one_);
+    text += rows + columns + fmt::format("o: O[{}] = acc[i, j] + {}\n}}\n}}\n", index, one_);
     return text + "}\n}\n}\n";
   }
 

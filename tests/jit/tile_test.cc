@@ -113,8 +113,8 @@ bool IsSame(double a, double b) {
 // Expects identical results if the target has the instruction, and a rejection otherwise.
 void ExpectBitForBit(const std::string& text, const std::vector<Array>& arguments) {
   const LoopNest nest = Parse(text);
-  const auto wanted = Interpret(nest, arguments, Precision::kNative);
-  ASSERT_TRUE(wanted) << wanted.error().message;
+  const auto expected = Interpret(nest, arguments, Precision::kNative);
+  ASSERT_TRUE(expected) << expected.error().message;
   std::string name = text.substr(text.find("tile ") + 5);
   name.resize(name.find(' '));
   for (const Target& target : TargetsAndEmulation()) {
@@ -127,12 +127,12 @@ void ExpectBitForBit(const std::string& text, const std::vector<Array>& argument
     }
     const auto found = RunCompiled(nest, target, arguments);
     ASSERT_TRUE(found) << found.error().message;
-    for (int64_t i = 0; i < wanted->front().size(); ++i) {
-      if (!IsFloat(wanted->front().type())) {
-        EXPECT_EQ(found->front().GetInt(i), wanted->front().GetInt(i)) << name << " " << i;
+    for (int64_t i = 0; i < expected->front().size(); ++i) {
+      if (!IsFloat(expected->front().type())) {
+        EXPECT_EQ(found->front().GetInt(i), expected->front().GetInt(i)) << name << " " << i;
         continue;
       }
-      const double a = found->front().GetDouble(i), b = wanted->front().GetDouble(i);
+      const double a = found->front().GetDouble(i), b = expected->front().GetDouble(i);
       EXPECT_TRUE(IsSame(a, b)) << name << " element " << i << ": " << a << " instead of " << b;
     }
   }

@@ -28,14 +28,14 @@ std::string ReadExample(const std::string& name) {
 
 // Returns the text without the lines that contain the word.
 std::string Without(const std::string& word, const std::string& text) {
-  std::string kept;
+  std::string remaining;
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at) + 1;
     const std::string line = text.substr(at, end - at);
-    if (!line.contains(word)) kept += line;
+    if (!line.contains(word)) remaining += line;
     at = end;
   }
-  return kept;
+  return remaining;
 }
 
 Target Gpu(const std::string& arch) {

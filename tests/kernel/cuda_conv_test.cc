@@ -32,7 +32,7 @@ RoundingFreedom Tf32() {
 // Returns a rounding freedom of bfloat16 alone, so that operands are rounded in earlier phases.
 RoundingFreedom BFloat16() {
   RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.least_terms = 1;
+  rounding.min_bf16_parts = 1;
   return rounding;
 }
 

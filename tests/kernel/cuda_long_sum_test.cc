@@ -86,8 +86,8 @@ TEST_P(CudaLongSum, IsExactToAFewRoundings) {
   const std::vector<Sketch> sketches = SketchesOnGpu(compute);
   ASSERT_FALSE(sketches.empty());
   const std::vector<Array> arguments = PositiveArguments(compute);
-  const auto wanted = Interpret(compute, arguments, Precision::kFloat64);
-  ASSERT_TRUE(wanted);
+  const auto expected = Interpret(compute, arguments, Precision::kFloat64);
+  ASSERT_TRUE(expected);
   for (const Sketch& sketch : sketches) {
     SCOPED_TRACE(sketch.name);
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
@@ -97,8 +97,8 @@ TEST_P(CudaLongSum, IsExactToAFewRoundings) {
     if (!kEmulates) GTEST_SKIP() << "no emulation";
     const auto result = jit_test::RunEmulated(loops->nest, arguments);
     ASSERT_TRUE(result) << result.error().message;
-    for (int64_t i = 0; i < wanted->front().size(); ++i) {
-      const double value = wanted->front().GetDouble(i);
+    for (int64_t i = 0; i < expected->front().size(); ++i) {
+      const double value = expected->front().GetDouble(i);
       EXPECT_NEAR(result->front().GetDouble(i), value, 4e-6 * std::abs(value)) << i;
     }
   }

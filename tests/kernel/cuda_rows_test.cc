@@ -137,10 +137,10 @@ Sketch RowsOf(const Compute& compute, const Target& target = Gpu()) {
   return {};
 }
 
-void ExpectClose(const Array& actual, const Array& wanted) {
-  ASSERT_EQ(actual.size(), wanted.size());
-  for (int64_t i = 0; i < wanted.size(); ++i) {
-    const double value = wanted.GetDouble(i);
+void ExpectClose(const Array& actual, const Array& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    const double value = expected.GetDouble(i);
     ASSERT_NEAR(actual.GetDouble(i), value, 2e-5 * std::max(1.0, std::abs(value))) << "at " << i;
   }
 }
@@ -161,14 +161,15 @@ class CudaRows : public testing::TestWithParam<Rows> {
                   : Interpret(nest, arguments_, Precision::kNative)};
     for (const Result<std::vector<Array>>& result : results) {
       ASSERT_TRUE(result) << result.error().message << Print(nest);
-      ASSERT_EQ(result->size(), wanted_.size());
-      for (size_t k = 0; k < wanted_.size(); ++k) ExpectClose((*result)[k], wanted_[k]);
+      ASSERT_EQ(result->size(), expected_.size());
+      for (size_t k = 0; k < expected_.size(); ++k) ExpectClose((*result)[k], expected_[k]);
     }
   }
 
  private:
   const std::vector<Array> arguments_ = RandomArguments(GetParam().compute, 1);
-  const std::vector<Array> wanted_ = *Interpret(GetParam().compute, arguments_, Precision::kNative);
+  const std::vector<Array> expected_ =
+      *Interpret(GetParam().compute, arguments_, Precision::kNative);
 };
 
 TEST_P(CudaRows, AreAsInterpreted) {
@@ -207,16 +208,17 @@ int64_t KnobValue(const Sketch& sketch, std::string_view name) {
 
 // Checks that blocks have 128 threads with work, or more for very long rows.
 TEST(CudaRowChoice, FitsTheLengthOfRows) {
-  struct Wanted {
+  struct ExpectedKnobs {
     int64_t length, threads, vector, beside;
   };
-  for (const Wanted& wanted :
-       {Wanted{8, 2, 4, 64}, Wanted{37, 32, 1, 4}, Wanted{64, 16, 4, 8}, Wanted{768, 32, 4, 4},
-        Wanted{4096, 128, 4, 1}, Wanted{100000, 1024, 4, 1}}) {
-    const Sketch sketch = RowsOf(MustParse(Softmax(1 << 14, wanted.length)));
-    EXPECT_EQ(KnobValue(sketch, "threads"), wanted.threads) << wanted.length;
-    EXPECT_EQ(KnobValue(sketch, "vector"), wanted.vector) << wanted.length;
-    EXPECT_EQ(KnobValue(sketch, "beside"), wanted.beside) << wanted.length;
+  for (const ExpectedKnobs& expected :
+       {ExpectedKnobs{8, 2, 4, 64}, ExpectedKnobs{37, 32, 1, 4}, ExpectedKnobs{64, 16, 4, 8},
+        ExpectedKnobs{768, 32, 4, 4}, ExpectedKnobs{4096, 128, 4, 1},
+        ExpectedKnobs{100000, 1024, 4, 1}}) {
+    const Sketch sketch = RowsOf(MustParse(Softmax(1 << 14, expected.length)));
+    EXPECT_EQ(KnobValue(sketch, "threads"), expected.threads) << expected.length;
+    EXPECT_EQ(KnobValue(sketch, "vector"), expected.vector) << expected.length;
+    EXPECT_EQ(KnobValue(sketch, "beside"), expected.beside) << expected.length;
   }
 }
 

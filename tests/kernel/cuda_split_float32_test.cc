@@ -205,9 +205,9 @@ TEST_P(SplitFloat32, IsAsExactAsTheContractWants) {
   }
 }
 
-bool IsSameKind(double found, double wanted) {
-  if (std::isnan(wanted)) return std::isnan(found);
-  return std::isinf(wanted) ? found == wanted : std::isfinite(found);
+bool IsSameKind(double found, double expected) {
+  if (std::isnan(expected)) return std::isnan(found);
+  return std::isinf(expected) ? found == expected : std::isfinite(found);
 }
 
 // Non-finite numbers meet zeros, denormals, non-finite numbers and numbers with several splits.

@@ -35,7 +35,7 @@ RoundingFreedom Tf32() {
 // Returns a rounding freedom of bfloat16 alone, so that operands are rounded in earlier phases.
 RoundingFreedom BFloat16() {
   RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.least_terms = 1;
+  rounding.min_bf16_parts = 1;
   return rounding;
 }
 
@@ -45,9 +45,9 @@ const std::string kNarrowChunks = "cp.async.ca.shared.global";
 
 // Returns the freedom of float32 in this many bf16 splits, as in the accuracy modes `f32` and
 // 2^-15.
-RoundingFreedom Terms(int terms) {
+RoundingFreedom RoundingWithBf16Parts(int bf16_parts) {
   RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.least_terms = terms;
+  rounding.min_bf16_parts = bf16_parts;
   return rounding;
 }
 
@@ -134,12 +134,12 @@ std::vector<Multiplied> SmallProducts() {
           {"s8_odd", ByteProduct(37, 45, 100), Any(), kS8},
           {"s8_of_bytes", ByteProduct(37, 45, 101), Any(), kS8},
           {"batched_odd", Batched(3, 29, 42, 37), Any(), kBf16},
-          {"three_terms", Product(128, 128, 160), Terms(3), kBf16},
-          {"three_terms_one_piece", Product(256, 128, 32), Terms(3), kBf16},
-          {"three_terms_small_pieces", Product(128, 192, 80), Terms(3), kBf16},
-          {"two_terms", Product(128, 128, 96), Terms(2), kBf16},
-          {"batched_three_terms", BatchedFloat32(2, 128, 128, 96), Terms(3), kBf16},
-          {"batched_two_terms", BatchedFloat32(2, 128, 128, 96), Terms(2), kBf16}};
+          {"three_terms", Product(128, 128, 160), RoundingWithBf16Parts(3), kBf16},
+          {"three_terms_one_piece", Product(256, 128, 32), RoundingWithBf16Parts(3), kBf16},
+          {"three_terms_small_pieces", Product(128, 192, 80), RoundingWithBf16Parts(3), kBf16},
+          {"two_terms", Product(128, 128, 96), RoundingWithBf16Parts(2), kBf16},
+          {"batched_three_terms", BatchedFloat32(2, 128, 128, 96), RoundingWithBf16Parts(3), kBf16},
+          {"batched_two_terms", BatchedFloat32(2, 128, 128, 96), RoundingWithBf16Parts(2), kBf16}};
 }
 
 // Returns products of real sizes, which are only compiled.
@@ -164,12 +164,12 @@ std::vector<Multiplied> LargeProducts() {
 
 // Returns float32 products with operands of two or three bfloat16 terms. They are not for GPUs
 // whose tensor cores are less than six times as fast as their threads.
-std::vector<Multiplied> LargeTerms() {
-  return {{"product_1024", Product(1024, 1024, 1024), Terms(3), kBf16},
-          {"product_4096", Product(4096, 4096, 4096), Terms(3), kBf16},
-          {"wide", Product(1024, 3072, 768), Terms(3), kBf16},
-          {"two_terms", Product(1024, 1024, 1024), Terms(2), kBf16},
-          {"batched", BatchedFloat32(12, 1024, 1024, 1024), Terms(3), kBf16}};
+std::vector<Multiplied> LargeSplitProducts() {
+  return {{"product_1024", Product(1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16},
+          {"product_4096", Product(4096, 4096, 4096), RoundingWithBf16Parts(3), kBf16},
+          {"wide", Product(1024, 3072, 768), RoundingWithBf16Parts(3), kBf16},
+          {"two_terms", Product(1024, 1024, 1024), RoundingWithBf16Parts(2), kBf16},
+          {"batched", BatchedFloat32(12, 1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16}};
 }
 
 Sketch FirstSketch(const Multiplied& product, const Target& target) {
@@ -256,7 +256,7 @@ TEST_P(LargeSplitProduct, IsMultipliedByTensorCoresWhereTheyArePredictedToBeFast
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(CudaTensor, LargeSplitProduct, testing::ValuesIn(LargeTerms()),
+INSTANTIATE_TEST_SUITE_P(CudaTensor, LargeSplitProduct, testing::ValuesIn(LargeSplitProducts()),
                          [](const auto& info) { return info.param.name; });
 
 double Predicted(const Multiplied& product, const Target& target) {
@@ -327,10 +327,11 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
     for (const int extent : {512, 1024, 2048, 4096}) {
       const std::string text = Product(extent, extent, extent);
       const Target target = Gpu(arch);
-      const Sketch sketch = FirstSketch({"", text, Terms(3), "", ""}, target);
+      const Sketch sketch = FirstSketch({"", text, RoundingWithBf16Parts(3), "", ""}, target);
       if (sketch.Kind() != "cuda_tensor") continue;
-      EXPECT_LT(PredictedSeconds(MustParse(text), Analytic(sketch), target, Terms(3)),
-                PredictedByThreads(text, target))
+      EXPECT_LT(
+          PredictedSeconds(MustParse(text), Analytic(sketch), target, RoundingWithBf16Parts(3)),
+          PredictedByThreads(text, target))
           << arch << ", " << extent;
     }
   }
@@ -339,9 +340,10 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
 // Six products are not worthwhile if tensor cores are only twice as fast as threads.
 TEST(CudaTensor, LeavesFloat32ToThreadsWhereTheyAreFaster) {
   for (const int extent : {512, 2048})
-    EXPECT_EQ(
-        FirstSketch({"", Product(extent, extent, extent), Terms(3), "", ""}, Gpu("sm_86")).Kind(),
-        "cuda_tile");
+    EXPECT_EQ(FirstSketch({"", Product(extent, extent, extent), RoundingWithBf16Parts(3), "", ""},
+                          Gpu("sm_86"))
+                  .Kind(),
+              "cuda_tile");
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST_P(DotTiles, OfThreeTermsRunUnderEmulation) {
   if (!DetectCpu(2).Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
   const Target target = *ParseCpu("native,+amx-emulated", 2);
   const int found = ExpectRight("amx", GetParam().text, target, ReductionOrder::kAny);
-  EXPECT_EQ(found > 0, GetParam().IsOfferedInTerms());
+  EXPECT_EQ(found > 0, GetParam().IsOfferedWhenSplit());
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, DotTiles, testing::ValuesIn(test::DotPrograms()),

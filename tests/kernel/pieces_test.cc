@@ -75,12 +75,12 @@ std::vector<Array> Uniform(const Compute& compute, double least) {
   return arrays;
 }
 
-double RelativeError(const Array& found, const Array& wanted) {
+double RelativeError(const Array& found, const Array& expected) {
   double errors = 0, sum = 0;
   for (int64_t i = 0; i < found.size(); ++i) {
-    const double want = wanted.GetDouble(i);
-    errors += std::pow(found.GetDouble(i) - want, 2);
-    sum += want * want;
+    const double reference = expected.GetDouble(i);
+    errors += std::pow(found.GetDouble(i) - reference, 2);
+    sum += reference * reference;
   }
   return std::sqrt(errors / sum);
 }
@@ -119,9 +119,9 @@ double ErrorOf(const LongSum& sum, const Schedule& schedule, double least) {
   const auto found =
       test::RunnerOn(DetectCpu(2))(loops->nest, NestArguments(compute, arguments, *loops));
   // This is the sum of the definition, for any lowering.
-  const auto wanted = Interpret(test::MustParse(sum.text), arguments, Precision::kFloat64);
-  EXPECT_TRUE(found && wanted);
-  return RelativeError((*found)[0], (*wanted)[0]);
+  const auto expected = Interpret(test::MustParse(sum.text), arguments, Precision::kFloat64);
+  EXPECT_TRUE(found && expected);
+  return RelativeError((*found)[0], (*expected)[0]);
 }
 
 class LongSumError : public testing::TestWithParam<ErrorCase> {};

@@ -41,18 +41,18 @@ class LayeringTest(unittest.TestCase):
                 (root / path).write_text(text)
             return layering.check(root, layering.Layers(LAYERS + "target api tunec\n" + layers))
 
-    def expect(self, wanted, files=None, layers=""):
+    def expect(self, expected, files=None, layers=""):
         found = self.violations(files, layers)
         self.assertEqual(len(found), 1, found)
-        self.assertIn(wanted, found[0])
+        self.assertIn(expected, found[0])
 
     def test_sound_tree(self):
         found = self.violations({"tools/main.cc": '#include "jit/emit.h"\n'})
         self.assertEqual(found, [])
 
-    def expect_include(self, wanted, path, include):
+    def expect_include(self, expected, path, include):
         sound = {"tools/main.cc": ""}
-        self.expect(wanted, {**sound, path: f"#include {include}\n"})
+        self.expect(expected, {**sound, path: f"#include {include}\n"})
 
     def test_upward_include(self):
         self.expect_include("ir/type.h:1: graph/graph.h does not exist", "ir/type.h", '"graph/graph.h"')
@@ -85,10 +85,10 @@ class LayeringTest(unittest.TestCase):
         self.assertEqual(self.violations(sound), [])
         self.expect("tools/main.cc:1: jit/cpu/load.h belongs to one kind of target",
                     {**sound, "tools/main.cc": '#include "jit/cpu/load.h"\n'})
-        door = {**sound, "tools/commands/doctor.cc": '#include "jit/cpu/load.h"\n'}
-        self.assertEqual(self.violations(door), [])
+        allowed = {**sound, "tools/commands/doctor.cc": '#include "jit/cpu/load.h"\n'}
+        self.assertEqual(self.violations(allowed), [])
         self.expect("tools/commands/doctor.cc: includes nothing of jit/cpu/ or jit/cuda/ or runtime/cuda/ any more",
-                    {**door, "tools/commands/doctor.cc": ""})
+                    {**allowed, "tools/commands/doctor.cc": ""})
 
     def test_wrapper_leaks(self):
         self.expect_include("schedule/steps/step.h:1: polyhedral/domain.h leads to polyhedral/isl_handles.h",

@@ -31,11 +31,11 @@ def definitions(lines):
 def doubles(texts):
     """Returns the paths of each type that several of the texts define. `texts` maps paths to texts.
     """
-    places = collections.defaultdict(set)
+    paths_of = collections.defaultdict(set)
     for path, text in texts.items():
         for name in definitions(text.splitlines()):
-            places[name].add(path)
-    return {name: sorted(paths) for name, paths in places.items() if len(paths) > 1}
+            paths_of[name].add(path)
+    return {name: sorted(paths) for name, paths in paths_of.items() if len(paths) > 1}
 
 
 def self_test():

@@ -38,15 +38,15 @@ double RelativeError(const Array& actual, const Array& expected) {
   double difference = 0;
   double magnitude = 1e-30;
   for (int64_t i = 0; i < expected.size(); ++i) {
-    const double want = expected.GetDouble(i);
+    const double reference = expected.GetDouble(i);
     const double have = actual.GetDouble(i);
-    if (have == want || (std::isnan(have) && std::isnan(want))) {
-      if (std::isfinite(want)) magnitude = std::max(magnitude, std::abs(want));
+    if (have == reference || (std::isnan(have) && std::isnan(reference))) {
+      if (std::isfinite(reference)) magnitude = std::max(magnitude, std::abs(reference));
       continue;
     }
-    const double apart = std::abs(have - want);
+    const double apart = std::abs(have - reference);
     difference = std::max(difference, std::isnan(apart) ? HUGE_VAL : apart);
-    if (std::isfinite(want)) magnitude = std::max(magnitude, std::abs(want));
+    if (std::isfinite(reference)) magnitude = std::max(magnitude, std::abs(reference));
   }
   return difference / magnitude;
 }

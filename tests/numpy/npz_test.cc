@@ -140,12 +140,12 @@ TEST_F(NpzTest, EveryTypeComesBack) {
 
 TEST_F(NpzTest, WritesTheHeaderThatNumPyWrites) {
   const TensorSpec spec{"", DataType::kF32, {2}};
-  std::string wanted = std::string("\x93NUMPY\x01\x00v\x00", 10) +
-                       "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
-  wanted.resize(127, ' ');
-  wanted += '\n';
-  EXPECT_EQ(NpyHeader(spec), wanted);
-  const auto array = ReadNpy(Put(wanted + std::string("\x00\x00\x80\x3f\x00\x00\x00\x40", 8)));
+  std::string expected = std::string("\x93NUMPY\x01\x00v\x00", 10) +
+                         "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
+  expected.resize(127, ' ');
+  expected += '\n';
+  EXPECT_EQ(NpyHeader(spec), expected);
+  const auto array = ReadNpy(Put(expected + std::string("\x00\x00\x80\x3f\x00\x00\x00\x40", 8)));
   ASSERT_TRUE(array.has_value()) << array.error().Format();
   EXPECT_EQ(array->spec, spec);
   EXPECT_EQ(Elements<float>(*array), (std::vector<float>{1, 2}));

@@ -42,30 +42,30 @@ Outcome = collections.namedtuple("Outcome", "status detail bound")
 # -- one case ------------------------------------------------------------------------------------
 
 
-def differences(got, want, case):
+def differences(got, expected, case):
     """Returns the error of an output, or None."""
-    want = np.asarray(want)
-    if got.dtype != want.dtype:
-        return f"type {got.dtype}, expected {want.dtype}"
-    if got.shape != want.shape:
-        return f"shape {got.shape}, expected {want.shape}"
+    expected = np.asarray(expected)
+    if got.dtype != expected.dtype:
+        return f"type {got.dtype}, expected {expected.dtype}"
+    if got.shape != expected.shape:
+        return f"shape {got.shape}, expected {expected.shape}"
     if got.dtype.kind in "iub":
-        bad = got != want
-        got, want = got.astype(object), want.astype(object)
+        bad = got != expected
+        got, expected = got.astype(object), expected.astype(object)
     else:
-        rtol = max(case.rtol, 2 * float(ml_dtypes.finfo(want.dtype).eps))
-        single = want.dtype == np.float32
-        got, want = got.astype(np.float64), want.astype(np.float64)
-        bad = ~np.isclose(got, want, rtol=rtol, atol=absolute_tolerance(case, want, single),
+        rtol = max(case.rtol, 2 * float(ml_dtypes.finfo(expected.dtype).eps))
+        single = expected.dtype == np.float32
+        got, expected = got.astype(np.float64), expected.astype(np.float64)
+        bad = ~np.isclose(got, expected, rtol=rtol, atol=absolute_tolerance(case, expected, single),
                           equal_nan=True)
     if not bad.any():
         return None
     first = tuple(int(i) for i in np.argwhere(bad)[0])
-    return f"{int(bad.sum())} of {bad.size} wrong, at {list(first)} {got[first]}, expected {want[first]}"
+    return f"{int(bad.sum())} of {bad.size} wrong, at {list(first)} {got[first]}, expected {expected[first]}"
 
 
-def absolute_tolerance(case, want, single):
-    finite = np.abs(want[np.isfinite(want)])
+def absolute_tolerance(case, expected, single):
+    finite = np.abs(expected[np.isfinite(expected)])
     if not single or finite.size == 0:
         return case.atol
     return max(case.atol, float(finite.max()) * float(np.finfo(np.float32).eps))
@@ -168,8 +168,8 @@ def run_data(library, case, folder, target):
                 outputs = executable.run(data.inputs)
             except Failure as failure:
                 return Outcome("wrong", "run: " + failure.message, list(bound))
-            for name, want in data.outputs.items():
-                if name and (problem := differences(outputs[name], want, case)):
+            for name, expected in data.outputs.items():
+                if name and (problem := differences(outputs[name], expected, case)):
                     return Outcome("wrong", f"output '{name}': {problem}", list(bound))
     return Outcome("passed", "", list(bound))
 
@@ -268,12 +268,12 @@ def reported_operators(case, detail):
     return sorted(set(re.findall(r"(?:^|; |: )([A-Z]\w+) '", detail))) or [operator(case)]
 
 
-def report(all_cases, outcomes, left_out, wanted):
+def report(all_cases, outcomes, left_out, listed_status):
     ended = collections.defaultdict(list)
     for case, outcome in zip(all_cases, outcomes):
         ended[outcome.status].append((case, outcome))
-    if wanted:
-        for case, outcome in ended[wanted]:
+    if listed_status:
+        for case, outcome in ended[listed_status]:
             print(f"{case.name}: {outcome.detail}")
     groups = collections.Counter(name for case, outcome in ended["unsupported"]
                                  for name in reported_operators(case, outcome.detail))

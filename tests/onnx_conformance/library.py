@@ -89,16 +89,16 @@ class Executable:
 
     def run(self, inputs):
         """Runs on arrays by name. Returns arrays by name."""
-        keep = []
+        keep_alive = []
         names = self.names("output")
         outputs = [self.empty_output(i) for i in range(len(names))]
         sources = [np.ascontiguousarray(inputs[name]).reshape(np.shape(inputs[name]))
                    for name in self.names("input")]
-        self.library.check(self.lib.tunec_run(self.handle, row(sources, keep), row(outputs, keep)))
+        self.library.check(self.lib.tunec_run(self.handle, row(sources, keep_alive), row(outputs, keep_alive)))
         return dict(zip(names, outputs))
 
 
-def row(arrays, keep):
+def row(arrays, keep_alive):
     """Returns an array of DLTensor*, whose parts live as long as `keep`."""
     tensors = []
     for array in arrays:
@@ -107,5 +107,5 @@ def row(arrays, keep):
         dtype = DLDataType(code, 8 * array.dtype.itemsize, 1)
         tensors.append(DLTensor(array.ctypes.data, 1, 0, array.ndim, dtype,
                                 ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), None, 0))
-        keep += [array, shape, tensors[-1]]
+        keep_alive += [array, shape, tensors[-1]]
     return (ctypes.POINTER(DLTensor) * max(1, len(tensors)))(*map(ctypes.pointer, tensors))

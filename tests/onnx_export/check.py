@@ -49,17 +49,17 @@ def run(path, inputs):
     return dict(zip(names, session.run(names, feed)))
 
 
-def error(have, want):
+def error(have, expected):
     """Returns the largest difference divided by the largest finite magnitude, or infinity if kinds
     differ."""
-    if have.dtype != want.dtype or have.shape != want.shape:
+    if have.dtype != expected.dtype or have.shape != expected.shape:
         return float("inf")
-    have, want = have.astype(np.float64), want.astype(np.float64)
-    same = (have == want) | (np.isnan(have) & np.isnan(want))
+    have, expected = have.astype(np.float64), expected.astype(np.float64)
+    same = (have == expected) | (np.isnan(have) & np.isnan(expected))
     if same.all():
         return 0.0
-    difference = np.where(same, 0, np.abs(np.where(same, 0, have) - np.where(same, 0, want))).max()
-    finite = np.abs(want[np.isfinite(want)])
+    difference = np.where(same, 0, np.abs(np.where(same, 0, have) - np.where(same, 0, expected))).max()
+    finite = np.abs(expected[np.isfinite(expected)])
     scale = finite.max() if finite.size else 0
     return difference / scale if scale and np.isfinite(difference) else float("inf")
 

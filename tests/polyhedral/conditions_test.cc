@@ -52,11 +52,11 @@ TEST_F(ConvConditions, ThatAlwaysHoldAreDropped) {
 TEST_F(ConvConditions, ThatNeverHoldEndAStatement) {
   Conditions conditions(tree_);
   conditions.Prove(tree_.root);
-  EXPECT_THAT(conditions.LiveBelow(tree_.root), ElementsAre(kInit, kSum));
+  EXPECT_THAT(conditions.FindLiveStatements(tree_.root), ElementsAre(kInit, kSum));
   conditions.SetRange(o_, {0, 0});
   conditions.SetRange(kh_, {0, 0});
   conditions.Prove(tree_.root);
-  EXPECT_THAT(conditions.LiveBelow(tree_.root), ElementsAre(kInit));
+  EXPECT_THAT(conditions.FindLiveStatements(tree_.root), ElementsAre(kInit));
 }
 
 TEST_F(ConvConditions, AreKnownWhereTheirLoopsHaveValues) {
@@ -104,7 +104,7 @@ TEST_F(ConvConditions, OnVariablesBoundNoLoopOfTasks) {
 TEST_F(ConvConditions, LeaveTheMiddleOfALoopClean) {
   Conditions conditions(tree_);
   conditions.Prove(tree_.root);
-  EXPECT_EQ(conditions.CleanRange(Node(o_)), (Interval{1, 3}));
+  EXPECT_EQ(conditions.FindUnconditionalRange(Node(o_)), (Interval{1, 3}));
 }
 
 // Two statements in one loop over i < 9: a for i <= 6, b for 2 <= i <= 6.
@@ -154,9 +154,9 @@ TEST_F(SharedConditions, AloneBecomeBounds) {
 TEST_F(SharedConditions, ImpliedByAnotherAreTaken) {
   Conditions conditions(tree_);
   conditions.Prove(tree_.root);
-  conditions.TakeImplied(loop_, IndexExpr(7) - V(0));
+  conditions.RemoveImplied(loop_, IndexExpr(7) - V(0));
   EXPECT_THAT(conditions.Of(StatementId(0)), ElementsAre(IndexExpr(6) - V(0)));
-  conditions.TakeImplied(loop_, IndexExpr(5) - V(0));
+  conditions.RemoveImplied(loop_, IndexExpr(5) - V(0));
   EXPECT_THAT(conditions.Of(StatementId(0)), IsEmpty());
   EXPECT_THAT(conditions.Of(StatementId(1)), ElementsAre(V(0) - 2));
 }
@@ -180,21 +180,21 @@ class TriangleConditions : public testing::Test {
 
 TEST_F(TriangleConditions, AreSlantedWhereTheyDependOnVariablesOutside) {
   const TreeNode& inner = *FindLoopNode(tree_.root, j_);
-  EXPECT_THAT(conditions_.SlantedBelow(inner, {j_}).open, IsEmpty());
+  EXPECT_THAT(conditions_.FindSlantedConditions(inner, {j_}).open, IsEmpty());
   conditions_.SetValue(i_, V(7));
-  EXPECT_THAT(conditions_.SlantedBelow(inner, {j_}).open, ElementsAre(V(i_) - 8));
+  EXPECT_THAT(conditions_.FindSlantedConditions(inner, {j_}).open, ElementsAre(V(i_) - 8));
   conditions_.SetValue(j_, V(8));
-  EXPECT_THAT(conditions_.SlantedBelow(inner, {j_}).open, ElementsAre(V(i_) - V(j_)));
-  EXPECT_THAT(conditions_.SlantedBelow(inner, {}).open, IsEmpty());
+  EXPECT_THAT(conditions_.FindSlantedConditions(inner, {j_}).open, ElementsAre(V(i_) - V(j_)));
+  EXPECT_THAT(conditions_.FindSlantedConditions(inner, {}).open, IsEmpty());
 }
 
 TEST_F(TriangleConditions, FailAtTheirWorst) {
   const TreeNode& outer = *FindLoopNode(tree_.root, i_);
   conditions_.SetRange(i_, {0, 7});
-  EXPECT_TRUE(conditions_.SlantedBelow(outer, {i_}).fails);
+  EXPECT_TRUE(conditions_.FindSlantedConditions(outer, {i_}).fails);
   conditions_.SetRange(i_, {0, 8});
   conditions_.SetValue(i_, V(7));
-  EXPECT_FALSE(conditions_.SlantedBelow(outer, {i_}).fails);
+  EXPECT_FALSE(conditions_.FindSlantedConditions(outer, {i_}).fails);
 }
 
 TEST_F(TriangleConditions, ContradictWhereNoValueMeetsTwo) {

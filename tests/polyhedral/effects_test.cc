@@ -42,14 +42,14 @@ Compute Turns(std::string_view statement) {
                                statement));
 }
 
-struct Found {
+struct FoundEffects {
   std::vector<std::vector<std::string>> writes;  // conditions of each write
   Effects effects;
 };
 
-Found Of(const Compute& compute) {
+FoundEffects Of(const Compute& compute) {
   const Statement& statement = compute.statements.back();
-  Found found{.effects = EffectsOf(compute.tensors, statement)};
+  FoundEffects found{.effects = EffectsOf(compute.tensors, statement)};
   for (const ConditionalWrite& write : found.effects.writes) {
     found.writes.push_back(Texts(statement, write.when));
   }
@@ -61,7 +61,7 @@ constexpr std::string_view kTurns = R"(s[p: 2 sequential, i: 9]:
 
 TEST(Effects, AWriteThatKeepsTheOldElementDoesNotHappen) {
   const Compute compute = Turns(kTurns);
-  const Found found = Of(compute);
+  const FoundEffects found = Of(compute);
   EXPECT_TRUE(found.effects.conditional);
   EXPECT_THAT(found.writes, ElementsAre(ElementsAre("-p"), ElementsAre("p - 1", "i - 2")));
 }
@@ -69,7 +69,7 @@ TEST(Effects, AWriteThatKeepsTheOldElementDoesNotHappen) {
 TEST(Effects, AReadIsNeededWhereItsUsesAre) {
   const Compute compute = Turns(kTurns);
   const Statement& statement = compute.statements.back();
-  const Found found = Of(compute);
+  const FoundEffects found = Of(compute);
   for (size_t r = 0; r < statement.reads.size(); ++r) {
     std::vector<std::vector<std::string>> needed;
     for (const ReadUse& use : found.effects.needed[r]) {
@@ -106,7 +106,7 @@ TEST(Effects, ATermThatMayBeZeroIsACondition) {
 
 // b's value reads the element of a that the same instance may have written just before.
 TEST(Effects, WritesThatCannotBeMadeOneByOneStayTogether) {
-  const Found found = Of(Turns(R"(s[p: 2 sequential, i: 9]:
+  const FoundEffects found = Of(Turns(R"(s[p: 2 sequential, i: 9]:
     (a[i], b[i]) = (select(holds(0 - p >= 0), a[i] * 0.5, a[i]), select(holds(1 - p >= 0), b[i] + a[i], b[i])))"));
   EXPECT_FALSE(found.effects.conditional);
   EXPECT_THAT(found.writes, ElementsAre(IsEmpty(), IsEmpty()));

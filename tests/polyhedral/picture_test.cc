@@ -63,8 +63,8 @@ std::set<Step> Distances(const Picture& picture, DependenceType type) {
   return distances;
 }
 
-bool AllKept(const Picture& picture) {
-  return std::ranges::all_of(picture.arrows, &PictureArrow::kept);
+bool AllRespected(const Picture& picture) {
+  return std::ranges::all_of(picture.arrows, &PictureArrow::respected);
 }
 
 // Splits the values of a statement's iterator into an outer loop over parts of `size` and an inner
@@ -101,7 +101,7 @@ TEST(Picture, PanelsShareTheirArrows) {
     EXPECT_EQ(arrow.from_panel, 0u);
     EXPECT_EQ(arrow.to_panel, 1u);
     EXPECT_EQ(arrow.type, DependenceType::kOutput);
-    EXPECT_TRUE(arrow.kept);
+    EXPECT_TRUE(arrow.respected);
   }
 }
 
@@ -113,7 +113,7 @@ TEST(Picture, TypesOfDependences) {
   // dependences.
   EXPECT_EQ(Distances(picture, DependenceType::kAnti), (std::set<Step>{}));
   EXPECT_EQ(Distances(picture, DependenceType::kOutput), (std::set<Step>{{2, 0}}));
-  EXPECT_TRUE(AllKept(picture));
+  EXPECT_TRUE(AllRespected(picture));
   EXPECT_FALSE(picture.others);
 }
 
@@ -133,12 +133,12 @@ TEST(Picture, ReductionsAreChains) {
   // The reversed order is equally legal, unless sums must be added as written.
   const VarId k = *tree.FindLoop("acc.k");
   tree.forward[view.statement].at(k) = IndexExpr(4) - tree.forward[view.statement].at(k);
-  EXPECT_TRUE(AllKept(Take(tree, {view})));
-  EXPECT_FALSE(AllKept(Take(tree, {view}, ReductionOrder::kAsWritten)));
+  EXPECT_TRUE(AllRespected(Take(tree, {view})));
+  EXPECT_FALSE(AllRespected(Take(tree, {view}, ReductionOrder::kAsWritten)));
   tree.loops[k].kind = LoopKind::kVector;
-  EXPECT_TRUE(AllKept(Take(tree, {view})));
+  EXPECT_TRUE(AllRespected(Take(tree, {view})));
   tree.loops[k].kind = LoopKind::kParallel;
-  EXPECT_FALSE(AllKept(Take(tree, {view})));
+  EXPECT_FALSE(AllRespected(Take(tree, {view})));
 }
 
 TEST(Picture, ParallelIterationsThatDependOnEachOtherAreViolated) {
@@ -146,7 +146,7 @@ TEST(Picture, ParallelIterationsThatDependOnEachOtherAreViolated) {
   tree.loops[*tree.FindLoop("A.t")].kind = LoopKind::kParallel;
   const Picture picture = Take(tree, {View(tree, "A", {0, 1}, {0, 0})});
   EXPECT_FALSE(picture.arrows.empty());
-  for (const PictureArrow& arrow : picture.arrows) EXPECT_FALSE(arrow.kept);
+  for (const PictureArrow& arrow : picture.arrows) EXPECT_FALSE(arrow.respected);
   EXPECT_TRUE(picture.has_tasks);
 }
 
@@ -173,7 +173,7 @@ TEST(Picture, TilesWavesTasksAndSteps) {
     EXPECT_EQ(point.tiles[0], point.task);
     EXPECT_EQ(point.step, point.column % 3);
   }
-  EXPECT_TRUE(AllKept(picture));
+  EXPECT_TRUE(AllRespected(picture));
 }
 
 TEST(Picture, LanesShareAStep) {

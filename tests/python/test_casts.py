@@ -41,10 +41,10 @@ class Casts(unittest.TestCase):
 
     def check(self, element, target, graph):
         x = telling_values(FLOATS[element])
-        wanted = np.array([expected(float(v), INTEGERS[target]) for v in x], INTEGERS[target])
+        reference = np.array([expected(float(v), INTEGERS[target]) for v in x], INTEGERS[target])
         y = np.asarray(tunec.compile(graph, db=None)(x))
-        wrong = np.flatnonzero(y != wanted)
-        self.assertEqual([(x[i], y[i], wanted[i]) for i in wrong[:4]], [])
+        wrong = np.flatnonzero(y != reference)
+        self.assertEqual([(x[i], y[i], reference[i]) for i in wrong[:4]], [])
 
     def test_every_type(self):
         for element, dtype in FLOATS.items():

@@ -25,13 +25,13 @@ class Growth(unittest.TestCase):
                     self.assertEqual(grown(rows), [], rows)
 
     def test_models_that_are_kept_are_seen(self):
-        kept = []
+        compiled = []
 
-        def compile_and_keep(*arguments, **options):
-            kept.append(tunec.compile(*arguments, **options))
-            return kept[-1]
+        def compile_and_record(*arguments, **options):
+            compiled.append(tunec.compile(*arguments, **options))
+            return compiled[-1]
 
-        with mock.patch.object(growth, "tunec", mock.Mock(compile=compile_and_keep)):
+        with mock.patch.object(growth, "tunec", mock.Mock(compile=compile_and_record)):
             rows = self.measure(db=None)
         self.assertLessEqual({"MiB", "threads", "mappings"}, set(grown(rows)), rows)
 

@@ -186,8 +186,8 @@ class Brought(NoWarnings):
         a = np.random.default_rng(6).standard_normal((3, 4, 5)).astype(np.float32)
         warnings.simplefilter("ignore")
         for order in ((0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
-            laid = np.ascontiguousarray(a.transpose(order)).transpose(np.argsort(order))
-            np.testing.assert_array_equal(model(laid), -a)
+            stored = np.ascontiguousarray(a.transpose(order)).transpose(np.argsort(order))
+            np.testing.assert_array_equal(model(stored), -a)
         self.assertEqual(len(model.other_layouts), 4)
 
 

@@ -153,12 +153,12 @@ class Runs(unittest.TestCase):
         w = leading_weight()
         w.model = tunec.compile(SCALED, weights={"w": w}, db=None)
         np.testing.assert_array_equal(w.model(self.x), self.expected)
-        gone = weakref.ref(w)
+        weak_reference = weakref.ref(w)
         gc.collect()
-        np.testing.assert_array_equal(gone().model(self.x), self.expected)
+        np.testing.assert_array_equal(weak_reference().model(self.x), self.expected)
         del w
         gc.collect()
-        self.assertIsNone(gone())
+        self.assertIsNone(weak_reference())
 
     def test_other_strides_are_copied_and_it_says_so_once(self):
         model = scaled()
@@ -294,10 +294,10 @@ class TextsThatAFunctionMakes(unittest.TestCase):
         w.model = compile_any_size(lambda sizes: (SCALED.replace("4, 3", f"{sizes[0]}, 3"), {"w": w}),  # noqa: F821
                                    ["rows"], [4], [(0, 0, 0)], db=None)
         np.testing.assert_array_equal(w.model(self.x), self.x * np.array([1, 2, 3], np.float32))
-        gone = weakref.ref(w)
+        weak_reference = weakref.ref(w)
         del w
         gc.collect()
-        self.assertIsNone(gone())
+        self.assertIsNone(weak_reference())
 
     def test_what_was_interrupted_runs_again(self):
         model = self.compile()

@@ -28,17 +28,18 @@ ExecutablePlan SamplePlan(DeviceLog& log, size_t memory = SIZE_MAX) {
   const ValueRef x = ValueRef::Input(0);
   const ValueRef sum = ValueRef::Arena(0);
   const ValueRef centered = ValueRef::Arena(kBytes);
-  return {.device = std::make_shared<SampleDevice>(log, memory),
-          .inputs = {VectorSpec("x")},
-          .outputs = {VectorSpec("y"), VectorSpec("again")},
-          .constants = {VectorConstant("c", Ramp(10, 3)), {.name = "c.packed", .bytes = kBytes}},
-          .prologue = {{"pack", ReverseKernel(), {ValueRef::Constant(0), ValueRef::Constant(1)}}},
-          .steps = {DeviceStep("add", AddKernel(), {x, ValueRef::Constant(1), sum}),
-                    DeviceStep("center", CenterKernel(), {sum, centered}),
-                    DeviceStep("residual", AddKernel(), {centered, x, ValueRef::Output(0)}),
-                    MakeCopyStep("copy", x, ValueRef::Output(1), kBytes)},
-          .arena_bytes = 2 * kBytes,
-          .threads = 2};
+  return {
+      .device = std::make_shared<SampleDevice>(log, memory),
+      .inputs = {VectorSpec("x")},
+      .outputs = {VectorSpec("y"), VectorSpec("again")},
+      .constants = {VectorConstant("c", Ramp(10, 3)), {.name = "c.packed", .bytes = kBytes}},
+      .preprocessing = {{"pack", ReverseKernel(), {ValueRef::Constant(0), ValueRef::Constant(1)}}},
+      .steps = {DeviceStep("add", AddKernel(), {x, ValueRef::Constant(1), sum}),
+                DeviceStep("center", CenterKernel(), {sum, centered}),
+                DeviceStep("residual", AddKernel(), {centered, x, ValueRef::Output(0)}),
+                MakeCopyStep("copy", x, ValueRef::Output(1), kBytes)},
+      .arena_bytes = 2 * kBytes,
+      .threads = 2};
 }
 
 Vector SampleResult(const Vector& x) {
@@ -61,8 +62,8 @@ Executable Make(ExecutablePlan plan) {
   return std::move(*made);
 }
 
-constexpr BufferPlace kThere = BufferPlace::kDevice;
-constexpr BufferPlace kHere = BufferPlace::kHost;
+constexpr BufferLocation kThere = BufferLocation::kDevice;
+constexpr BufferLocation kHere = BufferLocation::kHost;
 
 class DeviceExecutable : public ::testing::Test {
  protected:
@@ -265,7 +266,7 @@ TEST(MakingADeviceExecutable, StepsAreAllTheDevicesOrNone) {
   EXPECT_EQ(Executable::Make(plan).error().message,
             "step 'center': the kernel is the host's, its step is run by the device");
   plan = SamplePlan(log);
-  plan.prologue[0].code = std::make_shared<SampleCode>(ReverseKernel());
+  plan.preprocessing[0].code = std::make_shared<SampleCode>(ReverseKernel());
   EXPECT_THAT(Executable::Make(plan).error().message, HasSubstr("is run by the host"));
 }
 

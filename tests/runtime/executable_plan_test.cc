@@ -1,4 +1,4 @@
-// Tests of rejected plans, and of the prologue.
+// Tests of rejected plans, and of weight preprocessing.
 #include "runtime/executable_plan.h"
 
 #include <gmock/gmock.h>
@@ -14,15 +14,16 @@ namespace {
 using testing::HasSubstr;
 
 ExecutablePlan GoodPlan() {
-  return {.inputs = {VectorSpec("x")},
-          .outputs = {VectorSpec("y")},
-          .constants = {VectorConstant("c", Ramp(0, 1)), {.name = "packed", .bytes = kBytes}},
-          .prologue = {{"pack", ReverseKernel(), {ValueRef::Constant(0), ValueRef::Constant(1)}}},
-          .steps = {{"add",
-                     AddKernel(),
-                     {ValueRef::Input(0), ValueRef::Constant(1), ValueRef::Arena(0)}},
-                    MakeCopyStep("copy", ValueRef::Arena(0), ValueRef::Output(0), kBytes)},
-          .arena_bytes = kBytes};
+  return {
+      .inputs = {VectorSpec("x")},
+      .outputs = {VectorSpec("y")},
+      .constants = {VectorConstant("c", Ramp(0, 1)), {.name = "packed", .bytes = kBytes}},
+      .preprocessing = {{"pack", ReverseKernel(), {ValueRef::Constant(0), ValueRef::Constant(1)}}},
+      .steps = {{"add",
+                 AddKernel(),
+                 {ValueRef::Input(0), ValueRef::Constant(1), ValueRef::Arena(0)}},
+                MakeCopyStep("copy", ValueRef::Arena(0), ValueRef::Output(0), kBytes)},
+      .arena_bytes = kBytes};
 }
 
 TEST(ExecutablePlan, AGoodOnePasses) { EXPECT_TRUE(Verify(GoodPlan()).has_value()); }
@@ -76,9 +77,9 @@ TEST(ExecutablePlan, BadOnesAreRejectedByName) {
       {[](auto& p) { p.steps[0].kernel.phases[0].waves = 3; }, "8 tasks in 3 waves"},
       {[](auto& p) { p.steps[0].kernel.scratch_bytes = -8; },
        "has -8 bytes of workspace or scratch"},
-      {[](auto& p) { p.prologue[0].arguments[0] = ValueRef::Input(0); },
-       "step 'pack': the prologue names input 0"},
-      {[](auto& p) { p.prologue.clear(); }, "step 'add': nothing writes constant 'packed'"},
+      {[](auto& p) { p.preprocessing[0].arguments[0] = ValueRef::Input(0); },
+       "step 'pack': the weight preprocessing names input 0"},
+      {[](auto& p) { p.preprocessing.clear(); }, "step 'add': nothing writes constant 'packed'"},
   };
   for (const auto& [spoil, message] : cases) {
     ExecutablePlan plan = GoodPlan();
@@ -109,8 +110,8 @@ Vector RunOnce(const Executable& executable, const Vector& x) {
 TEST(ExecutablePlan, ARejectedOneIsMadeAndRunsNothing) {
   ExecutablePlan plan = GoodPlan();
   plan.rejection = MakeError(ErrorCode::kDevice, "no such machine");
-  plan.prologue[0].kernel.phases[0].function = [](void* const*, void*, void*, int64_t) {
-    ADD_FAILURE() << "the prologue ran";
+  plan.preprocessing[0].kernel.phases[0].function = [](void* const*, void*, void*, int64_t) {
+    ADD_FAILURE() << "the weight preprocessing ran";
   };
   plan.steps[0].kernel.phases[0].function = nullptr;  // not loaded
   const Result<Executable> executable = Executable::Make(std::move(plan));
@@ -125,10 +126,10 @@ TEST(ExecutablePlan, ARejectedOneIsMadeAndRunsNothing) {
   EXPECT_EQ(executable->ProfileRun(inputs, outputs).error().message, "no such machine");
 }
 
-TEST(Prologue, RunsOnceAndDropsWhatItPacked) {
+TEST(WeightPreprocessing, RunsOnceAndDropsWhatItPacked) {
   ExecutablePlan plan = GoodPlan();
   const auto code = std::make_shared<int>();
-  plan.prologue[0].kernel.code = code;
+  plan.preprocessing[0].kernel.code = code;
   const std::weak_ptr<const void> original = plan.constants[0].data;
   const Result<Executable> executable = Executable::Make(std::move(plan));
   ASSERT_TRUE(executable.has_value()) << executable.error().Format();
@@ -140,7 +141,7 @@ TEST(Prologue, RunsOnceAndDropsWhatItPacked) {
 }
 
 // Constants are stored in the order in which a run reads them, whatever the order of packing.
-TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
+TEST(WeightPreprocessing, PacksIntoOneBlockInTheOrderOfUse) {
   const auto note_address = [](void* const* args, void*, void*, int64_t) {
     std::memcpy(args[1], &args[0], sizeof(args[0]));
   };
@@ -150,8 +151,8 @@ TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
       .constants = {VectorConstant("c", Ramp(0, 1)),
                     {.name = "later", .bytes = kBytes},
                     {.name = "sooner", .bytes = kBytes - 4}},
-      .prologue = {{"pack", ReverseKernel(), {ValueRef::Constant(0), ValueRef::Constant(1)}},
-                   {"pack", note, {ValueRef::Constant(0), ValueRef::Constant(2)}}},
+      .preprocessing = {{"pack", ReverseKernel(), {ValueRef::Constant(0), ValueRef::Constant(1)}},
+                        {"pack", note, {ValueRef::Constant(0), ValueRef::Constant(2)}}},
       .steps = {{"a", note, {ValueRef::Constant(2), ValueRef::Output(0)}},
                 {"b", note, {ValueRef::Constant(1), ValueRef::Output(1)}},
                 {"a", note, {ValueRef::Constant(2), ValueRef::Output(0)}}}};
@@ -171,12 +172,12 @@ TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
 
 // A bundle may contain constants whose sizes add up to more than 64 bits. The overflowed sum must
 // not appear small.
-TEST(Prologue, ConstantsWhoseSumOverflowsAreRejected) {
+TEST(WeightPreprocessing, ConstantsWhoseSumOverflowsAreRejected) {
   ExecutablePlan plan = GoodPlan();
   for (int i = 0; i < 256; ++i) {
     const auto number = static_cast<int32_t>(plan.constants.size());
     plan.constants.push_back({.name = "huge", .bytes = int64_t{1} << 56});
-    plan.prologue[0].arguments.push_back(ValueRef::Constant(number));
+    plan.preprocessing[0].arguments.push_back(ValueRef::Constant(number));
     plan.steps[0].arguments.push_back(ValueRef::Constant(number));
   }
   const Result<Executable> executable = Executable::Make(std::move(plan));
@@ -184,7 +185,7 @@ TEST(Prologue, ConstantsWhoseSumOverflowsAreRejected) {
   EXPECT_EQ(executable.error().code, ErrorCode::kResourceLimit);
 }
 
-TEST(Prologue, KeepsAConstantThatStepsUseToo) {
+TEST(WeightPreprocessing, KeepsAConstantThatStepsUseToo) {
   ExecutablePlan plan = GoodPlan();
   plan.steps.push_back(
       {"add", AddKernel(), {ValueRef::Arena(0), ValueRef::Constant(0), ValueRef::Output(0)}});
@@ -195,14 +196,15 @@ TEST(Prologue, KeepsAConstantThatStepsUseToo) {
 }
 
 // c -> packed (retained) -> temporary (dropped) -> copied into a third (retained)
-TEST(Prologue, StepsMayFollowEachOther) {
+TEST(WeightPreprocessing, StepsMayFollowEachOther) {
   ExecutablePlan plan = GoodPlan();
   plan.constants.push_back({.name = "temporary", .bytes = kBytes});
   plan.constants.push_back({.name = "copy", .bytes = kBytes});
-  plan.prologue.push_back({"double",
-                           AddKernel(),
-                           {ValueRef::Constant(1), ValueRef::Constant(1), ValueRef::Constant(2)}});
-  plan.prologue.push_back(
+  plan.preprocessing.push_back(
+      {"double",
+       AddKernel(),
+       {ValueRef::Constant(1), ValueRef::Constant(1), ValueRef::Constant(2)}});
+  plan.preprocessing.push_back(
       MakeCopyStep("copy", ValueRef::Constant(2), ValueRef::Constant(3), kBytes));
   plan.steps[0].arguments[0] = ValueRef::Constant(3);
   const Result<Executable> executable = Executable::Make(std::move(plan));
@@ -211,7 +213,7 @@ TEST(Prologue, StepsMayFollowEachOther) {
   EXPECT_EQ(RunOnce(*executable, Ramp(0, 0)), Ramp(3 * (kLength - 1), -3));
 }
 
-TEST(Prologue, UnusedConstantsAreDropped) {
+TEST(WeightPreprocessing, UnusedConstantsAreDropped) {
   ExecutablePlan plan = GoodPlan();
   plan.constants.push_back(VectorConstant("unused", Ramp(0, 0)));
   const std::weak_ptr<const void> unused = plan.constants[2].data;

@@ -77,12 +77,12 @@ TEST(Executable, RunsTogetherAreRuns) {
     for (int i = 0; i < 5; ++i) x.push_back(Ramp(static_cast<float>(i), 2));
     std::vector<std::array<const void*, 1>> in(5);
     std::vector<std::array<void*, 1>> out(5);
-    std::vector<JoinedRun> runs;
+    std::vector<BatchedRun> runs;
     for (size_t i = 0; i < 5; ++i)
       runs.push_back({&executable, {in[i] = {x[i].data()}, out[i] = {y[i].data()}}});
     for (int round = 0; round < 20; ++round) {
       y.assign(5, Vector());
-      ASSERT_TRUE(Executable::RunTogether(runs).has_value());
+      ASSERT_TRUE(Executable::RunBatch(runs).has_value());
       for (size_t i = 0; i < 5; ++i) ASSERT_EQ(y[i], SampleResult(x[i]));
     }
     EXPECT_EQ(executable.Memory().contexts, 5);
@@ -108,13 +108,13 @@ TEST(Executable, RunsTogetherGoStepByStep) {
   };
   const Executable executable = make({NoteStep<1>(), NoteStep<2>()});
   const Executable other = make({NoteStep<3>(), NoteStep<4>()});
-  ASSERT_TRUE(other.GoesWith(executable));
+  ASSERT_TRUE(other.CanBatchWith(executable));
   StepsThatRan().clear();
-  const JoinedRun runs[] = {{&executable, {}}, {&executable, {}}, {&other, {}}};
-  ASSERT_TRUE(Executable::RunTogether(runs).has_value());
+  const BatchedRun runs[] = {{&executable, {}}, {&executable, {}}, {&other, {}}};
+  ASSERT_TRUE(Executable::RunBatch(runs).has_value());
   EXPECT_EQ(StepsThatRan(), (std::vector{1, 1, 3, 2, 2, 4}));
-  EXPECT_FALSE(make({NoteStep<1>()}).GoesWith(executable));
-  EXPECT_FALSE(Make({.steps = {NoteStep<1>(), NoteStep<2>()}}).GoesWith(executable));
+  EXPECT_FALSE(make({NoteStep<1>()}).CanBatchWith(executable));
+  EXPECT_FALSE(Make({.steps = {NoteStep<1>(), NoteStep<2>()}}).CanBatchWith(executable));
 }
 
 TEST(Executable, OfRunsTogetherNoneRunsWhereOneCannot) {
@@ -124,13 +124,13 @@ TEST(Executable, OfRunsTogetherNoneRunsWhereOneCannot) {
   const std::array<const void*, 1> in{x.data()};
   const std::array<void*, 1> out{y.data()};
   const std::array<void*, 1> nothing{nullptr};
-  const JoinedRun runs[] = {{&executable, {in, out}}, {&executable, {in, nothing}}};
-  const Status status = Executable::RunTogether(runs);
+  const BatchedRun runs[] = {{&executable, {in, out}}, {&executable, {in, nothing}}};
+  const Status status = Executable::RunBatch(runs);
   ASSERT_FALSE(status.has_value());
   EXPECT_THAT(status.error().message, HasSubstr("output 'y' is null"));
   EXPECT_EQ(y, Vector());
-  int place = 0;
-  const Status there = Executable::RunTogether({runs, 1}, {.stream = &place});
+  int dummy = 0;
+  const Status there = Executable::RunBatch({runs, 1}, {.stream = &dummy});
   ASSERT_FALSE(there.has_value());
   EXPECT_THAT(there.error().message, HasSubstr("the model runs on the host"));
 }

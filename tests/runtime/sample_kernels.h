@@ -56,9 +56,9 @@ inline void ScratchTask(void* const* args, void*, void* scratch, int64_t task) {
   constexpr int64_t kWords = 64;
   for (int64_t i = 0; i < kWords; ++i) own[i] = task;
   std::this_thread::yield();
-  bool kept = true;
-  for (int64_t i = 0; i < kWords; ++i) kept = kept && own[i] == task;
-  Floats(args[0])[task] = kept ? 1 : 0;
+  bool intact = true;
+  for (int64_t i = 0; i < kWords; ++i) intact = intact && own[i] == task;
+  Floats(args[0])[task] = intact ? 1 : 0;
 }
 
 /// Sets out[task] to 1 in the first wave. In a later wave it is 1 + the mean of the kTasks results

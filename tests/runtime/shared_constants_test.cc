@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "runtime/prologue.h"
+#include "runtime/preprocess_weights.h"
 #include "tests/runtime/sample_kernels.h"
 
 namespace tunec {
@@ -43,7 +43,8 @@ Constant Filled(std::string name, uint8_t value, int64_t alignment = 4) {
 }
 Constant Empty(std::string name) { return {.name = std::move(name), .bytes = kLarge}; }
 
-Step Prologue(std::string identity, std::vector<ValueRef> arguments, Kernel kernel = CopyKernel()) {
+Step PreprocessingStep(std::string identity, std::vector<ValueRef> arguments,
+                       Kernel kernel = CopyKernel()) {
   return {.name = "pack",
           .kernel = std::move(kernel),
           .arguments = std::move(arguments),
@@ -63,7 +64,7 @@ constexpr ValueRef C(int32_t index) { return {ValueRef::Kind::kConstant, index, 
 ExecutablePlan PackPlan(const std::shared_ptr<SharedConstants>& shared, uint8_t weight,
                         std::string identity = "copy") {
   return {.constants = {Filled("w", weight), Empty("w.packed")},
-          .prologue = {Prologue(std::move(identity), {C(0), C(1)})},
+          .preprocessing = {PreprocessingStep(std::move(identity), {C(0), C(1)})},
           .steps = {Uses({1})},
           .shared = shared};
 }
@@ -72,7 +73,8 @@ ExecutablePlan PackPlan(const std::shared_ptr<SharedConstants>& shared, uint8_t 
 ExecutablePlan ChainPlan(const std::shared_ptr<SharedConstants>& shared,
                          std::vector<int32_t> used) {
   return {.constants = {Filled("w", 7), Empty("first"), Empty("second")},
-          .prologue = {Prologue("one", {C(0), C(1)}), Prologue("two", {C(1), C(2)})},
+          .preprocessing = {PreprocessingStep("one", {C(0), C(1)}),
+                            PreprocessingStep("two", {C(1), C(2)})},
           .steps = {Uses(std::move(used))},
           .shared = shared};
 }
@@ -80,7 +82,7 @@ ExecutablePlan ChainPlan(const std::shared_ptr<SharedConstants>& shared,
 /// Returns a plan that makes a copy and the complement of w. Its run steps read `used`.
 ExecutablePlan PairPlan(const std::shared_ptr<SharedConstants>& shared, std::vector<int32_t> used) {
   return {.constants = {Filled("w", 0x0f), Empty("a"), Empty("b")},
-          .prologue = {Prologue("pair", {C(0), C(1), C(2)}, PairKernel())},
+          .preprocessing = {PreprocessingStep("pair", {C(0), C(1), C(2)}, PairKernel())},
           .steps = {Uses(std::move(used))},
           .shared = shared};
 }
@@ -94,7 +96,7 @@ class SharedConstantsTest : public ::testing::Test {
   void SetUp() override { made = 0; }
   ExecutablePlan Ready(ExecutablePlan plan) {
     EXPECT_TRUE(Verify(plan).has_value());
-    const Status ran = RunPrologue(plan, pool_);
+    const Status ran = PreprocessWeights(plan, pool_);
     EXPECT_TRUE(ran.has_value()) << ran.error().Format();
     return plan;
   }
@@ -154,7 +156,7 @@ TEST_F(SharedConstantsTest, AStepWithoutIdentityIsRunByEach) {
 // no result is shared.
 TEST_F(SharedConstantsTest, WhatAStepWithoutIdentityNamesIsNotShared) {
   ExecutablePlan plan = ChainPlan(shared_, {1, 2});
-  plan.prologue[1].identity.clear();
+  plan.preprocessing[1].identity.clear();
   const ExecutablePlan one = Ready(plan);
   const ExecutablePlan other = Ready(plan);
   EXPECT_NE(one.constants[1].data, other.constants[1].data);
@@ -179,19 +181,20 @@ TEST_F(SharedConstantsTest, GoWithTheLastWhoHasThem) {
 TEST_F(SharedConstantsTest, PagesGoBeforeTheirBlock) {
   ExecutablePlan both{
       .constants = {Filled("v", 3), Empty("v.packed"), Filled("w", 5), Empty("w.packed")},
-      .prologue = {Prologue("copy", {C(0), C(1)}), Prologue("copy", {C(2), C(3)})},
+      .preprocessing = {PreprocessingStep("copy", {C(0), C(1)}),
+                        PreprocessingStep("copy", {C(2), C(3)})},
       .steps = {Uses({1, 3})},
       .shared = shared_};
   std::optional<ExecutablePlan> first = Ready(std::move(both));
   const ExecutablePlan second = Ready(PackPlan(shared_, 5));
   EXPECT_EQ(made.load(), 2);
-  const auto* const gone = static_cast<const uint8_t*>(first->constants[1].data.get());
+  const auto* const first_data = static_cast<const uint8_t*>(first->constants[1].data.get());
   ASSERT_EQ(second.constants[1].data, first->constants[3].data);
-  ASSERT_EQ(gone + kLarge, second.constants[1].data.get()) << "one block";
-  EXPECT_EQ(gone[kLarge / 2], 3);
+  ASSERT_EQ(first_data + kLarge, second.constants[1].data.get()) << "one block";
+  EXPECT_EQ(first_data[kLarge / 2], 3);
   first.reset();
   EXPECT_EQ(shared_->Bytes(), kLarge);
-  EXPECT_EQ(gone[kLarge / 2], 0);
+  EXPECT_EQ(first_data[kLarge / 2], 0);
   EXPECT_EQ(LastByte(second.constants[1]), 5);
 }
 
@@ -300,10 +303,10 @@ TEST_F(SharedConstantsTest, ExecutablesOfBothRunAlike) {
         .inputs = {VectorSpec("x")},
         .outputs = {VectorSpec("y")},
         .constants = {VectorConstant("c", Ramp(10, 1)), {.name = "packed", .bytes = kBytes}},
-        .prologue = {{.name = "pack",
-                      .kernel = ReverseKernel(),
-                      .arguments = {C(0), C(1)},
-                      .identity = "reverse"}},
+        .preprocessing = {{.name = "pack",
+                           .kernel = ReverseKernel(),
+                           .arguments = {C(0), C(1)},
+                           .identity = "reverse"}},
         .steps = {{"add", AddKernel(), {ValueRef::Input(0), C(1), ValueRef::Output(0)}}},
         .threads = 2,
         .shared = shared_};

@@ -22,7 +22,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 
 constexpr int64_t kRowElements = 4;
-constexpr BufferPlace kThere = BufferPlace::kDevice;
+constexpr BufferLocation kThere = BufferLocation::kDevice;
 constexpr std::array kOneThere = {kThere};
 constexpr std::array kTwoThere = {kThere, kThere};
 constexpr RunOptions kAllThere = {.inputs = kOneThere, .outputs = kTwoThere};
@@ -59,7 +59,7 @@ class Copies : public SizedExecutable {
   }
   std::optional<int> DeviceNumber() const override { return device_->Number(); }
   std::string Report() const override { return "{}"; }
-  size_t variants() const { return Kept().size(); }
+  size_t variants() const { return CachedVariants().size(); }
 
  protected:
   Result<VariantPtr> VariantFor(const Sizes& sizes) const override {

@@ -106,14 +106,14 @@ TEST(ThreadPool, SleepingCallerIsWoken) {
 // One phase of the test below. Every task checks that all tasks of the phase before are done.
 struct CheckedPhase {
   const std::atomic<int64_t>* done_before;
-  int64_t wanted_before;
+  int64_t expected_before;
   std::atomic<int64_t> done = 0;
   std::atomic<int64_t> wrong = 0;
 
   static void Run(void* context, int64_t begin, int64_t end, int) {
     auto& self = *static_cast<CheckedPhase*>(context);
     for (int64_t task = begin; task < end; ++task) {
-      if (self.done_before->load(std::memory_order_relaxed) != self.wanted_before)
+      if (self.done_before->load(std::memory_order_relaxed) != self.expected_before)
         self.wrong.fetch_add(1);
       self.done.fetch_add(1, std::memory_order_relaxed);
     }
@@ -130,7 +130,7 @@ TEST(ThreadPool, PhasesRunOneAfterTheOther) {
       std::vector<ParallelPhase> phases;
       for (size_t i = 0; i < counts.size(); ++i) {
         checked[i].done_before = i == 0 ? &none : &checked[i - 1].done;
-        checked[i].wanted_before = i == 0 ? 0 : counts[i - 1];
+        checked[i].expected_before = i == 0 ? 0 : counts[i - 1];
         phases.push_back({CheckedPhase::Run, &checked[i], counts[i]});
       }
       pool.RunPhases(phases);

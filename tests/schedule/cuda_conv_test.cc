@@ -185,7 +185,7 @@ TEST(CudaConvSketch, RoundsFloat32WhereTheContractAllowsIt) {
   tf32.tf32_operands = true;
   EXPECT_THAT(AnalyticText(compute, tf32), HasSubstr("mma.m16n8k8.tf32"));
   RoundingFreedom bf16 = ReductionOrder::kAny;
-  bf16.least_terms = 1;
+  bf16.min_bf16_parts = 1;
   const std::string rounded = AnalyticText(compute, bf16);
   EXPECT_THAT(rounded, HasSubstr("precision acc bf16 1\n"));
   EXPECT_THAT(rounded, HasSubstr("pack W.bf16 "));

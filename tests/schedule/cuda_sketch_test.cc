@@ -391,11 +391,11 @@ TEST(CudaTile, MakesSumsInParts) {
   const DevicePhase phase = TilePhase(compute, ReductionOrder::kAny);
   std::vector<int64_t> values;
   for (const Knob& knob : phase.knobs) values.push_back(knob.choices[0]);
-  const std::map<std::string, int64_t> wanted = {{"column_threads", 8}, {"column_elements", 4},
-                                                 {"row_threads", 4},    {"row_elements", 4},
-                                                 {"piece", 8},          {"parts", 4}};
+  const std::map<std::string, int64_t> expected = {{"column_threads", 8}, {"column_elements", 4},
+                                                   {"row_threads", 4},    {"row_elements", 4},
+                                                   {"piece", 8},          {"parts", 4}};
   for (size_t k = 0; k < values.size(); ++k)
-    if (const auto found = wanted.find(phase.knobs[k].name); found != wanted.end())
+    if (const auto found = expected.find(phase.knobs[k].name); found != expected.end())
       values[k] = found->second;
   Schedule schedule{.lowering = "direct"};
   phase.write(values, schedule);

@@ -384,7 +384,7 @@ TEST(CudaTensorSketch, RoundsFloat32WhereTheContractAllowsIt) {
   tf32.tf32_operands = true;
   EXPECT_THAT(AnalyticText(product, tf32), HasSubstr("mma.m16n8k8.tf32"));
   RoundingFreedom bf16 = ReductionOrder::kAny;
-  bf16.least_terms = 1;
+  bf16.min_bf16_parts = 1;
   const std::string rounded = AnalyticText(product, bf16);
   EXPECT_THAT(rounded, HasSubstr("precision acc bf16 1\n"));
   EXPECT_THAT(rounded, HasSubstr("copy A.bf16 acc"));
@@ -396,7 +396,7 @@ TEST(CudaTensorSketch, RoundsFloat32WhereTheContractAllowsIt) {
   EXPECT_THAT(three, HasSubstr("stage acc.part fragment acc.part.ko 2 0 1\n"));
   EXPECT_THAT(three, HasSubstr("stage acc register acc.part.j.0\n"));
   RoundingFreedom two = ReductionOrder::kAny;
-  two.least_terms = 2;
+  two.min_bf16_parts = 2;
   EXPECT_THAT(AnalyticText(long_product, two), HasSubstr("precision acc.part bf16 2\n"));
   EXPECT_EQ(SketchesUnder(product, ReductionOrder::kAsWritten)[0].name, "cuda_tile");
 }

@@ -184,9 +184,9 @@ TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
 // Three bf16 splits take six products, two take three. This is worthwhile if the instruction is
 // fast enough.
 TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
-  const auto first = [](int terms, double gain, int64_t length = 256) {
+  const auto first = [](int bf16_parts, double gain, int64_t length = 256) {
     RoundingFreedom rounding = ReductionOrder::kAny;
-    rounding.least_terms = terms;
+    rounding.min_bf16_parts = bf16_parts;
     const Sketch sketch =
         SketchesUnder(DotProduct({256, 1024, length}), rounding, EmulatedAmx(), gain)[0];
     return Print(sketch.Fill(sketch.InitialDecisions()));
@@ -257,9 +257,9 @@ TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
   const std::string text = DotProduct({150, 40, 90});
   const ScheduleChecker checker(MustParse(text));
   std::mt19937 random(6);
-  for (const int terms : {2, 3}) {
+  for (const int bf16_parts : {2, 3}) {
     RoundingFreedom rounding = ReductionOrder::kAny;
-    rounding.least_terms = terms;
+    rounding.min_bf16_parts = bf16_parts;
     const auto sketches = SketchesUnder(text, rounding, EmulatedAmx());
     const Sketch& sketch = FirstOf(sketches, "/amx");
     for (int i = 0; i < 6; ++i) {
@@ -304,16 +304,16 @@ TEST_P(DotSketchOn, MatricesAgreeWithTheInterpreter) {
 TEST_P(DotSketchOn, MatricesOfTermsAgreeWithTheInterpreter) {
   const ScheduleChecker checker(MustParse(GetParam().text));
   std::mt19937 random(13);
-  for (const int terms : {2, 3}) {
+  for (const int bf16_parts : {2, 3}) {
     RoundingFreedom rounding = ReductionOrder::kAny;
-    rounding.least_terms = terms;
+    rounding.min_bf16_parts = bf16_parts;
     int found = 0;
     for (const Sketch& sketch : SketchesUnder(GetParam().text, rounding, EmulatedAmx())) {
       if (!sketch.name.ends_with("/amx")) continue;
       ++found;
       ExpectRight(GetParam().text, checker, sketch, 1, random, rounding);
     }
-    EXPECT_EQ(found > 0, GetParam().IsOfferedInTerms()) << terms;
+    EXPECT_EQ(found > 0, GetParam().IsOfferedWhenSplit()) << bf16_parts;
   }
 }
 

@@ -42,16 +42,16 @@ std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed) {
 
 namespace {
 
-std::string Compare(const std::vector<Array>& wanted, const std::vector<Array>& found) {
-  if (wanted.size() != found.size()) return "another number of outputs";
-  for (size_t o = 0; o < wanted.size(); ++o) {
+std::string Compare(const std::vector<Array>& expected, const std::vector<Array>& found) {
+  if (expected.size() != found.size()) return "another number of outputs";
+  for (size_t o = 0; o < expected.size(); ++o) {
     double largest = 1;
-    for (int64_t i = 0; i < wanted[o].size(); ++i) {
-      const double magnitude = std::abs(wanted[o].GetDouble(i));
+    for (int64_t i = 0; i < expected[o].size(); ++i) {
+      const double magnitude = std::abs(expected[o].GetDouble(i));
       if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
     }
-    for (int64_t i = 0; i < wanted[o].size(); ++i) {
-      const double a = wanted[o].GetDouble(i);
+    for (int64_t i = 0; i < expected[o].size(); ++i) {
+      const double a = expected[o].GetDouble(i);
       const double b = found[o].GetDouble(i);
       const bool same = a == b || (std::isnan(a) && std::isnan(b));
       if (!same && !(std::abs(a - b) <= 1e-5 * largest)) {
@@ -159,9 +159,9 @@ LoopNest TasksBackwards(const LoopNest& nest) {
 
 ScheduleChecker::ScheduleChecker(Compute compute)
     : compute_(std::move(compute)), arguments_(RandomArguments(compute_, 1)) {
-  Result<std::vector<Array>> wanted = Interpret(compute_, arguments_, Precision::kNative);
-  TUNEC_CHECK(wanted.has_value(), "the compute fails: {}", wanted.error().message);
-  wanted_ = std::move(*wanted);
+  Result<std::vector<Array>> expected = Interpret(compute_, arguments_, Precision::kNative);
+  TUNEC_CHECK(expected.has_value(), "the compute fails: {}", expected.error().message);
+  expected_ = std::move(*expected);
 }
 
 const Array* ScheduleChecker::ArgumentNamed(const std::string& name) const {
@@ -209,7 +209,7 @@ std::string ScheduleChecker::Disagreement(const KernelLoops& kernel, Tasks tasks
   for (const LoopNest& nest : nests) {
     const auto found = Interpret(nest, *given, Precision::kNative);
     if (!found) return "the nest fails: " + found.error().message;
-    if (std::string difference = Compare(wanted_, *found); !difference.empty()) return difference;
+    if (std::string difference = Compare(expected_, *found); !difference.empty()) return difference;
   }
   return {};
 }
@@ -218,7 +218,7 @@ std::string ScheduleChecker::Disagreement(const KernelLoops& kernel, const Runne
   const auto given = NestArguments(kernel);
   if (!given) return "a prepack fails: " + given.error().message;
   const auto found = run(kernel.nest, *given);
-  return found ? Compare(wanted_, *found) : "it fails: " + found.error().message;
+  return found ? Compare(expected_, *found) : "it fails: " + found.error().message;
 }
 
 std::string ScheduleChecker::Outcome(const Schedule& schedule, const RoundingFreedom& rounding,
@@ -234,7 +234,7 @@ std::string Outcome(std::string_view compute, std::string_view steps,
 
 RoundingFreedom AnyRounding() {
   RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.least_terms = 1;
+  rounding.min_bf16_parts = 1;
   rounding.tf32_operands = true;
   rounding.allowed_error = 1;
   return rounding;

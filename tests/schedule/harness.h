@@ -52,7 +52,7 @@ class ScheduleChecker {
 
   Compute compute_;
   std::vector<Array> arguments_;
-  std::vector<Array> wanted_;
+  std::vector<Array> expected_;
 };
 
 /// Returns the nest with the iterations of all parallel loops, and the parts of all phases,

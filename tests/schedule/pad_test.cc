@@ -37,12 +37,12 @@ TEST(Pad, LeavesInfinitiesNaNAndSignsOfZero) {
   right.SetDouble(3, std::numeric_limits<double>::quiet_NaN());
   right.SetDouble(right.size() - columns + 5, kInfinity);  // in the last row
   for (int64_t k = 0; k < left.shape()[1]; ++k) left.SetDouble(2 * left.shape()[1] + k, -0.0);
-  const auto wanted = Interpret(compute, arguments, Precision::kNative);
+  const auto expected = Interpret(compute, arguments, Precision::kNative);
   const auto kernel = LoopsOf(compute, MustParseSteps(kPaddedTiles), ReductionOrder::kAsWritten);
-  ASSERT_TRUE(wanted && kernel);
+  ASSERT_TRUE(expected && kernel);
   const auto found = Interpret(kernel->nest, arguments, Precision::kNative);
   ASSERT_TRUE(found) << found.error().message;
-  EXPECT_TRUE(HaveSameBits(wanted->front(), found->front()));
+  EXPECT_TRUE(HaveSameBits(expected->front(), found->front()));
 }
 
 // The message names the first condition that `pad` would remove.
@@ -101,11 +101,12 @@ TEST(Pad, FillsCopiesOfWindows) {
 // The step `precision` writes the planes of an operand. A plane is 0 where its source is 0, so the
 // padded sum needs no conditions.
 TEST(Pad, GrowsThePlanesOfTerms) {
-  for (const int terms : {2, 3}) {
+  for (const int bf16_parts : {2, 3}) {
     const std::string steps = fmt::format(
-        "precision C bf16 {}\ncache_write C\npad C i 8 j 8 k 16\nsplit C.i 8\nsplit C.k 16", terms);
+        "precision C bf16 {}\ncache_write C\npad C i 8 j 8 k 16\nsplit C.i 8\nsplit C.k 16",
+        bf16_parts);
     RoundingFreedom rounding = ReductionOrder::kAny;
-    rounding.least_terms = terms;
+    rounding.min_bf16_parts = bf16_parts;
     EXPECT_EQ(Outcome(kBareProduct, steps, rounding), "");
     const auto kernel = LoopsOf(MustParse(kBareProduct), MustParseSteps(steps), rounding);
     ASSERT_TRUE(kernel) << kernel.error().message;

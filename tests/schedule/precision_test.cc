@@ -96,19 +96,20 @@ double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
 }
 
 // The products that `precision` makes, as pairs of planes such as "h m".
-class ProductsOfTerms {
+class PartProducts {
  public:
-  ProductsOfTerms(int terms, Finite finite) {
-    const Compute split = *Apply(MustParse(ProductOf(finite)), PrecisionStep{"C", terms});
+  PartProducts(int bf16_parts, Finite finite) {
+    const Compute split = *Apply(MustParse(ProductOf(finite)), PrecisionStep{"C", bf16_parts});
     const Statement& sum = split.statements[*split.FindStatement("C")];
-    const VarId term = IteratorVar(2);
-    for (int64_t p = 0; p < sum.iterators[term].extent; ++p) {
+    const VarId part_product = IteratorVar(2);
+    for (int64_t p = 0; p < sum.iterators[part_product].extent; ++p) {
       std::string product;
       for (const size_t operand : {0, 1}) {
         const bool is_finite = operand == 0 ? finite.left : finite.right;
         const std::vector<int64_t> at = {0, 0, p, 0};
-        product += NamesOf(
-            terms, is_finite)[static_cast<size_t>(Evaluate(sum.reads[operand].index[0], at, {}))];
+        product +=
+            NamesOf(bf16_parts,
+                    is_finite)[static_cast<size_t>(Evaluate(sum.reads[operand].index[0], at, {}))];
         product += operand == 0 ? " " : "";
       }
       products.push_back(std::move(product));
@@ -125,9 +126,9 @@ class ProductsOfTerms {
   std::vector<int64_t> spans;   // ranges of the indices that select planes
 
  private:
-  static std::vector<std::string> NamesOf(int terms, bool is_finite) {
+  static std::vector<std::string> NamesOf(int bf16_parts, bool is_finite) {
     std::vector<std::string> names = {"h", "m", "l"};
-    names.resize(static_cast<size_t>(terms));
+    names.resize(static_cast<size_t>(bf16_parts));
     if (is_finite) return names;
     names[0] = "h0";
     names.emplace_back("h");
@@ -136,23 +137,23 @@ class ProductsOfTerms {
 };
 
 // Returns the expected pairs of planes. A finite operand does not have the plane h0.
-std::set<std::string> WantedProducts(int terms, Finite finite) {
+std::set<std::string> ExpectedProducts(int bf16_parts, Finite finite) {
   const std::string left = finite.left ? "h" : "h0", right = finite.right ? "h" : "h0";
-  std::set<std::string> wanted = {"h h", left + " m", "m " + right};
-  if (terms == 3) wanted.insert({left + " l", "l " + right, "m m"});
-  return wanted;
+  std::set<std::string> expected = {"h h", left + " m", "m " + right};
+  if (bf16_parts == 3) expected.insert({left + " l", "l " + right, "m m"});
+  return expected;
 }
 
 TEST(Precision, ProductsAreThoseOfTheTermsTheGreatestLast) {
-  for (const int terms : {2, 3}) {
+  for (const int bf16_parts : {2, 3}) {
     for (const Finite finite : kFinites) {
-      const ProductsOfTerms found(terms, finite);
+      const PartProducts found(bf16_parts, finite);
       const std::set<std::string> all(found.products.begin(), found.products.end());
-      EXPECT_EQ(all, WantedProducts(terms, finite)) << ProductOf(finite);
+      EXPECT_EQ(all, ExpectedProducts(bf16_parts, finite)) << ProductOf(finite);
       EXPECT_EQ(all.size(), found.products.size());
       EXPECT_EQ(found.products.back(), "h h");
-      EXPECT_EQ(found.counts[0], terms + (finite.left ? 0 : 1));
-      EXPECT_EQ(found.counts[1], terms + (finite.right ? 0 : 1));
+      EXPECT_EQ(found.counts[0], bf16_parts + (finite.left ? 0 : 1));
+      EXPECT_EQ(found.counts[1], bf16_parts + (finite.right ? 0 : 1));
       EXPECT_EQ(found.spans, found.counts) << "storage of copies is larger than the planes";
     }
   }
@@ -161,7 +162,7 @@ TEST(Precision, ProductsAreThoseOfTheTermsTheGreatestLast) {
 // Each product shares a plane with the previous one, so it reuses the registers of an operand.
 TEST(Precision, NeighboursShareAPlaneWhereAnOperandIsFinite) {
   for (const Finite finite : {Finite{false, true}, Finite{true, false}, Finite{true, true}}) {
-    const std::vector<std::string> products = ProductsOfTerms(3, finite).products;
+    const std::vector<std::string> products = PartProducts(3, finite).products;
     for (size_t p = 1; p < products.size(); ++p) {
       const auto left = [](const std::string& text) { return text.substr(0, text.find(' ')); };
       const auto right = [](const std::string& text) { return text.substr(text.find(' ')); };
@@ -222,8 +223,8 @@ TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
     for (const Finite finite : {Finite{}, Finite{.left = true}}) {
       const Array result = RunWith("precision C bf16 3", arguments, finite);
       for (size_t i = 0; i < kRows; ++i) {
-        const float wanted = arguments[0].As<float>()[i * kInner];
-        EXPECT_EQ(result.GetDouble(i * kColumns), wanted);
+        const float expected = arguments[0].As<float>()[i * kInner];
+        EXPECT_EQ(result.GetDouble(i * kColumns), expected);
       }
     }
   }
@@ -238,25 +239,25 @@ TEST(Precision, InfinitiesAndNansAreWhatTheyWere) {
   // Each number meets zero, itself, an exact bfloat16, a number with several splits, and a
   // denormal.
   const float special[] = {kInf, -kInf, kNan, 0.F, -0.F, 1.F, -2.F, 0.1F, -0.3F, kHuge, kDenormal};
-  for (const int terms : {1, 2, 3}) {
-    const std::string steps = "precision C bf16 " + std::to_string(terms);
+  for (const int bf16_parts : {1, 2, 3}) {
+    const std::string steps = "precision C bf16 " + std::to_string(bf16_parts);
     for (const float x : special) {
       for (const float y : special) {
         // The largest float has more bits than two splits hold, and rounds to infinity as in tf32.
-        if (terms == 2 && (std::abs(x) == kHuge || std::abs(y) == kHuge)) continue;
+        if (bf16_parts == 2 && (std::abs(x) == kHuge || std::abs(y) == kHuge)) continue;
         // A product beyond the range of float32 may overflow in its splits, in either direction.
         if (std::abs(x) == kHuge && std::abs(y) == kHuge) continue;
         std::vector<Array> arguments = Normal(5);
         arguments[0].MutableAs<float>()[kInner + 3] = x;
         arguments[1].MutableAs<float>()[3 * kColumns + 2] = y;
-        const Array wanted = RunWith("", arguments);
+        const Array expected = RunWith("", arguments);
         for (const Finite finite : kFinites) {
           if ((finite.left && !std::isfinite(x)) || (finite.right && !std::isfinite(y))) continue;
           const Array found = RunWith(steps, arguments, finite);
-          for (int64_t i = 0; i < wanted.size(); ++i) {
-            EXPECT_TRUE(SameKind(found.GetDouble(i), wanted.GetDouble(i)))
-                << terms << " terms, " << x << " and " << y << ": element " << i << " is "
-                << found.GetDouble(i) << " instead of " << wanted.GetDouble(i);
+          for (int64_t i = 0; i < expected.size(); ++i) {
+            EXPECT_TRUE(SameKind(found.GetDouble(i), expected.GetDouble(i)))
+                << bf16_parts << " terms, " << x << " and " << y << ": element " << i << " is "
+                << found.GetDouble(i) << " instead of " << expected.GetDouble(i);
           }
         }
       }
@@ -282,29 +283,29 @@ TEST(Precision, HugeAndTinyNumbersKeepTheirBits) {
 TEST(Precision, WhatDenormalsLoseIsSmall) {
   std::vector<Array> arguments = Normal(11);
   for (float& a : arguments[0].MutableAs<float>()) a *= 0x1p-130F;
-  const Array wanted = RunWith("", arguments);
+  const Array expected = RunWith("", arguments);
   double others = 0;
   for (const float b : arguments[1].As<float>()) others = std::max(others, double{std::abs(b)});
   for (const Finite finite : kFinites) {
     const Array found = RunWith("precision C bf16 3", arguments, finite);
-    for (int64_t i = 0; i < wanted.size(); ++i) {
-      EXPECT_LE(std::abs(found.GetDouble(i) - wanted.GetDouble(i)), kInner * others * 0x1p-126);
+    for (int64_t i = 0; i < expected.size(); ++i) {
+      EXPECT_LE(std::abs(found.GetDouble(i) - expected.GetDouble(i)), kInner * others * 0x1p-126);
     }
   }
 }
 
 TEST(Precision, TheContractSaysHowManyTerms) {
-  const auto outcome = [](int terms, const RoundingFreedom& rounding) {
-    return Outcome(kProduct, "precision C bf16 " + std::to_string(terms), rounding);
+  const auto outcome = [](int bf16_parts, const RoundingFreedom& rounding) {
+    return Outcome(kProduct, "precision C bf16 " + std::to_string(bf16_parts), rounding);
   };
   RoundingFreedom rounding = ReductionOrder::kAny;
   for (const int least : {1, 2, 3}) {
-    rounding.least_terms = least;
-    for (const int terms : {1, 2, 3}) {
-      if (terms >= least) {
-        EXPECT_EQ(outcome(terms, rounding), "");
+    rounding.min_bf16_parts = least;
+    for (const int bf16_parts : {1, 2, 3}) {
+      if (bf16_parts >= least) {
+        EXPECT_EQ(outcome(bf16_parts, rounding), "");
       } else {
-        EXPECT_THAT(outcome(terms, rounding), testing::HasSubstr("by the accuracy contract"));
+        EXPECT_THAT(outcome(bf16_parts, rounding), testing::HasSubstr("by the accuracy contract"));
       }
     }
   }

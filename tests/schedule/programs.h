@@ -65,7 +65,7 @@ inline constexpr std::string_view kComputedOperand = R"(compute computed_operand
 )";
 
 // An operand that is stored as one bfloat16.
-inline constexpr std::string_view kTermMatmul = R"(compute term_matmul {
+inline constexpr std::string_view kBf16Matmul = R"(compute term_matmul {
   input A: bf16[37, 29]
   weight B: f32[29, 41] constant
   output C: bf16[37, 41]
@@ -709,7 +709,7 @@ inline constexpr Program kPrograms[] = {
     {"byte_matmul", kByteMatmul},
     {"half_computed_operand", kHalfComputedOperand},
     {"half_conv", kHalfConv},
-    {"term_matmul", kTermMatmul},
+    {"term_matmul", kBf16Matmul},
 };
 
 }  // namespace tunec::test

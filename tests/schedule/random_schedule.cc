@@ -82,7 +82,7 @@ class Generator {
         if (statement.iterators.empty()) return;
         return Rewrite(ReduceSplitStep{
             statement.name, Any(statement.iterators).name, 1 + Below(6),
-            Below(2) == 0 ? ReduceSplitStep::Keep::kInner : ReduceSplitStep::Keep::kOuter});
+            Below(2) == 0 ? ReduceSplitStep::Parallel::kInner : ReduceSplitStep::Parallel::kOuter});
       case 4:
         return Rewrite(CacheWriteStep{statement.name});
       default:

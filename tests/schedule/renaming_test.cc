@@ -120,15 +120,15 @@ class RenamingTest : public testing::TestWithParam<Case> {};
 TEST_P(RenamingTest, ChangesNoSketchAndNoSchedule) {
   const Compute compute = MustParse(GetParam().text);
   const Renamed renamed = Rename(compute);
-  const std::vector<Sketch> wanted = SketchesOn(compute);
+  const std::vector<Sketch> expected = SketchesOn(compute);
   const std::vector<Sketch> sketches = SketchesOn(renamed.compute);
-  ASSERT_EQ(sketches.size(), wanted.size()) << Print(renamed.compute);
+  ASSERT_EQ(sketches.size(), expected.size()) << Print(renamed.compute);
   const ScheduleChecker before(compute), after(renamed.compute);
   for (size_t i = 0; i < sketches.size(); ++i) {
-    EXPECT_EQ(WithOldNames(Describe(sketches[i]), renamed), Describe(wanted[i]));
+    EXPECT_EQ(WithOldNames(Describe(sketches[i]), renamed), Describe(expected[i]));
     const Schedule schedule = sketches[i].Fill(sketches[i].InitialDecisions());
     const std::string outcome = after.Outcome(schedule);
-    const Schedule original = wanted[i].Fill(wanted[i].InitialDecisions());
+    const Schedule original = expected[i].Fill(expected[i].InitialDecisions());
     EXPECT_EQ(outcome.empty(), before.Outcome(original).empty()) << outcome << Print(schedule);
   }
 }

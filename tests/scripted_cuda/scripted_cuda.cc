@@ -85,12 +85,12 @@ Handle SomeHandle() {
 
 // The objects behind handles, until they are released.
 template <class T>
-std::map<void*, std::unique_ptr<T>> kept;
+std::map<void*, std::unique_ptr<T>> live_handles;
 
 template <class Handle, class T>
-Handle Keep(std::unique_ptr<T> value) {
+Handle AddHandle(std::unique_ptr<T> value) {
   void* const address = value.get();
-  kept<T>.emplace(address, std::move(value));
+  live_handles<T>.emplace(address, std::move(value));
   return reinterpret_cast<Handle>(address);
 }
 
@@ -434,13 +434,13 @@ CuResult LaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsig
 CuResult StreamCreate(CuStream* stream, unsigned) {
   RETURN_UNLESS_SOUND();
   ++script.streams_events;
-  *stream = Keep<CuStream>(std::make_unique<int>(0));
+  *stream = AddHandle<CuStream>(std::make_unique<int>(0));
   return CuResult::kSuccess;
 }
 
 CuResult StreamDestroy(CuStream stream) {
   --script.streams_events;
-  kept<int>.erase(stream);
+  live_handles<int>.erase(stream);
   return State();
 }
 
@@ -480,13 +480,13 @@ CuResult GraphCreate(CuGraph* graph, unsigned flags) {
   RETURN_UNLESS_SOUND();
   if (flags != 0) return kInvalidValue;
   ++script.graphs;
-  *graph = Keep<CuGraph>(std::make_unique<Graph>());
+  *graph = AddHandle<CuGraph>(std::make_unique<Graph>());
   return CuResult::kSuccess;
 }
 
 CuResult GraphDestroy(CuGraph graph) {
   --script.graphs;
-  kept<Graph>.erase(graph);
+  live_handles<Graph>.erase(graph);
   return State();
 }
 
@@ -569,13 +569,13 @@ struct Event {
 CuResult EventCreate(CuEvent* event, unsigned) {
   RETURN_UNLESS_SOUND();
   ++script.streams_events;
-  *event = Keep<CuEvent>(std::make_unique<Event>());
+  *event = AddHandle<CuEvent>(std::make_unique<Event>());
   return CuResult::kSuccess;
 }
 
 CuResult EventDestroy(CuEvent event) {
   --script.streams_events;
-  kept<Event>.erase(event);
+  live_handles<Event>.erase(event);
   return State();
 }
 

@@ -16,7 +16,7 @@ Lexer Lex(std::string_view text) {
 TEST(Lexer, SplitsNamesNumbersAndPunctuation) {
   Lexer lexer = Lex("a.b $c 0..4 1.5e-3 -> >= 3i64 # comment\n// another\n\"x\\\"\\x41\"");
   std::vector<std::string> texts;
-  while (!lexer.AtEnd()) texts.emplace_back(lexer.Next().text);
+  while (!lexer.IsAtEnd()) texts.emplace_back(lexer.Next().text);
   EXPECT_EQ(texts, (std::vector<std::string>{"a.b", "$c", "0", "..", "4", "1.5e-3", "->", ">=", "3",
                                              "i64", "\"x\\\"\\x41\""}));
 }

@@ -67,15 +67,15 @@ def blocks(lines, prompt=PROMPT):
 
 def without_what_varies(lines):
     """Returns the lines without the parts that vary between runs and machines."""
-    kept = []
+    remaining = []
     for line in lines:
         line = " ".join(line.split())
         if line.startswith(REMARKS):
             continue
         for pattern, replacement in VARIES:
             line = re.sub(pattern, replacement, line)
-        kept.append(line)
-    return kept
+        remaining.append(line)
+    return remaining
 
 
 def agree(shown, printed):

@@ -67,16 +67,16 @@ def with_number(*numbers, make="t"):
 
 def reduced(*, dims=((0,), (1,), (0, 2), (-1,)), make="t", extra=()):
     """Returns samples of reductions over lists of axes, with and without keepdim."""
-    def of(dim, keep):
-        return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), list(dim), keep)
-    return done(*(of(dim, keep) for dim in dims for keep in (False, True)), *extra)
+    def of(dim, keepdim):
+        return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), list(dim), keepdim)
+    return done(*(of(dim, keepdim) for dim in dims for keepdim in (False, True)), *extra)
 
 
 def along(*, make="t", dims=(0, 1, -1)):
     """Returns samples of reductions over one axis, with and without keepdim."""
-    def of(dim, keep):
-        return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), dim, keep)
-    return done(*(of(dim, keep) for dim in dims for keep in (False, True)))
+    def of(dim, keepdim):
+        return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), dim, keepdim)
+    return done(*(of(dim, keepdim) for dim in dims for keepdim in (False, True)))
 
 
 def _mask_or_index(s):
@@ -93,14 +93,14 @@ def _convolution(s, axes, transposed=False, groups=1, **given):
 
 
 def _convolution_backward(s, x, weight, stride=1, padding=0, dilation=1, groups=1, out=None,
-                          wanted=(True, True, True)):
+                          output_mask=(True, True, True)):
     """Returns arguments of convolution_backward. `out` is the output padding of a transposed
     convolution, or None for an ordinary convolution."""
     axes, transposed = len(x) - 2, out is not None
     window = ([stride] * axes, [padding] * axes, [dilation] * axes, transposed,
               [out or 0] * axes, groups)
     y = torch.ops.aten.convolution(torch.empty(x), torch.empty(weight), None, *window)
-    return (s.t(*y.shape), s.t(*x), s.t(*weight), [y.shape[1]], *window, list(wanted))
+    return (s.t(*y.shape), s.t(*x), s.t(*weight), [y.shape[1]], *window, list(output_mask))
 
 
 def _pool_backward(s, shape, *window):
@@ -238,7 +238,7 @@ CORE = {
         lambda s: _convolution_backward(s, (2, 6, 6, 6), (4, 3, 3, 3), stride=2, padding=1,
                                         groups=2),
         lambda s: _convolution_backward(s, (2, 3, 9), (4, 3, 2), dilation=2,
-                                        wanted=[True, True, False]),
+                                        output_mask=[True, True, False]),
         # The strides leave remainders: of x, and of the padding after it.
         lambda s: _convolution_backward(s, (2, 3, 9, 8), (5, 3, 3, 2), stride=3, padding=1),
         lambda s: _convolution_backward(s, (2, 3, 8), (4, 3, 1), stride=2),
@@ -246,9 +246,9 @@ CORE = {
         lambda s: _convolution_backward(s, (1, 2, 4, 5, 6), (3, 2, 3, 2, 1), stride=2, padding=1),
         lambda s: _convolution_backward(s, (2, 4, 7, 7), (8, 1, 3, 3), padding=1, groups=4),
         lambda s: _convolution_backward(s, (2, 3, 7, 7), (4, 3, 7, 7), stride=2, padding=3,
-                                        wanted=[False, True, False]),
+                                        output_mask=[False, True, False]),
         lambda s: _convolution_backward(s, (2, 4, 8, 7), (4, 2, 3, 3), stride=2, padding=2,
-                                        dilation=2, groups=2, wanted=[True, False, True]),
+                                        dilation=2, groups=2, output_mask=[True, False, True]),
         lambda s: _convolution_backward(s, (2, 6, 4, 4), (6, 2, 3, 3), stride=2, padding=1,
                                         groups=2, out=1),
         lambda s: _convolution_backward(s, (2, 3, 5), (3, 4, 4), stride=3, padding=1, dilation=2,

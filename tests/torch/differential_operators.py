@@ -203,14 +203,14 @@ def differences(operator, seed):
     expected = [(sample, results) for sample, results in expected if results is not None]
     found = _results(operator, [sample for sample, _ in expected]) if expected else []
     name, different = name_of(operator), []
-    for (sample, wanted), results in zip(expected, found, strict=True):
+    for (sample, expected_results), results in zip(expected, found, strict=True):
         if isinstance(results, Exception):
             text = f"raises {type(results).__name__}: {str(results)[:300]}"
             different.append(Difference(name, str(sample), text))
             continue
         precise = _in_double(operator, sample)
-        precise += [None] * (len(wanted) - len(precise))
-        texts = [_difference(*each) for each in zip(results, wanted, precise)]
+        precise += [None] * (len(expected_results) - len(precise))
+        texts = [_difference(*each) for each in zip(results, expected_results, precise)]
         text = next((f"result {i}: {t}" for i, t in enumerate(texts) if t), None)
         if text is not None:
             different.append(Difference(name, str(sample), text))

@@ -68,8 +68,8 @@ class CachedAttention(nn.Module):
         k = rotated(self.k(x).view(b, s, self.groups, self.size).transpose(1, 2), cos, sin)
         v = self.v(x).view(b, s, self.groups, self.size).transpose(1, 2)
         k, v = self.store(self.keys, at, k), self.store(self.values, at, v)
-        places = torch.arange(k.shape[2])
-        mask = places[None, :] <= at[:, None]
+        positions = torch.arange(k.shape[2])
+        mask = positions[None, :] <= at[:, None]
         y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
         return self.out(y.transpose(1, 2).reshape(b, s, d))
 

@@ -73,10 +73,10 @@ def graphs_of(module, requests, check, options=None):
 
 class AnySize(unittest.TestCase):
 
-    def near(self, found, wanted):
-        if not isinstance(wanted, (tuple, list)):
-            found, wanted = [found], [wanted]
-        for one, other in zip(found, wanted, strict=True):
+    def near(self, found, expected):
+        if not isinstance(expected, (tuple, list)):
+            found, expected = [found], [expected]
+        for one, other in zip(found, expected, strict=True):
             if not isinstance(other, torch.Tensor):
                 self.assertEqual(one, other)
                 continue

@@ -32,11 +32,11 @@ class _Backend:
         self.graphs += 1
         graph = import_graph(module)
         run = CompiledGraph(graph) if graph.outputs else None
-        places = [node.name for node in module.graph.find_nodes(op="placeholder")]
-        wanted = [places.index(port.source) for port in graph.inputs]
+        names = [node.name for node in module.graph.find_nodes(op="placeholder")]
+        expected = [names.index(port.source) for port in graph.inputs]
 
         def call(*arguments):
-            found = run(*(arguments[i] for i in wanted)) if run else []
+            found = run(*(arguments[i] for i in used)) if run else []
             return [found[r] if is_tensor else r.value
                     for r, is_tensor in zip(graph.results, tensors, strict=True)]
 
@@ -85,8 +85,8 @@ class Aot(unittest.TestCase):
         torch.backends.mha.set_fastpath_enabled(False)
         self.addCleanup(torch.backends.mha.set_fastpath_enabled, fast)
 
-    def assert_close(self, found, wanted):
-        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+    def assert_close(self, found, expected):
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
     def check_inference(self, module, *inputs):
         module = module.eval()
@@ -117,11 +117,11 @@ class Aot(unittest.TestCase):
         self.assertEqual(backend.unsupported, [])
 
     def check_training(self, module, inputs, classes):
-        wanted = torch.randint(0, classes, module(*inputs).shape[:-1])
+        labels = torch.randint(0, classes, module(*inputs).shape[:-1])
 
         def step(run):
             module.zero_grad()
-            loss = nn.functional.cross_entropy(run(*inputs).flatten(0, -2), wanted.flatten())
+            loss = nn.functional.cross_entropy(run(*inputs).flatten(0, -2), labels.flatten())
             loss.backward()
             return loss, [p.grad.clone() for p in module.parameters()]
 

@@ -68,8 +68,8 @@ class Inference(unittest.TestCase):
         torch.manual_seed(1)
         torch._dynamo.reset()
 
-    def close(self, found, wanted, tolerance=1e-4):
-        torch.testing.assert_close(found, wanted, rtol=tolerance, atol=tolerance)
+    def close(self, found, reference, tolerance=1e-4):
+        torch.testing.assert_close(found, reference, rtol=tolerance, atol=tolerance)
 
     def test_is_found_without_importing_tunec(self):
         program = ("import sys, torch; assert 'tunec' not in sys.modules\n"
@@ -111,36 +111,36 @@ class Inference(unittest.TestCase):
         self.assertLessEqual(torch._dynamo.utils.counters["stats"]["unique_graphs"], 2)
 
     def test_buffers_and_inputs_that_are_written(self):
-        model, wanted = Counter(), Counter()
+        model, reference = Counter(), Counter()
         fast = compiled(model)
         with torch.no_grad():
             for _ in range(3):
                 x = torch.randn(4)
                 y = x.clone()
-                self.close(fast(x), wanted(y))
+                self.close(fast(x), reference(y))
                 self.close(x, y)
-                self.close(model.total, wanted.total)
+                self.close(model.total, reference.total)
 
     def test_static_cache(self):
-        model, wanted = Cache(), Cache()
-        wanted.load_state_dict(model.state_dict())
+        model, reference = Cache(), Cache()
+        reference.load_state_dict(model.state_dict())
         fast = compiled(model)
         with torch.no_grad():
             for step in range(6):
                 x, position = torch.randn(1, 8), torch.tensor([step])
-                self.close(fast(x, position), wanted(x, position))
-                self.close(model.keys, wanted.keys)
+                self.close(fast(x, position), reference(x, position))
+                self.close(model.keys, reference.keys)
 
     def test_a_cache_is_written_where_it_lies(self):
-        model, wanted = Cache(), Cache()
-        wanted.load_state_dict(model.state_dict())
+        model, reference = Cache(), Cache()
+        reference.load_state_dict(model.state_dict())
         fast = compiled(model)
         with torch.no_grad(), unittest.mock.patch.object(SizedGraph, "_given", autospec=True,
                                                          side_effect=SizedGraph._given) as given:
             for step in range(4):
                 x, position = torch.randn(1, 8), torch.tensor([step])
-                self.close(fast(x, position), wanted(x, position))
-                self.close(model.keys, wanted.keys)
+                self.close(fast(x, position), reference(x, position))
+                self.close(model.keys, reference.keys)
         # Each run got the buffer as its output.
         self.assertEqual(given.call_count, 4)
         for call in given.call_args_list:
@@ -177,14 +177,14 @@ class Inference(unittest.TestCase):
                 torch._dynamo.reset()
                 fast = compiled(step(write))
                 cache = torch.randn(3 if write is cut else 2, 3, 9, 20)
-                wanted = cache.clone()
-                for places in ([0, 1], [8, 2], [-1, 4]):
-                    at, new = torch.tensor(places), torch.randn(2, 3, 2, 20)
+                reference = cache.clone()
+                for rows in ([0, 1], [8, 2], [-1, 4]):
+                    at, new = torch.tensor(rows), torch.randn(2, 3, 2, 20)
                     if write in (copy, add):
                         at = at % 9
                     with torch.no_grad():
-                        self.close(fast(cache, at, new), step(write)(wanted, at, new))
-                    self.assertTrue(torch.equal(cache, wanted))
+                        self.close(fast(cache, at, new), step(write)(reference, at, new))
+                    self.assertTrue(torch.equal(cache, reference))
 
     def test_a_buffer_that_is_read_later_is_copied(self):
         def function(x, kept):
@@ -208,8 +208,8 @@ class Inference(unittest.TestCase):
             return z @ x, y.sum()
 
         x = torch.randn(4, 6)
-        for found, wanted in zip(compiled(function)(x), function(x)):
-            self.close(found, wanted, 1e-3)
+        for found, reference in zip(compiled(function)(x), function(x)):
+            self.close(found, reference, 1e-3)
         explanation = explain(function, x, options=OPTIONS)
         self.assertEqual(len(explanation.graphs), 1)
         self.assertGreaterEqual(explanation.graphs[0].compiled, 1)
@@ -231,8 +231,8 @@ class Inference(unittest.TestCase):
             return x, x[1:], x.T, x + 1, n * 2, x.shape[0], None
 
         x = torch.randn(3, 4)
-        found, wanted = compiled(function)(x, 3), function(x, 3)
-        for one, other in zip(found, wanted):
+        found, reference = compiled(function)(x, 3), function(x, 3)
+        for one, other in zip(found, reference):
             if isinstance(other, torch.Tensor):
                 self.close(one, other)
                 self.assertEqual(one.stride(), other.stride())
@@ -246,9 +246,9 @@ class Inference(unittest.TestCase):
         model = model.to(memory_format=torch.channels_last)
         x = torch.randn(2, 3, 10, 12).to(memory_format=torch.channels_last)
         with torch.no_grad():
-            found, wanted = compiled(model)(x), model(x)
-        self.close(found, wanted)
-        self.assertEqual(found.stride(), wanted.stride())
+            found, reference = compiled(model)(x), model(x)
+        self.close(found, reference)
+        self.assertEqual(found.stride(), reference.stride())
 
     def test_background_runs_eagerly_first(self):
         model = Block().eval()
@@ -263,13 +263,13 @@ class Inference(unittest.TestCase):
             return lambda *inputs, **more: runs.append(1) or executable(*inputs, **more)
 
         with torch.no_grad(), unittest.mock.patch("tunec.torch.sized.compile_model", slowly):
-            wanted = model(x)
-            self.close(fast(x), wanted)  # otherwise it would wait
+            reference = model(x)
+            self.close(fast(x), reference)  # otherwise it would wait
             self.assertEqual(runs, [])
             may_go_on.set()
             deadline = time.monotonic() + 60
             while len(runs) < 2 and time.monotonic() < deadline:  # the first is the thread's own
-                self.close(fast(x), wanted)
+                self.close(fast(x), reference)
                 time.sleep(0.02)
             self.assertGreaterEqual(len(runs), 2)
 
@@ -287,52 +287,52 @@ class Training(unittest.TestCase):
     def test_gradients(self):
         model = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
                               nn.Linear(8 * 16, 10))
-        wanted = copy.deepcopy(model)
+        reference = copy.deepcopy(model)
         fast = compiled(model)
         x, labels = torch.randn(4, 3, 8, 8), torch.randint(10, (4,))
-        for run in (fast, wanted):
+        for run in (fast, reference):
             nn.functional.cross_entropy(run(x), labels).backward()
-        for one, other in zip(model.parameters(), wanted.parameters()):
+        for one, other in zip(model.parameters(), reference.parameters()):
             torch.testing.assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-5)
 
     def test_steps_of_an_optimizer(self):
         model = Block(16)
-        wanted = copy.deepcopy(model)
+        reference = copy.deepcopy(model)
         fast = compiled(model)
-        for network, run in ((model, fast), (wanted, wanted)):
+        for network, run in ((model, fast), (reference, reference)):
             optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
             torch.manual_seed(3)
             for _ in range(4):
                 optimizer.zero_grad()
                 run(torch.randn(8, 16)).square().mean().backward()
                 optimizer.step()
-        for one, other in zip(model.parameters(), wanted.parameters()):
+        for one, other in zip(model.parameters(), reference.parameters()):
             torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
     def test_batch_norm_keeps_its_statistics(self):
         model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU())
-        wanted = copy.deepcopy(model)
+        reference = copy.deepcopy(model)
         fast = compiled(model)
         for _ in range(2):
             x = torch.randn(4, 3, 8, 8)
             fast(x).sum().backward()
-            wanted(x).sum().backward()
-        torch.testing.assert_close(model[1].running_mean, wanted[1].running_mean)
-        torch.testing.assert_close(model[1].running_var, wanted[1].running_var)
+            reference(x).sum().backward()
+        torch.testing.assert_close(model[1].running_mean, reference[1].running_mean)
+        torch.testing.assert_close(model[1].running_var, reference[1].running_var)
 
     def check_step(self, model, inputs, loss_of):
         """Compares one step with eager. Each graph must be one compiled part."""
-        wanted = copy.deepcopy(model)
+        reference = copy.deepcopy(model)
         losses = []
-        for run in (compiled(model), wanted):
+        for run in (compiled(model), reference):
             losses.append(loss_of(run(*inputs)))
             losses[-1].backward()
         for report in latest()[-2:]:
             self.assertEqual((report.compiled, report.left), (1, []))
         torch.testing.assert_close(*losses, rtol=1e-4, atol=1e-5)
-        for (name, one), other in zip(model.named_parameters(), wanted.parameters()):
+        for (name, one), other in zip(model.named_parameters(), reference.parameters()):
             torch.testing.assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-4, msg=name)
-        for one, other in zip(model.buffers(), wanted.buffers()):
+        for one, other in zip(model.buffers(), reference.buffers()):
             torch.testing.assert_close(one, other)
 
     def test_a_residual_network_is_two_parts(self):
@@ -347,9 +347,9 @@ class Training(unittest.TestCase):
         x = torch.randn(2, 3, 9, 9, requires_grad=True)
         other = x.detach().clone().requires_grad_()
         model = Residual()
-        wanted = copy.deepcopy(model)
+        reference = copy.deepcopy(model)
         compiled(model)(x).sum().backward()
-        wanted(other).sum().backward()
+        reference(other).sum().backward()
         self.assertEqual(x.grad.stride(), other.grad.stride())
         torch.testing.assert_close(x.grad, other.grad, rtol=1e-4, atol=1e-4)
 
@@ -436,11 +436,11 @@ class Training(unittest.TestCase):
                 return torch.relu(y)
 
         model = Determinant()
-        wanted = copy.deepcopy(model)
+        reference = copy.deepcopy(model)
         x = torch.rand(2, 2, 4, 4)
         compiled(model)(x).sum().backward()
-        wanted(x).sum().backward()
-        for one, other in zip(model.parameters(), wanted.parameters()):
+        reference(x).sum().backward()
+        for one, other in zip(model.parameters(), reference.parameters()):
             torch.testing.assert_close(one.grad, other.grad, rtol=1e-3, atol=1e-4)
 
 

@@ -105,11 +105,11 @@ class Command(unittest.TestCase):
     def test_named_sizes_that_are_none(self):
         program = torch.export.export(small_models.TinyModel().eval(), (torch.randn(3, 4),))
         torch.export.save(program, self.folder / "m.pt2")
-        for given, wanted in (("batch=x:0", "expected a dynamic size"), ("batch=y:0", "not an axis"),
+        for given, expected in (("batch=x:0", "expected a dynamic size"), ("batch=y:0", "not an axis"),
                               ("batch=x:2", "not an axis"), ("x:0", "expected NAME=INPUT:AXIS")):
             status, _, error = self.run_command(self.folder / "m.pt2", "--open", given)
             self.assertEqual(status, 2)
-            self.assertIn(wanted, error)
+            self.assertIn(expected, error)
 
 
 class NamedSizes(unittest.TestCase):
@@ -120,13 +120,13 @@ class NamedSizes(unittest.TestCase):
                           self.SAMPLES)
 
     def test_numbers_become_expressions(self):
-        for number, wanted in ((lambda b, n: 7, "7"), (lambda b, n: n, "n"),
+        for number, expected in ((lambda b, n: 7, "7"), (lambda b, n: n, "n"),
                                (lambda b, n: n - 1, "n - 1"), (lambda b, n: b * n, "b * n"),
                                (lambda b, n: 4 * b * n, "b * n * 4"),
                                (lambda b, n: 2 * b + n + 3, "2 * b + n + 3"),
                                (lambda b, n: 40 - b + n, "n - b + 40"),
                                (lambda b, n: n // 2 + 1, "n / 2 + 1")):
-            self.assertEqual(self.text(number), f"a_1 = f(x) {{n={wanted}, e=1e-05}}")
+            self.assertEqual(self.text(number), f"a_1 = f(x) {{n={expected}, e=1e-05}}")
 
     def test_what_follows_none(self):
         for number in (lambda b, n: n * n, lambda b, n: min(n, 14), lambda b, n: 60 - n):

@@ -88,12 +88,12 @@ def check_operator(test, name, row, make_graph=None):
         for dtype in _TYPES:
             samples = [sample(Sampler(dtype, 1000 * number + i))
                        for i, sample in enumerate(row.samples)]
-            wanted = [eager(target, sample) for sample in samples]
-            known = [i for i, w in enumerate(wanted) if w is not None]
+            expected = [eager(target, sample) for sample in samples]
+            known = [i for i, w in enumerate(expected) if w is not None]
             if not known or element_type(dtype) in row.rough_types:
                 continue
             with test.subTest(f"{name} of {element_type(dtype)}"):
-                given, results = [samples[i] for i in known], [wanted[i] for i in known]
+                given, results = [samples[i] for i in known], [expected[i] for i in known]
                 graph, tensors = (make_graph(target, given, results) if make_graph else
                                   trace(target, given))
                 is_rejected = element_type(dtype) in row.rejected_types
@@ -101,21 +101,21 @@ def check_operator(test, name, row, make_graph=None):
     test.assertGreater(compared, 0)
 
 
-def _compare(test, graph, tensors, is_rejected, wanted):
+def _compare(test, graph, tensors, is_rejected, expected):
     try:
         imported = import_graph(graph)
     except UnsupportedOperator as error:
         test.assertTrue(is_rejected, error)
         return 0
     test.assertFalse(is_rejected, "is no longer rejected")
-    leaves = pytree.tree_leaves(wanted)
+    leaves = pytree.tree_leaves(expected)
     if not imported.outputs:
         return 0
     found = CompiledGraph(imported)(*tensors)
-    for result, want in zip(imported.results, leaves, strict=True):
+    for result, reference in zip(imported.results, leaves, strict=True):
         # Fixed results are only read by the backward pass of another device.
-        if not isinstance(result, Fixed) and isinstance(want, torch.Tensor):
-            test.assertEqual(difference(found[result], want), "")
+        if not isinstance(result, Fixed) and isinstance(reference, torch.Tensor):
+            test.assertEqual(difference(found[result], reference), "")
     return len(leaves)
 
 

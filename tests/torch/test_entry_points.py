@@ -10,7 +10,7 @@ import tunec
 from torch import nn
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "bench" / "torch_models"))
-from doors import export_onnx, schedules
+from entry_points import export_onnx, schedules
 
 
 class TinyModel(nn.Module):
@@ -48,7 +48,7 @@ class ResidualConvolution(nn.Module):
         return torch.relu(self.bn(self.conv(x)) + x)
 
 
-class Doors(unittest.TestCase):
+class EntryPoints(unittest.TestCase):
 
     def check(self, module, x):
         module = module.eval()
@@ -60,9 +60,9 @@ class Doors(unittest.TestCase):
             self.assertEqual(schedules(known.executable), schedules(tuned))
             self.assertEqual(set(schedules(tuned).values()), {"tuned"})
             with torch.no_grad():
-                wanted = module(x)
-            torch.testing.assert_close(known(x), wanted, rtol=1e-4, atol=1e-5)
-            torch.testing.assert_close(tuned(x), wanted, rtol=1e-4, atol=1e-5)
+                expected = module(x)
+            torch.testing.assert_close(known(x), expected, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(tuned(x), expected, rtol=1e-4, atol=1e-5)
 
     def test_tiny_model(self):
         self.check(TinyModel(), torch.randn(2, 4))

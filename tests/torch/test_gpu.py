@@ -12,7 +12,7 @@ import torch
 import tunec
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
-from tunec.torch.devices import device_of, device_options, lies_on, on_host
+from tunec.torch.devices import device_of, device_options, is_on, on_host
 from tunec.torch.importer import unsupported
 from tunec.torch.reports import latest
 
@@ -28,9 +28,9 @@ def compiled(function, **options):
     return torch.compile(function, backend="tunec", options={**OPTIONS, **options})
 
 
-def relative_error(found, wanted):
-    wanted = wanted.double()
-    return ((found.double() - wanted).abs().max() / wanted.abs().max().clamp_min(1e-30)).item()
+def relative_error(found, expected):
+    expected = expected.double()
+    return ((found.double() - expected).abs().max() / expected.abs().max().clamp_min(1e-30)).item()
 
 
 class Graphs(unittest.TestCase):
@@ -50,7 +50,7 @@ class Graphs(unittest.TestCase):
 
     def test_what_lies_elsewhere_is_told(self):
         device = device_of(self.graph)
-        there = [lies_on(node, device) for node in self.graph.graph.nodes if node.op == "call_function"]
+        there = [is_on(node, device) for node in self.graph.graph.nodes if node.op == "call_function"]
         self.assertEqual(there, [True, True, False, False])  # relu, mul by a number of the CPU, _to_copy, exp
 
     def test_attention_in_all_forms_that_gpus_have(self):
@@ -84,10 +84,10 @@ class Models(unittest.TestCase):
         inputs = [x.cuda() for x in inputs]
         with torch.no_grad():
             exact = copy.deepcopy(module)._apply(lambda x: wider(x) if x.is_floating_point() else x)
-            wanted = exact(*(wider(x) if x.is_floating_point() else x for x in inputs))
+            expected = exact(*(wider(x) if x.is_floating_point() else x for x in inputs))
             found = compiled(module)(*inputs)
         self.assertEqual(found.device.type, "cuda")
-        self.assertLess(relative_error(found, wanted), TOLERANCE)
+        self.assertLess(relative_error(found, expected), TOLERANCE)
 
     def test_small_models(self):
         models = {"tiny": (TinyModel(), torch.rand(5, 4)), "residual": (ResidualBlock(), torch.rand(2, 16, 14, 14)),
@@ -130,8 +130,8 @@ class Models(unittest.TestCase):
         x = torch.randn(16, 32, device="cuda")
         compiled(module)(x).square().sum().backward()
         exact(x.double()).square().sum().backward()
-        for found, wanted in zip(module.parameters(), exact.parameters()):
-            self.assertLess(relative_error(found.grad, wanted.grad), TOLERANCE)
+        for found, expected in zip(module.parameters(), exact.parameters()):
+            self.assertLess(relative_error(found.grad, expected.grad), TOLERANCE)
 
     def test_buffers_are_written_where_they_lie(self):
         module = Counter().cuda()
@@ -141,8 +141,8 @@ class Models(unittest.TestCase):
             x, total = torch.randn(5, 3, device="cuda"), torch.zeros((), device="cuda")
             other = total.clone()
             with torch.no_grad():
-                found, wanted = run(x, total), same(x, other)
-            torch.testing.assert_close(found, wanted)
+                found, expected = run(x, total), same(x, other)
+            torch.testing.assert_close(found, expected)
             torch.testing.assert_close(total, other)
         self.assertEqual(module.calls.item(), 3)
         torch.testing.assert_close(module.mean, same.mean)
@@ -152,17 +152,17 @@ class Models(unittest.TestCase):
         run = compiled(step)
         caches = [torch.randn(1, heads, length, depth, device="cuda") for _ in range(2)]
         others = [cache.clone() for cache in caches]
-        places = [cache.data_ptr() for cache in caches]
+        addresses = [cache.data_ptr() for cache in caches]
         for position in range(3):
             queries = torch.randn(1, heads * group, 1, depth, device="cuda")
             rows = [torch.randn(1, heads, 1, depth, device="cuda") for _ in range(2)]
             at = torch.tensor([position + 40], device="cuda")
             with torch.no_grad():
                 found = run(queries, *caches, *rows, at)
-                wanted = step(queries, *others, *rows, at)
-            torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+                expected = step(queries, *others, *rows, at)
+            torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
             torch.testing.assert_close(caches, others, rtol=0, atol=0)
-        self.assertEqual([cache.data_ptr() for cache in caches], places)
+        self.assertEqual([cache.data_ptr() for cache in caches], addresses)
 
     def test_parts_on_the_cpu_stay_in_torch(self):
         def mixed(x):
@@ -250,10 +250,10 @@ class SeveralSizes(unittest.TestCase):
         model = tunec.compile(SIZED, weights=weights, dims={"n": [8, 24]}, target="cuda", db=None)
         for n in (1, 5, 8, 9, 23, 24):
             x = torch.randn(n, 40)
-            wanted = torch.softmax(x.double() @ torch.from_numpy(weights["w"]).double(), 0)
+            expected = torch.softmax(x.double() @ torch.from_numpy(weights["w"]).double(), 0)
             found = model(x)
             self.assertEqual(tuple(found.shape), (n, 56))
-            self.assertLess(relative_error(found, wanted), TOLERANCE, n)
+            self.assertLess(relative_error(found, expected), TOLERANCE, n)
 
     def test_tensors_of_the_gpu_stay_there(self):
         weights = {"w": torch.randn(40, 56).numpy()}

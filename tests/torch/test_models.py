@@ -52,18 +52,18 @@ class Session:
 
 
 class ModelTest(unittest.TestCase):
-    def assert_close(self, found, wanted, bound=3e-5):
-        self.assertEqual((found.dtype, found.shape), (wanted.dtype, wanted.shape))
-        found, wanted = found.double(), wanted.double()
-        error = (found - wanted).abs().max() / wanted.abs().max().clamp(min=1e-6)
+    def assert_close(self, found, expected, bound=3e-5):
+        self.assertEqual((found.dtype, found.shape), (expected.dtype, expected.shape))
+        found, expected = found.double(), expected.double()
+        error = (found - expected).abs().max() / expected.abs().max().clamp(min=1e-6)
         self.assertLess(float(error), bound)
 
     def check(self, module, inputs, bound=3e-5):
         with torch.no_grad():
-            wanted = module(*inputs)
+            expected = module(*inputs)
             found = Session(torch.export.export(module, inputs))(*inputs)
-        wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-        for f, w in zip(found, wanted, strict=True):
+        expected = expected if isinstance(expected, tuple) else (expected,)
+        for f, w in zip(found, expected, strict=True):
             self.assert_close(f, w, bound)
 
 
@@ -139,8 +139,8 @@ class Ports(ModelTest):
         self.assertEqual(len(session.graph.mutations), 3)
         ours = total.clone()
         for _ in range(3):
-            wanted = module(x, total)
-            for f, w in zip(session(x, ours), wanted, strict=True):
+            expected = module(x, total)
+            for f, w in zip(session(x, ours), expected, strict=True):
                 self.assert_close(f, w)
         self.assert_close(ours, total)
         state = dict(session.state)

@@ -27,16 +27,16 @@ class Functions(unittest.TestCase):
     def test_powers_that_are_roots(self):
         x = torch.tensor([float("-inf"), float("inf"), -0.0, 0.0, 4.0, -4.0, float("nan")])
         found = compiled(lambda v: (v**0.5, v**-0.5), x)
-        for y, wanted in zip(found, (x**0.5, x**-0.5)):
-            torch.testing.assert_close(y, wanted, equal_nan=True)
-            self.assertEqual(torch.signbit(y)[1:5].tolist(), torch.signbit(wanted)[1:5].tolist())
+        for y, expected in zip(found, (x**0.5, x**-0.5)):
+            torch.testing.assert_close(y, expected, equal_nan=True)
+            self.assertEqual(torch.signbit(y)[1:5].tolist(), torch.signbit(expected)[1:5].tolist())
 
     def test_tails(self):
         x = torch.tensor([-30.0, -12.0, -5.0, -1e-9, 1e-9])
         for function in (F.softplus, F.elu, F.selu, F.celu, F.mish, F.silu, torch.expm1,
                          F.logsigmoid, lambda v: torch.log1p(v.exp())):
-            y, wanted = compiled(function, x), function(x.double())
-            torch.testing.assert_close(y.double(), wanted, rtol=1e-6, atol=0)
+            y, expected = compiled(function, x), function(x.double())
+            torch.testing.assert_close(y.double(), expected, rtol=1e-6, atol=0)
 
 
 class MixedTypes(unittest.TestCase):
@@ -48,10 +48,10 @@ class MixedTypes(unittest.TestCase):
         scale, bias = torch.rand(3) + 0.5, torch.rand(3)
         y = compiled(lambda *v: F.batch_norm(v[0], v[1], v[2], v[3], v[4]),
                      x, mean, variance, scale, bias)
-        wanted = F.batch_norm(x.double(), mean.double(), variance.double(), scale.double(),
+        expected = F.batch_norm(x.double(), mean.double(), variance.double(), scale.double(),
                               bias.double())
         self.assertEqual(y.dtype, torch.bfloat16)
-        torch.testing.assert_close(y.double(), wanted, rtol=0.005, atol=1e-4)
+        torch.testing.assert_close(y.double(), expected, rtol=0.005, atol=1e-4)
 
     def test_casts_keep_low_bits(self):
         x = torch.tensor([300.0, -1.5, 70000.0, float("nan"), 3e9])

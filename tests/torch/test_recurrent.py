@@ -35,8 +35,8 @@ class Compared(unittest.TestCase):
             expected = module(*inputs, **named)
             found = compiled(module)(*inputs, **named)
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5, equal_nan=True)
-        told = [str(w.message) for w in caught if issubclass(w.category, tunec.NotCompiledWarning)]
-        self.assertEqual(told, [])
+        messages = [str(w.message) for w in caught if issubclass(w.category, tunec.NotCompiledWarning)]
+        self.assertEqual(messages, [])
         reports = latest()[before:]
         self.assertEqual([(report.compiled, report.left) for report in reports], [(1, [])])
 

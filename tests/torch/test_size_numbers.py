@@ -50,10 +50,10 @@ NUMBERS = {
 
 class NumbersOfSizes(unittest.TestCase):
 
-    def near(self, found, wanted, message):
-        self.assertEqual(found.shape, wanted.shape, message)
-        self.assertLessEqual((found - wanted).abs().max().item(),
-                             TOLERANCE * max(1.0, wanted.abs().max().item()), message)
+    def near(self, found, expected, message):
+        self.assertEqual(found.shape, expected.shape, message)
+        self.assertLessEqual((found - expected).abs().max().item(),
+                             TOLERANCE * max(1.0, expected.abs().max().item()), message)
 
     def test_are_those_of_each_size(self):
         linear = torch.nn.Linear(8, 8).eval()

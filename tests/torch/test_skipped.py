@@ -73,29 +73,29 @@ def warnings_of(function, *inputs, **options):
 class Skipped(unittest.TestCase):
 
     def only_warning(self, function, *inputs):
-        told = warnings_of(function, *inputs)
-        self.assertEqual(len(told), 1, told)
-        self.assertNotIn("\n", told[0])
-        return told[0]
+        messages = warnings_of(function, *inputs)
+        self.assertEqual(len(messages), 1, messages)
+        self.assertNotIn("\n", messages[0])
+        return messages[0]
 
     def test_a_loop_that_depends_on_values(self):
-        told = self.only_warning(Loop(), torch.randn(2, 4))
-        self.assertIn("compiles nothing of Loop.forward (test_skipped.py:", told)
-        self.assertRegex(told, r"Tensor\.item\(\).*if x\.sum\(\)\.item\(\) > 1e6.*"
+        messages = self.only_warning(Loop(), torch.randn(2, 4))
+        self.assertIn("compiles nothing of Loop.forward (test_skipped.py:", messages)
+        self.assertRegex(messages, r"Tensor\.item\(\).*if x\.sum\(\)\.item\(\) > 1e6.*"
                                "Remedy: .*capture_scalar_outputs")
 
     def test_a_sparse_tensor(self):
-        told = self.only_warning(Sparse(), torch.randn(4, 3))
-        self.assertRegex(told, "Sparse.forward.*sparse Tensor.*Remedy: ")
+        messages = self.only_warning(Sparse(), torch.randn(4, 3))
+        self.assertRegex(messages, "Sparse.forward.*sparse Tensor.*Remedy: ")
 
     def test_the_rest_of_a_function_behind_a_graph(self):
-        told = self.only_warning(broken_behind_a_graph, torch.randn(4))
-        self.assertIn("compiles nothing of broken_behind_a_graph", told)
+        messages = self.only_warning(broken_behind_a_graph, torch.randn(4))
+        self.assertIn("compiles nothing of broken_behind_a_graph", messages)
         self.assertEqual(latest()[-1].compiled, 1)
 
     def test_nodes_that_stay_in_torch(self):
-        told = self.only_warning(Fourier(), torch.randn(3, 8))
-        self.assertRegex(told, "torch runs [0-9]+ node.*_fft_r2c.*complex64")
+        messages = self.only_warning(Fourier(), torch.randn(3, 8))
+        self.assertRegex(messages, "torch runs [0-9]+ node.*_fft_r2c.*complex64")
 
     def test_functions_without_operations_on_tensors(self):
         self.assertEqual(warnings_of(lambda x: x.shape[0], torch.ones(3)), [])

@@ -109,11 +109,11 @@ class Caches(unittest.TestCase):
 
     def test_no_memory_for_a_copy(self):
         keys, values = (torch.randn(1, HEADS, LENGTH, DEPTH) for _ in range(2))
-        kept = keys.clone(), values.clone()
+        copies = keys.clone(), values.clone()
         queries, rows = torch.randn(1, HEADS * GROUP, 1, DEPTH), new_rows()
         at = torch.tensor([5])
         found, parts = compiled_parts(step, queries, keys, values, *rows, at)
-        torch.testing.assert_close(found, step(queries, *kept, *rows, at), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(found, step(queries, *copies, *rows, at), rtol=1e-4, atol=1e-4)
         self.assertEqual(len(parts), 1)
         report = parts[0][1].report
         self.assertLess(report["arena_bytes"] + report["context_bytes"], keys.nbytes // 16)

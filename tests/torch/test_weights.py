@@ -124,9 +124,9 @@ class Weights(unittest.TestCase):
         torch._dynamo.reset()
         torch.manual_seed(1)
 
-    def near(self, found, wanted):
-        scale = max(1.0, wanted.abs().max().item())
-        torch.testing.assert_close(found, wanted, rtol=0, atol=1e-4 * scale)
+    def near(self, found, reference):
+        scale = max(1.0, reference.abs().max().item())
+        torch.testing.assert_close(found, reference, rtol=0, atol=1e-4 * scale)
 
     def follow(self, model, fast, changes, inputs=(X,), times=2):
         """Makes each change `times` times. The compiled model must have the new weights each time.
@@ -210,10 +210,10 @@ class Read(Weights):
             layer.compile(backend="tunec", options=OPTIONS)
         with torch.no_grad(), unittest.mock.patch("tunec.torch.sized.compile_model",
                                                   side_effect=tunec.compile) as compile_model:
-            found = wanted = torch.randn(3, 24)
+            found = reference = torch.randn(3, 24)
             for layer in layers:
-                found, wanted = layer(found), layer.forward(wanted)
-            self.near(found, wanted)
+                found, reference = layer(found), layer.forward(reference)
+            self.near(found, reference)
         self.assertEqual(compile_model.call_count, 1)
 
     def test_equal_models_of_open_sizes_are_one_executable(self):
@@ -285,18 +285,18 @@ class WrittenByTheModel(Weights):
 
     def check(self, kind, **options):
         model = kind()
-        wanted = copy.deepcopy(model)
+        reference = copy.deepcopy(model)
         if kind is Overlapping:
-            wanted.part = wanted.whole[8:24]
+            reference.part = reference.whole[8:24]
         fast = compiled(model, **options)
         with torch.no_grad():
             for step in range(6):
                 x = torch.randn(4, 16)
-                self.near(fast(x), wanted(x))
-                for one, other in zip(model.buffers(), wanted.buffers()):
+                self.near(fast(x), reference(x))
+                for one, other in zip(model.buffers(), reference.buffers()):
                     self.near(one, other)
                 if step % 2:
-                    for network in (model, wanted):
+                    for network in (model, reference):
                         next(network.buffers()).mul_(1.5)
 
     def test_buffers(self):
@@ -364,7 +364,7 @@ class Frozen(Weights):
         with torch.no_grad():
             fast(X)
             model.first.weight.mul_(2)
-            wanted, found = model(X), []
+            reference, found = model(X), []
 
             def call():
                 with torch.no_grad():
@@ -377,7 +377,7 @@ class Frozen(Weights):
                 thread.join()
             self.assertEqual(len(found), 8)
             for result in found:
-                self.near(result, wanted)
+                self.near(result, reference)
 
 
 class AheadOfTime(Weights):

@@ -25,12 +25,12 @@ def check(test, target, samples):
     with own_rules():
         graph, tensors = trace(target, samples)
     imported = import_graph(graph)
-    wanted = pytree.tree_leaves([eager(target, sample) for sample in samples])
+    expected = pytree.tree_leaves([eager(target, sample) for sample in samples])
     found = CompiledGraph(imported)(*tensors)
-    for number, (result, want) in enumerate(zip(imported.results, wanted, strict=True)):
-        if not isinstance(result, Fixed) and isinstance(want, torch.Tensor):
+    for number, (result, reference) in enumerate(zip(imported.results, expected, strict=True)):
+        if not isinstance(result, Fixed) and isinstance(reference, torch.Tensor):
             with test.subTest(f"{target} {number}"):
-                test.assertEqual(difference(found[result], want), "")
+                test.assertEqual(difference(found[result], reference), "")
 
 
 def spoiled(seed, *shape, values=(_INF, -_INF, _NAN)):
@@ -113,8 +113,8 @@ class Linear(unittest.TestCase):
             torch._dynamo.reset()
             y = torch.compile(lambda x: torch.nn.functional.interpolate(x, size, mode="linear"),
                               backend="tunec")(x)
-            want = torch.nn.functional.interpolate(x, size, mode="linear")
-            self.assertEqual(difference(y, want), "")
+            reference = torch.nn.functional.interpolate(x, size, mode="linear")
+            self.assertEqual(difference(y, reference), "")
 
 
 class Orders(unittest.TestCase):

@@ -28,19 +28,19 @@ def trace(target, samples):
     return graph, tensors
 
 
-def call_graph(target, samples, wanted):
+def call_graph(target, samples, expected):
     """Returns an FX graph that calls the unchanged operator once for each sample, and its input
-    tensors. The calls get their types from `wanted`, the results in eager PyTorch."""
+    tensors. The calls get their types from `expected`, the results in eager PyTorch."""
     graph, tensors = torch.fx.Graph(), []
 
-    def placed(x):
+    def as_placeholder(x):
         tensors.append(x)
         node = graph.placeholder(f"x{len(tensors)}")
         node.meta["val"] = x.to("meta")
         return node
     calls = []
-    for sample, result in zip(samples, wanted, strict=True):
-        args, kwargs = pytree.tree_map_only(torch.Tensor, placed, split_sample(sample))
+    for sample, result in zip(samples, expected, strict=True):
+        args, kwargs = pytree.tree_map_only(torch.Tensor, as_placeholder, split_sample(sample))
         node = graph.call_function(target, tuple(args), kwargs)
         node.meta["val"] = result
         calls.append(_results_of(graph, node, result))
@@ -74,13 +74,13 @@ def eager(target, sample):
 _TOLERANCE = {torch.float32: 3e-5, torch.float64: 1e-9, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
 
-def difference(found, wanted):
+def difference(found, expected):
     """Returns the error of a result, or "". Types, shapes and integers must be equal."""
-    if found.dtype != wanted.dtype or found.shape != wanted.shape:
-        return f"{found.dtype}{list(found.shape)}, expected {wanted.dtype}{list(wanted.shape)}"
-    if not wanted.dtype.is_floating_point:
-        return "" if torch.equal(found, wanted) else f"{found}, expected {wanted}"
-    bound = _TOLERANCE[wanted.dtype]
-    if torch.allclose(found.double(), wanted.double(), rtol=bound, atol=bound, equal_nan=True):
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return f"{found.dtype}{list(found.shape)}, expected {expected.dtype}{list(expected.shape)}"
+    if not expected.dtype.is_floating_point:
+        return "" if torch.equal(found, expected) else f"{found}, expected {expected}"
+    bound = _TOLERANCE[expected.dtype]
+    if torch.allclose(found.double(), expected.double(), rtol=bound, atol=bound, equal_nan=True):
         return ""
-    return f"{found}, expected {wanted}"
+    return f"{found}, expected {expected}"

@@ -213,10 +213,10 @@ void AddBenchCommand(CLI::App& root, Invocation& invocation) {
   AddCompileArguments(command, arguments->compile);
   command.add_option("--warmup", arguments->limits.warmup, "untimed runs before (default 1)")
       ->type_name("N")
-      ->check(Silently(CLI::Range(0, 1'000'000)));
+      ->check(HideDescription(CLI::Range(0, 1'000'000)));
   command.add_option("--runs", arguments->limits.runs, "at most so many (default 100)")
       ->type_name("N")
-      ->check(Silently(CLI::Range(1, 1'000'000)));
+      ->check(HideDescription(CLI::Range(1, 1'000'000)));
   command.add_option("--seconds", arguments->limits.seconds, "at most so long (default 5)")
       ->type_name("S")
       ->check(Positive());

@@ -108,9 +108,9 @@ Status CheckOutput(const BuildArguments& arguments) {
 Result<int> Build(const BuildArguments& arguments) {
   CatchInterrupts();
   TUNEC_RETURN_IF_ERROR(CheckOutput(arguments));
-  TUNEC_ASSIGN(const std::vector<Settings> wanted, VariantsOf(arguments));
+  TUNEC_ASSIGN(const std::vector<Settings> requested, VariantsOf(arguments));
   std::vector<BundleVariant> variants;
-  for (const Settings& settings : wanted) {
+  for (const Settings& settings : requested) {
     TUNEC_ASSIGN(variants.emplace_back(), BuildVariant(arguments, settings));
     PrintVariant(variants.back());
   }

@@ -144,7 +144,7 @@ Result<CompiledModel> CompileShown(Session& session, TuningDisplay& display, Out
     display.MakeRoom();
     log(line);
   };
-  if (session.database != nullptr) session.database->GoOnWithoutFile(options.on_log);
+  if (session.database != nullptr) session.database->ContinueWithoutFile(options.on_log);
   auto model = Compile(session.graph, session.database.get(), options);
   display.Finish();
   return model;

@@ -69,7 +69,7 @@ std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   std::vector<std::string> texts;
   for (const TargetStats& target : targets) texts.push_back(target.target);
   if (texts.size() < 2) return texts;
-  DistinctTargets apart = TellApart(texts);
+  DistinctTargets apart = FindDistinctTargets(texts);
   fmt::print("\nall targets: {}\n", VisibleText(apart.common));
   for (std::string& own : apart.own) {
     if (own.empty()) own = "with any accuracy";
@@ -154,7 +154,7 @@ Result<int> ShowStats(const DbArguments& arguments) {
 std::vector<std::string> TargetsOf(const std::vector<TaskSummary>& tasks) {
   std::vector<std::string> texts;
   for (const TaskSummary& task : tasks) texts.push_back(task.key.target);
-  return TellApart(texts).own;
+  return FindDistinctTargets(texts).own;
 }
 
 Result<int> ListTasks(const DbArguments& arguments) {
@@ -166,7 +166,7 @@ Result<int> ListTasks(const DbArguments& arguments) {
                    {"trials", Align::kRight},
                    {"ok", Align::kRight},
                    {"best", Align::kRight, "best_ms"},
-                   {"predicted", Align::kRight, "predicted_ms", Shown::kInJson},
+                   {"predicted", Align::kRight, "predicted_ms", ColumnVisibility::kInJson},
                    {"GFLOP/s", Align::kRight, "gflops_per_second"},
                    {"state"},
                    {"latest"},
@@ -233,7 +233,7 @@ Result<int> ExportTo(const DbArguments& arguments) {
 }
 
 int PrintCounts(const ExchangeCounts& counts) {
-  fmt::print("added {}, replaced {}, kept {}\n", counts.added, counts.replaced, counts.kept);
+  fmt::print("added {}, replaced {}, kept {}\n", counts.added, counts.replaced, counts.unchanged);
   return kExitOk;
 }
 
@@ -280,7 +280,7 @@ Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& t
   std::set<std::string> of_model, found;
   for (const TuningTask& task : CollectTasks(front, options.target).unique) {
     of_model.insert(WorkloadText(task));
-    if (std::optional<std::string> earlier = EarlierText(task)) of_model.insert(*earlier);
+    if (std::optional<std::string> earlier = EarlierWorkloadText(task)) of_model.insert(*earlier);
   }
   for (const TaskSummary& task : tasks) {
     if (of_model.contains(task.key.workload.text)) found.insert(task.key.workload.text);
@@ -391,7 +391,7 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
       ->check(NotNegative());
   prune.add_option("--older-than-days", arguments->older_than_days, "only those")
       ->type_name("N")
-      ->check(Silently(CLI::Range(0, 100'000)));
+      ->check(HideDescription(CLI::Range(0, 100'000)));
 }
 
 }  // namespace tunec

@@ -18,7 +18,7 @@ namespace tunec {
 namespace {
 
 using bundle::BundleFile;
-using bundle::MachineHere;
+using bundle::LocalMachine;
 using bundle::SectionKind;
 using bundle::VariantHead;
 using Json = nlohmann::ordered_json;
@@ -47,7 +47,7 @@ Status ExamineSizes(const BundleFile& file, const bundle::CodeParts& parts, uint
   facts.plans = stored.plans.size();
   for (const bundle::StoredSizedPlan& plan : stored.plans) {
     facts.steps = std::max(facts.steps, plan.plan.steps.size());
-    facts.packs = facts.packs || !plan.plan.prologue.empty();
+    facts.packs = facts.packs || !plan.plan.preprocessing.empty();
     facts.threads = plan.plan.threads;
   }
   const Status checked = bundle::CheckSizes(stored, parts.kernels, weights);
@@ -59,7 +59,7 @@ Status ExamineSizes(const BundleFile& file, const bundle::CodeParts& parts, uint
   return {};
 }
 
-Result<VariantFacts> ExamineVariant(const BundleFile& file, MachineHere& machine,
+Result<VariantFacts> ExamineVariant(const BundleFile& file, LocalMachine& machine,
                                     const VariantHead& head, uint32_t variant) {
   VariantFacts facts{.head = head};
   if (const Status here = machine.Check(head); !here) facts.lacking = here.error().message;
@@ -74,7 +74,7 @@ Result<VariantFacts> ExamineVariant(const BundleFile& file, MachineHere& machine
   TUNEC_ASSIGN(const auto plan_bytes, file.Section(SectionKind::kPlan, variant));
   TUNEC_ASSIGN(const bundle::StoredPlan plan, bundle::ParsePlan(plan_bytes));
   facts.steps = plan.steps.size();
-  facts.packs = !plan.prologue.empty();
+  facts.packs = !plan.preprocessing.empty();
   facts.threads = plan.threads;
   TUNEC_ASSIGN(const auto weights, file.Section(SectionKind::kWeights, 0));
   bundle::DeviceCodeTable device_code;
@@ -87,7 +87,7 @@ Result<VariantFacts> ExamineVariant(const BundleFile& file, MachineHere& machine
   const bool on_device = !head.device.empty();
   if (on_device != file.Has(SectionKind::kDeviceCode, variant))
     facts.problem = "the code is not of its device";
-  const bundle::PlanKernels kernels{.prologue = parts.kernels,
+  const bundle::PlanKernels kernels{.preprocessing = parts.kernels,
                                     .steps = on_device ? device_code.kernels : parts.kernels};
   if (const Status checked = bundle::CheckPlan(plan, kernels, weights); !checked)
     facts.problem = checked.error().message;
@@ -152,7 +152,7 @@ void PrintFactsJson(const std::string& path, const BundleFile& file,
                     {"features", facts.head.features},
                     {"device", facts.head.device},
                     {"arch", facts.head.arch},
-                    {"missing", MissingHere(facts.head.features)},
+                    {"missing", FindMissingFeatures(facts.head.features)},
                     {"lacking", facts.lacking},
                     {"problem", facts.problem},
                     {"steps", facts.steps},
@@ -178,7 +178,7 @@ Result<int> DiagnoseBundle(const std::string& path, OutputForm form) {
   TUNEC_ASSIGN(const BundleFile file, BundleFile::Open(path, pool));
   TUNEC_ASSIGN(const std::vector<VariantHead> heads, bundle::ReadHeads(file));
   std::vector<VariantFacts> variants;
-  MachineHere machine;
+  LocalMachine machine;
   for (uint32_t i = 0; i < heads.size(); ++i) {
     TUNEC_ASSIGN(variants.emplace_back(), ExamineVariant(file, machine, heads[i], i));
   }

@@ -54,8 +54,8 @@ class CudaExamination {
     cuda_.findings.push_back({what, std::move(found), false});
   }
   /// Reports a missing component. It is a problem only if the user named the component.
-  void Absent(const char* what, const Error& error, bool wanted) {
-    cuda_.findings.push_back({what, error.message, !wanted});
+  void Absent(const char* what, const Error& error, bool is_required) {
+    cuda_.findings.push_back({what, error.message, !is_required});
   }
 
   CudaFindings cuda_{.findings = {}, .gpus = GpuTable()};
@@ -108,8 +108,8 @@ bool IsAheadOfDriver(const std::string& version, int cuda_version) {
 void CudaExamination::ExaminePtxas() {
   const Result<Ptxas> ptxas = FindPtxas();
   if (!ptxas) {
-    const bool wanted = ptxas.error().code != ErrorCode::kNotFound || IsSet("TUNEC_PTXAS");
-    return Absent("ptxas", ptxas.error(), wanted || gpus_ > 0);
+    const bool is_required = ptxas.error().code != ErrorCode::kNotFound || IsSet("TUNEC_PTXAS");
+    return Absent("ptxas", ptxas.error(), is_required || gpus_ > 0);
   }
   cuda_.ptxas = ptxas->path;
   cuda_.ptxas_version = ptxas->version;
@@ -123,8 +123,9 @@ void CudaExamination::ExaminePtxas() {
 void CudaExamination::ExamineNvdisasm() {
   const Result<Nvdisasm> nvdisasm = FindNvdisasm();
   if (!nvdisasm) {
-    const bool wanted = nvdisasm.error().code != ErrorCode::kNotFound || IsSet("TUNEC_NVDISASM");
-    return Absent("nvdisasm", nvdisasm.error(), wanted);
+    const bool is_required =
+        nvdisasm.error().code != ErrorCode::kNotFound || IsSet("TUNEC_NVDISASM");
+    return Absent("nvdisasm", nvdisasm.error(), is_required);
   }
   cuda_.nvdisasm = nvdisasm->path;
   cuda_.nvdisasm_version = nvdisasm->version;

@@ -65,7 +65,7 @@ void ShowChanges(PipelineOptions& options) {
   options.pass.on_held_back = [show_once](const Rule& rule, const Node& node) {
     show_once(fmt::format("would apply with --fast-math: rule {} at {}", rule.name, node.name));
   };
-  options.pass.on_kept = [show_once](const Node& node, const std::string& reason) {
+  options.pass.on_unchanged = [show_once](const Node& node, const std::string& reason) {
     show_once(fmt::format("kept {}: {}", node.name, reason));
   };
   options.on_change = [](const PassRecord& record, const Graph&, const Graph& after) {

@@ -18,9 +18,9 @@ struct PassCounts {
 };
 
 /// A recorder of counts after each pass. A pass without changes keeps the counts of the last pass.
-class Counting {
+class CountRecorder {
  public:
-  Counting(const Graph& graph, PipelineOptions& pipeline) {
+  CountRecorder(const Graph& graph, PipelineOptions& pipeline) {
     changed_.push_back(CountGraph(graph));
     pipeline.on_change = [this, next = pipeline.on_change](
                              const PassRecord& record, const Graph& before, const Graph& after) {
@@ -109,7 +109,7 @@ void PrintRuns(const RunPrediction& before, const RunPrediction& after) {
 Result<PipelineResult> PrintCounts(const Graph& graph, const PipelineOptions& pipeline,
                                    const CountArguments& arguments) {
   PipelineOptions counted = pipeline;
-  const Counting counting(graph, counted);
+  const CountRecorder counting(graph, counted);
   TUNEC_ASSIGN(PipelineResult result, RunPipeline(graph, counted));
   TUNEC_ASSIGN(const std::vector<PassCounts> rows, counting.Rows(result.records));
   TUNEC_ASSIGN(const RunPrediction after,

@@ -154,7 +154,7 @@ std::vector<size_t> WorthRunning(const std::vector<SchedulePrefix>& prefixes, bo
   return chosen;
 }
 
-struct Ran {
+struct PrefixTiming {
   size_t prefix = 0;
   Measurement checked;
   std::vector<double> samples;  // seconds, measured in turns with the other prefixes
@@ -165,14 +165,14 @@ class Runner {
   Runner(const Request& request, const ScheduleArguments& arguments)
       : request_(request), arguments_(arguments), pool_(request.target.host.threads) {}
 
-  Result<std::vector<Ran>> Run() {
+  Result<std::vector<PrefixTiming>> Run() {
     const std::vector<SchedulePrefix>& prefixes = request_.prefixes;
     Workload workload{.lowerings = {{kLowering, request_.compute}},
                       .target = request_.target,
                       .accuracy = request_.accuracy,
                       .seed = arguments_.seed};
     TUNEC_ASSIGN(Workbench bench, Workbench::Make(std::move(workload), pool_));
-    std::vector<Ran> ran;
+    std::vector<PrefixTiming> ran;
     for (const size_t i : WorthRunning(prefixes, arguments_.time)) {
       const CandidateRequest candidate{Print(prefixes[i].schedule)};
       ran.push_back({i, bench.Measure(bench.Compile(candidate), std::nullopt, Once()), {}});
@@ -188,10 +188,10 @@ class Runner {
     return {.budget_seconds = 0, .least_samples = 1, .most_samples = 1};
   }
 
-  void Time(Workbench& bench, std::vector<Ran>& ran) {
+  void Time(Workbench& bench, std::vector<PrefixTiming>& ran) {
     std::vector<CompiledCandidate> candidates;
-    std::vector<Ran*> timed;
-    for (Ran& one : ran) {
+    std::vector<PrefixTiming*> timed;
+    for (PrefixTiming& one : ran) {
       if (one.checked.status != TrialStatus::kOk) continue;
       one.samples = one.checked.samples;
       if (Median(one.samples) > kLongRun) continue;
@@ -216,19 +216,20 @@ std::string Checked(const Measurement& checked) {
 
 Cell TimeCell(double seconds) { return {DurationText(seconds), 1e3 * seconds}; }
 
-TextTable TimeTable(const Request& request, const std::vector<Ran>& ran, const Peaks& peaks) {
+TextTable TimeTable(const Request& request, const std::vector<PrefixTiming>& ran,
+                    const Peaks& peaks) {
   const double flops = CountWork(request.compute).flops;
   TextTable table({{"after"},
-                   {"schedule", Align::kLeft, "", Shown::kInJson},
+                   {"schedule", Align::kLeft, "", ColumnVisibility::kInJson},
                    {"result"},
-                   {"ok", Align::kLeft, "", Shown::kInJson},
-                   {"arithmetic", Align::kLeft, "", Shown::kInJson},
+                   {"ok", Align::kLeft, "", ColumnVisibility::kInJson},
+                   {"arithmetic", Align::kLeft, "", ColumnVisibility::kInJson},
                    {"median", Align::kRight, "median_ms"},
                    {"least", Align::kRight, "min_ms"},
                    {"most", Align::kRight, "max_ms"},
                    {"FLOP/s", Align::kRight, "flops_per_second"},
                    {"% of peak", Align::kRight, "peak_share"}});
-  for (const Ran& one : ran) {
+  for (const PrefixTiming& one : ran) {
     const SchedulePrefix& prefix = request.prefixes[one.prefix];
     const auto arithmetic = ArithmeticOf(request.compute, prefix.schedule, request.target);
     std::vector<Cell> row = {prefix.label,
@@ -271,16 +272,16 @@ Result<int> RunAndReport(const Request& request, const ScheduleArguments& argume
     peaks.Add(ArithmeticOf(request.compute, prefix.schedule, request.target));
   }
   if (arguments.time) TUNEC_RETURN_IF_ERROR(peaks.Measure());
-  TUNEC_ASSIGN(const std::vector<Ran> ran, Runner(request, arguments).Run());
+  TUNEC_ASSIGN(const std::vector<PrefixTiming> ran, Runner(request, arguments).Run());
   if (arguments.time) {
     TUNEC_RETURN_IF_ERROR(peaks.Measure());
     PrintTimes(request, TimeTable(request, ran, peaks), peaks,
                arguments.json ? OutputForm::kJson : OutputForm::kText);
   } else {
-    for (const Ran& one : ran) fmt::print("result: {}\n", Checked(one.checked));
+    for (const PrefixTiming& one : ran) fmt::print("result: {}\n", Checked(one.checked));
   }
   const bool right = std::ranges::all_of(
-      ran, [](const Ran& one) { return one.checked.status == TrialStatus::kOk; });
+      ran, [](const PrefixTiming& one) { return one.checked.status == TrialStatus::kOk; });
   return right ? kExitOk : kExitFailure;
 }
 
@@ -338,14 +339,14 @@ void AddScheduleCommand(CLI::App& root, Invocation& invocation) {
                     ShowSchedule);
   command.add_option("FILE", arguments->compute, "a .compute text")
       ->required()
-      ->check(Silently(CLI::ExistingFile));
+      ->check(HideDescription(CLI::ExistingFile));
   command
       .add_option("--steps", arguments->steps,
                   "a schedule; of several, each as a whole (default: none)")
       ->type_name("FILE.sched")
       ->expected(1)
       ->take_all()
-      ->check(Silently(CLI::ExistingFile));
+      ->check(HideDescription(CLI::ExistingFile));
   command.add_flag("--polyhedral", arguments->polyhedral,
                    "iteration domains, accesses, order after the last step, and dependences");
   AddPictureOptions(command, arguments->picture);
@@ -368,7 +369,7 @@ void AddScheduleCommand(CLI::App& root, Invocation& invocation) {
     json->excludes(command.get_option(text));
   command.add_option("--rounds", arguments->rounds, "samples of each (default 9)")
       ->type_name("N")
-      ->check(Silently(CLI::Range(1, 1000)));
+      ->check(HideDescription(CLI::Range(1, 1000)));
   AddSettings(command, arguments->settings,
               {"threads", "cpu", "accuracy", "target", "arch", "gpu", "emulate"});
   command.add_option("--seed", arguments->seed, "of the arguments (default 0)")->type_name("N");

@@ -304,12 +304,12 @@ void AddGraphTables(const ShowArguments& arguments, const Graph& graph, TableRep
 }
 
 /// Returns true if a table of the graph was requested.
-bool WantsGraph(const ShowArguments& arguments) {
+bool RequestsGraph(const ShowArguments& arguments) {
   return arguments.optimised || arguments.dependencies || arguments.counts || arguments.residuals;
 }
 
 /// Returns true if the request needs the front end.
-bool WantsGroups(const ShowArguments& arguments) {
+bool NeedsGroups(const ShowArguments& arguments) {
   const bool of_group =
       !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +
         arguments.assembly + arguments.ptx + arguments.sass + arguments.after + arguments.dump)
@@ -356,12 +356,12 @@ Result<int> Show(const ShowArguments& arguments) {
   TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
   TUNEC_RETURN_IF_ERROR(CheckGpuCode(arguments, session.options.target));
   if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(WriteOnnx(arguments, session));
-  const bool wants_groups = WantsGroups(arguments);
-  const bool by_default = !wants_groups && arguments.onnx.empty();
+  const bool needs_groups = NeedsGroups(arguments);
+  const bool by_default = !needs_groups && arguments.onnx.empty();
   TableReport report(arguments.json ? OutputForm::kJson : OutputForm::kText);
-  if (!arguments.optimised && (WantsGraph(arguments) || by_default))
+  if (!arguments.optimised && (RequestsGraph(arguments) || by_default))
     AddGraphTables(arguments, session.graph, report);
-  if (wants_groups || arguments.optimised) {
+  if (needs_groups || arguments.optimised) {
     TUNEC_ASSIGN(FrontReport front, RunFrontEnd(session.graph, session.options));
     if (arguments.optimised) AddGraphTables(arguments, front.graph, report);
     TUNEC_RETURN_IF_ERROR(ShowGroups(arguments, session, std::move(front), report));

@@ -297,7 +297,7 @@ void AddVerifyCommand(CLI::App& root, Invocation& invocation) {
           "how many random inputs passes are verified on, beside those given (default 4, one of "
           "each kind)")
       ->type_name("N")
-      ->check(Silently(CLI::Range(0, 10000)));
+      ->check(HideDescription(CLI::Range(0, 10000)));
   command.add_flag("--json", arguments->json, "print JSON");
   command.add_flag("--skip-reference", arguments->skip_reference,
                    "compare with the expected outputs only");

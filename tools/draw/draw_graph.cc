@@ -132,8 +132,8 @@ Colours GroupsBefore(const Graph& graph, const Colours& after) {
   Colours group_of;
   for (size_t n = graph.nodes().size(); n-- > 0;) {
     const Node& node = graph.nodes()[n];
-    if (const auto kept = after.find(node.name); kept != after.end()) {
-      group_of.insert(*kept);
+    if (const auto found = after.find(node.name); found != after.end()) {
+      group_of.insert(*found);
       continue;
     }
     std::set<std::optional<size_t>> readers;

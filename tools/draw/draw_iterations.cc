@@ -60,7 +60,7 @@ class IterationDrawing {
   std::string Draw() {
     double width = 0, height = 0;
     for (PanelDrawing& panel : panels_) {
-      panel.Place({width, 0});
+      panel.SetCorner({width, 0});
       width += panel.Width();
       height = std::max(height, panel.Height());
     }
@@ -111,7 +111,7 @@ std::string IterationDrawing::Arrows() const {
         inside && std::gcd(target.row - source.row, target.column - source.column) > 1;
     const double bend = inside ? (over ? 0.3 : 0) * from.Pitch() : 0.08 * length;
     const auto type = static_cast<size_t>(arrow.type);
-    ArrowPaths& path = !arrow.kept ? violated : inside ? within[type] : between[type];
+    ArrowPaths& path = !arrow.respected ? violated : inside ? within[type] : between[type];
     path.Add(tail, head, bend, 0.1 * from.Pitch() + 2);
   }
   std::string text, faint;
@@ -169,8 +169,8 @@ std::string IterationDrawing::Legend() {
   std::array<bool, kArrows.size()> types{};
   bool violated = false;
   for (const PictureArrow& arrow : picture_.arrows) {
-    types[static_cast<size_t>(arrow.type)] |= IsDrawn(arrow) && arrow.kept;
-    violated |= IsDrawn(arrow) && !arrow.kept;
+    types[static_cast<size_t>(arrow.type)] |= IsDrawn(arrow) && arrow.respected;
+    violated |= IsDrawn(arrow) && !arrow.respected;
   }
   for (size_t type = 0; type < types.size(); ++type) {
     if (types[type]) text += ArrowItem(kArrows[type]);

@@ -19,9 +19,9 @@ constexpr double kWidestNumbered = 11;  // radius
 PanelDrawing::PanelDrawing(const ScheduleTree& tree, const Picture& picture,
                            const PicturePanel& panel, const IterationLayers& layers)
     : tree_(tree), picture_(picture), panel_(panel), layers_(layers) {
-  const auto range = [&](int64_t PicturePoint::*place) {
-    const auto [least, most] = std::ranges::minmax(panel.points, {}, place);
-    return Interval{least.*place, most.*place};
+  const auto range = [&](int64_t PicturePoint::*coordinate) {
+    const auto [least, most] = std::ranges::minmax(panel.points, {}, coordinate);
+    return Interval{least.*coordinate, most.*coordinate};
   };
   rows_ = range(&PicturePoint::row);
   columns_ = range(&PicturePoint::column);

@@ -33,7 +33,7 @@ class PanelDrawing {
   PanelDrawing(const ScheduleTree& tree, const Picture& picture, const PicturePanel& panel,
                const IterationLayers& layers);
 
-  void Place(SvgPoint corner) { corner_ = corner; }
+  void SetCorner(SvgPoint corner) { corner_ = corner; }
   double Width() const;
   double Height() const;
   SvgPoint Centre(const PicturePoint& point) const {

@@ -19,7 +19,7 @@ constexpr double kLargestDot = 14;  // radius of the dot of a kernel that takes 
 constexpr double kSmallestDot = 2.5;
 
 // The visible range of both axes, as powers of ten.
-struct Plane {
+struct AxisRanges {
   int left, right, bottom, top;
 };
 
@@ -31,8 +31,8 @@ int Most(int known, double value) {
 }
 
 // Returns whole decades around all dots, all peaks, and their intersections with the bandwidths.
-Plane PlaneOf(const RooflinePicture& picture) {
-  Plane plane{0, 2, 18, 0};
+AxisRanges FindAxisRanges(const RooflinePicture& picture) {
+  AxisRanges plane{0, 2, 18, 0};
   for (const RooflineLine& peak : picture.peaks) {
     plane.top = Most(plane.top, peak.rate);
     for (const RooflineLine& bandwidth : picture.bandwidths) {
@@ -50,7 +50,8 @@ Plane PlaneOf(const RooflinePicture& picture) {
 
 class Drawing {
  public:
-  explicit Drawing(const RooflinePicture& picture) : picture_(picture), plane_(PlaneOf(picture)) {}
+  explicit Drawing(const RooflinePicture& picture)
+      : picture_(picture), plane_(FindAxisRanges(picture)) {}
 
   std::string Draw() const {
     const std::string elements = SvgText({kLeft, kTop - 18}, picture_.title, "font-size=\"14\"") +
@@ -116,10 +117,10 @@ class Drawing {
     lines.Move(begin);
     lines.Line(end);
     const double degrees = std::atan2(end.y - begin.y, end.x - begin.x) * 180 / M_PI;
-    const SvgPoint place{begin.x + 8, begin.y + 8 * std::tan(degrees * M_PI / 180) - 4};
-    return SvgText(place, bandwidth.label,
+    const SvgPoint position{begin.x + 8, begin.y + 8 * std::tan(degrees * M_PI / 180) - 4};
+    return SvgText(position, bandwidth.label,
                    fmt::format("transform=\"rotate({} {} {})\"", SvgNumber(degrees),
-                               SvgNumber(place.x), SvgNumber(place.y)));
+                               SvgNumber(position.x), SvgNumber(position.y)));
   }
 
   std::string Dots() const {
@@ -139,7 +140,7 @@ class Drawing {
   }
 
   const RooflinePicture& picture_;
-  Plane plane_;
+  AxisRanges plane_;
 };
 
 }  // namespace

@@ -21,10 +21,10 @@ namespace {
 
 constexpr int64_t kUsualSize = 24;
 
-using Places = std::map<std::string, int64_t>;
+using IteratorValues = std::map<std::string, int64_t>;
 
-Result<Places> ParsePlaces(const std::vector<std::string>& texts) {
-  Places places;
+Result<IteratorValues> ParseIteratorValues(const std::vector<std::string>& texts) {
+  IteratorValues values;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
     int64_t value = 0;
@@ -34,9 +34,9 @@ Result<Places> ParsePlaces(const std::vector<std::string>& texts) {
     if (error != std::errc() || stop != end) {
       return Fail(ErrorCode::kInvalidArgument, "--at {}: expected ITERATOR=VALUE", text);
     }
-    places[text.substr(0, equals)] = value;
+    values[text.substr(0, equals)] = value;
   }
-  return places;
+  return values;
 }
 
 // Returns the statement with the most iterators. If several have equally many, returns the one with
@@ -91,7 +91,7 @@ std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std:
 // Fixes the iterators that are not axes in the middle of their domain, where no boundary disturbs
 // the pattern.
 Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
-                           const PictureArguments& arguments, const Places& places) {
+                           const PictureArguments& arguments, const IteratorValues& values) {
   const Statement& statement = tree.statements[id];
   PictureView view{.statement = id, .axes = ChooseAxes(statement, arguments.axes)};
   view.sizes.assign(2, arguments.sizes.empty() ? kUsualSize : arguments.sizes.back());
@@ -104,9 +104,9 @@ Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
   for (const VarId i : statement.iterators.ids()) {
     const Iterator& iterator = statement.iterators[i];
     const bool is_axis = std::ranges::find(view.axes, i) != view.axes.end();
-    const auto place = places.find(iterator.name);
+    const auto given = values.find(iterator.name);
     const int64_t value =
-        place != places.end() ? place->second : (is_axis ? 0 : iterator.extent / 2);
+        given != values.end() ? given->second : (is_axis ? 0 : iterator.extent / 2);
     if (value < 0 || value >= iterator.extent) {
       return Fail(ErrorCode::kInvalidArgument, "--at {}={}: expected a value in 0 .. {}",
                   iterator.name, value, iterator.extent);
@@ -189,24 +189,24 @@ void AddPictureOptions(CLI::App& command, PictureArguments& arguments) {
       ->delimiter(',')
       ->expected(1, 2)
       ->type_name("N")
-      ->check(Silently(CLI::Range(int64_t{1}, kWidestPicture)));
+      ->check(HideDescription(CLI::Range(int64_t{1}, kWidestPicture)));
   command
       .add_option("--layers", arguments.layers,
                   "what is drawn, of flow,reduction,anti,output,tiles,order,tasks (default: all)")
       ->delimiter(',')
       ->type_name("NAMES")
-      ->check(Silently(
+      ->check(HideDescription(
           CLI::IsMember({"flow", "reduction", "anti", "output", "tiles", "order", "tasks"})));
 }
 
 Status DrawSchedule(const ScheduledTree& draft, const PictureArguments& arguments,
                     ReductionOrder order) {
-  TUNEC_ASSIGN(const Places places, ParsePlaces(arguments.at));
+  TUNEC_ASSIGN(const IteratorValues values, ParseIteratorValues(arguments.at));
   TUNEC_ASSIGN(const std::vector<StatementId> chosen,
                ChooseStatements(draft.tree, arguments.statements));
-  std::vector<std::string> placed;
-  for (const auto& [name, value] : places) placed.push_back(name);
-  TUNEC_RETURN_IF_ERROR(CheckNames(draft.tree, chosen, placed, "--at"));
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values) names.push_back(name);
+  TUNEC_RETURN_IF_ERROR(CheckNames(draft.tree, chosen, names, "--at"));
   TUNEC_RETURN_IF_ERROR(CheckNames(draft.tree, chosen, arguments.axes, "--axes"));
   if (arguments.axes.size() == 2 && arguments.axes[0] == arguments.axes[1]) {
     return Fail(ErrorCode::kInvalidArgument, "--axes: expected two iterators, found {} twice",
@@ -214,7 +214,7 @@ Status DrawSchedule(const ScheduledTree& draft, const PictureArguments& argument
   }
   std::vector<PictureView> views;
   for (const StatementId id : chosen) {
-    TUNEC_ASSIGN(PictureView view, ViewOf(draft.tree, id, arguments, places));
+    TUNEC_ASSIGN(PictureView view, ViewOf(draft.tree, id, arguments, values));
     views.push_back(std::move(view));
   }
   TUNEC_ASSIGN(const Picture picture, TakePicture(draft.tree, draft.dependences, views, order));

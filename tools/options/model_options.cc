@@ -9,7 +9,9 @@
 
 namespace tunec {
 
-CLI::Validator Silently(const CLI::Validator& validator) { return validator.description(""); }
+CLI::Validator HideDescription(const CLI::Validator& validator) {
+  return validator.description("");
+}
 
 CLI::Option& AddModel(CLI::App& command, std::string& path) {
   return *command.add_option("MODEL", path, "an .onnx or .graph file")

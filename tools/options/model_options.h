@@ -19,7 +19,7 @@
 namespace tunec {
 
 /// Returns the validator without its description in --help.
-CLI::Validator Silently(const CLI::Validator& validator);
+CLI::Validator HideDescription(const CLI::Validator& validator);
 
 /// A model file, and the settings for reading and compiling it.
 struct CompileArguments {

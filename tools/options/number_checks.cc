@@ -10,11 +10,11 @@ namespace tunec {
 namespace {
 
 template <class Holds>
-CLI::Validator FiniteNumber(const char* wanted, Holds holds) {
-  const auto check = [wanted, holds](const std::string& text) -> std::string {
+CLI::Validator FiniteNumber(const char* expected, Holds holds) {
+  const auto check = [expected, holds](const std::string& text) -> std::string {
     double value = 0;
     const bool number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-    return number && holds(value) ? "" : fmt::format("{}, expected {}", text, wanted);
+    return number && holds(value) ? "" : fmt::format("{}, expected {}", text, expected);
   };
   return {check, "", ""};
 }

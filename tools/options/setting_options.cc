@@ -80,8 +80,8 @@ class TextReader {
   }
 
  private:
-  std::unexpected<Error> Expected(std::string_view wanted) const {
-    return Fail(ErrorCode::kInvalidArgument, "{} {}: expected {}", setting_.flag, text_, wanted);
+  std::unexpected<Error> Expected(std::string_view expected) const {
+    return Fail(ErrorCode::kInvalidArgument, "{} {}: expected {}", setting_.flag, text_, expected);
   }
 
   Result<uint64_t> Whole(uint64_t most) const {

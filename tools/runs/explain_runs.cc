@@ -18,9 +18,9 @@ double Sum(const std::vector<double>& seconds) {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
-class Explaining {
+class RunExplainer {
  public:
-  Explaining(const Executable& executable, ModelBuffers buffers)
+  RunExplainer(const Executable& executable, ModelBuffers buffers)
       : executable_(executable),
         buffers_(std::move(buffers)),
         in_model_(executable.StepNames().size()),
@@ -83,7 +83,7 @@ Cell CeilingShare(const KernelTiming& timing, const ShownRoofline& ceilings) {
 Result<ExplainedRuns> ExplainRuns(const Executable& executable, std::span<const Array> inputs,
                                   const TimingLimits& limits) {
   TUNEC_ASSIGN(ModelBuffers buffers, ModelBuffers::Make(executable, inputs));
-  Explaining explaining(executable, std::move(buffers));
+  RunExplainer explaining(executable, std::move(buffers));
   TUNEC_RETURN_IF_ERROR(explaining.Warm(limits.warmup));
   TUNEC_RETURN_IF_ERROR(RunRounds(limits, [&] { return explaining.Round(); }));
   return explaining.Finish();

@@ -17,7 +17,7 @@ Status Peaks::Measure() {
   for (auto& [by, flops] : flops_) {
     const Result<ArithmeticCeiling> ceiling = MeasureArithmetic(target_, *by);
     if (!ceiling) {
-      TUNEC_RETURN_IF_ERROR(OwnFault(ceiling.error()));
+      TUNEC_RETURN_IF_ERROR(FailIfInternal(ceiling.error()));
       continue;
     }
     flops = std::max(flops, ceiling->flops);

@@ -15,7 +15,7 @@ Cell OccupancyCell(const std::optional<Occupancy>& occupancy) {
   return fmt::format("{:.0f} % {}", 100 * occupancy->share, Name(occupancy->limit));
 }
 
-bool AnyAssembled(const CompileReport& report) {
+bool HasAssembledPhase(const CompileReport& report) {
   for (const KernelReport& kernel : report.kernels) {
     for (const PredictedPhase& phase : kernel.predicted)
       if (phase.launch.registers > 0) return true;
@@ -71,7 +71,7 @@ std::string DescribePrediction(const CompileReport& report, const Accelerator& d
                                std::string_view gpu) {
   if (device.part.empty())
     return fmt::format("no times are predicted: no GPU of {} is known", device.name);
-  if (!AnyAssembled(report))
+  if (!HasAssembledPhase(report))
     return "no times are predicted: emulated kernels are assembled only while they are tuned, "
            "--trials";
   const std::string choice =

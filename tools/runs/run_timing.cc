@@ -33,7 +33,7 @@ double Quantile(std::vector<double> samples, double rank) {
   return samples[index];
 }
 
-bool Enough(int runs, double start, const TimingLimits& limits) {
+bool HasEnoughRuns(int runs, double start, const TimingLimits& limits) {
   if (Interrupted() && runs > 0) return true;
   if (runs < limits.least_runs) return false;
   return runs >= limits.runs || Now() - start > limits.seconds;
@@ -64,7 +64,7 @@ Result<double> TimeRun(const Executable& executable, const ModelBuffers& buffers
 
 Status RunRounds(const TimingLimits& limits, const std::function<Status()>& round) {
   const double start = Now();
-  for (int done = 0; !Enough(done, start, limits); ++done) TUNEC_RETURN_IF_ERROR(round());
+  for (int done = 0; !HasEnoughRuns(done, start, limits); ++done) TUNEC_RETURN_IF_ERROR(round());
   return {};
 }
 
@@ -106,9 +106,9 @@ Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<co
 
 ShownRoofline RooflineToShow(const Result<Roofline>& found) {
   ShownRoofline shown;
-  if (found && found->Sure()) {
+  if (found && found->IsReliable()) {
     shown.roofline = *found;
-  } else if (found && found->Provisional()) {
+  } else if (found && found->IsProvisional()) {
     shown.why_not = fmt::format(
         "others had {:.0f} % of the machine while the ceilings were measured; "
         "tunec doctor --measure measures them again",
@@ -200,7 +200,7 @@ std::string UnknownArithmetics(const std::vector<KernelTiming>& timings, const R
     if (!timing.kernel.arithmetic) continue;
     const MacInstruction& by = *timing.kernel.arithmetic->by;
     const std::optional<ArithmeticCeiling> ceiling = roofline.CeilingOf(by);
-    if ((ceiling && !ceiling->Provisional()) || !seen.insert(by.name).second) continue;
+    if ((ceiling && !ceiling->IsProvisional()) || !seen.insert(by.name).second) continue;
     lines += fmt::format("(no roofline of {})\n", WhyNoRoofline(by, ceiling));
   }
   return lines;
@@ -212,18 +212,18 @@ TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_widt
   TextTable table({{"group", Align::kRight},
                    {"kernel", Align::kLeft, "name"},
                    {"kind"},
-                   {"workload", Align::kLeft, "", Shown::kInJson},
+                   {"workload", Align::kLeft, "", ColumnVisibility::kInJson},
                    {"count", Align::kRight},
                    {"each", Align::kRight, "each_ms"},
-                   {"total_ms", Align::kRight, "", Shown::kInJson},
+                   {"total_ms", Align::kRight, "", ColumnVisibility::kInJson},
                    {"share", Align::kRight},
                    {"GFLOP/s", Align::kRight, "gflops_per_second"},
                    {"GB/s", Align::kRight, "gbytes_per_second"},
-                   {"flops", Align::kRight, "", Shown::kInJson},
-                   {"bytes", Align::kRight, "", Shown::kInJson},
+                   {"flops", Align::kRight, "", ColumnVisibility::kInJson},
+                   {"bytes", Align::kRight, "", ColumnVisibility::kInJson},
                    {"roofline", Align::kRight},
                    {"limit"},
-                   {"arithmetic", Align::kLeft, "", Shown::kInJson},
+                   {"arithmetic", Align::kLeft, "", ColumnVisibility::kInJson},
                    {"schedule"}});
   double total = 0;
   for (const KernelTiming& timing : timings) total += timing.seconds;

@@ -26,9 +26,9 @@ Cell GroupCell(int32_t group) {
 size_t AddGroup(const Graph& graph, const FusionPlan& plan, size_t g, TextTable& table) {
   const auto id = static_cast<int32_t>(g);
   const std::vector<FusionEdge> within = plan.EdgesWithin(g), borders = plan.Borders(g);
-  const auto add = [&](const Cell& place, const FusionEdge& edge, const Cell& with) {
-    table.AddRow({CountCell(id), place, Ends(graph, edge), with, std::string(Describe(edge.reason)),
-                  Explain(edge.cost, plan.machine)});
+  const auto add = [&](const Cell& relation, const FusionEdge& edge, const Cell& with) {
+    table.AddRow({CountCell(id), relation, Ends(graph, edge), with,
+                  std::string(Describe(edge.reason)), Explain(edge.cost, plan.machine)});
   };
   for (const FusionEdge& edge : within) add({"  inside", "inside"}, edge, {"", nullptr});
   for (const FusionEdge& edge : borders) {
@@ -42,7 +42,7 @@ size_t AddGroup(const Graph& graph, const FusionPlan& plan, size_t g, TextTable&
 }  // namespace
 
 void AddFusion(TableReport& report, const Graph& graph, const FusionPlan& plan) {
-  TextTable table({{"group", Align::kRight, "", Shown::kInJson},
+  TextTable table({{"group", Align::kRight, "", ColumnVisibility::kInJson},
                    {"group", Align::kLeft, "place"},
                    {"edge"},
                    {"with", Align::kLeft, "with_group"},
@@ -76,7 +76,7 @@ void AddFusionCandidates(TableReport& report, const Graph& graph, const FusionPl
                    {"to"},
                    {"decision"},
                    {"saves, or would", Align::kLeft, "saves"},
-                   {"fused", Align::kLeft, "", Shown::kInJson}});
+                   {"fused", Align::kLeft, "", ColumnVisibility::kInJson}});
   int64_t fused = 0;
   for (const FusionEdge& edge : plan.edges) {
     fused += IsFused(edge.reason) ? 1 : 0;

@@ -22,9 +22,9 @@ std::string NamesOf(const Graph& graph, const std::vector<NodeId>& nodes) {
 }
 
 /// A search for the fork of two paths to a join: backward from both operands, latest node first.
-class WaysTo {
+class ForkSearch {
  public:
-  WaysTo(const Graph& graph, ValueId a, ValueId b) : graph_(graph) {
+  ForkSearch(const Graph& graph, ValueId a, ValueId b) : graph_(graph) {
     Mark(a, 1);
     Mark(b, 2);
     while (!marks_.empty()) {
@@ -66,7 +66,7 @@ bool HasContraction(const Graph& graph, const std::vector<NodeId>& nodes) {
 }
 
 std::optional<Residual> ResidualAt(const Graph& graph, NodeId join, ValueId a, ValueId b) {
-  const WaysTo ways(graph, a, b);
+  const ForkSearch ways(graph, a, b);
   if (!ways.fork()) return std::nullopt;
   std::vector<NodeId> longer = ways.way(0), shorter = ways.way(1);
   if (longer.size() < shorter.size()) std::swap(longer, shorter);

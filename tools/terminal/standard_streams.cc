@@ -20,6 +20,6 @@ void ReserveStandardStreams() {
 
 void IgnoreFileSizeSignal() { (void)std::signal(SIGXFSZ, SIG_IGN); }
 
-bool LostStandardOutput() { return std::fflush(stdout) != 0 || std::ferror(stdout) != 0; }
+bool HasLostStandardOutput() { return std::fflush(stdout) != 0 || std::ferror(stdout) != 0; }
 
 }  // namespace tunec

@@ -12,6 +12,6 @@ void ReserveStandardStreams();
 void IgnoreFileSizeSignal();
 
 /// Returns true if some output was not written to standard output.
-bool LostStandardOutput();
+bool HasLostStandardOutput();
 
 }  // namespace tunec

@@ -53,14 +53,14 @@ std::vector<std::string> TextTable::Lines() const {
   std::vector<std::vector<std::string>> all(1);
   std::vector<Align> aligns;
   for (const Column& column : columns_) {
-    if (column.shown == Shown::kInJson) continue;
+    if (column.shown == ColumnVisibility::kInJson) continue;
     all[0].push_back(column.title);
     aligns.push_back(column.align);
   }
   for (const std::vector<Cell>& row : rows_) {
     std::vector<std::string>& texts = all.emplace_back();
     for (size_t c = 0; c < row.size(); ++c) {
-      if (columns_[c].shown == Shown::kAlways) texts.push_back(VisibleText(row[c].text));
+      if (columns_[c].shown == ColumnVisibility::kAlways) texts.push_back(VisibleText(row[c].text));
     }
   }
   std::vector<size_t> widths(aligns.size());

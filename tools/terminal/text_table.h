@@ -12,7 +12,7 @@
 namespace tunec {
 
 enum class Align : uint8_t { kLeft, kRight };
-enum class Shown : uint8_t { kAlways, kInJson };  // kInJson: only in JSON
+enum class ColumnVisibility : uint8_t { kAlways, kInJson };  // kInJson: only in JSON
 
 /// A cell of a table: its text and its value in JSON.
 struct Cell {
@@ -39,7 +39,7 @@ class TextTable {
     Align align = Align::kLeft;
     std::string key =
         {};  // key in JSON; empty: the title. Keys of numbers contain the unit: best_seconds
-    Shown shown = Shown::kAlways;
+    ColumnVisibility shown = ColumnVisibility::kAlways;
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 

@@ -86,7 +86,7 @@ std::string ProgressLine(const TuneProgress& progress) {
 TuningDisplay::TuningDisplay() : terminal_(isatty(STDOUT_FILENO) != 0) {}
 
 std::string TuningDisplay::RooflineText(const TaskProgress& task) const {
-  if (!task.best_seconds || !latest_->ceilings || !latest_->ceilings->Sure()) return "-";
+  if (!task.best_seconds || !latest_->ceilings || !latest_->ceilings->IsReliable()) return "-";
   const auto least = latest_->ceilings->BoundFor(task.arithmetic, task.flops, task.bytes);
   return least ? fmt::format("{:.0f} %", 100 * least->seconds / *task.best_seconds) : "-";
 }

@@ -15,8 +15,8 @@ class Ort(Peer):
         o.log_severity_level = 3
         self.session = ort.InferenceSession(path, o, providers=["CPUExecutionProvider"])
         self.bind = self.session.io_binding()
-        self.keep = [ort.OrtValue.ortvalue_from_numpy(x) for x in inputs.values()]
-        for name, x in zip(inputs, self.keep):
+        self.keep_alive = [ort.OrtValue.ortvalue_from_numpy(x) for x in inputs.values()]
+        for name, x in zip(inputs, self.keep_alive):
             self.bind.bind_ortvalue_input(name, x)
         self.out = [ort.OrtValue.ortvalue_from_numpy(np.empty_like(y)) for y in outputs.values()]
         for name, y in zip(outputs, self.out):

@@ -13,7 +13,7 @@ class OpenVino(Peer):
             "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": "1",
             "INFERENCE_NUM_THREADS": self.threads, "INFERENCE_PRECISION_HINT": self.precision})
         self.request = self.net.create_infer_request()
-        self.keep = list(inputs.values())
+        self.keep_alive = list(inputs.values())
         for name, x in inputs.items():
             self.request.set_tensor(name, ov.Tensor(x, shared_memory=True))
         self.names = list(outputs)

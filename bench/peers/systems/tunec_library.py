@@ -27,7 +27,7 @@ class Tunec(Peer):
 
     def tensor(self, array):
         shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
-        self.keep += [array, shape]
+        self.keep_alive += [array, shape]
         code = {"i": 0, "u": 1, "f": 2, "b": 6}[array.dtype.kind]
         return self.Tensor(array.ctypes.data, 1, 0, array.ndim, code, 8 * array.dtype.itemsize, 1,
                            ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), None, 0)
@@ -55,7 +55,7 @@ class Tunec(Peer):
         self.check(lib.tunec_compile(path.encode(), json.dumps(options).encode(), ctypes.byref(self.exe)))
         names_in = [lib.tunec_input_name(self.exe, i).decode() for i in range(lib.tunec_num_inputs(self.exe))]
         names_out = [lib.tunec_output_name(self.exe, i).decode() for i in range(lib.tunec_num_outputs(self.exe))]
-        self.keep, self.ys = [], {n: np.empty_like(y) for n, y in outputs.items()}
+        self.keep_alive, self.ys = [], {n: np.empty_like(y) for n, y in outputs.items()}
 
         def row(arrays):
             tensors = [ctypes.pointer(self.tensor(a)) for a in arrays]

@@ -42,16 +42,16 @@ Status Exporter::NameInterface() {
     name_of_[input] = names_.Make(graph_.value(input).name);
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     const ValueId output = graph_.outputs()[i];
-    const std::string& wanted = graph_.output_names()[i];
+    const std::string& output_name = graph_.output_names()[i];
     if (const auto known = name_of_.find(output);
-        known != name_of_.end() && known->second == wanted)
+        known != name_of_.end() && known->second == output_name)
       continue;  // the output is the input itself
-    if (names_.Make(wanted) != wanted)
+    if (names_.Make(output_name) != output_name)
       return Fail(ErrorCode::kUnsupported,
-                  "output {} has the name of an input, which ONNX does not allow", wanted);
+                  "output {} has the name of an input, which ONNX does not allow", output_name);
     if (KindOf(graph_.producer(output).op) == OpKind::kData || name_of_.contains(output)) continue;
-    name_of_[output] = wanted;
-    output_names_.insert(wanted);
+    name_of_[output] = output_name;
+    output_names_.insert(output_name);
   }
   return {};
 }
@@ -89,13 +89,14 @@ Status Exporter::AddNode(const Node& node) {
   if (form->write == nullptr) return {};
   std::vector<std::string> inputs;
   for (const ValueId input : node.inputs) inputs.push_back(input.valid() ? NameOf(input) : "");
-  const std::string& wanted = NameOf(node.outputs[0]);
+  const std::string& output_name = NameOf(node.outputs[0]);
   FormContext context(graph_, node, *form, inputs, names_);
   TUNEC_ASSIGN(std::string result, form->write(context));
   if (std::ranges::find(inputs, result) != inputs.end())
     result = context.Emit("Identity", {result});
-  Append(context, result, wanted);
-  if (!output_names_.contains(wanted)) model_.values.push_back(Described(wanted, node.outputs[0]));
+  Append(context, result, output_name);
+  if (!output_names_.contains(output_name))
+    model_.values.push_back(Described(output_name, node.outputs[0]));
   return {};
 }
 
@@ -146,7 +147,7 @@ Status ExportOnnx(const Graph& graph, const std::string& path, const ExportOptio
   if (onnx_export::WeightBytes(model) > options.most_bytes_inside) {
     data_file = std::filesystem::path(path).filename().string() + ".data";
     std::vector<FilePart> parts;
-    for (const onnx_export::PlacedWeight& weight : onnx_export::LayOutWeights(model))
+    for (const onnx_export::WeightOffset& weight : onnx_export::LayOutWeights(model))
       parts.push_back({weight.offset, std::span(weight.array->data(), weight.array->bytes())});
     TUNEC_RETURN_IF_ERROR(WriteFileAtomically(path + ".data", parts));
   }

@@ -8,11 +8,11 @@
 
 namespace tunec::onnx_export {
 
-std::string UniqueNames::Make(std::string_view wanted) {
-  const auto [found, fresh] = taken_.try_emplace(std::string(wanted), 0);
+std::string UniqueNames::Make(std::string_view base) {
+  const auto [found, fresh] = taken_.try_emplace(std::string(base), 0);
   if (fresh) return found->first;
   while (true) {
-    std::string name = fmt::format("{}_{}", wanted, ++found->second);
+    std::string name = fmt::format("{}_{}", base, ++found->second);
     if (taken_.try_emplace(name, 0).second) return name;
   }
 }
@@ -57,14 +57,14 @@ std::string FormContext::Cast(const std::string& x, DataType from, DataType to) 
   return from == to ? x : Emit("Cast", {x}, {{"to", OnnxTypeOf(to)}});
 }
 
-Result<std::string> WriteSame(FormContext& node) {
+Result<std::string> WriteWithAttributes(FormContext& node) {
   OnnxAttributes attributes;
   for (const auto& [name, value] : node.node().attributes)
     std::visit([&](const auto& of_kind) { attributes.emplace(name, of_kind); }, value);
   return node.Emit(node.form().onnx_name, node.inputs(), std::move(attributes));
 }
 
-Result<std::string> WriteBare(FormContext& node) {
+Result<std::string> WriteWithoutAttributes(FormContext& node) {
   return node.Emit(node.form().onnx_name, node.inputs());
 }
 

@@ -19,7 +19,7 @@ using onnx_import::OnnxNode;
 /// Makes names that are unique in the model.
 class UniqueNames {
  public:
-  std::string Make(std::string_view wanted);
+  std::string Make(std::string_view base);
 
  private:
   std::map<std::string, int, std::less<>> taken_;  // the last number appended to each name
@@ -81,9 +81,9 @@ struct ExportForm {
 const ExportForm* FindForm(Op op);
 
 /// Writes one ONNX node with the form's name, the node's operands and all of its attributes.
-Result<std::string> WriteSame(FormContext& node);
+Result<std::string> WriteWithAttributes(FormContext& node);
 /// Writes one ONNX node with the form's name and the node's operands, without attributes.
-Result<std::string> WriteBare(FormContext& node);
+Result<std::string> WriteWithoutAttributes(FormContext& node);
 
 // The parts of the table, one per source file.
 std::span<const ExportForm> ElementwiseForms();

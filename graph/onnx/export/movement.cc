@@ -182,11 +182,11 @@ Written WriteAlloc(FormContext& node) {
 }
 
 constexpr auto kForms = std::to_array<ExportForm>({
-    {Op::kTranspose, WriteSame, "Transpose"},
+    {Op::kTranspose, WriteWithAttributes, "Transpose"},
     {Op::kReshape, WriteReshape},
     {Op::kExpand, WriteExpand},
     {Op::kSlice, WriteSlice},
-    {Op::kConcat, WriteSame, "Concat"},
+    {Op::kConcat, WriteWithAttributes, "Concat"},
     {Op::kPad, WritePad},
     {Op::kTile, WriteTile},
     {Op::kGather, WriteGather, "Gather"},
@@ -196,10 +196,10 @@ constexpr auto kForms = std::to_array<ExportForm>({
     {Op::kRange, WriteRange},
     {Op::kOneHot, WriteOneHot},
     {Op::kRotaryEmbedding, WriteRotary},
-    {Op::kCopy, WriteBare, "Identity"},
+    {Op::kCopy, WriteWithoutAttributes, "Identity"},
     {Op::kAlloc, WriteAlloc},
     {Op::kFree, nullptr},
-    {Op::kToDevice, WriteBare, "Identity"},
+    {Op::kToDevice, WriteWithoutAttributes, "Identity"},
 });
 
 }  // namespace

@@ -81,7 +81,7 @@ Written WriteGroupNorm(FormContext& node) {
 Written WriteLrn(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   const int64_t size = node.node().Int("size");
-  if (shape.size() == 4 && size % 2 == 1) return WriteSame(node);
+  if (shape.size() == 4 && size % 2 == 1) return WriteWithAttributes(node);
   const auto reshape = [&](const std::string& x, const std::vector<int64_t>& to) {
     return node.Emit("Reshape", {x, node.Ints(to)}, {{"allowzero", int64_t{1}}});
   };
@@ -109,8 +109,8 @@ constexpr auto kForms = std::to_array<ExportForm>({
     {Op::kGroupNorm, WriteGroupNorm},
     {Op::kRmsNorm, WriteRmsNorm},
     {Op::kLrn, WriteLrn, "LRN"},
-    {Op::kSoftmax, WriteSame, "Softmax"},
-    {Op::kLogSoftmax, WriteSame, "LogSoftmax"},
+    {Op::kSoftmax, WriteWithAttributes, "Softmax"},
+    {Op::kLogSoftmax, WriteWithAttributes, "LogSoftmax"},
 });
 
 }  // namespace

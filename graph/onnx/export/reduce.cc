@@ -43,8 +43,8 @@ constexpr auto kForms = std::to_array<ExportForm>({
     {Op::kReduceL2, WriteReduce, "ReduceL2"},
     {Op::kReduceSumSquare, WriteReduce, "ReduceSumSquare"},
     {Op::kReduceLogSumExp, WriteReduce, "ReduceLogSumExp"},
-    {Op::kArgMax, WriteSame, "ArgMax"},
-    {Op::kArgMin, WriteSame, "ArgMin"},
+    {Op::kArgMax, WriteWithAttributes, "ArgMax"},
+    {Op::kArgMin, WriteWithAttributes, "ArgMin"},
     {Op::kCumSum, WriteCumSum},
 });
 

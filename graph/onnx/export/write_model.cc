@@ -30,7 +30,7 @@ void WriteBytes(const Array& array, WireWriter& tensor) {
   tensor.Raw(9, {array.data(), array.bytes()});
 }
 
-void WritePlace(const PlacedWeight& weight, const std::string& file, WireWriter& tensor) {
+void WriteLocation(const WeightOffset& weight, const std::string& file, WireWriter& tensor) {
   const auto add = [&](std::string_view key, std::string_view value) {
     WireWriter entry;
     entry.Text(1, key);
@@ -119,14 +119,14 @@ WireWriter NodeProto(const OnnxNode& node) {
 
 void WriteInitializers(const ExportedModel& model, const std::string& data_file,
                        WireWriter& graph) {
-  const std::vector<PlacedWeight> places = LayOutWeights(model);
+  const std::vector<WeightOffset> offsets = LayOutWeights(model);
   size_t next = 0;
   for (const auto& [name, array] : model.graph.initializers) {
     WireWriter tensor;
     WriteType(array, tensor);
     tensor.Text(8, name);
     const bool outside = !data_file.empty() && IsWeight(array);
-    if (outside) WritePlace(places[next], data_file, tensor);
+    if (outside) WriteLocation(offsets[next], data_file, tensor);
     if (!outside) WriteBytes(array, tensor);
     if (IsWeight(array)) ++next;
     graph.Message(5, tensor);
@@ -186,16 +186,16 @@ int64_t WeightBytes(const ExportedModel& model) {
   return bytes;
 }
 
-std::vector<PlacedWeight> LayOutWeights(const ExportedModel& model) {
-  std::vector<PlacedWeight> places;
+std::vector<WeightOffset> LayOutWeights(const ExportedModel& model) {
+  std::vector<WeightOffset> offsets;
   int64_t end = 0;
   for (const auto& [name, array] : model.graph.initializers) {
     if (!IsWeight(array)) continue;
     const int64_t offset = (end + kAlignment - 1) / kAlignment * kAlignment;
-    places.push_back({&array, offset});
+    offsets.push_back({&array, offset});
     end = offset + static_cast<int64_t>(array.bytes());
   }
-  return places;
+  return offsets;
 }
 
 Result<std::string> Serialize(const ExportedModel& model, const std::string& data_file) {

@@ -25,12 +25,12 @@ int64_t WeightBytes(const ExportedModel& model);
 Result<std::string> Serialize(const ExportedModel& model, const std::string& data_file = "");
 
 /// A weight and its offset in the file beside the model.
-struct PlacedWeight {
+struct WeightOffset {
   const Array* array = nullptr;
   int64_t offset = 0;
 };
 /// Returns page-aligned offsets in the order of the initializers, so that a reader can map the
 /// weights.
-std::vector<PlacedWeight> LayOutWeights(const ExportedModel& model);
+std::vector<WeightOffset> LayOutWeights(const ExportedModel& model);
 
 }  // namespace tunec::onnx_export

@@ -36,7 +36,7 @@ class Decoder {
  private:
   /// Calls `visit`, which returns a Status, for each field of a message.
   template <class Visit>
-  Status EachField(const Pieces& message, Visit visit) const;
+  Status VisitFields(const Pieces& message, Visit visit) const;
   std::unexpected<Error> Malformed() const;
 
   Result<OnnxTensor> Tensor(const Pieces& pieces) const;
@@ -60,7 +60,7 @@ class Decoder {
 };
 
 template <class Visit>
-Status Decoder::EachField(const Pieces& message, Visit visit) const {
+Status Decoder::VisitFields(const Pieces& message, Visit visit) const {
   for (const Bytes piece : message) {
     WireReader fields(piece);
     while (const auto field = fields.Next()) TUNEC_RETURN_IF_ERROR(visit(*field));
@@ -84,7 +84,7 @@ Result<OnnxTensor> Decoder::Tensor(const Pieces& pieces) const {
 
 Result<Dim> Decoder::Dimension(Bytes bytes) const {
   Dim dim{std::string()};
-  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields({bytes}, [&](const WireField& field) -> Status {
     // Exporters write -1 for a dynamic dimension.
     if (field.tag == VarintTag(1))
       dim = field.Signed() < 0 ? Dim(std::string()) : Dim(field.Signed());
@@ -97,7 +97,7 @@ Result<Dim> Decoder::Dimension(Bytes bytes) const {
 Status Decoder::TakeTensorType(OnnxValue& value, const Pieces& tensor) const {
   int64_t element = 0;
   std::optional<Pieces> shape;
-  TUNEC_RETURN_IF_ERROR(EachField(tensor, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields(tensor, [&](const WireField& field) -> Status {
     if (field.tag == VarintTag(1)) element = static_cast<int32_t>(field.number);
     if (field.tag == BytesTag(2)) {
       if (!shape) shape.emplace();
@@ -110,7 +110,7 @@ Status Decoder::TakeTensorType(OnnxValue& value, const Pieces& tensor) const {
   value.type = *type;
   if (!shape) return {};
   value.dims.emplace();
-  return EachField(*shape, [&](const WireField& field) -> Status {
+  return VisitFields(*shape, [&](const WireField& field) -> Status {
     if (field.tag != BytesTag(1)) return {};
     TUNEC_ASSIGN(Dim dim, Dimension(field.bytes));
     value.dims->push_back(std::move(dim));
@@ -121,7 +121,7 @@ Status Decoder::TakeTensorType(OnnxValue& value, const Pieces& tensor) const {
 Status Decoder::TakeType(OnnxValue& value, const Pieces& type) const {
   Pieces tensor;
   bool other = false;  // a sequence, map, optional, sparse tensor or opaque type
-  TUNEC_RETURN_IF_ERROR(EachField(type, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields(type, [&](const WireField& field) -> Status {
     if (field.tag == BytesTag(1)) tensor.push_back(field.bytes);
     for (const uint32_t number : {4, 5, 7, 8, 9}) other |= field.tag == BytesTag(number);
     return {};
@@ -132,7 +132,7 @@ Status Decoder::TakeType(OnnxValue& value, const Pieces& type) const {
 
 Result<std::string> Decoder::ValueName(Bytes bytes) const {
   std::string name;
-  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields({bytes}, [&](const WireField& field) -> Status {
     if (field.tag == BytesTag(1)) name = field.Text();
     return {};
   }));
@@ -142,7 +142,7 @@ Result<std::string> Decoder::ValueName(Bytes bytes) const {
 Result<OnnxValue> Decoder::DecodeValue(Bytes bytes) const {
   OnnxValue value;
   Pieces type;
-  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields({bytes}, [&](const WireField& field) -> Status {
     if (field.tag == BytesTag(1)) value.name = field.Text();
     if (field.tag == BytesTag(2)) type.push_back(field.bytes);
     return {};
@@ -197,7 +197,7 @@ Result<OnnxNode> Decoder::DecodeNode(Bytes bytes) {
   OnnxNode node;
   std::string overload;
   Pieces attributes;
-  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields({bytes}, [&](const WireField& field) -> Status {
     if (field.tag == BytesTag(1)) node.inputs.push_back(field.Text());
     if (field.tag == BytesTag(2)) node.outputs.push_back(field.Text());
     if (field.tag == BytesTag(3)) node.name = field.Text();
@@ -251,7 +251,7 @@ Result<OnnxGraph> Decoder::DecodeGraph(const Pieces& message) {
   levels_ += kLevelsOfGraph;
   OnnxGraph graph;
   bool sparse = false;
-  TUNEC_RETURN_IF_ERROR(EachField(message, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields(message, [&](const WireField& field) -> Status {
     switch (field.tag) {
       case BytesTag(1): {
         TUNEC_ASSIGN(auto node, DecodeNode(field.bytes));
@@ -289,7 +289,7 @@ Result<OnnxGraph> Decoder::DecodeGraph(const Pieces& message) {
 
 Result<std::pair<std::string, int64_t>> Decoder::Opset(Bytes bytes) const {
   std::pair<std::string, int64_t> opset;
-  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields({bytes}, [&](const WireField& field) -> Status {
     if (field.tag == BytesTag(1)) opset.first = Domain(field.Text());
     if (field.tag == VarintTag(2)) opset.second = field.Signed();
     return {};
@@ -300,7 +300,7 @@ Result<std::pair<std::string, int64_t>> Decoder::Opset(Bytes bytes) const {
 Status Decoder::AddFunction(OnnxModel& model, Bytes bytes) {
   OnnxFunction function;
   std::string name, domain, overload;
-  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields({bytes}, [&](const WireField& field) -> Status {
     switch (field.tag) {
       case BytesTag(1):
         name = field.Text();
@@ -347,7 +347,7 @@ Result<OnnxModel> Decoder::Model(Bytes bytes) {
   OnnxModel model;
   Pieces graph;
   Pieces functions;
-  TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
+  TUNEC_RETURN_IF_ERROR(VisitFields({bytes}, [&](const WireField& field) -> Status {
     if (field.tag == BytesTag(7)) graph.push_back(field.bytes);
     if (field.tag == BytesTag(25)) functions.push_back(field.bytes);
     if (field.tag != BytesTag(8)) return {};

@@ -17,14 +17,14 @@ namespace tunec::onnx_import {
 namespace {
 
 /// The type, shape and size that a tensor's bytes must have.
-struct Wanted {
+struct TensorHeader {
   DataType type;
   std::vector<int64_t> shape;
   int64_t elements;
   size_t bytes() const { return static_cast<size_t>(elements) * SizeOf(type); }
 };
 
-Result<Wanted> ReadWanted(const OnnxTensor& tensor) {
+Result<TensorHeader> ReadHeader(const OnnxTensor& tensor) {
   // 1 TiB of bytes is far more than can be loaded, and small enough that sizes in bytes do not
   // overflow.
   constexpr int64_t kMostElements = int64_t{1} << 37;
@@ -35,19 +35,20 @@ Result<Wanted> ReadWanted(const OnnxTensor& tensor) {
     return Fail(ErrorCode::kParse, "shape [{}] has a negative dimension or too many elements",
                 fmt::join(shape, ","));
   }
-  return Wanted{type, std::move(shape), elements};
+  return TensorHeader{type, std::move(shape), elements};
 }
 
-Array CopyOf(const Wanted& wanted, const std::byte* data) {
-  Array array(wanted.type, wanted.shape);
-  if (wanted.elements > 0) std::memcpy(array.mutable_data(), data, wanted.bytes());
+Array CopyOf(const TensorHeader& header, const std::byte* data) {
+  Array array(header.type, header.shape);
+  if (header.elements > 0) std::memcpy(array.mutable_data(), data, header.bytes());
   return array;
 }
 
 /// Shares the bytes if they are aligned to the element type, else copies them.
-Array ShareOrCopy(const Wanted& wanted, std::shared_ptr<const void> owner, const std::byte* data) {
-  if (reinterpret_cast<uintptr_t>(data) % SizeOf(wanted.type) != 0) return CopyOf(wanted, data);
-  return Array(wanted.type, wanted.shape, std::move(owner), {data, wanted.bytes()});
+Array ShareOrCopy(const TensorHeader& header, std::shared_ptr<const void> owner,
+                  const std::byte* data) {
+  if (reinterpret_cast<uintptr_t>(data) % SizeOf(header.type) != 0) return CopyOf(header, data);
+  return Array(header.type, header.shape, std::move(owner), {data, header.bytes()});
 }
 
 /// Copies the bytes to huge pages, aligned to at least 64 bytes. With small pages the page faults
@@ -65,57 +66,57 @@ std::shared_ptr<const std::byte> CopyToLargePages(Bytes bytes) {
   return owner;
 }
 
-Result<Array> DecodeRaw(Bytes raw, const Wanted& wanted) {
+Result<Array> DecodeRaw(Bytes raw, const TensorHeader& header) {
   constexpr size_t kLeastOnLargePages = 64 << 10;
-  if (raw.size() != wanted.bytes()) {
+  if (raw.size() != header.bytes()) {
     return Fail(ErrorCode::kParse, "raw data has {} bytes, expected {} for {} elements of {}",
-                raw.size(), wanted.bytes(), wanted.elements, Name(wanted.type));
+                raw.size(), header.bytes(), header.elements, Name(header.type));
   }
-  if (raw.size() < kLeastOnLargePages) return CopyOf(wanted, raw.data());
+  if (raw.size() < kLeastOnLargePages) return CopyOf(header, raw.data());
   const auto copy = CopyToLargePages(raw);
-  return Array(wanted.type, wanted.shape, copy, {copy.get(), raw.size()});
+  return Array(header.type, header.shape, copy, {copy.get(), raw.size()});
 }
 
 /// Decodes elements that are stored in a typed field: one per entry, narrowed to the element type.
 template <class Element>
-Result<Array> DecodeField(const std::vector<uint64_t>& field, const Wanted& wanted) {
-  if (static_cast<int64_t>(field.size()) != wanted.elements) {
+Result<Array> DecodeField(const std::vector<uint64_t>& field, const TensorHeader& header) {
+  if (static_cast<int64_t>(field.size()) != header.elements) {
     return Fail(ErrorCode::kParse, "data field has {} elements, expected {}", field.size(),
-                wanted.elements);
+                header.elements);
   }
-  Array array(wanted.type, wanted.shape);
-  if (wanted.elements == 0) return array;
+  Array array(header.type, header.shape);
+  if (header.elements == 0) return array;
   auto* out = reinterpret_cast<Element*>(array.mutable_data());
   for (const uint64_t value : field) *out++ = static_cast<Element>(value);
   return array;
 }
 
-Result<Array> DecodeFields(const OnnxTensor& tensor, const Wanted& wanted) {
-  switch (wanted.type) {
+Result<Array> DecodeFields(const OnnxTensor& tensor, const TensorHeader& header) {
+  switch (header.type) {
     case DataType::kF32:
-      return DecodeField<uint32_t>(tensor.float_data, wanted);
+      return DecodeField<uint32_t>(tensor.float_data, header);
     case DataType::kF64:
-      return DecodeField<uint64_t>(tensor.double_data, wanted);
+      return DecodeField<uint64_t>(tensor.double_data, header);
     case DataType::kI64:
-      return DecodeField<uint64_t>(tensor.int64_data, wanted);
+      return DecodeField<uint64_t>(tensor.int64_data, header);
     case DataType::kU64:
-      return DecodeField<uint64_t>(tensor.uint64_data, wanted);
+      return DecodeField<uint64_t>(tensor.uint64_data, header);
     case DataType::kU32:
-      return DecodeField<uint32_t>(tensor.uint64_data, wanted);
+      return DecodeField<uint32_t>(tensor.uint64_data, header);
     case DataType::kI32:
-      return DecodeField<uint32_t>(tensor.int32_data, wanted);
+      return DecodeField<uint32_t>(tensor.int32_data, header);
     case DataType::kI16:
     case DataType::kU16:
     case DataType::kF16:  // stored as bits, not as values
     case DataType::kBF16:
-      return DecodeField<uint16_t>(tensor.int32_data, wanted);
+      return DecodeField<uint16_t>(tensor.int32_data, header);
     case DataType::kI8:
     case DataType::kU8:
-      return DecodeField<uint8_t>(tensor.int32_data, wanted);
+      return DecodeField<uint8_t>(tensor.int32_data, header);
     case DataType::kBool: {
       std::vector<uint64_t> bits = tensor.int32_data;
       for (uint64_t& bit : bits) bit = static_cast<uint32_t>(bit) != 0 ? 1 : 0;
-      return DecodeField<uint8_t>(bits, wanted);
+      return DecodeField<uint8_t>(bits, header);
     }
   }
   return Fail(ErrorCode::kInternal, "unknown element type");
@@ -131,10 +132,11 @@ Result<uint64_t> ParseNumber(const std::string& key, const std::string& text) {
   return value;
 }
 
-Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, ExternalFiles& files) {
+Result<Array> DecodeExternal(const OnnxTensor& tensor, const TensorHeader& header,
+                             ExternalFiles& files) {
   std::string location;
   uint64_t offset = 0;
-  uint64_t length = wanted.bytes();
+  uint64_t length = header.bytes();
   for (const auto& [key, value] : tensor.external_data) {
     if (key == "location") location = value;
     if (key == "offset") {
@@ -144,9 +146,9 @@ Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, Ext
       TUNEC_ASSIGN(length, ParseNumber(key, value));
     }
   }
-  if (length != wanted.bytes()) {
+  if (length != header.bytes()) {
     return Fail(ErrorCode::kParse, "external data has {} bytes, expected {} for {} elements of {}",
-                length, wanted.bytes(), wanted.elements, Name(wanted.type));
+                length, header.bytes(), header.elements, Name(header.type));
   }
   TUNEC_ASSIGN(const auto file, files.Open(location));
   const size_t available = file->bytes().size();
@@ -154,16 +156,16 @@ Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, Ext
     return Fail(ErrorCode::kParse, "external data [{}, +{}) is outside '{}' of {} bytes", offset,
                 length, location, available);
   }
-  return ShareOrCopy(wanted, file, file->bytes().data() + offset);
+  return ShareOrCopy(header, file, file->bytes().data() + offset);
 }
 
 Result<Array> Decode(const OnnxTensor& tensor, ExternalFiles& files) {
-  TUNEC_ASSIGN(const Wanted wanted, ReadWanted(tensor));
+  TUNEC_ASSIGN(const TensorHeader header, ReadHeader(tensor));
   if (tensor.in_segments)
     return Fail(ErrorCode::kUnsupported, "tensor in segments is not supported");
-  if (tensor.is_external) return DecodeExternal(tensor, wanted, files);
-  if (tensor.raw_data) return DecodeRaw(*tensor.raw_data, wanted);
-  return DecodeFields(tensor, wanted);
+  if (tensor.is_external) return DecodeExternal(tensor, header, files);
+  if (tensor.raw_data) return DecodeRaw(*tensor.raw_data, header);
+  return DecodeFields(tensor, header);
 }
 
 bool Append(std::vector<uint64_t>& numbers, const WireField& field, WireType element) {

@@ -77,7 +77,8 @@ Result<Operand> And(const NodeContext& node, const Operand& a, const Operand& b)
 Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
   TUNEC_ASSIGN(const Operand key, Row(node, parts.keys));
   Operand allowed;
-  TUNEC_ASSIGN(Operand place, Column(node, parts.queries));  // position of the query among the keys
+  TUNEC_ASSIGN(Operand position,
+               Column(node, parts.queries));  // position of the query among the keys
   if (parts.valid != nullptr) {
     TUNEC_ASSIGN(const auto batch, node.Extents<1>(parts.valid));
     TUNEC_ASSIGN(const Operand valid, node.Reshape(parts.valid, {batch[0], 1, 1, 1}));
@@ -85,17 +86,17 @@ Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
     const bool own_offset = parts.past == 0;
     if (own_offset) {
       TUNEC_ASSIGN(const Operand first, node.Emit(Op::kSub, {valid, Number(node, parts.queries)}));
-      TUNEC_ASSIGN(place, node.Emit(Op::kAdd, {place, first}));
+      TUNEC_ASSIGN(position, node.Emit(Op::kAdd, {position, first}));
     }
   } else {
-    TUNEC_ASSIGN(place, node.Emit(Op::kAdd, {place, Number(node, parts.past)}));
+    TUNEC_ASSIGN(position, node.Emit(Op::kAdd, {position, Number(node, parts.past)}));
   }
   if (parts.limits.causal && parts.valid != nullptr) {
-    TUNEC_ASSIGN(const Operand before, node.Emit(Op::kLe, {key, place}));
+    TUNEC_ASSIGN(const Operand before, node.Emit(Op::kLe, {key, position}));
     TUNEC_ASSIGN(allowed, And(node, allowed, before));
   }
   if (!parts.limits.HasWindow()) return allowed;
-  TUNEC_ASSIGN(const Operand distance, node.Emit(Op::kSub, {place, key}));
+  TUNEC_ASSIGN(const Operand distance, node.Emit(Op::kSub, {position, key}));
   if (parts.limits.left >= 0) {
     TUNEC_ASSIGN(const Operand near,
                  node.Emit(Op::kLe, {distance, Number(node, parts.limits.left)}));
@@ -212,9 +213,9 @@ Result<Operand> Scores(const NodeContext& node, const Parts& parts, int64_t mode
   }
   if (parts.limits.causal && parts.valid == nullptr) {
     TUNEC_ASSIGN(const Operand last, Column(node, parts.queries));
-    TUNEC_ASSIGN(const Operand place, node.Emit(Op::kAdd, {last, Number(node, parts.past)}));
+    TUNEC_ASSIGN(const Operand position, node.Emit(Op::kAdd, {last, Number(node, parts.past)}));
     TUNEC_ASSIGN(const Operand key, Row(node, parts.keys));
-    TUNEC_ASSIGN(const Operand before, node.Emit(Op::kLe, {key, place}));
+    TUNEC_ASSIGN(const Operand before, node.Emit(Op::kLe, {key, position}));
     TUNEC_ASSIGN(x, node.Emit(Op::kWhere, {before, x, hidden}));
   }
   if (mode == 2) return x;

@@ -101,7 +101,7 @@ Result<Operands> BitShift(const NodeContext& node, Op) {
 bool Broadcasts(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
   if (from.size() > to.size()) return false;
   return std::equal(from.rbegin(), from.rend(), to.rbegin(),
-                    [](int64_t have, int64_t want) { return have == want || have == 1; });
+                    [](int64_t have, int64_t target) { return have == target || have == 1; });
 }
 
 /// Imports PRelu. Exporters write one slope per channel as [C]; numpy's rule would broadcast it

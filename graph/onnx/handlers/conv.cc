@@ -82,20 +82,20 @@ Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
   return {};
 }
 
-/// Sets pads so that the output has `wanted` sizes. If pads would be negative, output padding is
-/// added at the end.
-Status PadTo(const std::vector<int64_t>& wanted, bool is_upper, const ConvOperands& conv,
+/// Sets pads so that the output has the sizes `output_shape`. If pads would be negative, output
+/// padding is added at the end.
+Status PadTo(const std::vector<int64_t>& output_shape, bool is_upper, const ConvOperands& conv,
              std::vector<int64_t>& output_padding, Window& window) {
   const size_t rank = window.rank();
-  if (wanted.size() != rank) {
+  if (output_shape.size() != rank) {
     return Fail(ErrorCode::kInvalidArgument, "output_shape has {} sizes, expected {}",
-                wanted.size(), rank);
+                output_shape.size(), rank);
   }
   for (size_t i = 0; i < rank; ++i) {
     const int64_t full =
         MultiplySizes(window.strides[i], conv.sizes[i] - 1) + output_padding[i] + window.Span(i);
-    const int64_t total = std::max<int64_t>(0, full - wanted[i]);
-    output_padding[i] += std::max<int64_t>(0, wanted[i] - full);
+    const int64_t total = std::max<int64_t>(0, full - output_shape[i]);
+    output_padding[i] += std::max<int64_t>(0, output_shape[i] - full);
     const int64_t half = total / 2;
     window.pads[i] = is_upper ? half : total - half;
     window.pads[i + rank] = total - window.pads[i];
@@ -109,22 +109,22 @@ Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const std::string mode, node.String("auto_pad", "NOTSET"));
   const std::vector<int64_t> none(window.rank(), 0);
   TUNEC_ASSIGN(std::vector<int64_t> output_padding, node.Ints("output_padding", none));
-  TUNEC_ASSIGN(std::vector<int64_t> wanted, node.Ints("output_shape", {}));
+  TUNEC_ASSIGN(std::vector<int64_t> output_shape, node.Ints("output_shape", {}));
   if (output_padding.size() != window.rank()) {
     return Fail(ErrorCode::kInvalidArgument, "output_padding has {} values, expected {}",
                 output_padding.size(), window.rank());
   }
   TUNEC_RETURN_IF_ERROR(RequireSizes("output_padding", output_padding));
-  TUNEC_RETURN_IF_ERROR(RequireSizes("output_shape", wanted));
+  TUNEC_RETURN_IF_ERROR(RequireSizes("output_shape", output_shape));
   if (mode == "VALID") window.pads.assign(2 * window.rank(), 0);
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
-  if (wanted.empty() && same) {
+  if (output_shape.empty() && same) {
     for (size_t i = 0; i < window.rank(); ++i) {
-      wanted.push_back(MultiplySizes(conv.sizes[i], window.strides[i]));
+      output_shape.push_back(MultiplySizes(conv.sizes[i], window.strides[i]));
     }
   }
-  if (!wanted.empty()) {
-    TUNEC_RETURN_IF_ERROR(PadTo(wanted, mode == "SAME_UPPER", conv, output_padding, window));
+  if (!output_shape.empty()) {
+    TUNEC_RETURN_IF_ERROR(PadTo(output_shape, mode == "SAME_UPPER", conv, output_padding, window));
   }
   Attributes attributes = AttributesOf(window, conv.group);
   attributes.emplace("output_padding", output_padding);

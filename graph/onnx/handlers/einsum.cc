@@ -17,7 +17,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-struct Labelled {
+struct LabelledOperand {
   Operand value;
   std::string labels;  // one character per axis
 
@@ -26,10 +26,10 @@ struct Labelled {
   bool Has(char label) const { return labels.contains(label); }
 };
 
-std::string Where(const std::string& labels, auto&& keep) {
+std::string Where(const std::string& labels, auto&& is_selected) {
   std::string result;
   for (const char label : labels) {
-    if (keep(label)) result += label;
+    if (is_selected(label)) result += label;
   }
   return result;
 }
@@ -74,42 +74,45 @@ Equation Split(std::string text) {
   return equation;
 }
 
-Result<Labelled> SumOut(const NodeContext& node, const Labelled& x, const std::string& kept) {
+Result<LabelledOperand> SumOut(const NodeContext& node, const LabelledOperand& x,
+                               const std::string& retained) {
   std::vector<int64_t> axes;
   for (size_t i = 0; i < x.labels.size(); ++i) {
-    if (!kept.contains(x.labels[i])) axes.push_back(static_cast<int64_t>(i));
+    if (!retained.contains(x.labels[i])) axes.push_back(static_cast<int64_t>(i));
   }
   if (axes.empty()) return x;
   TUNEC_ASSIGN(const Operand sum,
                node.Emit(Op::kReduceSum, {x.value}, {{"axes", axes}, {"keepdims", int64_t{0}}}));
-  return Labelled{sum, Where(x.labels, [&](char c) { return kept.contains(c); })};
+  return LabelledOperand{sum, Where(x.labels, [&](char c) { return retained.contains(c); })};
 }
 
-Result<Operand> Permuted(const NodeContext& node, const Labelled& x, const std::string& order) {
+Result<Operand> Permuted(const NodeContext& node, const LabelledOperand& x,
+                         const std::string& order) {
   std::vector<int64_t> perm;
   for (const char label : order) perm.push_back(static_cast<int64_t>(x.labels.find(label)));
   return node.Transpose(x.value, perm);
 }
 
-int64_t Volume(const Labelled& x, const std::string& labels) {
+int64_t Volume(const LabelledOperand& x, const std::string& labels) {
   int64_t volume = 1;
   for (const char label : labels) volume *= x.SizeOf(label);
   return volume;
 }
 
 /// Returns the product of two operands, summed over labels that are not in `kept`.
-Result<Labelled> Join(const NodeContext& node, Labelled a, Labelled b, const std::string& kept) {
-  const auto is_kept = [&](char c) { return kept.contains(c); };
-  TUNEC_ASSIGN(a, SumOut(node, a, kept + b.labels));
-  TUNEC_ASSIGN(b, SumOut(node, b, kept + a.labels));
+Result<LabelledOperand> Join(const NodeContext& node, LabelledOperand a, LabelledOperand b,
+                             const std::string& retained) {
+  const auto is_retained = [&](char c) { return retained.contains(c); };
+  TUNEC_ASSIGN(a, SumOut(node, a, retained + b.labels));
+  TUNEC_ASSIGN(b, SumOut(node, b, retained + a.labels));
   for (const char label : a.labels) {
     if (b.Has(label) && a.SizeOf(label) != b.SizeOf(label)) {
       return Fail(ErrorCode::kUnsupported, "label '{}' has sizes {} and {}, expected equal ones",
                   label, a.SizeOf(label), b.SizeOf(label));
     }
   }
-  const auto batch = Where(a.labels, [&](char c) { return b.Has(c) && is_kept(c); });
-  const auto summed = Where(a.labels, [&](char c) { return b.Has(c) && !is_kept(c); });
+  const auto batch = Where(a.labels, [&](char c) { return b.Has(c) && is_retained(c); });
+  const auto summed = Where(a.labels, [&](char c) { return b.Has(c) && !is_retained(c); });
   const auto left = Where(a.labels, [&](char c) { return !b.Has(c); });
   const auto right = Where(b.labels, [&](char c) { return !a.Has(c); });
   TUNEC_ASSIGN(const Operand x, Permuted(node, a, batch + left + summed));
@@ -122,14 +125,14 @@ Result<Labelled> Join(const NodeContext& node, Labelled a, Labelled b, const std
   for (const char label : batch + left) shape.push_back(a.SizeOf(label));
   for (const char label : right) shape.push_back(b.SizeOf(label));
   TUNEC_ASSIGN(const Operand result, node.Reshape(product, shape));
-  return Labelled{result, batch + left + right};
+  return LabelledOperand{result, batch + left + right};
 }
 
 /// Returns the labels of the result of an equation without an arrow. They are the ellipsis, then
 /// the labels that occur once, in alphabetical order.
-std::string ImplicitResult(const std::vector<Labelled>& operands) {
+std::string ImplicitResult(const std::vector<LabelledOperand>& operands) {
   std::string all;
-  for (const Labelled& operand : operands) all += operand.labels;
+  for (const LabelledOperand& operand : operands) all += operand.labels;
   std::string letters =
       Where(all, [&](char c) { return std::isalpha(c) != 0 && std::ranges::count(all, c) == 1; });
   std::ranges::sort(letters);
@@ -139,13 +142,13 @@ std::string ImplicitResult(const std::vector<Labelled>& operands) {
   return digits + letters;
 }
 
-Result<std::vector<Labelled>> Label(const Operands& inputs, const Equation& equation,
-                                    int64_t& ellipsis) {
+Result<std::vector<LabelledOperand>> Label(const Operands& inputs, const Equation& equation,
+                                           int64_t& ellipsis) {
   if (equation.terms.size() != inputs.size()) {
     return Fail(ErrorCode::kParse, "equation has {} terms for {} operands", equation.terms.size(),
                 inputs.size());
   }
-  std::vector<Labelled> operands;
+  std::vector<LabelledOperand> operands;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string& term = equation.terms[i];
     const auto letters =
@@ -170,16 +173,16 @@ Result<Operands> Einsum(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operands inputs, node.Inputs());
   const Equation equation = Split(text);
   int64_t ellipsis = 0;
-  TUNEC_ASSIGN(std::vector<Labelled> operands, Label(inputs, equation, ellipsis));
+  TUNEC_ASSIGN(std::vector<LabelledOperand> operands, Label(inputs, equation, ellipsis));
   std::string result = ImplicitResult(operands);
   if (equation.result) {
     TUNEC_ASSIGN(result, Expand(*equation.result, ellipsis));
   }
-  Labelled joined = operands.front();
+  LabelledOperand joined = operands.front();
   for (size_t i = 1; i < operands.size(); ++i) {
-    std::string kept = result;
-    for (size_t j = i + 1; j < operands.size(); ++j) kept += operands[j].labels;
-    TUNEC_ASSIGN(joined, Join(node, joined, operands[i], kept));
+    std::string retained = result;
+    for (size_t j = i + 1; j < operands.size(); ++j) retained += operands[j].labels;
+    TUNEC_ASSIGN(joined, Join(node, joined, operands[i], retained));
   }
   TUNEC_ASSIGN(joined, SumOut(node, joined, result));
   for (const char label : result) {

@@ -32,10 +32,10 @@ Result<Operands> Dropout(const NodeContext& node, Op) {
     if (training != 0) return Fail(ErrorCode::kUnsupported, "training mode is not supported");
   }
   Operands outputs{x};
-  if (node.WantsOutput(1)) {
-    Array kept(node.version() < 10 ? x->type : DataType::kBool, {});
-    IsFloat(kept.type()) ? kept.SetDouble(0, 1) : kept.SetInt(0, 1);
-    TUNEC_ASSIGN(const Operand mask, node.Full(x->shape, kept));
+  if (node.HasOutput(1)) {
+    Array one(node.version() < 10 ? x->type : DataType::kBool, {});
+    IsFloat(one.type()) ? one.SetDouble(0, 1) : one.SetInt(0, 1);
+    TUNEC_ASSIGN(const Operand mask, node.Full(x->shape, one));
     outputs.push_back(mask);
   }
   return outputs;

@@ -101,8 +101,8 @@ Formula Where(const Formula& condition, const Formula& yes, const Formula& no) {
   return Apply(Op::kWhere, {condition, yes, no});
 }
 
-Formula Sum(const Formula& x, std::vector<int64_t> axes, bool keep) {
-  return Apply(Op::kReduceSum, {x}, {{"axes", std::move(axes)}, {"keepdims", int64_t{keep}}});
+Formula Sum(const Formula& x, std::vector<int64_t> axes, bool keepdims) {
+  return Apply(Op::kReduceSum, {x}, {{"axes", std::move(axes)}, {"keepdims", int64_t{keepdims}}});
 }
 
 Formula Matmul(const Formula& a, const Formula& b) { return Apply(Op::kMatmul, {a, b}); }

@@ -72,7 +72,7 @@ Formula LessOrEqual(const Formula& a, const Formula& b);
 Formula Equal(const Formula& a, const Formula& b);
 Formula And(const Formula& a, const Formula& b);
 Formula Where(const Formula& condition, const Formula& yes, const Formula& no);
-Formula Sum(const Formula& x, std::vector<int64_t> axes, bool keep = false);
+Formula Sum(const Formula& x, std::vector<int64_t> axes, bool keepdims = false);
 Formula Matmul(const Formula& a, const Formula& b);
 Formula Concat(const std::vector<Formula>& parts, int64_t axis);
 /// Returns elements of `data` along the axis.

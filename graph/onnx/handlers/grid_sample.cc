@@ -122,15 +122,15 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
   }
   const Formula x(node, input);
   const DataType float_type = CombinedType({input->type, grid->type});
-  const std::vector<int64_t> places = grid->shape.Part(0, grid->shape.size() - 1);
+  const std::vector<int64_t> points = grid->shape.Part(0, grid->shape.size() - 1);
   std::vector<Taps> taps;
   for (int64_t d = 0; d < axes; ++d) {
     TUNEC_ASSIGN(const int64_t extent, node.Extent(input, d + 2));
     const Formula normalized =
-        Formula(node, grid).Slice(-1, axes - 1 - d, axes - d).Reshape(places).Cast(float_type);
+        Formula(node, grid).Slice(-1, axes - 1 - d, axes - d).Reshape(points).Cast(float_type);
     taps.push_back(GridTaps(Coordinate(normalized, mode, extent), mode, extent));
   }
-  std::vector<int64_t> image_shape(places.size(), 1);
+  std::vector<int64_t> image_shape(points.size(), 1);
   image_shape[0] = batch;
   const Formula image = Iota(node, 0, batch).Reshape(image_shape);
   const Formula samples = SampleTaps(x.Cast(float_type), image, taps);
@@ -160,20 +160,20 @@ Result<Operands> AffineGrid(const NodeContext& node, Op) {
     return Fail(ErrorCode::kInvalidArgument, "size has {} values, expected 4 or 5 that fit theta",
                 size.size());
   }
-  const int64_t places = ElementCount({size.begin() + 2, size.end()});
-  if (places < 0 || places > kMostPositions) {
+  const int64_t points = ElementCount({size.begin() + 2, size.end()});
+  if (points < 0 || points > kMostPositions) {
     return Fail(ErrorCode::kUnsupported, "a grid of that size is not supported");
   }
   // Rows x, y(, z), 1 of homogeneous coordinates: the last spatial axis comes first.
-  Array positions(theta->type, {axes + 1, places});
-  for (int64_t p = 0; p < places; ++p) {
+  Array positions(theta->type, {axes + 1, points});
+  for (int64_t p = 0; p < points; ++p) {
     int64_t rest = p;
     for (int64_t row = 0; row < axes; ++row) {
       const int64_t extent = size[static_cast<size_t>(axes + 1 - row)];
-      positions.SetDouble(row * places + p, GridPosition(rest % extent, extent, align != 0));
+      positions.SetDouble(row * points + p, GridPosition(rest % extent, extent, align != 0));
       rest /= extent;
     }
-    positions.SetDouble(axes * places + p, 1);
+    positions.SetDouble(axes * points + p, 1);
   }
   std::vector<int64_t> shape(size.begin() + 1, size.end());
   shape[0] = size[0];
@@ -340,12 +340,12 @@ Result<Operands> DeformConv(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const DeformConvOperands conv, ReadDeformConv(node));
   const int64_t batch = conv.batch;
   const int64_t taps = conv.taps;
-  const int64_t places = conv.height * conv.width;
+  const int64_t points = conv.height * conv.width;
   const int64_t group_channels = conv.channels / conv.offset_group;
   constexpr int64_t kMostPositions = 1 << 26;
-  if (places > kMostPositions / std::max<int64_t>(1, taps)) {
+  if (points > kMostPositions / std::max<int64_t>(1, taps)) {
     return Fail(ErrorCode::kUnsupported, "{} positions of {} taps, expected at most {} in all",
-                places, taps, kMostPositions);
+                points, taps, kMostPositions);
   }
   const Formula offsets =
       In(node, 2).Reshape({batch, conv.offset_group, taps, 2, conv.height, conv.width});
@@ -366,7 +366,7 @@ Result<Operands> DeformConv(const NodeContext& node, Op) {
   Formula columns = Sum(SampleTaps(split, image, axes), {5, 6});
   if (node.HasInput(4)) columns = columns * In(node, 4).Reshape(positions).Unsqueeze(-1);
   const int64_t rows = conv.channels / conv.group * taps;
-  columns = columns.Transpose({0, 1, 5, 2, 3, 4}).Reshape({batch, conv.group, rows, places});
+  columns = columns.Transpose({0, 1, 5, 2, 3, 4}).Reshape({batch, conv.group, rows, points});
   const Formula w = Formula(node, conv.w).Reshape({conv.group, conv.filters / conv.group, rows});
   Formula y = Matmul(w, columns).Reshape({batch, conv.filters, conv.height, conv.width});
   if (node.HasInput(3)) y = y + In(node, 3).Reshape({conv.filters, 1, 1});

@@ -62,11 +62,11 @@ Result<Operands> Compress(const NodeContext& node, Op) {
     data = data.Reshape({Product(x->shape, 0, x->shape.size())});
   }
   TUNEC_ASSIGN(const int64_t extent, data.Extent(axis));
-  std::vector<int64_t> kept;
+  std::vector<int64_t> selected;
   for (int64_t i = 0; i < std::min(extent, condition.size()); ++i) {
-    if (condition.GetInt(i) != 0) kept.push_back(i);
+    if (condition.GetInt(i) != 0) selected.push_back(i);
   }
-  return Results({Gather(data, Formula(node, node.Ints64(kept)), axis)});
+  return Results({Gather(data, Formula(node, node.Ints64(selected)), axis)});
 }
 
 /// Reverses as many leading elements of each sequence as its length says; the other elements stay.
@@ -87,8 +87,8 @@ Result<Operands> ReverseSequence(const NodeContext& node, Op) {
   const Formula given = In(node, 1).Cast(DataType::kI64).Reshape(along(batch, batches));
   // A length beyond the sequence is clamped to the sequence's length.
   const Formula lengths = Clamp(given, 0, static_cast<double>(steps));
-  const Formula place = Iota(node, 0, steps).Reshape(along(time, steps));
-  const Formula source = Where(Less(place, lengths), lengths - place - 1, place);
+  const Formula position = Iota(node, 0, steps).Reshape(along(time, steps));
+  const Formula source = Where(Less(position, lengths), lengths - position - 1, position);
   return Results(
       {Apply(Op::kGatherElements, {Formula(node, x), source.Expand(x->shape)}, {{"axis", time}})});
 }

@@ -15,7 +15,7 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   if (spatial != 1) return Fail(ErrorCode::kUnsupported, "spatial=0 is not supported");
   TUNEC_ASSIGN(const int64_t is_test, node.Int("is_test", node.version() < 7 ? 0 : 1));
   bool trains = training != 0 || is_test == 0;
-  for (size_t i = 1; i < node.num_outputs(); ++i) trains = trains || node.WantsOutput(i);
+  for (size_t i = 1; i < node.num_outputs(); ++i) trains = trains || node.HasOutput(i);
   if (trains) return Fail(ErrorCode::kUnsupported, "training mode is not supported");
   if (inputs.size() != 5) {
     return Fail(ErrorCode::kParse, "has {} inputs, expected 5", inputs.size());
@@ -72,7 +72,7 @@ Result<Operands> LayerNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(Operand y, node.Emit(op, inputs, {{"axis", axis}, {"epsilon", epsilon}}));
   TUNEC_ASSIGN(y, node.Cast(y, x->type));
   Operands outputs{y};
-  if (node.WantsOutput(1) || node.WantsOutput(2)) {
+  if (node.HasOutput(1) || node.HasOutput(2)) {
     TUNEC_ASSIGN(const Operands moments, Moments(node, x, axis, epsilon));
     outputs.insert(outputs.end(), moments.begin(), moments.end());
   }

@@ -57,7 +57,7 @@ class Blocks {
   void Sort() {
     for (int64_t sorted = 1; sorted < size_; sorted *= 2) {
       Exchange(sorted, Mirrored(sorted));
-      Mend(sorted / 2);
+      MergeBitonic(sorted / 2);
     }
   }
 
@@ -74,7 +74,7 @@ class Blocks {
     const Pairs second = Reshaped(Reversed(part(blocks_ * rows_), {0, 1}), Shape());
     pairs_ = Select(Precedes(first, second), first, second);
     Widen();
-    Mend(size_ / 2);
+    MergeBitonic(size_ / 2);
   }
 
   /// Returns all pairs, unsorted, as [outer, candidates, inner] with outer * inner rows.
@@ -86,7 +86,7 @@ class Blocks {
 
   /// Returns the positions of the first k elements of the only block: [rows, k].
   Formula First(int64_t k) const {
-    return pairs_.places.Reshape({Below(), above_, rows_})
+    return pairs_.positions.Reshape({Below(), above_, rows_})
         .Transpose({2, 1, 0})
         .Reshape({rows_, size_})
         .Slice(1, 0, k);
@@ -120,17 +120,18 @@ class Blocks {
   /// or one for which the transposed input has long lines.
   Pairs Load(const Pairs& pairs) const {
     const int64_t beside = above_ * blocks_;
-    const bool as_it_lies = rows_ == 1 || beside >= kLanes;
+    const bool in_input_order = rows_ == 1 || beside >= kLanes;
     return Each(pairs, [&](const Formula& x) {
       const int64_t rows = x.ok() ? x.shape().list()[0] : 0;
-      const Formula turned = as_it_lies ? x.Reshape({rows, Below(), beside}).Transpose({1, 2, 0})
-                                        : x.Reshape({rows, beside, Below()}).Transpose({2, 1, 0});
+      const Formula turned = in_input_order
+                                 ? x.Reshape({rows, Below(), beside}).Transpose({1, 2, 0})
+                                 : x.Reshape({rows, beside, Below()}).Transpose({2, 1, 0});
       return turned.Expand({Below(), beside, rows_}).Reshape(Shape());
     });
   }
 
   /// Sorts elements that are sorted except for exchanges at `distance`, `distance` / 2, and so on.
-  void Mend(int64_t distance) {
+  void MergeBitonic(int64_t distance) {
     for (; distance >= 1; distance /= 2) Exchange(distance, Shifted(distance));
   }
 
@@ -180,8 +181,8 @@ class Blocks {
 
   /// Compares each element with its partner. The one that comes first gets the lower number.
   void Exchange(int64_t distance, const Pairs& partners) {
-    const Formula keeps = Apply(Op::kXor, {Precedes(pairs_, partners), IsUpper(distance)});
-    pairs_ = Select(keeps, pairs_, partners);
+    const Formula stays = Apply(Op::kXor, {Precedes(pairs_, partners), IsUpper(distance)});
+    pairs_ = Select(stays, pairs_, partners);
   }
 
   /// Makes lines as long as vectors.
@@ -208,13 +209,13 @@ Formula CountTo(const Formula& like, int64_t count) {
 
 // Returns elements along axis 1. The clamp proves that indices are in range, so they are not
 // checked at run time.
-Formula Taken(const Formula& x, const Formula& places, int64_t length) {
-  const Formula inside = Clamp(places, 0, static_cast<double>(length - 1));
+Formula Taken(const Formula& x, const Formula& positions, int64_t length) {
+  const Formula inside = Clamp(positions, 0, static_cast<double>(length - 1));
   return Apply(Op::kGatherElements, {x, inside}, {{"axis", int64_t{1}}});
 }
 
-Formula Reduced(Op op, const Formula& x, int64_t axis, bool keep = false) {
-  return Apply(op, {x}, {{"axes", std::vector<int64_t>{axis}}, {"keepdims", int64_t{keep}}});
+Formula Reduced(Op op, const Formula& x, int64_t axis, bool keepdims = false) {
+  return Apply(op, {x}, {{"axes", std::vector<int64_t>{axis}}, {"keepdims", int64_t{keepdims}}});
 }
 
 // Returns the positions of the first k elements along the middle axis, sorted, for pairs [outer, n,
@@ -225,8 +226,8 @@ Formula Counted(const Pairs& pairs, int64_t k) {
   const Formula before = Precedes(other, own);
   const Formula ranks = Sum(before.Cast(DataType::kI32), {2}).Unsqueeze(1);  // [outer, 1, n, inner]
   const Formula is_here = Equal(ranks, CountTo(ranks, k).Reshape({k, 1, 1}));
-  const Formula places = pairs.places.Unsqueeze(1);
-  return Reduced(Op::kReduceMax, Where(is_here, places, places.Number(0)), 2);
+  const Formula positions = pairs.positions.Unsqueeze(1);
+  return Reduced(Op::kReduceMax, Where(is_here, positions, positions.Number(0)), 2);
 }
 
 bool IsCounted(int64_t rows, int64_t length) {
@@ -264,11 +265,11 @@ struct Rows {
     return {Turned(Where(is_nan, greatest.Number(LastValue(x)), greatest)), x.nan};
   }
   /// Returns the elements at `places`, which may be beyond the row: [rows, places].
-  Comparable At(const Formula& places) const {
-    const int64_t count = places.ok() ? places.shape().list().back() : 0;
-    const Formula indices = places.Reshape({outer, inner, count}).Transpose({0, 2, 1});
+  Comparable At(const Formula& positions) const {
+    const int64_t count = positions.ok() ? positions.shape().list().back() : 0;
+    const Formula indices = positions.Reshape({outer, inner, count}).Transpose({0, 2, 1});
     const Formula taken = Turned(Taken(x.values, indices, length));
-    const Formula is_inside = Less(places, places.Number(static_cast<double>(length)));
+    const Formula is_inside = Less(positions, positions.Number(static_cast<double>(length)));
     return {Where(is_inside, taken, taken.Number(LastValue(x))), x.nan};
   }
 };
@@ -303,11 +304,11 @@ Formula FirstOfPairs(const Pairs& pairs, int64_t rows, int64_t length, int64_t k
 Formula Greatest(const Rows& rows) {
   const Formula numbers = Numbers(rows.x);
   const Formula counted = CountTo(numbers, rows.length).Unsqueeze(1);
-  const Formula places = PairsOf(rows.x, counted).places;
+  const Formula positions = PairsOf(rows.x, counted).positions;
   const Formula is_greatest = Equal(numbers, Reduced(Op::kReduceMax, numbers, 1, true));
-  const Formula none = places.Number(static_cast<double>(kLastPlace));
-  const Formula first = Reduced(Op::kReduceMin, Where(is_greatest, places, none), 1);
-  return PlacesOf(first).Reshape({rows.Count(), 1});
+  const Formula none = positions.Number(static_cast<double>(kLastPosition));
+  const Formula first = Reduced(Op::kReduceMin, Where(is_greatest, positions, none), 1);
+  return ClearLater(first).Reshape({rows.Count(), 1});
 }
 
 bool IsCut(int64_t rows, int64_t length, int64_t k) {
@@ -326,10 +327,10 @@ Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
   // Sorts the chosen pieces by position. Then candidates are numbered in the order of the row.
   if (is_cut) chosen = FirstOfPairs({Not(chosen), chosen}, count, k, k);
   const Formula begins = (chosen * static_cast<double>(piece)).Unsqueeze(2);
-  const Formula places = (begins + CountTo(chosen, piece)).Reshape({count, candidates});
-  const Comparable taken = rows.At(places);
-  if (!is_cut) return PlacesOf(FirstOfPairs(PairsOf(taken, places), count, candidates, k));
-  return Taken(places, FirstOf(RowsOf(taken), k), candidates);
+  const Formula positions = (begins + CountTo(chosen, piece)).Reshape({count, candidates});
+  const Comparable taken = rows.At(positions);
+  if (!is_cut) return ClearLater(FirstOfPairs(PairsOf(taken, positions), count, candidates, k));
+  return Taken(positions, FirstOf(RowsOf(taken), k), candidates);
 }
 
 // Returns a power of two for which both pieces and candidates are few.
@@ -344,14 +345,14 @@ Formula FirstOf(const Rows& rows, int64_t k) {
   if (IsCut(rows.Count(), rows.length, k)) {
     return FirstInPieces(rows, k, PieceFor(rows.length, k));
   }
-  const Formula places = CountTo(rows.x.values, rows.length).Unsqueeze(0);
+  const Formula positions = CountTo(rows.x.values, rows.length).Unsqueeze(0);
   const Comparable turned{rows.Turned(rows.x.values), rows.x.nan};
-  return PlacesOf(FirstOfPairs(PairsOf(turned, places), rows.Count(), rows.length, k));
+  return ClearLater(FirstOfPairs(PairsOf(turned, positions), rows.Count(), rows.length, k));
 }
 
 }  // namespace
 
-Formula FirstPlaces(const Formula& x, int64_t axis, int64_t k, bool largest) {
+Formula FirstPositions(const Formula& x, int64_t axis, int64_t k, bool largest) {
   const NodeContext& node = x.node();
   const auto length = x.Extent(axis);
   if (!length) return {node, std::unexpected(length.error())};
@@ -366,9 +367,9 @@ Formula FirstPlaces(const Formula& x, int64_t axis, int64_t k, bool largest) {
   shape[at] = k;
   Comparable row = ComparableOf(x, largest);
   row.values = row.values.Reshape({outer, *length, inner});
-  const Formula places = FirstOf({row, outer, *length, inner}, k).Cast(DataType::kI64);
+  const Formula positions = FirstOf({row, outer, *length, inner}, k).Cast(DataType::kI64);
   // The clamp proves that indices are in range, so they are not checked at run time.
-  return Clamp(places, 0, static_cast<double>(*length - 1))
+  return Clamp(positions, 0, static_cast<double>(*length - 1))
       .Reshape({outer, inner, k})
       .Transpose({0, 2, 1})
       .Reshape(shape);

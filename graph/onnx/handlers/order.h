@@ -12,6 +12,6 @@ namespace tunec::onnx_import {
 /// elements in the axis. NaN is greater than infinity. The positions of a row are always different.
 /// Requires: 0 <= axis < rank, 1 <= k <= elements of the axis. Work for a row of n elements: O(n
 /// log(k)^2) comparisons. The data does not change which positions are compared.
-Formula FirstPlaces(const Formula& x, int64_t axis, int64_t k, bool largest);
+Formula FirstPositions(const Formula& x, int64_t axis, int64_t k, bool largest);
 
 }  // namespace tunec::onnx_import

@@ -42,25 +42,25 @@ Formula Numbers(const Comparable& x) {
   return Where(IsNan(x.values), x.values.Number(NumberOfNan(x.nan)), x.values);
 }
 
-Pairs PairsOf(const Comparable& x, const Formula& places) {
-  if (x.nan == NanOrder::kNone) return {x.values, places};
+Pairs PairsOf(const Comparable& x, const Formula& positions) {
+  if (x.nan == NanOrder::kNone) return {x.values, positions};
   const Formula& v = x.values;
   const Formula is_later = x.nan == NanOrder::kFirst ? Equal(v, v.Number(kInfinity)) : IsNan(v);
-  const Formula later = places + static_cast<double>(kLater);
-  return {Numbers(x), Where(is_later, later, places)};
+  const Formula later = positions + static_cast<double>(kLater);
+  return {Numbers(x), Where(is_later, later, positions)};
 }
 
-Formula PlacesOf(const Formula& places) {
-  return And(places, places.Number(static_cast<double>(kLater - 1)));
+Formula ClearLater(const Formula& positions) {
+  return And(positions, positions.Number(static_cast<double>(kLater - 1)));
 }
 
 Formula Precedes(const Pairs& a, const Pairs& b) {
-  const Formula earlier = And(Equal(a.values, b.values), Less(a.places, b.places));
+  const Formula earlier = And(Equal(a.values, b.values), Less(a.positions, b.positions));
   return Apply(Op::kOr, {Less(b.values, a.values), earlier});
 }
 
 Pairs Select(const Formula& condition, const Pairs& a, const Pairs& b) {
-  return {Where(condition, a.values, b.values), Where(condition, a.places, b.places)};
+  return {Where(condition, a.values, b.values), Where(condition, a.positions, b.positions)};
 }
 
 Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape) {
@@ -91,7 +91,7 @@ Formula Padded(const Formula& x, size_t axis, int64_t by, double value) {
 
 Pairs Padded(const Pairs& pairs, int64_t by) {
   return {Padded(pairs.values, 1, by, LastNumber(pairs.values.type())),
-          Padded(pairs.places, 1, by, static_cast<double>(kLastPlace))};
+          Padded(pairs.positions, 1, by, static_cast<double>(kLastPosition))};
 }
 
 }  // namespace tunec::onnx_import

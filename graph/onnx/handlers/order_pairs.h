@@ -17,7 +17,7 @@ inline constexpr int64_t kLater = int64_t{1} << 30;
 /// the last piece of a row may be slightly beyond the row.
 inline constexpr int64_t kMostElements = kLater - (int64_t{1} << 15);
 /// A position after all others.
-inline constexpr int64_t kLastPlace = std::numeric_limits<int32_t>::max();
+inline constexpr int64_t kLastPosition = std::numeric_limits<int32_t>::max();
 
 /// The order of NaN in a row whose greatest values come first.
 enum class NanOrder { kNone, kFirst, kLast };
@@ -46,15 +46,15 @@ Formula Numbers(const Comparable& x);
 /// except in padding.
 struct Pairs {
   Formula values;
-  Formula places;  // i32, with kLater
+  Formula positions;  // i32, with kLater
 };
 
 /// Returns pairs of numbers and positions. NaN becomes an infinity, and kLater distinguishes it
 /// from the real infinities. If NaN is first, elements of +infinity have kLater and so come after
 /// NaN. If NaN is last, NaN has kLater and so comes after -infinity.
-Pairs PairsOf(const Comparable& x, const Formula& places);
+Pairs PairsOf(const Comparable& x, const Formula& positions);
 /// Returns positions without kLater.
-Formula PlacesOf(const Formula& places);
+Formula ClearLater(const Formula& positions);
 
 /// Returns which elements of `a` come before those of `b`.
 Formula Precedes(const Pairs& a, const Pairs& b);
@@ -62,7 +62,7 @@ Pairs Select(const Formula& condition, const Pairs& a, const Pairs& b);
 
 template <class Move>
 Pairs Each(const Pairs& pairs, const Move& move) {
-  return {move(pairs.values), move(pairs.places)};
+  return {move(pairs.values), move(pairs.positions)};
 }
 
 Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape);

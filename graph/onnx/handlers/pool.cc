@@ -48,7 +48,7 @@ Result<Window> ReadPool(const NodeContext& node, const Operand& x, std::vector<i
 
 Result<Operands> MaxPool(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
-  if (node.WantsOutput(1))
+  if (node.HasOutput(1))
     return Fail(ErrorCode::kUnsupported, "the indices output is not supported");
   std::vector<int64_t> extra;
   TUNEC_ASSIGN(Window window, ReadPool(node, x, extra));

@@ -187,7 +187,7 @@ DirectionResult RunSteps(const Recurrence& recurrence, const Weights& weights,
 }
 
 /// The differences between RNN, GRU and LSTM.
-struct Kind {
+struct RecurrenceKind {
   int64_t gates = 1;
   size_t states = 1;
   bool adds_r_bias = true;  // added to the products with the inputs; if false, the cell adds it
@@ -204,7 +204,7 @@ Formula InitialState(const NodeContext& node, const Recurrence& recurrence, size
 }
 
 DirectionResult RunDirection(const NodeContext& node, const Recurrence& recurrence,
-                             const Kind& kind, int64_t direction) {
+                             const RecurrenceKind& kind, int64_t direction) {
   const int64_t rows = kind.gates * recurrence.hidden;
   const auto count = static_cast<std::ptrdiff_t>(recurrence.activations.size()) /
                      static_cast<std::ptrdiff_t>(recurrence.directions);
@@ -232,7 +232,8 @@ DirectionResult RunDirection(const NodeContext& node, const Recurrence& recurren
 }
 
 /// Returns the outputs of all steps and the last states.
-Result<Operands> Run(const NodeContext& node, const Recurrence& recurrence, const Kind& kind) {
+Result<Operands> Run(const NodeContext& node, const Recurrence& recurrence,
+                     const RecurrenceKind& kind) {
   std::vector<DirectionResult> results;
   for (int64_t d = 0; d < recurrence.directions; ++d) {
     results.push_back(RunDirection(node, recurrence, kind, d));

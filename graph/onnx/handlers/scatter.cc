@@ -119,13 +119,14 @@ Result<Operands> TensorScatter(const NodeContext& node, Op) {
   if (length > extent || length == 0) {
     return Fail(ErrorCode::kInvalidArgument, "an update of {} for a cache of {}", length, extent);
   }
-  Formula place = Iota(node, 0, length).Reshape(along(axis, length));
-  if (node.HasInput(2)) place = place + In(node, 2).Cast(DataType::kI64).Reshape(along(0, batch));
-  const Formula end = place.Number(static_cast<double>(extent));
-  place = mode == "circular" ? Apply(Op::kMod, {place, end})
-                             : Where(Less(place, place.Number(0)), end, place);
+  Formula position = Iota(node, 0, length).Reshape(along(axis, length));
+  if (node.HasInput(2))
+    position = position + In(node, 2).Cast(DataType::kI64).Reshape(along(0, batch));
+  const Formula end = position.Number(static_cast<double>(extent));
+  position = mode == "circular" ? Apply(Op::kMod, {position, end})
+                                : Where(Less(position, position.Number(0)), end, position);
   return Results(
-      {Scatter(Formula(node, cache), place, Formula(node, update), {.axis = axis}, "none")});
+      {Scatter(Formula(node, cache), position, Formula(node, update), {.axis = axis}, "none")});
 }
 
 /// Imports MaxUnpool, which writes values to the positions that a max pool read them from. Other
@@ -144,12 +145,12 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
     shape.push_back(MultiplySizes(sizes[i] - 1, window.strides[i]) + window.kernel[i] -
                     window.pads[i] - window.pads[i + rank]);
   }
-  std::vector<int64_t> wanted = shape;
+  std::vector<int64_t> output_shape = shape;
   if (node.HasInput(2)) {
-    TUNEC_ASSIGN(wanted, node.ConstantInts(2));
+    TUNEC_ASSIGN(output_shape, node.ConstantInts(2));
   }
   const int64_t size = ElementCount(shape);
-  if (size < 0 || wanted.size() != shape.size() || ElementCount(wanted) < size) {
+  if (size < 0 || output_shape.size() != shape.size() || ElementCount(output_shape) < size) {
     return Fail(ErrorCode::kInvalidArgument, "the result's shape does not fit");
   }
   // Indices refer to the tensor that was pooled. A larger result has zeros at its ends.
@@ -159,8 +160,8 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
       value.Number(0).Expand(shape), Formula(node, indices).Cast(DataType::kI64).Reshape({count}),
       value.Reshape({count}), {.depth = static_cast<int64_t>(shape.size())}, "none");
   std::vector<int64_t> ends(2 * shape.size(), 0);
-  for (size_t d = 0; d < shape.size(); ++d) ends[shape.size() + d] = wanted[d] - shape[d];
-  return Results({wanted == shape ? y : Apply(Op::kPad, {y}, {{"pads", ends}})});
+  for (size_t d = 0; d < shape.size(); ++d) ends[shape.size() + d] = output_shape[d] - shape[d];
+  return Results({output_shape == shape ? y : Apply(Op::kPad, {y}, {{"pads", ends}})});
 }
 
 /// Imports TopK: the first k elements of each row, sorted, and their positions.
@@ -175,9 +176,9 @@ Result<Operands> TopK(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t n, node.Extent(input, axis));
   if (k < 1 || k > n) return Fail(ErrorCode::kInvalidArgument, "k is {} of {} elements", k, n);
   const Formula x(node, input);
-  const Formula places = FirstPlaces(x, axis, k, largest != 0);
-  const Formula values = Apply(Op::kGatherElements, {x, places}, {{"axis", axis}});
-  return Results({values, places});
+  const Formula positions = FirstPositions(x, axis, k, largest != 0);
+  const Formula values = Apply(Op::kGatherElements, {x, positions}, {{"axis", axis}});
+  return Results({values, positions});
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({

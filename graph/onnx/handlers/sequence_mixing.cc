@@ -168,17 +168,17 @@ Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
     return Fail(ErrorCode::kParse, "activation is '{}', expected 'none', 'silu' or 'swish'",
                 activation);
   }
-  const int64_t kept = std::max<int64_t>(0, weight_extents[2] - 1);
+  const int64_t past_length = std::max<int64_t>(0, weight_extents[2] - 1);
   const Formula input(node, x);
   const Formula past =
-      node.HasInput(3) ? In(node, 3) : input.Number(0).Expand({batch, channels, kept});
-  const Formula padded = kept > 0 ? Concat({past, input}, 2) : input;
+      node.HasInput(3) ? In(node, 3) : input.Number(0).Expand({batch, channels, past_length});
+  const Formula padded = past_length > 0 ? Concat({past, input}, 2) : input;
   std::vector<Formula> operands{padded, In(node, 1)};
   if (node.HasInput(2)) operands.push_back(In(node, 2));
   const Formula y = Apply(Op::kConv, operands, {{"group", channels}});
-  const int64_t length = kept + sequence;
-  return Results(
-      {activation == "none" ? y : Apply(Op::kSilu, {y}), padded.Slice(2, length - kept, length)});
+  const int64_t length = past_length + sequence;
+  return Results({activation == "none" ? y : Apply(Op::kSilu, {y}),
+                  padded.Slice(2, length - past_length, length)});
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({

@@ -44,9 +44,9 @@ Result<std::vector<int64_t>> ResolveShape(std::vector<int64_t> shape, const Oper
 
 Result<Operands> Reshape(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
-  TUNEC_ASSIGN(const std::vector<int64_t> wanted, node.ConstantInts(1));
+  TUNEC_ASSIGN(const std::vector<int64_t> requested, node.ConstantInts(1));
   TUNEC_ASSIGN(const int64_t allow_zero, node.Int("allowzero", 0));
-  TUNEC_ASSIGN(const auto shape, ResolveShape(wanted, x, allow_zero != 0));
+  TUNEC_ASSIGN(const auto shape, ResolveShape(requested, x, allow_zero != 0));
   return One(node.Reshape(x, shape));
 }
 

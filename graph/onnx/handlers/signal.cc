@@ -213,9 +213,10 @@ Result<Operands> Stft(const NodeContext& node, Op) {
     return Fail(ErrorCode::kUnsupported, "{} frames of {} elements, expected at most {} in all",
                 frames, length, kMostElements);
   }
-  Array places(DataType::kI64, {frames, length});
-  for (int64_t i = 0; i < places.size(); ++i) places.SetInt(i, i / length * step + i % length);
-  Formula x = Gather(Formula(node, input), Constant(node, std::move(places)), 1);
+  Array positions(DataType::kI64, {frames, length});
+  for (int64_t i = 0; i < positions.size(); ++i)
+    positions.SetInt(i, i / length * step + i % length);
+  Formula x = Gather(Formula(node, input), Constant(node, std::move(positions)), 1);
   if (node.HasInput(2)) x = x * In(node, 2).Reshape({length, 1});
   TUNEC_ASSIGN(const Signal signal, ReadSignal(x, 2, length));
   return Results(

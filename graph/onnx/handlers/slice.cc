@@ -102,7 +102,7 @@ Result<Operands> Slice(const NodeContext& node, Op op) {
     steps[axis] = slice.step;
     whole = whole && slice.start == 0 && slice.end == size && slice.step == 1;
   }
-  if (whole && !node.KeepsNoOps()) return Operands{x};
+  if (whole && !node.RetainsNoOps()) return Operands{x};
   return One(node.Emit(op, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}}));
 }
 
@@ -183,7 +183,7 @@ Result<Operands> Pad(const NodeContext& node, Op op) {
                 2 * x->shape.size());
   }
   const bool is_nothing = std::ranges::all_of(pads, [](int64_t pad) { return pad == 0; });
-  if (is_nothing && !node.KeepsNoOps()) return Operands{x};
+  if (is_nothing && !node.RetainsNoOps()) return Operands{x};
   return One(node.Emit(op, {x}, {{"pads", pads}, {"value", value}, {"mode", mode}}));
 }
 

@@ -23,18 +23,18 @@ size_t LongestOf(const std::vector<TapWindow>& windows) {
 
 /// Returns the tap of a window at position `place` of `longest`, the number of taps of the longest
 /// window.
-WindowTap TapAt(const TapWindow& window, size_t place, size_t longest) {
+WindowTap TapAt(const TapWindow& window, size_t position, size_t longest) {
   const auto tap_of = [&](size_t at) { return at * window.size() / longest; };
-  WindowTap tap = window[tap_of(place)];
+  WindowTap tap = window[tap_of(position)];
   int64_t times = 0;
-  for (size_t at = 0; at < longest; ++at) times += tap_of(at) == tap_of(place) ? 1 : 0;
+  for (size_t at = 0; at < longest; ++at) times += tap_of(at) == tap_of(position) ? 1 : 0;
   tap.weight /= static_cast<double>(times);
   return tap;
 }
 
 /// Positions and weights of the taps begin..end-1 of all windows: [taps, windows].
 struct TapTable {
-  Array places;
+  Array positions;
   Array weights;
 };
 
@@ -44,10 +44,10 @@ TapTable TableOf(const std::vector<TapWindow>& windows, size_t begin, size_t end
   const std::vector<int64_t> shape = {static_cast<int64_t>(end - begin), count};
   TapTable table{Array(DataType::kI64, shape), Array(type, shape)};
   for (int64_t w = 0; w < count; ++w) {
-    for (size_t place = begin; place < end; ++place) {
-      const WindowTap tap = TapAt(windows[static_cast<size_t>(w)], place, longest);
-      const int64_t at = static_cast<int64_t>(place - begin) * count + w;
-      table.places.SetInt(at, tap.index);
+    for (size_t position = begin; position < end; ++position) {
+      const WindowTap tap = TapAt(windows[static_cast<size_t>(w)], position, longest);
+      const int64_t at = static_cast<int64_t>(position - begin) * count + w;
+      table.positions.SetInt(at, tap.index);
       table.weights.SetDouble(at, tap.weight);
     }
   }
@@ -61,10 +61,11 @@ bool IsSelection(const std::vector<TapWindow>& windows) {
 }
 
 /// Returns one tap of all windows, for windows with few taps.
-Formula Tap(const Formula& x, int64_t axis, const std::vector<TapWindow>& windows, size_t place) {
-  TapTable table = TableOf(windows, place, place + 1, x.type());
+Formula Tap(const Formula& x, int64_t axis, const std::vector<TapWindow>& windows,
+            size_t position) {
+  TapTable table = TableOf(windows, position, position + 1, x.type());
   const auto count = static_cast<int64_t>(windows.size());
-  const Formula taken = Gather(x, Constant(x.node(), table.places.Reshaped({count})), axis);
+  const Formula taken = Gather(x, Constant(x.node(), table.positions.Reshaped({count})), axis);
   if (IsSelection(windows)) return taken;
   std::vector<int64_t> across(static_cast<size_t>(x.rank() - axis), 1);
   across.front() = count;
@@ -78,13 +79,14 @@ Formula SumWindows(const Formula& x, int64_t axis, const std::vector<TapWindow>&
   const size_t longest = LongestOf(windows);
   if (longest <= kMostUnrolled) {
     Formula sum = Tap(x, axis, windows, 0);
-    for (size_t place = 1; place < longest; ++place) sum = sum + Tap(x, axis, windows, place);
+    for (size_t position = 1; position < longest; ++position)
+      sum = sum + Tap(x, axis, windows, position);
     return sum;
   }
   TapTable table = TableOf(windows, 0, longest, x.type());
   std::vector<int64_t> across(static_cast<size_t>(x.rank() - axis) + 1, 1);
-  std::ranges::copy(table.places.shape(), across.begin());
-  const Formula taken = Gather(x, Constant(x.node(), std::move(table.places)), axis);
+  std::ranges::copy(table.positions.shape(), across.begin());
+  const Formula taken = Gather(x, Constant(x.node(), std::move(table.positions)), axis);
   return Sum(taken * Constant(x.node(), table.weights.Reshaped(across)), {axis});
 }
 

@@ -59,10 +59,10 @@ void MeetAlone(EmulatedThread* self, int32_t site, const WarpOperation& operatio
               site);
 }
 
-struct Free {
+struct MemoryDeleter {
   void operator()(void* memory) const { std::free(memory); }
 };
-using Memory = std::unique_ptr<void, Free>;
+using Memory = std::unique_ptr<void, MemoryDeleter>;
 
 Memory SharedMemory(int64_t bytes) {
   const size_t whole = (static_cast<size_t>(bytes) / kSharedAlignment + 1) * kSharedAlignment;
@@ -134,7 +134,7 @@ class Block {
       stops.push_back(lane.stop);
       registers.push_back(lane.stop.registers);
     }
-    const std::string why = WhyDivergent(stops);
+    const std::string why = DescribeDivergence(stops);
     TUNEC_CHECK(why.empty(), "{}, block {}, warp of thread {}: {}", launch_.symbol, number_,
                 lanes.front().order, why);
     stops.front().operation->Run(registers);
@@ -173,7 +173,7 @@ class Block {
       const bool for_ever = thread.stop.ended != first.stop.ended;
       TUNEC_CHECK(
           together, "{}, block {}: thread {} is at {}, but thread 0 at {}: {}", launch_.symbol,
-          number_, &thread - threads_.data(), PlaceOf(thread.stop), PlaceOf(first.stop),
+          number_, &thread - threads_.data(), NameOfStop(thread.stop), NameOfStop(first.stop),
           for_ever ? "a deadlock, no thread can go on" : "all threads must reach the same barrier");
     }
   }

@@ -24,7 +24,7 @@ std::string NameOf(const ThreadMarks::Stamp& stamp) {
 }  // namespace
 
 // One access to memory.
-struct CheckedBlock::Place {
+struct CheckedBlock::MemoryAccess {
   int32_t thread = 0;
   const std::byte* begin = nullptr;
   int64_t bytes = 0;
@@ -40,16 +40,16 @@ CheckedBlock::CheckedBlock(const EmulatedLaunch& launch, int64_t number, const v
 
 void CheckedBlock::Access(int32_t thread, const void* base, const void* address, int64_t bytes,
                           bool writes, int32_t site, const AccessName* name) {
-  const Place place{thread, static_cast<const std::byte*>(address), bytes, writes, name};
-  if (bytes > 0) CheckBounds(place, base);
-  CountRequest(place, base, site);
-  Touch(place, IsShared(base == nullptr ? address : base));
+  const MemoryAccess access{thread, static_cast<const std::byte*>(address), bytes, writes, name};
+  if (bytes > 0) CheckBounds(access, base);
+  CountRequest(access, base, site);
+  Touch(access, IsShared(base == nullptr ? address : base));
 }
 
 void CheckedBlock::BeginCopy(int32_t thread, const void* to_base, const void* from_base,
                              LateCopy copy, int32_t site) {
-  const Place source{thread, copy.from, copy.read_bytes, /*writes=*/false, &kSource};
-  const Place destination{thread, copy.to, copy.bytes, /*writes=*/true, copy.name};
+  const MemoryAccess source{thread, copy.from, copy.read_bytes, /*writes=*/false, &kSource};
+  const MemoryAccess destination{thread, copy.to, copy.bytes, /*writes=*/true, copy.name};
   if (copy.read_bytes > 0) {
     CheckBounds(source, from_base);
     CheckAligned(source, copy.bytes);
@@ -72,8 +72,8 @@ void CheckedBlock::EndCopies(int32_t thread, int32_t pending) {
 }
 
 void CheckedBlock::Deliver(int32_t thread, const LateCopy& copy) {
-  const Place source{thread, copy.from, copy.read_bytes, /*writes=*/false, &kSource};
-  const Place destination{thread, copy.to, copy.bytes, /*writes=*/true, copy.name};
+  const MemoryAccess source{thread, copy.from, copy.read_bytes, /*writes=*/false, &kSource};
+  const MemoryAccess destination{thread, copy.to, copy.bytes, /*writes=*/true, copy.name};
   if (!std::equal(copy.from, copy.from + copy.read_bytes, copy.issued.begin()))
     Stop(source, "it is written between the copy's issue and the wait for it");
   for (int64_t i = 0; i < copy.bytes; ++i) shared_.At(copy.to + i).awaited = false;
@@ -84,10 +84,10 @@ void CheckedBlock::Deliver(int32_t thread, const LateCopy& copy) {
 }
 
 void CheckedBlock::EndBlock() const {
-  const LateCopy* left = copies_.AnyLeft();
+  const LateCopy* left = copies_.FindUnfinished();
   if (left == nullptr) return;
-  const Place destination{shared_.Find(left->to)->write.thread, left->to, left->bytes,
-                          /*writes=*/true, left->name};
+  const MemoryAccess destination{shared_.Find(left->to)->write.thread, left->to, left->bytes,
+                                 /*writes=*/true, left->name};
   Stop(destination, "nothing waits for that copy");
 }
 
@@ -96,26 +96,26 @@ void CheckedBlock::EndTurn(int32_t thread) {
   if (counts_) requests_.EndTurn(thread, /*last=*/thread + 1 == x * y * z);
 }
 
-void CheckedBlock::CountRequest(const Place& place, const void* base, int32_t site) {
+void CheckedBlock::CountRequest(const MemoryAccess& access, const void* base, int32_t site) {
   if (!counts_) return;
-  const bool shared = IsShared(base == nullptr ? place.begin : base);
-  const auto number = reinterpret_cast<uintptr_t>(place.begin);
+  const bool shared = IsShared(base == nullptr ? access.begin : base);
+  const auto number = reinterpret_cast<uintptr_t>(access.begin);
   const auto from_shared = number - reinterpret_cast<uintptr_t>(shared_begin_);
   const auto space = shared ? WarpRequests::Space::kShared : WarpRequests::Space::kGlobal;
-  requests_.Add(place.thread, site, space, shared ? from_shared : number, place.bytes);
+  requests_.Add(access.thread, site, space, shared ? from_shared : number, access.bytes);
 }
 
-void CheckedBlock::Touch(const Place& place, bool shared) {
-  for (int64_t i = 0; i < place.bytes; ++i) {
-    const std::byte* byte = place.begin + i;
+void CheckedBlock::Touch(const MemoryAccess& access, bool shared) {
+  for (int64_t i = 0; i < access.bytes; ++i) {
+    const std::byte* byte = access.begin + i;
     ThreadMarks& marks = shared ? shared_.At(byte) : global_.At(byte);
     if (marks.awaited) {
-      Stop(place, fmt::format("{} began a copy to it, and no wait ended the copy",
-                              tunec::NameOf(marks.write)));
+      Stop(access, fmt::format("{} began a copy to it, and no wait ended the copy",
+                               tunec::NameOf(marks.write)));
     }
-    if (shared && !place.writes && marks.write.thread < 0)
-      Stop(place, "the memory was never written");
-    place.writes ? Write(place, byte, marks) : Read(place, byte, marks);
+    if (shared && !access.writes && marks.write.thread < 0)
+      Stop(access, "the memory was never written");
+    access.writes ? Write(access, byte, marks) : Read(access, byte, marks);
   }
 }
 
@@ -135,60 +135,62 @@ const std::optional<MemoryRegion>& CheckedBlock::RegionFrom(const void* base) {
   return found->second;
 }
 
-void CheckedBlock::CheckBounds(const Place& place, const void* base) {
-  const std::optional<MemoryRegion>& region = RegionFrom(base == nullptr ? place.begin : base);
-  if (!region || region->Holds(place.begin, place.bytes)) return;
-  Stop(place, fmt::format("out of bounds: {} + {}, which has {} bytes", region->name,
-                          place.begin - region->begin, region->bytes));
+void CheckedBlock::CheckBounds(const MemoryAccess& access, const void* base) {
+  const std::optional<MemoryRegion>& region = RegionFrom(base == nullptr ? access.begin : base);
+  if (!region || region->Holds(access.begin, access.bytes)) return;
+  Stop(access, fmt::format("out of bounds: {} + {}, which has {} bytes", region->name,
+                           access.begin - region->begin, region->bytes));
 }
 
 // A GPU reads and writes each piece of a copy as a whole, so both ends must be aligned to the
 // piece.
-void CheckedBlock::CheckAligned(const Place& place, int64_t bytes) const {
-  const int64_t offset =
-      IsShared(place.begin) ? place.begin - shared_begin_ : reinterpret_cast<intptr_t>(place.begin);
+void CheckedBlock::CheckAligned(const MemoryAccess& access, int64_t bytes) const {
+  const int64_t offset = IsShared(access.begin) ? access.begin - shared_begin_
+                                                : reinterpret_cast<intptr_t>(access.begin);
   if (offset % bytes == 0) return;
-  Stop(place, fmt::format("a copy of {} bytes is not aligned", bytes));
+  Stop(access, fmt::format("a copy of {} bytes is not aligned", bytes));
 }
 
-void CheckedBlock::Read(const Place& place, const std::byte* byte, ThreadMarks& marks) const {
-  if (marks.write.interval == interval_ && marks.write.thread != place.thread)
-    StopAtRace(place, byte, tunec::NameOf(marks.write), "writes it");
+void CheckedBlock::Read(const MemoryAccess& access, const std::byte* byte,
+                        ThreadMarks& marks) const {
+  if (marks.write.interval == interval_ && marks.write.thread != access.thread)
+    StopAtRace(access, byte, tunec::NameOf(marks.write), "writes it");
   const bool first = marks.read.interval != interval_;
-  marks.several_read = !first && (marks.several_read || marks.read.thread != place.thread);
-  marks.read = {place.thread, interval_, place.name};
+  marks.several_read = !first && (marks.several_read || marks.read.thread != access.thread);
+  marks.read = {access.thread, interval_, access.name};
 }
 
-void CheckedBlock::Write(const Place& place, const std::byte* byte, ThreadMarks& marks) const {
-  if (marks.write.interval == interval_ && marks.write.thread != place.thread)
-    StopAtRace(place, byte, tunec::NameOf(marks.write), "writes it, too");
-  const bool others_read = marks.several_read || marks.read.thread != place.thread;
+void CheckedBlock::Write(const MemoryAccess& access, const std::byte* byte,
+                         ThreadMarks& marks) const {
+  if (marks.write.interval == interval_ && marks.write.thread != access.thread)
+    StopAtRace(access, byte, tunec::NameOf(marks.write), "writes it, too");
+  const bool others_read = marks.several_read || marks.read.thread != access.thread;
   if (marks.read.interval == interval_ && others_read) {
-    const bool other = marks.read.thread != place.thread;
-    StopAtRace(place, byte, other ? tunec::NameOf(marks.read) : "another thread", "reads it");
+    const bool other = marks.read.thread != access.thread;
+    StopAtRace(access, byte, other ? tunec::NameOf(marks.read) : "another thread", "reads it");
   }
-  marks.write = {place.thread, interval_, place.name};
+  marks.write = {access.thread, interval_, access.name};
 }
 
-void CheckedBlock::StopAtRace(const Place& place, const std::byte* byte, const std::string& who,
-                              std::string_view does) const {
-  Stop(place,
+void CheckedBlock::StopAtRace(const MemoryAccess& access, const std::byte* byte,
+                              const std::string& who, std::string_view does) const {
+  Stop(access,
        fmt::format("a race at {}: {} {}, and no barrier is between", NameOf(byte), who, does));
 }
 
-void CheckedBlock::Stop(const Place& place, const std::string& why) const {
-  const AccessName name = place.name == nullptr ? AccessName() : *place.name;
+void CheckedBlock::Stop(const MemoryAccess& access, const std::string& why) const {
+  const AccessName name = access.name == nullptr ? AccessName() : *access.name;
   const std::string statement = name.statement == nullptr ? "" : fmt::format("{} ", name.statement);
   CheckFailed(
       __FILE__, __LINE__, "a kernel does what a GPU can do",
       fmt::format("{}, block {}, thread {}: {}{} {} bytes {}at {}: {}", launch_.symbol, number_,
-                  place.thread, statement, place.writes ? "writes" : "reads", place.bytes,
+                  access.thread, statement, access.writes ? "writes" : "reads", access.bytes,
                   name.tensor == nullptr ? "" : fmt::format("of {} ", name.tensor),
-                  NameOf(place.begin), why));
+                  NameOf(access.begin), why));
 }
 
 std::string CheckedBlock::NameOf(const void* address) const {
-  if (!IsShared(address)) return PlaceOf(address);
+  if (!IsShared(address)) return DescribeAddress(address);
   return fmt::format("shared memory + {}", static_cast<const std::byte*>(address) - shared_begin_);
 }
 

@@ -67,20 +67,20 @@ class CheckedBlock {
   EmulatedCounts counts() const { return requests_.counts(); }
 
  private:
-  struct Place;
+  struct MemoryAccess;
 
   bool IsShared(const void* address) const;
   const std::optional<MemoryRegion>& RegionFrom(const void* base);
-  void CheckBounds(const Place& place, const void* base);
-  void CheckAligned(const Place& place, int64_t bytes) const;
-  void CountRequest(const Place& place, const void* base, int32_t site);
-  void Touch(const Place& place, bool shared);
+  void CheckBounds(const MemoryAccess& access, const void* base);
+  void CheckAligned(const MemoryAccess& access, int64_t bytes) const;
+  void CountRequest(const MemoryAccess& access, const void* base, int32_t site);
+  void Touch(const MemoryAccess& access, bool shared);
   void Deliver(int32_t thread, const LateCopy& copy);
-  void Read(const Place& place, const std::byte* byte, ThreadMarks& marks) const;
-  void Write(const Place& place, const std::byte* byte, ThreadMarks& marks) const;
-  [[noreturn]] void Stop(const Place& place, const std::string& why) const;
-  [[noreturn]] void StopAtRace(const Place& place, const std::byte* byte, const std::string& who,
-                               std::string_view does) const;
+  void Read(const MemoryAccess& access, const std::byte* byte, ThreadMarks& marks) const;
+  void Write(const MemoryAccess& access, const std::byte* byte, ThreadMarks& marks) const;
+  [[noreturn]] void Stop(const MemoryAccess& access, const std::string& why) const;
+  [[noreturn]] void StopAtRace(const MemoryAccess& access, const std::byte* byte,
+                               const std::string& who, std::string_view does) const;
   std::string NameOf(const void* address) const;
 
   const EmulatedLaunch& launch_;

@@ -26,7 +26,7 @@ class OpenLaunch {
       BlockMarks& marks = marks_.At(byte);
       const bool race = marks.writer >= 0 || (writes && marks.reader >= 0);
       TUNEC_CHECK(!race, "{}: a race at {}: block {} {} it, block {} {} it, in any order", symbol,
-                  PlaceOf(byte), block, writes ? "writes" : "reads",
+                  DescribeAddress(byte), block, writes ? "writes" : "reads",
                   marks.writer >= 0 ? marks.writer : marks.reader,
                   marks.writer >= 0 ? "writes" : "reads");
       if (writes) marks.writer = block;

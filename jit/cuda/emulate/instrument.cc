@@ -83,9 +83,9 @@ Objects ObjectsOf(llvm::Value* address) {
   return objects;
 }
 
-class Instrumenting {
+class AccessInstrumenter {
  public:
-  explicit Instrumenting(llvm::Function& function)
+  explicit AccessInstrumenter(llvm::Function& function)
       : function_(function), module_(*function.getParent()), site_(function.getContext()) {
     llvm::Type* pointer = site_.getPtrTy();
     auto* type = llvm::FunctionType::get(site_.getVoidTy(),
@@ -207,6 +207,6 @@ class Instrumenting {
 
 }  // namespace
 
-void InstrumentAccesses(llvm::Function& function) { Instrumenting(function).Run(); }
+void InstrumentAccesses(llvm::Function& function) { AccessInstrumenter(function).Run(); }
 
 }  // namespace tunec::jit

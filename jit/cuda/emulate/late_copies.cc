@@ -21,7 +21,7 @@ std::vector<LateCopy> LateCopies::Wait(int32_t thread, int32_t pending) {
   return due;
 }
 
-const LateCopy* LateCopies::AnyLeft() const {
+const LateCopy* LateCopies::FindUnfinished() const {
   for (const auto& [number, thread] : threads_) {
     if (!thread.open.empty()) return &thread.open.front();
     for (const std::vector<LateCopy>& group : thread.groups)

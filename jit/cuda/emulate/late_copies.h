@@ -36,7 +36,7 @@ class LateCopies {
   /// order.
   std::vector<LateCopy> Wait(int32_t thread, int32_t pending);
   /// Returns a copy without a wait; null if none is left.
-  const LateCopy* AnyLeft() const;
+  const LateCopy* FindUnfinished() const;
 
  private:
   struct Thread {

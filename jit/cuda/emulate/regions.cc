@@ -54,7 +54,7 @@ std::optional<MemoryRegion> RegionOf(const void* address) {
   return inside ? std::optional(*region) : std::nullopt;
 }
 
-std::string PlaceOf(const void* address) {
+std::string DescribeAddress(const void* address) {
   const std::lock_guard lock(Known().mutex);
   const auto* at = static_cast<const std::byte*>(address);
   const MemoryRegion* region = Known().Before(at);

@@ -37,6 +37,6 @@ class CheckedRegion {
 std::optional<MemoryRegion> RegionOf(const void* address);
 
 /// Returns an address for messages: "A + 12", or the number if no region begins before it.
-std::string PlaceOf(const void* address);
+std::string DescribeAddress(const void* address);
 
 }  // namespace tunec

@@ -144,13 +144,13 @@ void RegisterShuffle::Run(std::span<const LaneRegisters> lanes) const {
   }
 }
 
-std::string PlaceOf(const ThreadStop& stop) {
+std::string NameOfStop(const ThreadStop& stop) {
   if (stop.ended) return "its end";
   return fmt::format("{} {}", stop.operation == nullptr ? "barrier" : stop.operation->name(),
                      stop.site);
 }
 
-std::string WhyDivergent(std::span<const ThreadStop> lanes) {
+std::string DescribeDivergence(std::span<const ThreadStop> lanes) {
   const auto is_out = [](const ThreadStop& lane) { return lane.operation == nullptr; };
   if (std::ranges::all_of(lanes, is_out)) return {};
   const ThreadStop& first = lanes.front();
@@ -160,11 +160,11 @@ std::string WhyDivergent(std::span<const ThreadStop> lanes) {
     if (is_out(other) || is_out(first) || other.site != first.site) {
       return fmt::format(
           "lane {} is at {}, but lane 0 at {}: all lanes of a warp must come together", lane,
-          PlaceOf(other), PlaceOf(first));
+          NameOfStop(other), NameOfStop(first));
     }
     if (const uint32_t members = other.operation->members(); members != all) {
       return fmt::format("lane {} waits for the lanes {:#x} at {}, the warp has {:#x}", lane,
-                         members, PlaceOf(other), all);
+                         members, NameOfStop(other), all);
     }
   }
   return {};

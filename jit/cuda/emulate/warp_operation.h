@@ -85,11 +85,11 @@ struct ThreadStop {
 };
 
 /// Returns the name of the stop: "its end", "barrier 2", "ldmatrix 3".
-std::string PlaceOf(const ThreadStop& stop);
+std::string NameOfStop(const ThreadStop& stop);
 
 /// Returns the error of a warp whose lanes are not all in the same operation. Empty if no lane is
 /// in an operation, or if all lanes are in one operation whose members are all lanes.
-std::string WhyDivergent(std::span<const ThreadStop> lanes);
+std::string DescribeDivergence(std::span<const ThreadStop> lanes);
 
 /// Execute warp operations. Generated code calls these functions in every lane; a call returns when
 /// all lanes have called. `address` is the address of the lane's row; it must be a multiple of 16

@@ -15,13 +15,13 @@ constexpr uint64_t kSectorBytes = 32;
 constexpr uint64_t kBankBytes = 4;
 constexpr size_t kBanks = 32;
 
-struct Counting {
+struct CountedRuns {
   std::mutex mutex;
   std::set<CountedRun*> runs;
 };
 
-Counting& Now() {
-  static Counting counting;
+CountedRuns& Now() {
+  static CountedRuns counting;
   return counting;
 }
 

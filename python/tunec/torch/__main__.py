@@ -55,10 +55,10 @@ def _open_sizes(program, texts):
     """Returns the symbol of each dynamic size by its name."""
     found = {}
     for text in texts:
-        name, _, place = text.partition("=")
+        name, _, axis = text.partition("=")
         if not name.isidentifier():
             raise _Mistake(f"--open is {text!r}, expected NAME=INPUT:AXIS")
-        found[name] = symbol_of(program, place)
+        found[name] = symbol_of(program, axis)
     return found
 
 

@@ -23,7 +23,7 @@ try:
     from torch._export.serde import schema
     from torch._export.serde.serialize import ExportedProgramDeserializer, _bytes_to_dataclass
     from torch.export.pt2_archive import _package
-    from torch.export.pt2_archive import constants as places
+    from torch.export.pt2_archive import constants as archive_paths
     HAS_READER = hasattr(_package, "_load_state_dict") and hasattr(_package, "_load_constants")
 except (ImportError, AttributeError):  # another version of torch
     HAS_READER = False
@@ -69,10 +69,10 @@ def load_program(path: str | os.PathLike[str]) -> ExportedProgram:
 
 def _program_of(archive, path):
     names = archive.get_file_names()
-    models = [name for name in names if name.startswith(places.MODELS_DIR)]
+    models = [name for name in names if name.startswith(archive_paths.MODELS_DIR)]
     if len(models) != 1:
         raise InvalidArgument(f"{path} has {len(models)} programs, expected one of torch.export.save")
-    name = models[0].removeprefix(places.MODELS_DIR).removesuffix(".json")
+    name = models[0].removeprefix(archive_paths.MODELS_DIR).removesuffix(".json")
     text = archive.read_bytes(models[0])
     _check_texts(json.loads(text), path)
     plain = _Plain(archive, path)
@@ -97,7 +97,7 @@ class _Plain:
 
     def read_bytes(self, name):
         kind = os.path.basename(name)
-        if kind.startswith((places.CUSTOM_OBJ_FILENAME_PREFIX, _OPAQUE)):
+        if kind.startswith((archive_paths.CUSTOM_OBJ_FILENAME_PREFIX, _OPAQUE)):
             raise InvalidArgument(f"{self._path} has an object that only a pickle holds, {name}: "
                                   f"{_REMEDY}")
         tensors = io.BytesIO()
@@ -107,7 +107,7 @@ class _Plain:
     def samples(self, name):
         """Returns the sample inputs, or None unless they are plain tensors and numbers."""
         try:
-            found = self._tensors_of(places.SAMPLE_INPUTS_FILENAME_FORMAT.format(name))
+            found = self._tensors_of(archive_paths.SAMPLE_INPUTS_FILENAME_FORMAT.format(name))
         except InvalidArgument:
             return None
         return found if isinstance(found, tuple) and len(found) == 2 else None
@@ -121,7 +121,7 @@ class _Plain:
                                   f"({type(fault).__name__})") from None
 
 
-_OPAQUE = getattr(places, "OPAQUE_OBJ_FILENAME_PREFIX", "opaque_obj_") if HAS_READER else ""
+_OPAQUE = getattr(archive_paths, "OPAQUE_OBJ_FILENAME_PREFIX", "opaque_obj_") if HAS_READER else ""
 
 
 def _check_texts(record, path):

@@ -16,7 +16,7 @@ from .._errors import InvalidArgument
 from .decompose import aot_decompositions
 from .dynamo import tell_of_left, watch
 from .frozen import FrozenWeights
-from .graph_cache import keeping_compiler, kept_graphs, may_be_kept
+from .graph_cache import caching_compiler, cached_graphs, can_be_cached
 from .layouts import Layout, layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .left_part import REJECTIONS, LeftPart
 from .own_decompositions import own_rules
@@ -64,32 +64,32 @@ def tunec(module: fx.GraphModule, example_inputs: Sequence[Any], *, options: Map
     options = _options_of(options, mode)
     switches = {name: options.pop(name, False) for name in ("background", "freeze")}
 
-    def run_of(graph: fx.GraphModule, kind: str, places: Sequence[int]) -> Callable[..., Any]:
-        return _Compiled(graph, kind, places, options, **switches).boxed()
+    def run_of(graph: fx.GraphModule, kind: str, indices: Sequence[int]) -> Callable[..., Any]:
+        return _Compiled(graph, kind, indices, options, **switches).boxed()
 
     def compiler(kind: str) -> Callable[..., Any]:
         def compiled(graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
             take_strides(graph, inputs)
-            return run_of(graph, kind, _static_places() if kind == "inference" else ())
+            return run_of(graph, kind, _static_indices() if kind == "inference" else ())
         return compiled
 
     aot = {"decompositions": aot_decompositions(), "keep_inference_input_mutations": True}
-    if not may_be_kept(example_inputs):
+    if not can_be_cached(example_inputs):
         backend = aot_autograd(fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
                                inference_compiler=compiler("inference"), **aot)
         with own_rules():
             return backend(module, example_inputs)
 
-    def run_of_kept(graph: fx.GraphModule, places: Sequence[int]) -> Callable[..., Any]:
-        return run_of(graph, "inference", places)
+    def run_of_cached(graph: fx.GraphModule, indices: Sequence[int]) -> Callable[..., Any]:
+        return run_of(graph, "inference", indices)
 
-    with kept_graphs(run_of_kept), own_rules():
-        kept = keeping_compiler(run_of_kept, _static_places)
-        backend = aot_autograd(fw_compiler=kept, bw_compiler=compiler("backward"), **aot)
+    with cached_graphs(run_of_cached), own_rules():
+        forward_compiler = caching_compiler(run_of_cached, _static_indices)
+        backend = aot_autograd(fw_compiler=forward_compiler, bw_compiler=compiler("backward"), **aot)
         return backend(module, example_inputs)
 
 
-def _static_places() -> tuple[int, ...]:
+def _static_indices() -> tuple[int, ...]:
     """Returns the indices of arguments that AOTAutograd marks as parameters and buffers."""
     context = TracingContext.try_get()
     if context is None or context.fw_metadata is None:
@@ -102,7 +102,7 @@ class _Compiled:
     `freeze`, the weights of the first call are compiled in: their values are not available
     before."""
 
-    def __init__(self, graph: fx.GraphModule, kind: str, static_places: Sequence[int],
+    def __init__(self, graph: fx.GraphModule, kind: str, static_indices: Sequence[int],
                  options: Mapping[str, Any], background: bool, freeze: bool) -> None:
         self._options = options
         self._background = background
@@ -120,7 +120,7 @@ class _Compiled:
         self._updates = updates_of(self._graph)
         self._names = [node.name for node in self._graph.graph.find_nodes(op="placeholder")]
         # Parameters and buffers that the graph does not write.
-        self._unwritten = {i for i in static_places if not _is_changed(self._graph, self._names[i])}
+        self._unwritten = {i for i in static_indices if not _is_changed(self._graph, self._names[i])}
         self._weights = FrozenWeights(sorted(self._unwritten) if freeze else (), self._install)
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None

@@ -132,13 +132,13 @@ class Value:
             return self
         return self.graph.emit("pad", self, pads=list(pads), value=value, mode=mode)
 
-    def reduce(self, op: str, axes: Iterable[int], keep: bool = False) -> Value:
+    def reduce(self, op: str, axes: Iterable[int], keepdims: bool = False) -> Value:
         """Reduces over `axes`. `op`: sum, mean, max, min, prod, ... Returns this value if `axes` is
         empty."""
         axes = sorted(axis % self.rank for axis in axes)
         if not axes:
             return self
-        return self.graph.emit(f"reduce_{op}", self, axes=axes, keepdims=int(keep))
+        return self.graph.emit(f"reduce_{op}", self, axes=axes, keepdims=int(keepdims))
 
     def gather(self, indices: Value, axis: int = 0) -> Value:
         return self.graph.emit("gather", self, indices, axis=axis % self.rank)

@@ -15,7 +15,7 @@ from .own_decompositions import own_decompositions
 
 # Composite operators that export would decompose before it reads a table, into more costly parts.
 # Only functional operators can be preserved.
-_KEPT_COMPOSITES = ("linear.default", "matmul.default", "layer_norm.default", "group_norm.default",
+_IMPORTED_COMPOSITES = ("linear.default", "matmul.default", "layer_norm.default", "group_norm.default",
                     "rms_norm.default", "scaled_dot_product_attention.default",
                     "adaptive_avg_pool1d.default", "avg_pool1d.default", "pixel_shuffle.default",
                     "pixel_unshuffle.default", "softmax.int", "log_softmax.int",
@@ -27,10 +27,10 @@ _EXTRA = ("_adaptive_avg_pool2d_backward", "grid_sampler_2d", "grid_sampler_3d",
           "max_pool2d_with_indices_backward", "upsample_bicubic2d")
 
 
-def is_kept(target: Any) -> bool:
+def is_imported_directly(target: Any) -> bool:
     """Tests if an operator is imported as it is, without a decomposition."""
     name = overload_name(target)
-    return name in handled_names() and (_is_primitive(target) or name in _KEPT_COMPOSITES)
+    return name in handled_names() and (_is_primitive(target) or name in _IMPORTED_COMPOSITES)
 
 
 def _is_primitive(target: Any) -> bool:
@@ -39,7 +39,7 @@ def _is_primitive(target: Any) -> bool:
 
 def export_decompositions() -> dict[Any, Callable[..., Any]]:
     """Returns the table for ExportedProgram.run_decompositions."""
-    return _without_kept(torch.export.default_decompositions())
+    return _without_imported(torch.export.default_decompositions())
 
 
 def aot_decompositions() -> Mapping[Any, Callable[..., Any]]:
@@ -66,7 +66,7 @@ class _AotTable(Mapping):
 
 @functools.cache
 def _aot_table() -> dict[Any, Callable[..., Any]]:
-    table = _without_kept(dict(core_aten_decompositions()))
+    table = _without_imported(dict(core_aten_decompositions()))
     table[torch.ops.aten.native_dropout.default] = _dropout
     return table
 
@@ -78,13 +78,13 @@ def _dropout(x: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tenso
         return x.clone(), torch.ones_like(x, dtype=torch.bool)
     if p == 1:
         return torch.zeros_like(x), torch.zeros_like(x, dtype=torch.bool)
-    kept = torch.rand(x.shape, dtype=torch.float32, device=x.device) >= p
-    return x * kept * (1 / (1 - p)), kept
+    mask = torch.rand(x.shape, dtype=torch.float32, device=x.device) >= p
+    return x * mask * (1 / (1 - p)), mask
 
 
-def _without_kept(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
+def _without_imported(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
     for target in list(table):
-        if isinstance(target, torch._ops.OpOverload) and is_kept(target):
+        if isinstance(target, torch._ops.OpOverload) and is_imported_directly(target):
             del table[target]
     for target, function in get_decompositions(_extra_targets()).items():
         if overload_name(target) not in handled_names():

@@ -29,7 +29,7 @@ def device_options(device: torch.device) -> dict[str, str]:
     return {"target": "cuda", "device": str(device.index or 0)}
 
 
-def lies_on(node: fx.Node, device: torch.device) -> bool:
+def is_on(node: fx.Node, device: torch.device) -> bool:
     """Tests if a node's results and operands are on the device. Operands may also be scalars on the
     CPU."""
     return (all(found == device for found in _devices(node)) and
@@ -68,7 +68,7 @@ def _copied(weights: Weights, stays: Callable[[torch.Tensor], bool]) -> Any:
             for name, weight in weights.items()}
 
 
-def places_of(weights: Weights) -> frozenset[int]:
+def addresses_of(weights: Weights) -> frozenset[int]:
     """Returns the addresses of weights (see import_graph)."""
     tensors = [w[1] if isinstance(w, tuple) else w for w in weights.values()]
     return frozenset(tensor.data_ptr() for tensor in tensors)

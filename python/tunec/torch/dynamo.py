@@ -41,7 +41,7 @@ _FACTS = frozenset(("dim", "ndim", "shape", "size", "numel", "nelement", "dtype"
                     "data_ptr", "element_size", "type", "names", "grad", "is_floating_point"))
 
 _thread = threading.local()  # per thread: the value of allow_rnn before this backend started
-_told: set[tuple[str, str, int | str]] = set()  # functions that a warning has named
+_warned: set[tuple[str, str, int | str]] = set()  # functions that a warning has named
 
 
 def watch(backend):
@@ -67,7 +67,7 @@ def watch(backend):
     started, ended = torch._dynamo.disable(started), torch._dynamo.disable(ended)
 
     def register():
-        _told.clear()
+        _warned.clear()
         callback_handler.register_start_callback(started)
         callback_handler.register_end_callback(ended)
 
@@ -107,9 +107,9 @@ def _tell(frame, failure):
     """Warns once of a function that computes with tensors and that Dynamo does not compile."""
     code, values = _function_of(frame["code"], frame["locals"])
     key = code.co_filename, _name_of(code), code.co_firstlineno
-    if key in _told or not _computes(failure, frame["code"], code, values):
+    if key in _warned or not _computes(failure, frame["code"], code, values):
         return
-    _told.add(key)
+    _warned.add(key)
     place = f"{_name_of(code)} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
     stack = list(getattr(failure, "real_stack", None) or ())
     skipped = SkippedFunction(place, *_reason_and_remedy(str(failure), stack))
@@ -122,9 +122,9 @@ def _tell_of_module(broken):
     called from such a function either."""
     stack = list(broken.user_stack)
     call = next((at for at in stack if os.path.dirname(torch.nn.__file__) in at.filename), None)
-    if call is None or (call.filename, call.name, call.lineno) in _told:
+    if call is None or (call.filename, call.name, call.lineno) in _warned:
         return
-    _told.add((call.filename, call.name, call.lineno))
+    _warned.add((call.filename, call.name, call.lineno))
     place = f"torch.nn's {call.name} ({os.path.basename(call.filename)}:{call.lineno})"
     skipped = SkippedFunction(place, *_reason_and_remedy(str(broken.reason), stack))
     record_skipped(skipped)
@@ -137,10 +137,10 @@ def tell_of_left(nodes, where):
     """Warns once of each graph node that torch has to run. Nodes with random numbers always run in
     torch and are omitted. `where`: (file, line) for nodes without a place."""
     new = [node for node in nodes if node.operator != "placeholder" and not _is_random(node.operator)
-           and (node.operator, node.reason, node.place) not in _told]
+           and (node.operator, node.reason, node.place) not in _warned]
     if not new:
         return
-    _told.update((node.operator, node.reason, node.place) for node in new)
+    _warned.update((node.operator, node.reason, node.place) for node in new)
     named = [f"{node.operator}: {node.reason}" for node in new]
     shown = "; ".join(dict.fromkeys(named[:_MOST_NAMED]))
     rest = f"; and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else ""
@@ -193,8 +193,8 @@ def _reason_and_remedy(message, stack):
     reasons = [lines[0]] + [part.splitlines()[0] for part in breaks[1:] if part]
     explained = [line.removeprefix("Explanation: ") for line in lines
                  if line.startswith("Explanation: ")]
-    places = [f"at {os.path.basename(at.filename)}:{at.lineno}: {at.line}" for at in stack[-1:]]
-    reason = "; ".join([*reasons, *(text.rstrip(".") for text in explained), *places])
+    locations = [f"at {os.path.basename(at.filename)}:{at.lineno}: {at.line}" for at in stack[-1:]]
+    reason = "; ".join([*reasons, *(text.rstrip(".") for text in explained), *locations])
     hints = [line.removeprefix("Hint: ").rstrip(".") for line in lines if line.startswith("Hint: ")]
     hints = [_REMEDIES[at.name] for at in stack[-1:] if at.name in _REMEDIES] or [
         hint for hint in hints if not hint.startswith(_NO_REMEDY)]

@@ -38,7 +38,7 @@ class UnsupportedOperator(Unsupported):
         super().__init__(f"{len(self.nodes)} unsupported node(s):\n{lines}")
 
 
-def place_of(node: fx.Node) -> str:
+def source_line_of(node: fx.Node) -> str:
     """Returns the user's line of an FX node: the innermost frame of its stack trace."""
     trace = node.meta.get("stack_trace") or ""
     frames = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]

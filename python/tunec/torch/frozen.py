@@ -22,9 +22,9 @@ class FrozenWeights:
     `install` with the current weights before any run may continue.
     """
 
-    def __init__(self, places: Iterable[int],
+    def __init__(self, indices: Iterable[int],
                  install: Callable[[dict[int, torch.Tensor], Sequence[Any]], None]) -> None:
-        self.places = list(places)
+        self.indices = list(indices)
         self._install = install
         self._marks: tuple[list[int], list[int]] | None = None
         self._changes = 0
@@ -32,20 +32,20 @@ class FrozenWeights:
         self._lock = threading.Lock()
 
     def follow(self, values: Sequence[Any]) -> None:
-        if self._marks == _mark([values[i] for i in self.places]):
+        if self._marks == _mark([values[i] for i in self.indices]):
             return
         with self._lock:
-            marks = _mark([values[i] for i in self.places])
+            marks = _mark([values[i] for i in self.indices])
             if self._marks == marks:  # another thread was first
                 return
             if self._marks is not None:
                 self._changes += 1
                 if self._changes > MOST_CHANGES:
-                    self.places, marks = [], _mark([])
+                    self.indices, marks = [], _mark([])
             # Holds the memory of compiled-in weights, so that no new weight gets the address of an
             # old one.
-            self._held = [values[i].detach() for i in self.places]
-            self._install({i: values[i] for i in self.places}, values)
+            self._held = [values[i].detach() for i in self.indices]
+            self._install({i: values[i] for i in self.indices}, values)
             self._marks = marks
 
 

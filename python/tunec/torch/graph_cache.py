@@ -75,12 +75,12 @@ class StoredGraph(OutputCode):
     """A callable of a graph, stored as the graph: another process makes the same callable from
     it."""
 
-    def __init__(self, graph, static_places, run):
+    def __init__(self, graph, static_indices, run):
         super().__init__()
         self._boxed_call = True  # in __dict__, because torch's wrappers copy it
         # Compiling rewrites the graph, so a copy is stored.
         self._graph = fx.GraphModule(graph, copy.deepcopy(graph.graph))
-        self._static_places = static_places
+        self._static_places = static_indices
         self._bytes = None
         self._run = run
 
@@ -119,7 +119,7 @@ def _is_private(folder):
     return reason is None
 
 
-def may_be_kept(example_inputs):
+def can_be_cached(example_inputs):
     """Tests if the graph of a call with these inputs can be cached. Warns if the folder is not
     private."""
     if not HAS_CACHE or any(not isinstance(x, torch.Tensor) for x in example_inputs):
@@ -130,19 +130,19 @@ def may_be_kept(example_inputs):
     return is_fixed and _is_private(_folder())
 
 
-def keeping_compiler(make_function, static_places):
+def caching_compiler(make_function, static_indices):
     """Returns a compiler for AOTAutograd whose graphs are cached. `static_places()` returns the
     indices of parameters and buffers among the arguments of the current graph."""
     def compiled(graph, inputs):
-        places = static_places()
-        stored = StoredGraph(graph, places, None)
-        stored._run = make_function(graph, places)
+        indices = static_indices()
+        stored = StoredGraph(graph, indices, None)
+        stored._run = make_function(graph, indices)
         return stored
     return SerializableAOTDispatchCompiler(StoredGraph, compiled)
 
 
 @contextlib.contextmanager
-def kept_graphs(make_function):
+def cached_graphs(make_function):
     """Returns a context for AOTAutograd. In it, graphs are looked up in tunec's cache, and
     `make_function(graph, places)` makes the callable of a cached graph."""
     token = _make_function.set(make_function)

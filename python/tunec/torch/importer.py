@@ -13,10 +13,10 @@ from torch.utils._python_dispatch import _disable_current_modes
 from . import operators  # noqa: F401  registers the handlers
 from .builder import GraphBuilder, Value
 from .element_types import element_type
-from .errors import Rejected, UnsupportedNode, UnsupportedOperator, first_line, place_of
+from .errors import Rejected, UnsupportedNode, UnsupportedOperator, first_line, source_line_of
 from .handler_table import Call, bind, handler_of
 from .imported_graph import ImportedGraph
-from .memory_places import is_row_major, reads_places, untold_strides
+from .address_reads import is_row_major, reads_by_address, nodes_with_unreliable_strides
 from .ports import add_output, arguments_of
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Importer:
 
     def _leave(self, node: fx.Node, reason: str) -> Any:
         """Records a node that cannot be imported. Returns inputs that replace its results."""
-        left = UnsupportedNode(node.name, _operator_name(node), reason, place_of(node))
+        left = UnsupportedNode(node.name, _operator_name(node), reason, source_line_of(node))
         self.unsupported.append(left)
         return self._phantom(node.meta.get("val"))
 
@@ -172,7 +172,7 @@ class Importer:
         handler = handler_of(target)
         if handler is None:
             raise Rejected(_why_not(target))
-        if reads_places(node) and not _lies_row_major(node.args[0]):
+        if reads_by_address(node) and not _is_known_row_major(node.args[0]):
             raise Rejected("elements by their places in memory, of a tensor that is not row-major")
         _reject_unknown_types(node)
         call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node),
@@ -209,8 +209,8 @@ class Importer:
         return self.run(module, arguments)
 
 
-def _lies_row_major(node: fx.Node) -> bool:
-    return is_row_major(node.meta["val"]) and not untold_strides(node)
+def _is_known_row_major(node: fx.Node) -> bool:
+    return is_row_major(node.meta["val"]) and not nodes_with_unreliable_strides(node)
 
 
 def _reject_unknown_types(node: fx.Node) -> None:
@@ -352,15 +352,15 @@ def _import_for_real(module: fx.GraphModule, weights: Mapping[str, Any], importe
     mutated = list(mutated) + [None] * (len(results) - len(mutated))
     graph = ImportedGraph("", importer.graph.weights, inputs, [], [])
     named: list[tuple[str, Value]] = []
-    for i in [*_places(mutated, False), *_places(mutated, True)]:
+    for i in [*_positions(mutated, False), *_positions(mutated, True)]:
         add_output(graph, named, importer, nodes[i], results[i], mutated[i], orders.get(i))
     # Puts `results` into the order of the FX graph's outputs.
-    order = [*_places(mutated, False), *_places(mutated, True)]
+    order = [*_positions(mutated, False), *_positions(mutated, True)]
     graph.results = [graph.results[order.index(i)] for i in range(len(order))]
     graph.text = importer.graph.text(name, named)
     graph.nameless = importer.graph.nameless(named)
     return graph, []
 
 
-def _places(mutated: Sequence[str | None], is_mutation: bool) -> list[int]:
+def _positions(mutated: Sequence[str | None], is_mutation: bool) -> list[int]:
     return [i for i, target in enumerate(mutated) if (target is not None) == is_mutation]

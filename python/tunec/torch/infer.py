@@ -33,8 +33,8 @@ def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
     return tuple(result)
 
 
-def _reduced(shape: Sequence[int], axes: Sequence[int], keep: bool | int) -> tuple[int, ...]:
-    if keep:
+def _reduced(shape: Sequence[int], axes: Sequence[int], keepdims: bool | int) -> tuple[int, ...]:
+    if keepdims:
         return tuple(1 if i in axes else size for i, size in enumerate(shape))
     return tuple(size for i, size in enumerate(shape) if i not in axes)
 
@@ -75,8 +75,8 @@ def _concat(shapes: Sequence[Sequence[int]], axis: int) -> tuple[int, ...]:
 
 
 def _sliced(attributes: Mapping[str, Any]) -> tuple[int, ...]:
-    places = zip(attributes["starts"], attributes["ends"], attributes["steps"])
-    return tuple(len(range(start, end, step)) for start, end, step in places)
+    ranges = zip(attributes["starts"], attributes["ends"], attributes["steps"])
+    return tuple(len(range(start, end, step)) for start, end, step in ranges)
 
 
 def infer(op: str, elements: Sequence[Any], shapes: Sequence[Any],
@@ -90,8 +90,8 @@ def infer(op: str, elements: Sequence[Any], shapes: Sequence[Any],
     if op == "where":
         return elements[1], broadcast(*shapes)
     if op in REDUCTIONS:
-        keep = attributes.get("keepdims", 1)
-        return elements[0], _reduced(shapes[0], attributes["axes"], keep)
+        keepdims = attributes.get("keepdims", 1)
+        return elements[0], _reduced(shapes[0], attributes["axes"], keepdims)
     if op in ("argmax", "argmin"):
         return "i64", _reduced(shapes[0], [attributes["axis"]], attributes.get("keepdims", 1))
     if op in ("isnan", "isinf"):

@@ -10,10 +10,10 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from .devices import device_of, lies_on
-from .errors import UnsupportedNode, first_line, place_of
+from .devices import device_of, is_on
+from .errors import UnsupportedNode, first_line, source_line_of
 from .importer import unsupported
-from .memory_places import reads_places, untold_strides
+from .address_reads import reads_by_address, nodes_with_unreliable_strides
 from .sized import hinted_sizes
 
 # Operators that move or convert elements but compute nothing. A part with only such operators is
@@ -44,7 +44,7 @@ class _Supported(OperatorSupportBase):
     def __init__(self, module: fx.GraphModule) -> None:
         found = unsupported(module, sizes=hinted_sizes(module), beside_torch=True)
         found += _of_fractions(module, {node.node for node in found})
-        found += _read_by_place(module, {node.node for node in found})
+        found += _read_by_address(module, {node.node for node in found})
         found += _elsewhere(module, {node.node for node in found})
         self._names = {node.node for node in found}
         written = {node.name for node in module.graph.nodes if _writes_placeholder(node)}
@@ -63,7 +63,7 @@ def _of_fractions(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNo
         return isinstance(node.meta.get("val"), (torch.SymFloat, torch.SymBool))
 
     return [UnsupportedNode(node.name, str(node.target), "a number that is made of sizes and is no "
-                            "whole one", place_of(node))
+                            "whole one", source_line_of(node))
             for node in module.graph.nodes
             if node.op == "call_function" and node.name not in known and
             _is_of_tensors(node.meta.get("val")) and any(map(is_fraction, node.all_input_nodes))]
@@ -73,18 +73,18 @@ def _elsewhere(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]
     """Returns the nodes outside the device of most nodes, except nodes in `known`."""
     device = device_of(module)
     return [UnsupportedNode(node.name, str(node.target), f"most of the graph is on {device}",
-                            place_of(node))
+                            source_line_of(node))
             for node in module.graph.nodes
-            if node.op == "call_function" and node.name not in known and not lies_on(node, device)]
+            if node.op == "call_function" and node.name not in known and not is_on(node, device)]
 
 
-def _read_by_place(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
+def _read_by_address(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
     """Returns the nodes that torch must run because other nodes read the results by address
     (memory_places.py)."""
-    sources = {source: None for node in module.graph.nodes if reads_places(node)
-               for source in untold_strides(node.args[0])}
+    sources = {source: None for node in module.graph.nodes if reads_by_address(node)
+               for source in nodes_with_unreliable_strides(node.args[0])}
     return [UnsupportedNode(source.name, str(source.target), "its places in memory are read",
-                            place_of(source))
+                            source_line_of(source))
             for source in sources if source.name not in known]
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import fx
 
 from .builder import Value
-from .errors import Rejected, UnsupportedNode, place_of
+from .errors import Rejected, UnsupportedNode, source_line_of
 from .imported_graph import Fixed, ImportedGraph, Port
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _argument(importer: Importer, node: fx.Node, weight: Any) -> tuple[Any, Port
         value = importer.placeholder(meta, node.name, order)
     except Rejected as rejected:
         importer.unsupported.append(
-            UnsupportedNode(node.name, "placeholder", str(rejected), place_of(node)))
+            UnsupportedNode(node.name, "placeholder", str(rejected), source_line_of(node)))
         return importer.graph.input(node.name, "f32", ()), None
     return value, Port(node.name, value.element, value.shape, node.name, order)
 

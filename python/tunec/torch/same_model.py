@@ -46,11 +46,11 @@ class Model:
                  options: Mapping[str, Any], follows_rules: bool) -> None:
         global _made
         graph = imported_at(example)
-        places = {port.source: place for place, port in enumerate(graph.inputs)}
+        positions = {port.source: position for position, port in enumerate(graph.inputs)}
         self.sizes, self.options, self._imported_at = sizes, options, imported_at
         self.follows_rules = follows_rules
-        self._axes = [(places[source], dimension, name) for source, dimension, name in sizes.axes
-                      if source in places]
+        self._axes = [(positions[source], dimension, name) for source, dimension, name in sizes.axes
+                      if source in positions]
         self._num_weights = len(graph.nameless[1])
         self.executable = compile_sized(sizes, example, imported_at, options, follows_rules)
         with _LOCK:
@@ -75,10 +75,10 @@ class Model:
         """Returns the sizes of a graph's inputs by dimension name, or None if the inputs do not
         match."""
         sizes: dict[str, int] = {}
-        for place, dimension, name in self._axes:
-            if place >= len(graph.inputs) or dimension >= len(graph.inputs[place].shape):
+        for position, dimension, name in self._axes:
+            if position >= len(graph.inputs) or dimension >= len(graph.inputs[position].shape):
                 return None
-            size = graph.inputs[place].shape[dimension]
+            size = graph.inputs[position].shape[dimension]
             if sizes.setdefault(name, size) != size:
                 return None
         return sizes if len(sizes) == len(self.sizes.names) else None

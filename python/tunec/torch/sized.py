@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 from .. import processors
 from .._compile import compile as compile_model
 from .any_size import open_sizes, with_ties
-from .devices import device_of, device_options, on_host, places_of
+from .devices import device_of, device_options, on_host, addresses_of
 from .element_types import torch_dtype
 from .imported_graph import Fixed, ImportedGraph, Port
 from .importer import import_graph
@@ -55,13 +55,13 @@ class SizedGraph:
         self._device = device_of(module)
         self.weights = on_host(weights or {})
         # Addresses of weights that other code may write.
-        self._borrowed = places_of(weights or {}) & places_of(self.weights)
+        self._borrowed = addresses_of(weights or {}) & addresses_of(self.weights)
         self.mutated = mutated
         self.updates = updates or {}
         self.orders = orders or {}
         self.options = {**device_options(self._device), **(options or {})}
         self.placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
-        self._places = {name: i for i, name in enumerate(self.placeholders)}
+        self._positions = {name: i for i, name in enumerate(self.placeholders)}
         self._sizes = _symbolic_sizes(module)
         self._open = open_sizes(module)
         self._follows_rules = self._open is not None and follows_rules(module)
@@ -91,7 +91,7 @@ class SizedGraph:
     def __call__(self, *arguments: Any) -> list[Any]:
         """Runs the graph. Returns a list of its results, then the new values of its mutations."""
         graph, executable = self.compiled(arguments)
-        inputs = [as_input(arguments[place], order) for place, order in self._reads(graph)]
+        inputs = [as_input(arguments[position], order) for position, order in self._reads(graph)]
         if not graph.outputs:
             return [result.value for result in self._results(graph, arguments)]
         out = [None if inputs else as_stored(empty_output(port, self._device), port.order)
@@ -110,7 +110,7 @@ class SizedGraph:
     def _reads(self, graph: ImportedGraph) -> list[tuple[int, Order]]:
         """Returns the argument index and the order of each input of the executable."""
         if graph.reads is None:
-            graph.reads = [(self._places[port.source], port.order) for port in graph.inputs]
+            graph.reads = [(self._positions[port.source], port.order) for port in graph.inputs]
         return graph.reads
 
     def _results(self, graph: ImportedGraph, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -124,7 +124,7 @@ class SizedGraph:
                 for node, r in zip(nodes, graph.results, strict=True)]
 
     def _named_sizes(self, arguments: Sequence[Any]) -> Any:
-        return self._open.of(lambda name: arguments[self._places[name]].shape)
+        return self._open.of(lambda name: arguments[self._positions[name]].shape)
 
     def _compiled_for_any(self, named: Mapping[str, int]) -> tuple[ImportedGraph, Any]:
         with self._lock:
@@ -162,7 +162,7 @@ class SizedGraph:
         given = {}
         for result, placeholder in self.updates.items():
             number = graph.results[result]
-            tensor = arguments[self._places[placeholder]]
+            tensor = arguments[self._positions[placeholder]]
             if not isinstance(number, Fixed) and is_like(tensor, graph.outputs[number]):
                 given[number] = tensor
         return given

@@ -54,8 +54,9 @@ std::optional<CheckResult> CheckRun(const tunec::SizedModel& model, const Graph&
   if (!expected) return {};
   const auto shapes = model.OutputShapes(ShapesOf(exact, exact.inputs()));
   if (!shapes) return Check("shapes", shapes.error());
-  if (const auto wanted = ShapesOf(exact, exact.outputs()); *shapes != wanted) {
-    return CheckResult{Outcome::kWrong, fmt::format("shapes: {}, expected {}", *shapes, wanted)};
+  if (const auto expected_shapes = ShapesOf(exact, exact.outputs()); *shapes != expected_shapes) {
+    return CheckResult{Outcome::kWrong,
+                       fmt::format("shapes: {}, expected {}", *shapes, expected_shapes)};
   }
   const auto outputs = RunModel(model, exact, inputs);
   if (!outputs) return Check("run", outputs.error());

@@ -27,12 +27,12 @@ std::string Describe(uint64_t seed) {
   return graph ? fmt::format("{}\n{}", text, Print(*graph)) : text;
 }
 
-struct Found {
+struct OutcomeCounts {
   std::array<uint64_t, 3> outcomes{};
   std::map<std::string, int> rejections;
 };
 
-void Record(uint64_t seed, const std::string& answer, Found& found) {
+void Record(uint64_t seed, const std::string& answer, OutcomeCounts& found) {
   const bool crashed = answer == kCrashed;
   const Outcome outcome = crashed ? Outcome::kWrong : static_cast<Outcome>(answer[0] - '0');
   const std::string reason = crashed ? answer : answer.substr(2);
@@ -46,7 +46,7 @@ void Record(uint64_t seed, const std::string& answer, Found& found) {
 }  // namespace
 
 int FuzzAnySize(const FuzzOptions& options) {
-  Found found;
+  OutcomeCounts found;
   const uint64_t count = RunBatches(
       options.InBatchesOf(kModelsPerChild),
       [&](uint64_t n) {

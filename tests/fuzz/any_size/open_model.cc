@@ -106,7 +106,7 @@ size_t OpenBuilder::Operand(int64_t least_rank) {
   return Input(shape);
 }
 
-size_t OpenBuilder::Keep(Known known) {
+size_t OpenBuilder::AddKnown(Known known) {
   int64_t elements = 1;
   for (const OpenAxisSize& axis : known.shape) elements *= axis.size;
   if (status_ && elements > kMostElements) status_ = Fail(ErrorCode::kUnsupported, "too large");
@@ -121,24 +121,24 @@ size_t OpenBuilder::Input(const OpenShape& shape) {
   std::string name = fmt::format("x{}_", values_.size());
   for (const OpenAxisSize& axis : shape) name += axis.degree == 0 ? "_" : axis.formula;
   const auto id = builder_.AddInput(name, TypeOf(shape));
-  if (id) return Keep({*id, shape, /*is_leaf=*/false, /*is_read=*/true});
+  if (id) return AddKnown({*id, shape, /*is_leaf=*/false, /*is_read=*/true});
   return Stop(id.error(), shape);
 }
 
 size_t OpenBuilder::Constant(const OpenShape& shape,
                              const std::function<double(const Ints&)>& element) {
   Array array(DataType::kF32, SizesIn(shape));
-  ForEachPlace(array.shape(),
-               [&](const Ints& place, int64_t i) { array.SetDouble(i, element(place)); });
-  return Keep({builder_.AddConstant("c", std::move(array)), shape, /*is_leaf=*/true});
+  ForEachPosition(array.shape(),
+                  [&](const Ints& position, int64_t i) { array.SetDouble(i, element(position)); });
+  return AddKnown({builder_.AddConstant("c", std::move(array)), shape, /*is_leaf=*/true});
 }
 
 size_t OpenBuilder::Weight(const Ints& shape) {
   OpenShape numbers;
   for (const int64_t size : shape) numbers.push_back(Number(size));
-  return Keep({builder_.AddConstant(
-                   "w", RandomElements(DataType::kF32, shape, Values::kOrdinary, random())),
-               numbers, /*is_leaf=*/true});
+  return AddKnown({builder_.AddConstant(
+                       "w", RandomElements(DataType::kF32, shape, Values::kOrdinary, random())),
+                   numbers, /*is_leaf=*/true});
 }
 
 size_t OpenBuilder::Scalar(double value) {
@@ -154,7 +154,7 @@ size_t OpenBuilder::Add(Op op, const std::vector<size_t>& inputs, const Attribut
   }
   if (!status_) return Stop(status_.error(), shape);
   const auto id = builder_.Add(op, ids, attributes);
-  return id ? Keep({*id, shape}) : Stop(id.error(), shape);
+  return id ? AddKnown({*id, shape}) : Stop(id.error(), shape);
 }
 
 size_t OpenBuilder::Stop(const Error& why, const OpenShape& shape) {

@@ -61,7 +61,7 @@ class OpenBuilder : public Draws {
     bool is_leaf = false;
     bool is_read = false;
   };
-  size_t Keep(Known known);
+  size_t AddKnown(Known known);
   /// Marks that the graph does not exist at these sizes. Returns a value of this shape, so that the
   /// recipe can continue.
   size_t Stop(const Error& why, const OpenShape& shape);

@@ -81,8 +81,8 @@ void WithPositions(OpenBuilder& b) {
   OpenShape shape(b.ShapeOf(x).size(), Number(1));
   shape[axis] = b.ShapeOf(x)[axis];
   const int64_t kind = b.Below(4), bound = Bound(b), size = shape[axis].size;
-  const size_t positions = b.Constant(shape, [&](const Ints& place) {
-    const int64_t at = place[axis];
+  const size_t positions = b.Constant(shape, [&](const Ints& position) {
+    const int64_t at = position[axis];
     switch (kind) {
       case 0:
         return static_cast<double>(at);
@@ -105,8 +105,8 @@ void WithAMask(OpenBuilder& b) {
   shape[row] = b.ShapeOf(x)[row];
   shape[column] = b.ShapeOf(x)[column];
   const int64_t kind = b.Below(2), bound = Bound(b);
-  const size_t mask = b.Constant(shape, [&](const Ints& place) {
-    const int64_t apart = place[row] - place[column];
+  const size_t mask = b.Constant(shape, [&](const Ints& position) {
+    const int64_t apart = position[row] - position[column];
     return (kind == 0 ? apart >= 0 : std::abs(apart) <= bound) ? 1.0 : 0.0;
   });
   b.Add(Op::kMul, {x, mask}, {}, b.ShapeOf(x));
@@ -234,8 +234,8 @@ void Concat(OpenBuilder& b) {
     other[axis] = Number(b.Between(1, 3));
     more = other[axis].formula;
   }
-  const size_t beside = more == old.formula ? x : b.Constant(other, [](const Ints& place) {
-    return place.empty() ? 1.0 : static_cast<double>(place.back() % 5);
+  const size_t beside = more == old.formula ? x : b.Constant(other, [](const Ints& position) {
+    return position.empty() ? 1.0 : static_cast<double>(position.back() % 5);
   });
   const bool first = b.Chance(50);
   shape[axis] =
@@ -293,7 +293,7 @@ void Gather(OpenBuilder& b) {
   shape[axis] = Number(2);
   const double last = b.OneOf({0.0, -1.0, static_cast<double>(b.ShapeOf(x)[axis].size - 1)});
   const size_t indices =
-      b.Constant({Number(2)}, [&](const Ints& place) { return place[0] == 0 ? 0.0 : last; });
+      b.Constant({Number(2)}, [&](const Ints& position) { return position[0] == 0 ? 0.0 : last; });
   const size_t whole =
       b.Add(Op::kCast, {indices}, {{"to", std::string("i64")}}, b.ShapeOf(indices));
   b.Add(Op::kGather, {x, whole}, {{"axis", static_cast<int64_t>(axis)}}, shape);

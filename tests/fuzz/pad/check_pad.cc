@@ -11,7 +11,7 @@
 #include "tests/fuzz/pad/check_separable.h"
 #include "tests/fuzz/run_code.h"
 #include "tests/fuzz/stable_reference.h"
-#include "tests/graph/pad/place_padded.h"
+#include "tests/graph/pad/padded_values.h"
 
 namespace tunec::fuzz {
 namespace {
@@ -49,8 +49,8 @@ std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Gra
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& input = padded.graph.value(inputs[i]);
     if (i < bucket.inputs().size()) {
-      const Value& wanted = bucket.value(bucket.inputs()[i]);
-      if (input.name != wanted.name || input.type != wanted.type)
+      const Value& expected = bucket.value(bucket.inputs()[i]);
+      if (input.name != expected.name || input.type != expected.type)
         return fmt::format("input {} is not the bucket's", i);
       continue;
     }
@@ -112,7 +112,7 @@ std::vector<Array> PaddedInputs(const Graph& graph, std::span<const Array> exact
   for (size_t i = 0; i < exact.size(); ++i) {
     const ValueType& type = graph.value(graph.inputs()[i]).type;
     inputs.push_back(Garbage(type.type, type.Shape(), random));
-    Place(exact[i], inputs.back());
+    CopyIntoPadded(exact[i], inputs.back());
   }
   for (const SizeParameter& parameter : parameters) inputs.push_back(parameter.value);
   return inputs;

@@ -10,7 +10,7 @@
 #include "graph/reference.h"
 #include "support/check.h"
 #include "tests/fuzz/stable_reference.h"
-#include "tests/graph/pad/place_padded.h"
+#include "tests/graph/pad/padded_values.h"
 
 namespace tunec::fuzz {
 namespace {
@@ -93,21 +93,21 @@ bool Close(const Array& a, int64_t i, const Array& b, int64_t j) {
 
 std::string OutputProblem(const Array& before, const Array& after, const Parts& parts,
                           const Origins& origins) {
-  std::vector<int64_t> place(parts.extents.size(), 0);
+  std::vector<int64_t> position(parts.extents.size(), 0);
   for (int64_t i = 0; i < before.size(); ++i) {
     int64_t from = 0;
     bool checked = true;
-    for (size_t p = 0; p < place.size(); ++p) {
+    for (size_t p = 0; p < position.size(); ++p) {
       const bool moves = p == parts.dimension;
-      const int64_t origin = moves ? origins[place[p]] : place[p];
-      checked = checked && place[p] < parts.extents[p].exact && origin >= 0;
+      const int64_t origin = moves ? origins[position[p]] : position[p];
+      checked = checked && position[p] < parts.extents[p].exact && origin >= 0;
       from = from * parts.extents[p].padded + origin;
     }
     if (checked && !Close(after, i, before, from))
       return fmt::format("element {} is not what {} was", i, from);
-    for (size_t p = place.size(); p-- > 0;) {
-      if (++place[p] < parts.extents[p].padded) break;
-      place[p] = 0;
+    for (size_t p = position.size(); p-- > 0;) {
+      if (++position[p] < parts.extents[p].padded) break;
+      position[p] = 0;
     }
   }
   return "";

@@ -39,7 +39,7 @@ PadResult ParseAnswer(const std::string& answer) {
           static_cast<Texts>(answer[2] - '0')};
 }
 
-PadResult CheckApart(const PadCase& failing) {
+PadResult CheckDisjoint(const PadCase& failing) {
   std::string answer(kCrashed);
   const bool ended = InChild(
       [&](FILE* out) {
@@ -94,14 +94,14 @@ class PadFuzzer {
     if (++reported_ > kMostReports) return;
     const std::string stage = StageOf(reason);
     const PadCase small = ShrinkPad(MakePadCase(seed, code), [&](const PadCase& candidate) {
-      const PadResult result = CheckApart(candidate);
+      const PadResult result = CheckDisjoint(candidate);
       return result.result.outcome == Outcome::kWrong && StageOf(result.result.reason) == stage;
     });
     const std::string text = Print(small);
     std::filesystem::create_directories(folder_);
     const std::string file = fmt::format("{}/pad_{}.graphs", folder_, seed);
     std::ofstream(file) << text;
-    fmt::print("{}{}\nwritten to {}\n", text, FirstLine(CheckApart(small).result.reason), file);
+    fmt::print("{}{}\nwritten to {}\n", text, FirstLine(CheckDisjoint(small).result.reason), file);
     std::fflush(stdout);
   }
 

@@ -70,8 +70,8 @@ void SizedGenerator::DrawDimensions() {
 }
 
 SizedModel SizedGenerator::Make() && {
-  const int64_t wanted = Between(1, Chance(25) ? 14 : 6);
-  for (int tries = 0; nodes_ < wanted && tries < 200; ++tries) Step();
+  const int64_t target_nodes = Between(1, Chance(25) ? 14 : 6);
+  for (int tries = 0; nodes_ < target_nodes && tries < 200; ++tries) Step();
   ChooseOutputs();
   return {.graphs = std::move(builder_).Build(), .values = values()};
 }
@@ -171,11 +171,11 @@ ValueId SizedGenerator::Leaf(DataType type, const SizedShape& shape) {
   if (Chance(60)) return Table(type, shape, values());
   const int64_t axis = shape.empty() ? 0 : Below(std::ssize(shape));
   const ElementAt kinds[] = {
-      [&](const Ints& place, SizeSet) { return shape.empty() ? 2.0 : double(place[axis]); },
+      [&](const Ints& position, SizeSet) { return shape.empty() ? 2.0 : double(position[axis]); },
       [&](const Ints&, SizeSet) { return 1.0; },
       [&](const Ints&, SizeSet set) { return shape.empty() ? 3.0 : double(shape[axis][set]); },
-      [&](const Ints& place, SizeSet set) {
-        return shape.empty() ? 4.0 : double(shape[axis][set] - 1 - place[axis]);
+      [&](const Ints& position, SizeSet set) {
+        return shape.empty() ? 4.0 : double(shape[axis][set] - 1 - position[axis]);
       }};
   known_.push_back(Constant(type, shape, kinds[Below(std::size(kinds))]));
   return known_.back();
@@ -220,8 +220,9 @@ ValueId SizedGenerator::Constant(DataType type, const SizedShape& shape, const E
   std::array<Array, kSizeSets.size()> arrays;
   for (const SizeSet set : kSizeSets) {
     arrays[set] = Array(type, ShapeAt(shape, set));
-    ForEachPlace(arrays[set].shape(),
-                 [&](const Ints& place, int64_t i) { Set(arrays[set], i, element(place, set)); });
+    ForEachPosition(arrays[set].shape(), [&](const Ints& position, int64_t i) {
+      Set(arrays[set], i, element(position, set));
+    });
   }
   return builder_.AddConstant(LeafName("c"), arrays);
 }
@@ -230,17 +231,17 @@ ValueId SizedGenerator::Table(DataType type, const SizedShape& shape, Values val
   Ints most;
   for (const Sizes& sizes : shape) most.push_back(*std::ranges::max_element(sizes));
   const Array table = RandomElements(type, most, values, random());
-  const auto index = [&](const Ints& place) {
+  const auto index = [&](const Ints& position) {
     int64_t i = 0;
-    for (size_t a = 0; a < most.size(); ++a) i = i * most[a] + place[a];
+    for (size_t a = 0; a < most.size(); ++a) i = i * most[a] + position[a];
     return i;
   };
   std::array<Array, kSizeSets.size()> arrays;
   for (const SizeSet set : kSizeSets) {
     arrays[set] = Array(type, ShapeAt(shape, set));
-    ForEachPlace(arrays[set].shape(), [&](const Ints& place, int64_t i) {
-      IsFloat(type) ? arrays[set].SetDouble(i, table.GetDouble(index(place)))
-                    : arrays[set].SetInt(i, table.GetInt(index(place)));
+    ForEachPosition(arrays[set].shape(), [&](const Ints& position, int64_t i) {
+      IsFloat(type) ? arrays[set].SetDouble(i, table.GetDouble(index(position)))
+                    : arrays[set].SetInt(i, table.GetInt(index(position)));
     });
   }
   const ValueId constant = builder_.AddConstant(LeafName("c"), arrays);

@@ -18,7 +18,7 @@ namespace tunec::fuzz {
 using Drawn = std::optional<ValueId>;
 using AttributesAt = std::function<Attributes(SizeSet)>;
 /// Returns an element of a constant for its index.
-using ElementAt = std::function<double(const Ints& place, SizeSet)>;
+using ElementAt = std::function<double(const Ints& position, SizeSet)>;
 
 class SizedGenerator : public Draws {
  public:

@@ -62,8 +62,8 @@ void PadAxis(SizedGenerator& g, SizedWindow& window, size_t a, size_t axes, cons
       end = rest < 0 ? 0 : (stride - rest % stride) % stride;
     }
     if (kind == 3) {
-      const int64_t places = (sizes[set] + stride - 1) / stride;
-      const int64_t total = std::max<int64_t>(0, (places - 1) * stride + reach - sizes[set]);
+      const int64_t positions = (sizes[set] + stride - 1) / stride;
+      const int64_t total = std::max<int64_t>(0, (positions - 1) * stride + reach - sizes[set]);
       begin = (total + lower) / 2;
       end = total - begin;
     }

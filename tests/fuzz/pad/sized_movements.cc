@@ -218,13 +218,13 @@ ValueId Indices(SizedGenerator& g, const SizedShape& shape, const Sizes& sizes) 
     case 3:  // in order, if there are enough
       if (!shape.empty() && shape.back() == sizes)
         return g.Constant(type, shape,
-                          [](const Ints& place, SizeSet) { return double(place.back()); });
+                          [](const Ints& position, SizeSet) { return double(position.back()); });
       [[fallthrough]];
     case 4: {
       const int64_t step = g.Between(1, 3);
-      return g.Constant(type, shape, [&](const Ints& place, SizeSet) {
+      return g.Constant(type, shape, [&](const Ints& position, SizeSet) {
         int64_t sum = 0;
-        for (const int64_t p : place) sum += step * p;
+        for (const int64_t p : position) sum += step * p;
         return double(sum % std::max<int64_t>(least, 1));
       });
     }
@@ -236,19 +236,19 @@ ValueId Indices(SizedGenerator& g, const SizedShape& shape, const Sizes& sizes) 
 Drawn Gather(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
   const int64_t axis = g.AnyAxis(x);
-  const SizedShape wanted = g.Shape(0, 2);
-  return g.Try(Op::kGather, {x, Indices(g, wanted, g.ShapeOf(x)[axis])}, {{"axis", axis}});
+  const SizedShape shape = g.Shape(0, 2);
+  return g.Try(Op::kGather, {x, Indices(g, shape, g.ShapeOf(x)[axis])}, {{"axis", axis}});
 }
 
 Drawn GatherElements(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
   const int64_t axis = g.AnyAxis(x);
-  SizedShape wanted = g.ShapeOf(x);
-  const Sizes sizes = wanted[axis];
-  if (g.Chance(70)) wanted[axis] = g.Axis();
-  for (int64_t a = 0; a < std::ssize(wanted); ++a)
-    if (a != axis && g.Chance(15)) wanted[a] = Fixed(1);
-  return g.Try(Op::kGatherElements, {x, Indices(g, wanted, sizes)}, {{"axis", axis}});
+  SizedShape shape = g.ShapeOf(x);
+  const Sizes sizes = shape[axis];
+  if (g.Chance(70)) shape[axis] = g.Axis();
+  for (int64_t a = 0; a < std::ssize(shape); ++a)
+    if (a != axis && g.Chance(15)) shape[a] = Fixed(1);
+  return g.Try(Op::kGatherElements, {x, Indices(g, shape, sizes)}, {{"axis", axis}});
 }
 
 // Scatters along one axis, or along two axes that an index numbers together. Some scatters write
@@ -258,9 +258,9 @@ Drawn Scatter(SizedGenerator& g) {
   SizedShape shape = g.ShapeOf(x);
   const int64_t axis = g.AnyAxis(x);
   const int64_t depth = axis + 1 < std::ssize(shape) && g.Chance(30) ? 2 : 1;
-  Sizes places = shape[axis];
+  Sizes extent = shape[axis];
   if (depth == 2) {
-    for (const SizeSet set : kSizeSets) places[set] *= shape[axis + 1][set];
+    for (const SizeSet set : kSizeSets) extent[set] *= shape[axis + 1][set];
     shape.erase(shape.begin() + axis + 1);
   }
   shape[axis] = g.Axis();
@@ -272,7 +272,7 @@ Drawn Scatter(SizedGenerator& g) {
   const DataType type = g.TypeOf(x);
   const char* by =
       type == DataType::kBool ? "none" : g.OneOf({"none", "none", "add", "mul", "min", "max"});
-  return g.Try(Op::kScatter, {x, Indices(g, numbers, places), g.OfType(type, shape)},
+  return g.Try(Op::kScatter, {x, Indices(g, numbers, extent), g.OfType(type, shape)},
                {{"axis", axis}, {"depth", depth}, {"reduction", std::string(by)}});
 }
 

@@ -100,7 +100,7 @@ Drawn Embedding(SizedGenerator& g) {
   } else {
     const ValueId counted =
         g.Constant(DataType::kI64, {Fixed(1), length},
-                   [](const Ints& place, SizeSet) { return static_cast<double>(place[1]); });
+                   [](const Ints& position, SizeSet) { return static_cast<double>(position[1]); });
     positions = g.Try(Op::kGather, {places, counted}, {{"axis", int64_t{0}}});
   }
   return tokens && positions ? g.Try(Op::kAdd, {*tokens, *positions}) : Drawn();
@@ -110,9 +110,9 @@ Drawn Embedding(SizedGenerator& g) {
 ValueId Triangle(SizedGenerator& g, DataType type, const Sizes& length, const Sizes& keys) {
   const double hidden = g.OneOf<double>({-INFINITY, -10000});
   const bool from_end = g.Chance(30);
-  return g.Constant(type, {length, keys}, [&](const Ints& place, SizeSet set) {
+  return g.Constant(type, {length, keys}, [&](const Ints& position, SizeSet set) {
     const int64_t offset = from_end ? keys[set] - length[set] : 0;
-    return place[1] <= place[0] + offset ? 0 : hidden;
+    return position[1] <= position[0] + offset ? 0 : hidden;
   });
 }
 
@@ -178,8 +178,8 @@ Drawn SelfAttention(SizedGenerator& g) {
 Drawn MaskedMean(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 4));
   const ValueId mask = g.OfType(x.type, {x.batch, x.length, Fixed(1)});
-  const Drawn kept = g.Try(Op::kMul, {x.value, mask});
-  const Drawn sum = kept ? g.Try(Op::kReduceSum, {*kept}, Axes(1)) : Drawn();
+  const Drawn masked = g.Try(Op::kMul, {x.value, mask});
+  const Drawn sum = masked ? g.Try(Op::kReduceSum, {*masked}, Axes(1)) : Drawn();
   const Drawn count = g.Try(Op::kReduceSum, {mask}, Axes(1));
   const Drawn some = count ? g.Try(Op::kMax, {*count, g.Scalar(x.type, 1)}) : Drawn();
   return sum && some ? g.Try(Op::kDiv, {*sum, *some}) : Drawn();

@@ -62,8 +62,8 @@ Drawn ChannelNorm(SizedGenerator& g) {
   Attributes attributes = {{"epsilon", Epsilon(g)}};
   if (op == Op::kBatchNorm) {
     inputs.push_back(g.Parameter(type, vector));
-    inputs.push_back(g.Constant(type, vector, [](const Ints& place, SizeSet) {
-      return 0.25 * static_cast<double>(1 + place[0] % 7);
+    inputs.push_back(g.Constant(type, vector, [](const Ints& position, SizeSet) {
+      return 0.25 * static_cast<double>(1 + position[0] % 7);
     }));
   }
   if (op == Op::kGroupNorm)

@@ -46,20 +46,21 @@ void ExpectSameBytes(const Array& one, const Array& other) {
 
 TEST(EdgeLayouts, TheSameModelOfTensorsThatLieOtherwise) {
   const Graph graph = Parsed(kImages);
-  const auto laid = LayEdges(graph, {{"x", "channels_last"}, {"y", "0,2,3,1"}, {"z", "2,1,0"}});
-  ASSERT_TRUE(laid) << laid.error().message;
-  ASSERT_TRUE(Verify(*laid));
-  const Value& x = laid->value(laid->inputs()[0]);
+  const auto converted =
+      ApplyEdgeLayouts(graph, {{"x", "channels_last"}, {"y", "0,2,3,1"}, {"z", "2,1,0"}});
+  ASSERT_TRUE(converted) << converted.error().message;
+  ASSERT_TRUE(Verify(*converted));
+  const Value& x = converted->value(converted->inputs()[0]);
   EXPECT_EQ(x.name, "x");
   EXPECT_EQ(x.type.Shape(), Sizes({2, 5, 7, 3}));
-  EXPECT_EQ(laid->output_names(), graph.output_names());
-  EXPECT_EQ(laid->value(laid->outputs()[0]).type.Shape(), Sizes({2, 5, 7, 3}));
-  EXPECT_EQ(laid->value(laid->outputs()[1]).type.Shape(), Sizes({2, 3, 5, 7}));
+  EXPECT_EQ(converted->output_names(), graph.output_names());
+  EXPECT_EQ(converted->value(converted->outputs()[0]).type.Shape(), Sizes({2, 5, 7, 3}));
+  EXPECT_EQ(converted->value(converted->outputs()[1]).type.Shape(), Sizes({2, 3, 5, 7}));
 
   std::vector<Array> inputs = *RandomInputs(graph, 3);
   const auto expected = *RunReference(graph, inputs);
   inputs[0] = Transposed(inputs[0], {0, 2, 3, 1});
-  const auto actual = RunReference(*laid, inputs);
+  const auto actual = RunReference(*converted, inputs);
   ASSERT_TRUE(actual) << actual.error().message;
   ExpectSameBytes((*actual)[0], Transposed(expected[0], {0, 2, 3, 1}));
   ExpectSameBytes((*actual)[1], expected[1]);
@@ -68,15 +69,15 @@ TEST(EdgeLayouts, TheSameModelOfTensorsThatLieOtherwise) {
 
 TEST(EdgeLayouts, NothingIsDoneForRowMajor) {
   const Graph graph = Parsed(kImages);
-  EXPECT_TRUE(LayEdges(graph, {})->IsSameObject(graph));
-  EXPECT_EQ(Print(*LayEdges(graph, {{"x", "row_major"}, {"z", "0,1,2"}})), Print(graph));
+  EXPECT_TRUE(ApplyEdgeLayouts(graph, {})->IsSameObject(graph));
+  EXPECT_EQ(Print(*ApplyEdgeLayouts(graph, {{"x", "row_major"}, {"z", "0,1,2"}})), Print(graph));
 }
 
 TEST(EdgeLayouts, RejectsOtherNamesAndOrders) {
   const Graph graph = Parsed(kImages);
-  EXPECT_EQ(LayEdges(graph, {{"w", "channels_last"}}).error().message,
+  EXPECT_EQ(ApplyEdgeLayouts(graph, {{"w", "channels_last"}}).error().message,
             "a layout is given for 'w', expected the name of an input or output");
-  const auto wrong = LayEdges(graph, {{"z", "0,2,3,1"}});
+  const auto wrong = ApplyEdgeLayouts(graph, {{"z", "0,2,3,1"}});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(wrong.error().message, HasSubstr("the layout of 'z' is '0,2,3,1', expected"));

@@ -174,10 +174,10 @@ TEST(Rebuild, ReplacesNodesAndKeepsTheRest) {
                                   return builder.AddNode(Op::kRelu, inputs, {}, node.name);
                                 });
   ASSERT_TRUE(replaced.has_value()) << replaced.error().Format();
-  std::string wanted = kNetwork;
+  std::string expected = kNetwork;
   const std::string gelu = "gelu(s) {approximate=\"tanh\"}";
-  wanted.replace(wanted.find(gelu), gelu.size(), "relu(s)");
-  EXPECT_EQ(Print(*replaced), wanted);
+  expected.replace(expected.find(gelu), gelu.size(), "relu(s)");
+  EXPECT_EQ(Print(*replaced), expected);
   EXPECT_TRUE(Verify(*replaced).has_value());
 }
 

@@ -21,7 +21,7 @@ std::string Unproven(const std::string& lines) {
   if (!checked) return checked.error().message;
   std::string text;
   for (const UnprovenIndices& unproven : checked->unproven) {
-    const bool input = unproven.place == UnprovenIndices::Place::kInput;
+    const bool input = unproven.port == UnprovenIndices::Port::kInput;
     text += fmt::format("{}/{} {} {}; ", unproven.node, unproven.extent, input ? "input" : "output",
                         unproven.position);
   }

@@ -349,11 +349,11 @@ def scattered(x, indices, updates, axis, depth, combine):
     """Applies the updates in order. Updates out of range write nothing."""
     shape = x.shape[:axis] + (-1,) + x.shape[axis + depth:]
     y = x.copy().reshape(shape)
-    places = np.broadcast_to(indices, updates.shape)
+    positions = np.broadcast_to(indices, updates.shape)
     for at in np.ndindex(updates.shape):
-        place = int(places[at])
-        if -y.shape[axis] <= place < y.shape[axis]:
-            to = at[:axis] + (place,) + at[axis + 1:]
+        position = int(positions[at])
+        if -y.shape[axis] <= position < y.shape[axis]:
+            to = at[:axis] + (position,) + at[axis + 1:]
             y[to] = combine(y[to], updates[at])
     return y.reshape(x.shape)
 

@@ -17,15 +17,17 @@ bool Close(double a, double b, double scale, double tolerance) {
   return a == b || std::abs(a - b) <= tolerance * std::max(scale, std::abs(b));
 }
 
-void ExpectClose(const Array& have, const Array& want, const std::string& text) {
-  ASSERT_EQ(have.shape(), want.shape()) << text;
+void ExpectClose(const Array& have, const Array& expected, const std::string& text) {
+  ASSERT_EQ(have.shape(), expected.shape()) << text;
   double scale = 0;
-  for (int64_t i = 0; i < want.size(); ++i)
-    if (std::isfinite(want.GetDouble(i))) scale = std::max(scale, std::abs(want.GetDouble(i)));
-  for (int64_t i = 0; i < want.size(); ++i)
-    ASSERT_TRUE(Close(have.GetDouble(i), want.GetDouble(i), IsFloat(want.type()) ? scale : 0, 1e-6))
+  for (int64_t i = 0; i < expected.size(); ++i)
+    if (std::isfinite(expected.GetDouble(i)))
+      scale = std::max(scale, std::abs(expected.GetDouble(i)));
+  for (int64_t i = 0; i < expected.size(); ++i)
+    ASSERT_TRUE(
+        Close(have.GetDouble(i), expected.GetDouble(i), IsFloat(expected.type()) ? scale : 0, 1e-6))
         << text << "element " << i << " is " << have.GetDouble(i) << ", expected "
-        << want.GetDouble(i);
+        << expected.GetDouble(i);
 }
 
 TEST(ReferenceCases, EqualIndependentResults) {

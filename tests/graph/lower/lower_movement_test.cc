@@ -86,8 +86,8 @@ TEST(LowerMovement, Gathers) {
   Check("embedding", [](SampleGraph& g) {
     const ValueId ids = g.Input({1, 6}, DataType::kI64);
     const ValueId word = g(Op::kGather, {g.Weight({4, 8}), ids});
-    const ValueId place = g(Op::kGather, {g.Weight({9, 8}), g.Integers({0, 1, 2, 3, 4, 5})});
-    const ValueId sum = g(Op::kAdd, {word, place});
+    const ValueId position = g(Op::kGather, {g.Weight({9, 8}), g.Integers({0, 1, 2, 3, 4, 5})});
+    const ValueId sum = g(Op::kAdd, {word, position});
     return g(Op::kLayerNorm, {sum, g.Weight({8}), g.Weight({8})});
   });
 }
@@ -106,8 +106,8 @@ TEST(LowerMovement, Scatters) {
       });
       Check("elements", [&](SampleGraph& g) {
         const ValueId data = g.Input({4, 5}, type);
-        const ValueId places = g.Input({3, 7}, DataType::kI32);
-        return g(Op::kScatter, {data, places, g.Input({3, 7}, type)}, by(1, reduction));
+        const ValueId indices = g.Input({3, 7}, DataType::kI32);
+        return g(Op::kScatter, {data, indices, g.Input({3, 7}, type)}, by(1, reduction));
       });
     }
     Check("constants", [&](SampleGraph& g) {
@@ -119,8 +119,8 @@ TEST(LowerMovement, Scatters) {
       return g(Op::kScatter, {g.Input({4, 5}), rows, g.Input({3, 5})}, by(0, reduction));
     });
     Check("several_axes", [&](SampleGraph& g) {
-      const ValueId places = g.Input({3, 1, 1}, DataType::kI64);
-      return g(Op::kScatter, {g.Input({2, 1, 3, 4, 2}), places, g.Input({3, 4, 2})},
+      const ValueId indices = g.Input({3, 1, 1}, DataType::kI64);
+      return g(Op::kScatter, {g.Input({2, 1, 3, 4, 2}), indices, g.Input({3, 4, 2})},
                by(0, reduction, 3));
     });
   }
@@ -206,12 +206,12 @@ TEST(LowerMovement, NoElements) {
   const ValueId reshaped = g(Op::kReshape, {x}, {{"shape", Ints{4, 0, 2}}});
   const ValueId squared = g(Op::kMul, {x, x});
   const ValueId sum = g(Op::kReduceSum, {squared}, {{"axes", Ints{1}}});
-  const ValueId kept = g(Op::kReduceSum, {squared}, {{"axes", Ints{2}}});
+  const ValueId with_keepdims = g(Op::kReduceSum, {squared}, {{"axes", Ints{2}}});
   const ValueId joined =
       g(Op::kConcat, {g(Op::kReshape, {x}, {{"shape", Ints{0, 4}}}), y}, {{"axis", int64_t{0}}});
   const ValueId product = g(Op::kMatmul, {g.Input({3, 0}), g.Input({0, 5})});
   const ValueId tiled = g(Op::kTile, {reshaped}, {{"repeats", Ints{1, 2, 1}}});
-  ExpectSameAsReference(g.Build({reshaped, sum, kept, joined, product, tiled}), 0);
+  ExpectSameAsReference(g.Build({reshaped, sum, with_keepdims, joined, product, tiled}), 0);
 }
 
 TEST(LowerMovement, RenamesAroundContractions) {

@@ -9,9 +9,9 @@ TEST(LowerReduce, AxesAndKeptDimensions) {
        {Op::kReduceSum, Op::kReduceMean, Op::kReduceMax, Op::kReduceMin, Op::kReduceProd,
         Op::kReduceL1, Op::kReduceL2, Op::kReduceSumSquare, Op::kReduceLogSumExp}) {
     for (const Ints& axes : {Ints{2}, Ints{0, 2}, Ints{1}, Ints{0, 1, 2}}) {
-      for (const int64_t keep : {0, 1}) {
+      for (const int64_t keepdims : {0, 1}) {
         SampleGraph g(std::string(Name(op)));
-        const ValueId y = g(op, {g.Input({2, 3, 4})}, {{"axes", axes}, {"keepdims", keep}});
+        const ValueId y = g(op, {g.Input({2, 3, 4})}, {{"axes", axes}, {"keepdims", keepdims}});
         ExpectSameAsReference(g.Build({y}));
       }
     }

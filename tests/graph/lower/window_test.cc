@@ -27,11 +27,11 @@ TEST(WindowAxis, KnowsWhetherAWindowIsEmpty) {
         for (axis.stride = 1; axis.stride < 4; ++axis.stride)
           for (axis.dilation = 1; axis.dilation < 4; ++axis.dilation)
             for (axis.pad = -2; axis.pad < 7; ++axis.pad) {
-              const bool wanted = HasEmptyWindow(axis);
-              ASSERT_EQ(axis.MayBeEmpty(), wanted)
+              const bool expected = HasEmptyWindow(axis);
+              ASSERT_EQ(axis.MayBeEmpty(), expected)
                   << axis.input << " " << axis.output << " " << axis.kernel << " " << axis.stride
                   << " " << axis.dilation << " " << axis.pad;
-              empty += wanted ? 1 : 0;
+              empty += expected ? 1 : 0;
               ++all;
             }
   EXPECT_GT(empty, all / 10);

@@ -101,10 +101,10 @@ TEST_P(WinogradTiles, ExpressionsAreTheProductsWithMatrices) {
     Row reads;
     for (const Row& row : x) reads.insert(reads.end(), row.begin(), row.end());
     const Exprs exprs = TransformBothSides(matrix, Reads(size));
-    const Matrix wanted = BothSides(matrix, x);
+    const Matrix expected = BothSides(matrix, x);
     for (size_t i = 0; i < matrix.size(); ++i)
       for (size_t j = 0; j < matrix.size(); ++j)
-        EXPECT_NEAR(Evaluate(exprs[i][j], reads), wanted[i][j], 1e-12);
+        EXPECT_NEAR(Evaluate(exprs[i][j], reads), expected[i][j], 1e-12);
   }
 }
 

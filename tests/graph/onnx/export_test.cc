@@ -59,16 +59,18 @@ Case WithInputs(const Graph& given) {
   return {std::move(builder).Build(), std::move(inputs)};
 }
 
-void ExpectSame(const Array& have, const Array& want, const std::string& text) {
-  ASSERT_EQ(have.type(), want.type()) << text;
-  ASSERT_EQ(have.shape(), want.shape()) << text;
+void ExpectSame(const Array& have, const Array& expected, const std::string& text) {
+  ASSERT_EQ(have.type(), expected.type()) << text;
+  ASSERT_EQ(have.shape(), expected.shape()) << text;
   double scale = 0;
-  for (int64_t i = 0; i < want.size(); ++i)
-    if (std::isfinite(want.GetDouble(i))) scale = std::max(scale, std::abs(want.GetDouble(i)));
+  for (int64_t i = 0; i < expected.size(); ++i)
+    if (std::isfinite(expected.GetDouble(i)))
+      scale = std::max(scale, std::abs(expected.GetDouble(i)));
   // Attributes are stored in float32, and a form of several nodes rounds after each node.
-  const double tolerance = IsFloat(want.type()) ? (SizeOf(want.type()) == 2 ? 2e-3 : 2e-6) : 0;
-  for (int64_t i = 0; i < want.size(); ++i) {
-    const double a = have.GetDouble(i), b = want.GetDouble(i);
+  const double tolerance =
+      IsFloat(expected.type()) ? (SizeOf(expected.type()) == 2 ? 2e-3 : 2e-6) : 0;
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    const double a = have.GetDouble(i), b = expected.GetDouble(i);
     const bool equal = a == b || (std::isnan(a) && std::isnan(b));
     ASSERT_TRUE(equal || std::abs(a - b) <= tolerance * scale)
         << text << "element " << i << " is " << a << ", expected " << b;
@@ -92,11 +94,11 @@ TEST(ExportOnnx, EveryOperatorComesBackWithItsNumbers) {
     const auto again = ReadAgain(*bytes);
     ASSERT_TRUE(again) << again.error().Format() << "\n" << text;
     ASSERT_EQ(again->output_names(), made.graph.output_names());
-    const auto want = RunReference(made.graph, made.inputs);
+    const auto expected = RunReference(made.graph, made.inputs);
     const auto have = RunReference(*again, made.inputs);
-    ASSERT_TRUE(want) << want.error().Format() << text;
+    ASSERT_TRUE(expected) << expected.error().Format() << text;
     ASSERT_TRUE(have) << have.error().Format() << text << Print(*again);
-    ExpectSame((*have)[0], (*want)[0], text + Print(*again));
+    ExpectSame((*have)[0], (*expected)[0], text + Print(*again));
     for (const Node& node : made.graph.nodes()) returned.insert(node.op);
   }
   // An operator without a case must be one of these, so a missing operator fails here.
@@ -133,10 +135,11 @@ TEST(ExportOnnx, KeepsTheNamesOfInputsAndOutputs) {
   EXPECT_EQ(again->output_names(), graph.output_names());
   Array x(DataType::kF32, {2});
   x.SetDouble(0, 3);
-  const auto want = RunReference(graph, {&x, 1});
+  const auto expected = RunReference(graph, {&x, 1});
   const auto have = RunReference(*again, {&x, 1});
-  ASSERT_TRUE(want && have);
-  for (size_t i = 0; i < want->size(); ++i) ExpectSame((*have)[i], (*want)[i], Print(*again));
+  ASSERT_TRUE(expected && have);
+  for (size_t i = 0; i < expected->size(); ++i)
+    ExpectSame((*have)[i], (*expected)[i], Print(*again));
 }
 
 TEST(ExportOnnx, RejectsWhatOnnxHasNotAndNamesIt) {
@@ -179,10 +182,10 @@ TEST(ExportOnnx, LargeWeightsLieBesideTheModel) {
   ASSERT_TRUE(again) << again.error().Format();
   Array x(DataType::kF32, {3, 500});
   for (int64_t i = 0; i < x.size(); ++i) x.SetDouble(i, static_cast<double>(i % 17) / 8 - 1);
-  const auto want = RunReference(graph, {&x, 1});
+  const auto expected = RunReference(graph, {&x, 1});
   const auto have = RunReference(*again, {&x, 1});
-  ASSERT_TRUE(want && have);
-  ExpectSame((*have)[0], (*want)[0], "");
+  ASSERT_TRUE(expected && have);
+  ExpectSame((*have)[0], (*expected)[0], "");
   std::filesystem::remove_all(folder);
 }
 

@@ -82,11 +82,11 @@ TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
   model.Constant("end", end).Node("Pad", {"x", "pads"}, {"p"});
   model.Node("Slice", {"p", "begin", "end"}, {"s"}).Node("Relu", {"s"}, {"y"}).Output("y");
   const auto dropped = model.Import();
-  const auto kept = model.Import({.no_ops = NoOps::kKept});
+  const auto retained = model.Import({.no_ops = NoOps::kRetained});
   ASSERT_TRUE(dropped) << dropped.error().Format();
-  ASSERT_TRUE(kept) << kept.error().Format();
+  ASSERT_TRUE(retained) << retained.error().Format();
   EXPECT_EQ(dropped->nodes().size(), 2U);
-  EXPECT_EQ(kept->nodes().size(), 4U);
+  EXPECT_EQ(retained->nodes().size(), 4U);
 }
 
 /// Reverses x, with the declared sizes. A size of -1 has no number.

@@ -19,19 +19,19 @@ Array Vector(List values) {
 }
 
 TEST(OnnxShape, Reshape) {
-  const auto shape = [](List wanted, int allow_zero = 0) {
+  const auto shape = [](List sizes, int allow_zero = 0) {
     return Eval({.op = "Reshape",
                  .attributes = {{"allowzero", allow_zero}},
-                 .operands = {Counting({2, 3, 4}), Vector(wanted)},
+                 .operands = {Counting({2, 3, 4}), Vector(sizes)},
                  .constants = {1}})
         .shape();
   };
   EXPECT_THAT(shape({4, 6}), ElementsAre(4, 6));
   EXPECT_THAT(shape({0, -1}), ElementsAre(2, 12));
   EXPECT_THAT(shape({-1}), ElementsAre(24));
-  const auto error = [](List wanted) {
+  const auto error = [](List sizes) {
     return ErrorOf(
-        {.op = "Reshape", .operands = {Counting({2, 3}), Vector(wanted)}, .constants = {1}});
+        {.op = "Reshape", .operands = {Counting({2, 3}), Vector(sizes)}, .constants = {1}});
   };
   EXPECT_THAT(error({4, 2}), HasSubstr("element counts differ"));
   EXPECT_THAT(error({-1, -1}), HasSubstr("-1 stands twice"));

@@ -67,7 +67,7 @@ TEST(OnnxTopK, LargestAndSmallestInOrder) {
                                   .count = 2});
     EXPECT_TRUE(results) << results.error().Format();
     std::vector<double> values = Values((*results)[0]);
-    for (const double place : Values((*results)[1])) values.push_back(place);
+    for (const double position : Values((*results)[1])) values.push_back(position);
     return values;
   };
   EXPECT_THAT(top(1), ElementsAre(9, 5, 2, 3, 1, 0));
@@ -77,7 +77,7 @@ TEST(OnnxTopK, LargestAndSmallestInOrder) {
 TEST(OnnxTopK, NanIsGreaterThanInfinity) {
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::nanf("");
-  const auto places = [&](int largest) {
+  const auto positions = [&](int largest) {
     const auto results =
         RunCall({.op = "TopK",
                  .attributes = {{"largest", largest}, {"axis", 0}},
@@ -87,8 +87,8 @@ TEST(OnnxTopK, NanIsGreaterThanInfinity) {
     EXPECT_TRUE(results) << results.error().Format();
     return Values((*results)[1]);
   };
-  EXPECT_THAT(places(1), ElementsAre(2, 4, 1, 0, 3));
-  EXPECT_THAT(places(0), ElementsAre(3, 0, 1, 2, 4));
+  EXPECT_THAT(positions(1), ElementsAre(2, 4, 1, 0, 3));
+  EXPECT_THAT(positions(0), ElementsAre(3, 0, 1, 2, 4));
 }
 
 TEST(OnnxCumProd, DirectionsAndExclusion) {

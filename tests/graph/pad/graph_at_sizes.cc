@@ -9,7 +9,7 @@
 #include "graph/random_inputs.h"
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
-#include "tests/graph/pad/place_padded.h"
+#include "tests/graph/pad/padded_values.h"
 
 namespace tunec::test {
 namespace {
@@ -102,7 +102,7 @@ void ExpectSameNumbers(const Graph& exact, const PaddedGraph& padded) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ValueType& type = padded.graph.value(padded.graph.inputs()[i]).type;
     padded_inputs.push_back(Garbage(type.type, type.Shape(), random));
-    Place(inputs[i], padded_inputs.back());
+    CopyIntoPadded(inputs[i], padded_inputs.back());
   }
   for (const SizeParameter& parameter : padded.parameters) padded_inputs.push_back(parameter.value);
   const auto expected = RunReference(exact, inputs);

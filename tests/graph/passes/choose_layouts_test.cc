@@ -101,9 +101,9 @@ TEST(ImageOrder, BlocksPadTheChannels) {
   const Layout layout = MakeLayout(ImageOrder::kBlocked, {2, 19, 3, 4}, 8);
   EXPECT_EQ(layout.shape, (Ints{2, 3, 3, 4, 8}));
   const Ints logical = {1, 17, 2, 3};
-  Ints place;
-  for (const IndexExpr& index : layout.map) place.push_back(Evaluate(index, logical));
-  EXPECT_EQ(place, (Ints{1, 2, 2, 3, 1}));
+  Ints storage_index;
+  for (const IndexExpr& index : layout.map) storage_index.push_back(Evaluate(index, logical));
+  EXPECT_EQ(storage_index, (Ints{1, 2, 2, 3, 1}));
 }
 
 TEST(ImageOrder, OpenDimensionsCostNothing) {

@@ -1,4 +1,4 @@
-#include "graph/fuse/place_views.h"
+#include "graph/fuse/plan_views.h"
 
 #include <gmock/gmock.h>
 

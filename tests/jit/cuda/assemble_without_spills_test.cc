@@ -25,7 +25,7 @@ struct Played {
   std::vector<std::vector<PtxasUse>> uses;
   std::vector<std::string> asked = {};
 
-  std::string Kept(const std::string& ptx) {
+  std::string AssemblePtx(const std::string& ptx) {
     const auto cubin = AssembleWithoutSpills(
         kNone, ptx, "sm_80", [this](const Ptxas&, std::string_view text, std::string_view) {
           asked.emplace_back(text);
@@ -39,7 +39,7 @@ struct Played {
 
 TEST(AssembleWithoutSpills, DoesNothingMoreWhereNothingSpills) {
   Played played{{{{.symbol = "a", .registers = 40}}}};
-  EXPECT_EQ(played.Kept(Kernel("a", "224, 1, 1")), "1");
+  EXPECT_EQ(played.AssemblePtx(Kernel("a", "224, 1, 1")), "1");
   EXPECT_EQ(played.asked.size(), 1u);
 }
 
@@ -48,7 +48,7 @@ TEST(AssembleWithoutSpills, GivesWhoSpillsTheRegistersThatItCanHave) {
   const PtxasUse whole = {.symbol = "b", .registers = 40};
   Played played{{{{.symbol = "a", .registers = 32, .spilled_bytes = 8}, whole},
                  {{.symbol = "a", .registers = 54}, whole}}};
-  EXPECT_EQ(played.Kept(ptx), "2");
+  EXPECT_EQ(played.AssemblePtx(ptx), "2");
   EXPECT_THAT(played.asked, ElementsAre(ptx, Kernel("a", "224, 1, 1\n.minnctapersm 1") +
                                                  Kernel("b", "224, 1, 1")));
 }
@@ -56,16 +56,16 @@ TEST(AssembleWithoutSpills, GivesWhoSpillsTheRegistersThatItCanHave) {
 // 128 threads may have 255 registers each, 32 x 32 threads 64.
 TEST(AssembleWithoutSpills, LeavesAloneWhatHasAllRegisters) {
   Played all{{{{.symbol = "a", .registers = 255, .spilled_bytes = 8}}}};
-  EXPECT_EQ(all.Kept(Kernel("a", "128, 1, 1")), "1");
+  EXPECT_EQ(all.AssemblePtx(Kernel("a", "128, 1, 1")), "1");
   Played many{{{{.symbol = "a", .registers = 64, .spilled_bytes = 8}}}};
-  EXPECT_EQ(many.Kept(Kernel("a", "32, 32, 1")), "1");
+  EXPECT_EQ(many.AssemblePtx(Kernel("a", "32, 32, 1")), "1");
   EXPECT_EQ(many.asked.size(), 1u);
 }
 
 TEST(AssembleWithoutSpills, KeepsTheFirstWhereTheSecondIsNoBetter) {
   const std::vector<PtxasUse> spilling = {{.symbol = "a", .registers = 40, .spilled_bytes = 8}};
   Played played{{spilling, spilling}};
-  EXPECT_EQ(played.Kept(Kernel("a", "256, 1, 1")), "1");
+  EXPECT_EQ(played.AssemblePtx(Kernel("a", "256, 1, 1")), "1");
   EXPECT_EQ(played.asked.size(), 2u);
 }
 

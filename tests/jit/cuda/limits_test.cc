@@ -68,9 +68,9 @@ nest sharing {
 }
 
 // Returns a nest with 64 threads, each with this many sums in registers.
-std::string SumsOfAThread(int sums, std::string_view place) {
+std::string SumsOfAThread(int sums, std::string_view location) {
   const std::string alloc = "alloc r: register";
-  const bool inside = place == "inside";
+  const bool inside = location == "inside";
   return fmt::format(R"(
 nest sums {{
   output C: f32[64, {0}]
@@ -100,14 +100,14 @@ nest sums {{
 
 // A tensor of all threads is divided among them. Each thread uses the same number of registers.
 TEST(CudaLimits, RegistersAreCountedForEachThread) {
-  for (const char* place : {"inside", "outside"}) {
-    const LoopNest few = jit_test::Parse(SumsOfAThread(8, place));
-    EXPECT_EQ(LeastRegisters(few.phases[0], few), 8) << place;
-    EXPECT_TRUE(CheckRegisters(few, H100())) << place;
-    const LoopNest many = jit_test::Parse(SumsOfAThread(320, place));
+  for (const char* location : {"inside", "outside"}) {
+    const LoopNest few = jit_test::Parse(SumsOfAThread(8, location));
+    EXPECT_EQ(LeastRegisters(few.phases[0], few), 8) << location;
+    EXPECT_TRUE(CheckRegisters(few, H100())) << location;
+    const LoopNest many = jit_test::Parse(SumsOfAThread(320, location));
     EXPECT_EQ(Rejection(CheckRegisters(many, H100())),
               "phase main has 320 registers a thread at least, sm_90a has at most 255")
-        << place;
+        << location;
   }
   Accelerator small = H100();
   small.registers = 256;

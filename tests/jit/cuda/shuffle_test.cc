@@ -119,20 +119,20 @@ std::vector<ThreadStop> StopsIn(const WarpOperation& operation, size_t lanes) {
 
 TEST(WarpOperations, AreForTheLanesThatTheWarpHas) {
   const RegisterShuffle shuffle(/*members=*/3, /*distance=*/1);
-  EXPECT_EQ(WhyDivergent(StopsIn(shuffle, 2)), "");
-  EXPECT_EQ(WhyDivergent(StopsIn(shuffle, 1)),
+  EXPECT_EQ(DescribeDivergence(StopsIn(shuffle, 2)), "");
+  EXPECT_EQ(DescribeDivergence(StopsIn(shuffle, 1)),
             "lane 0 waits for the lanes 0x3 at shfl.sync 1, the warp has 0x1");
   const RegisterShuffle others(/*members=*/7, /*distance=*/1);
-  EXPECT_EQ(WhyDivergent(StopsIn(others, 2)),
+  EXPECT_EQ(DescribeDivergence(StopsIn(others, 2)),
             "lane 0 waits for the lanes 0x7 at shfl.sync 1, the warp has 0x3");
   // A tile always uses 32 lanes.
   const MatrixLoad load(/*matrices=*/4, /*transposed=*/false);
-  EXPECT_EQ(WhyDivergent(StopsIn(load, 32)), "");
-  EXPECT_EQ(WhyDivergent(StopsIn(load, 16)),
+  EXPECT_EQ(DescribeDivergence(StopsIn(load, 32)), "");
+  EXPECT_EQ(DescribeDivergence(StopsIn(load, 16)),
             "lane 0 waits for the lanes 0xffffffff at ldmatrix 1, the warp has 0xffff");
   // The warp has no operation for these stops, so the block handles them.
   const std::vector<ThreadStop> none = {{.ended = false, .site = 2}, {}};
-  EXPECT_EQ(WhyDivergent(none), "");
+  EXPECT_EQ(DescribeDivergence(none), "");
 }
 
 TEST(WarpOperations, AreOneForAllLanes) {
@@ -140,7 +140,7 @@ TEST(WarpOperations, AreOneForAllLanes) {
   const auto with_second = [&](const ThreadStop& second) {
     std::vector<ThreadStop> lanes = StopsIn(shuffle, 3);
     lanes[1] = second;
-    return WhyDivergent(lanes);
+    return DescribeDivergence(lanes);
   };
   EXPECT_EQ(
       with_second({}),

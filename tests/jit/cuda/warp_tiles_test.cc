@@ -25,13 +25,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // The layout of an operand in shared memory.
-enum class Lies { kAlongReduced, kAcross, kPadded };
+enum class OperandLayout { kAlongReduced, kAcross, kPadded };
 
 struct ProductCase {
   std::string name;
   std::string tile;
-  Lies left = Lies::kAlongReduced;
-  Lies right = Lies::kAcross;
+  OperandLayout left = OperandLayout::kAlongReduced;
+  OperandLayout right = OperandLayout::kAcross;
   std::vector<std::string> ptx;  // expected instructions
   std::string swizzle = {};      // swizzle of shared storage
 };
@@ -42,10 +42,11 @@ struct OperandText {
   std::string element;  // index with "{0}" for rows or columns and "{1}" for the reduced dimension
 };
 
-OperandText TextOf(Lies lies, int64_t across, int64_t reduced) {
-  if (lies == Lies::kAlongReduced) return {fmt::format("{}, {}", across, reduced), "{0}, {1}"};
+OperandText TextOf(OperandLayout layout, int64_t across, int64_t reduced) {
+  if (layout == OperandLayout::kAlongReduced)
+    return {fmt::format("{}, {}", across, reduced), "{0}, {1}"};
   // The padding is at most two bytes, so ldmatrix cannot load every row.
-  const int64_t padding = lies == Lies::kPadded ? 1 : 0;
+  const int64_t padding = layout == OperandLayout::kPadded ? 1 : 0;
   return {fmt::format("{}, {}", reduced, across + padding), "{1}, {0}"};
 }
 
@@ -110,7 +111,7 @@ std::vector<ProductCase> PlainCases() {
   const std::string f16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
   const std::string tf32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
   const std::string s8 = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
-  using enum Lies;
+  using enum OperandLayout;
   return {
       {"bf16", "mma.m16n8k16.bf16", kAlongReduced, kAcross, {bf16, by_rows, right_turned}},
       {"bf16_turned",
@@ -155,12 +156,12 @@ TEST_P(WarpTiles, AreAsInterpreted) {
     ASSERT_TRUE(expected) << expected.error().message;
     const auto actual = RunEmulated(nest, arguments);
     ASSERT_TRUE(actual) << actual.error().message;
-    const Array& wanted = expected->front();
-    for (int64_t i = 0; i < wanted.size(); ++i) {
-      if (IsFloat(wanted.type())) {
-        ASSERT_EQ(actual->front().GetDouble(i), wanted.GetDouble(i)) << i;
+    const Array& reference = expected->front();
+    for (int64_t i = 0; i < reference.size(); ++i) {
+      if (IsFloat(reference.type())) {
+        ASSERT_EQ(actual->front().GetDouble(i), reference.GetDouble(i)) << i;
       } else {
-        ASSERT_EQ(actual->front().GetInt(i), wanted.GetInt(i)) << i;
+        ASSERT_EQ(actual->front().GetInt(i), reference.GetInt(i)) << i;
       }
     }
   }
@@ -352,7 +353,7 @@ int64_t WrongSums(const TileIntrinsic& computed) {
   const auto put = [&](const OwnerMap& map, const auto& matrix, size_t first) {
     for (int64_t lane = 0; lane < 32; ++lane) {
       for (int64_t e = 0; e < ElementsOfLane(map); ++e) {
-        const auto [row, column] = PlaceOf(map, {lane, e});
+        const auto [row, column] = Locate(map, {lane, e});
         const auto bits = std::bit_cast<uint32_t>(matrix.at(row).at(column)) >> 16;
         warp.registers[lane].at(first + e / 2) |= bits << (16 * (e % 2));
       }
@@ -364,7 +365,7 @@ int64_t WrongSums(const TileIntrinsic& computed) {
   int64_t wrong = 0;
   for (int64_t lane = 0; lane < 32; ++lane) {
     for (int64_t e = 0; e < 4; ++e) {
-      const auto [row, column] = PlaceOf(*tile.accumulator.owners, {lane, e});
+      const auto [row, column] = Locate(*tile.accumulator.owners, {lane, e});
       float sum = 0;
       for (size_t k = 0; k < 16; ++k) sum += a.at(row)[k] * b[k].at(column);
       wrong += std::bit_cast<float>(warp.registers[lane].at(e)) != sum ? 1 : 0;

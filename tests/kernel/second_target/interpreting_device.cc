@@ -213,15 +213,15 @@ std::unique_ptr<Device> MakeInterpretingDevice(Paper& paper) {
 }
 
 DeviceDriver DriverOf(Paper& paper) {
-  const auto check = [](const WantedDevice& wanted) -> Status {
-    if (wanted.device.name == "paper") return {};
-    return Fail(ErrorCode::kDevice, "this machine has no {}, only paper", wanted.device.name);
+  const auto check = [](const DeviceRequest& request) -> Status {
+    if (request.device.name == "paper") return {};
+    return Fail(ErrorCode::kDevice, "this machine has no {}, only paper", request.device.name);
   };
   return {.kind = std::string(kKind),
           .check = check,
-          .open = [&paper, check](const WantedDevice& wanted, ThreadPool&,
+          .open = [&paper, check](const DeviceRequest& request, ThreadPool&,
                                   PerfMap) -> Result<std::unique_ptr<Device>> {
-            TUNEC_RETURN_IF_ERROR(check(wanted));
+            TUNEC_RETURN_IF_ERROR(check(request));
             return MakeInterpretingDevice(paper);
           }};
 }

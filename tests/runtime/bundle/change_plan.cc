@@ -36,8 +36,9 @@ Numbers NumbersOf(StoredPlan& plan) {
     }
   }
   for (StoredConstant& constant : plan.constants)
-    for (int64_t* const number : {&constant.bytes, &constant.place}) numbers.wide.push_back(number);
-  for (auto* const steps : {&plan.prologue, &plan.steps}) {
+    for (int64_t* const number : {&constant.bytes, &constant.offset})
+      numbers.wide.push_back(number);
+  for (auto* const steps : {&plan.preprocessing, &plan.steps}) {
     for (StoredStep& step : *steps) {
       for (int64_t* const number : {&step.kernel, &step.copy_bytes}) numbers.wide.push_back(number);
       for (ValueRef& ref : step.arguments) numbers.Add(ref);
@@ -85,7 +86,7 @@ void ChangeLists(StoredPlan& plan, Random& random) {
     case 2:
       return ChangeList(plan.constants, random);
     case 3:
-      return ChangeList(plan.prologue, random);
+      return ChangeList(plan.preprocessing, random);
     case 4:
       return ChangeList(plan.index_checks, random);
     case 5:
@@ -95,7 +96,7 @@ void ChangeLists(StoredPlan& plan, Random& random) {
       if (!plan.steps.empty()) ChangeList(OneOf(plan.steps, random).arguments, random);
       return;
     case 7:  // adds a prologue step to the steps of a run
-      if (!plan.prologue.empty()) plan.steps.push_back(OneOf(plan.prologue, random));
+      if (!plan.preprocessing.empty()) plan.steps.push_back(OneOf(plan.preprocessing, random));
       return;
     default:
       return ChangeList(plan.steps, random);

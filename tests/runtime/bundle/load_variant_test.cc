@@ -64,14 +64,14 @@ class LoadVariantTest : public ::testing::Test {
 
 /// Returns the sample without its variants for processors.
 std::string GpuOnly() {
-  std::vector<RawSection> kept;
+  std::vector<RawSection> remaining;
   for (RawSection& section : SectionsOf(SampleBundle())) {
     const bool shared = section.kind == bundle::SectionKind::kWeights;
     if (!shared && section.variant != kGpu) continue;
     section.variant = 0;
-    kept.push_back(std::move(section));
+    remaining.push_back(std::move(section));
   }
-  return Container(kept);
+  return Container(remaining);
 }
 
 TEST_F(LoadVariantTest, TheGpuIsPreferred) {

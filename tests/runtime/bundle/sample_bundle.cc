@@ -48,7 +48,7 @@ std::vector<KernelContract> Kernels() {
   return kernels;
 }
 
-StoredPlan PlanWithPrologue() {
+StoredPlan PlanWithPreprocessing() {
   StoredPlan plan{.inputs = {{"x", DataType::kF32, {4, 8}},
                              {"rows", DataType::kI64, {3}},
                              {"cache", DataType::kF32, {6, 8}}},
@@ -57,11 +57,11 @@ StoredPlan PlanWithPrologue() {
                               {"same", DataType::kF32, {4, 8}}},
                   .arena_bytes = 4 * kX,
                   .threads = 2};
-  plan.constants = {{.name = "w", .bytes = kWeights, .place = 0},
-                    {.name = "indices", .bytes = kIndices, .place = kWeights},
+  plan.constants = {{.name = "w", .bytes = kWeights, .offset = 0},
+                    {.name = "indices", .bytes = kIndices, .offset = kWeights},
                     {.name = "w.packed", .bytes = kPacked}};
   const auto constant = [](int32_t number) { return ValueRef::Constant(number); };
-  plan.prologue = {{.name = "pack", .kernel = 0, .arguments = {constant(0), constant(2)}}};
+  plan.preprocessing = {{.name = "pack", .kernel = 0, .arguments = {constant(0), constant(2)}}};
   plan.steps = {
       {.name = "product",
        .kernel = 1,
@@ -82,9 +82,9 @@ StoredPlan PlanWithPrologue() {
 }
 
 StoredPlan PackedPlan() {
-  StoredPlan plan = PlanWithPrologue();
-  plan.prologue.clear();
-  plan.constants[2].place = 1024;
+  StoredPlan plan = PlanWithPreprocessing();
+  plan.preprocessing.clear();
+  plan.constants[2].offset = 1024;
   return plan;
 }
 
@@ -122,9 +122,9 @@ std::string SampleBundle() {
     sections.push_back({SectionKind::kCode, variant, code});
     sections.push_back({SectionKind::kReport, variant, "{}"});
   };
-  add(0, host, PlanWithPrologue());
+  add(0, host, PlanWithPreprocessing());
   add(1, host, PackedPlan());
-  add(2, gpu, PlanWithPrologue());
+  add(2, gpu, PlanWithPreprocessing());
   sections.push_back({SectionKind::kDeviceCode, 2, Serialize(DeviceCode())});
   sections.push_back({SectionKind::kWeights, 0, Weights()});
   return Container(sections);

@@ -25,23 +25,23 @@ using ::testing::ElementsAre;
 
 constexpr int64_t kMiB = 1 << 20;
 
-TEST(LapFor, BringsTwiceTheCacheBetweenTwoRunsOnACopy) {
-  EXPECT_EQ(LapFor(4 * kMiB, 50 * kMiB, 20e-6), (Lap{.copies = 26, .runs = 26}));
-  EXPECT_EQ(LapFor(50 * kMiB, 50 * kMiB, 100e-6), (Lap{.copies = 3, .runs = 18}));
-  EXPECT_EQ(LapFor(200 * kMiB, 50 * kMiB, 100e-6), (Lap{.copies = 2, .runs = 16}));
+TEST(ChooseLap, BringsTwiceTheCacheBetweenTwoRunsOnACopy) {
+  EXPECT_EQ(ChooseLap(4 * kMiB, 50 * kMiB, 20e-6), (Lap{.copies = 26, .runs = 26}));
+  EXPECT_EQ(ChooseLap(50 * kMiB, 50 * kMiB, 100e-6), (Lap{.copies = 3, .runs = 18}));
+  EXPECT_EQ(ChooseLap(200 * kMiB, 50 * kMiB, 100e-6), (Lap{.copies = 2, .runs = 16}));
 }
 
-TEST(LapFor, EndsWithinAHundredthOfASecond) {
-  EXPECT_EQ(LapFor(4 * kMiB, 50 * kMiB, 1e-3), (Lap{.copies = 10, .runs = 10}));
-  EXPECT_EQ(LapFor(50 * kMiB, 50 * kMiB, 1e-3), (Lap{.copies = 3, .runs = 9}));
-  EXPECT_EQ(LapFor(4 * kMiB, 50 * kMiB, 1), (Lap{.copies = 1, .runs = 1}));
+TEST(ChooseLap, EndsWithinAHundredthOfASecond) {
+  EXPECT_EQ(ChooseLap(4 * kMiB, 50 * kMiB, 1e-3), (Lap{.copies = 10, .runs = 10}));
+  EXPECT_EQ(ChooseLap(50 * kMiB, 50 * kMiB, 1e-3), (Lap{.copies = 3, .runs = 9}));
+  EXPECT_EQ(ChooseLap(4 * kMiB, 50 * kMiB, 1), (Lap{.copies = 1, .runs = 1}));
 }
 
 // The kernel reads little, or the clock does not advance.
-TEST(LapFor, HasNotManyCopies) {
-  EXPECT_EQ(LapFor(1000, 50 * kMiB, 5e-6), (Lap{.copies = 256, .runs = 256}));
-  EXPECT_EQ(LapFor(1000, 50 * kMiB, 0), (Lap{.copies = 256, .runs = 256}));
-  EXPECT_EQ(LapFor(0, 50 * kMiB, 5e-6), (Lap{.copies = 1, .runs = 16}));
+TEST(ChooseLap, HasNotManyCopies) {
+  EXPECT_EQ(ChooseLap(1000, 50 * kMiB, 5e-6), (Lap{.copies = 256, .runs = 256}));
+  EXPECT_EQ(ChooseLap(1000, 50 * kMiB, 0), (Lap{.copies = 256, .runs = 256}));
+  EXPECT_EQ(ChooseLap(0, 50 * kMiB, 5e-6), (Lap{.copies = 1, .runs = 16}));
 }
 
 class ColdRunsTest : public ::testing::Test {

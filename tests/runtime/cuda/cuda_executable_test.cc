@@ -111,7 +111,7 @@ class CudaExecutableTest : public ::testing::Test {
   std::unique_ptr<Executable> executable_;
 };
 
-constexpr BufferPlace kThere = BufferPlace::kDevice;
+constexpr BufferLocation kThere = BufferLocation::kDevice;
 constexpr std::array kInputsThere = {kThere};
 constexpr std::array kOutputsThere = {kThere, kThere, kThere};
 constexpr RunOptions kAllThere = {.inputs = kInputsThere, .outputs = kOutputsThere};
@@ -175,8 +175,8 @@ TEST_F(CudaExecutableTest, RunsInTheCallersStream) {
   MustMake();
   alignas(16) const Floats x = {1, 2};
   Results results;
-  int place = 0;
-  auto* const stream = reinterpret_cast<CuStream>(&place);
+  int dummy = 0;
+  auto* const stream = reinterpret_cast<CuStream>(&dummy);
   ASSERT_TRUE(Run(x, results, {.stream = stream}));
   ASSERT_TRUE(Run(x, results));
   ASSERT_EQ(script_.streams.size(), 2u);
@@ -301,7 +301,7 @@ TEST_F(CudaExecutableTest, AHangIsSaidWhereverItsOutputsLie) {
 
 // --- Queued runs ---
 
-CuStream StreamAt(int& place) { return reinterpret_cast<CuStream>(&place); }
+CuStream StreamAt(int& dummy) { return reinterpret_cast<CuStream>(&dummy); }
 
 RunOptions QueuedIn(CuStream stream) {
   RunOptions options = kAllThere;
@@ -313,13 +313,13 @@ RunOptions QueuedIn(CuStream stream) {
 TEST_F(CudaExecutableTest, AQueuedRunIsNotWaitedFor) {
   MustMake();
   script_.holds = true;
-  int place = 0;
+  int dummy = 0;
   alignas(16) const Floats x = {1, 2};
   Results results;
-  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(dummy))));
   EXPECT_EQ(results.y, Floats{});
   EXPECT_EQ(script_.stream_queries + script_.event_queries, 0);
-  EXPECT_EQ(script_.streams, std::vector{StreamAt(place)});
+  EXPECT_EQ(script_.streams, std::vector{StreamAt(dummy)});
   EXPECT_THAT(script_.log, Not(Contains("wait for an event")));
   script_.holds = false;
   ASSERT_TRUE(executable_->Wait());
@@ -334,11 +334,11 @@ TEST_F(CudaExecutableTest, AQueuedRunIsNotWaitedFor) {
 TEST_F(CudaExecutableTest, QueuedRunsOfAStreamFollowEachOther) {
   MustMake();
   script_.holds = true;
-  int place = 0;
+  int dummy = 0;
   alignas(16) const std::array<Floats, 3> x = {Floats{1, 2}, Floats{3, 4}, Floats{5, 6}};
   std::array<Results, 3> results;
   for (size_t i = 0; i < x.size(); ++i)
-    ASSERT_TRUE(Run(x.at(i), results.at(i), QueuedIn(StreamAt(place))));
+    ASSERT_TRUE(Run(x.at(i), results.at(i), QueuedIn(StreamAt(dummy))));
   EXPECT_EQ(executable_->Memory().contexts, 1);
   EXPECT_EQ(script_.stream_queries, 0);
   // The wait is needed even for an equal stream handle, which may belong to a new stream.
@@ -352,18 +352,18 @@ TEST_F(CudaExecutableTest, QueuedRunsOfAStreamFollowEachOther) {
 TEST_F(CudaExecutableTest, QueuedRunsOfTwoStreamsHaveMemoryOfTheirOwn) {
   MustMake();
   script_.holds = true;
-  std::array<int, 2> places = {};
+  std::array<int, 2> dummies = {};
   alignas(16) const std::array<Floats, 4> x = {Floats{1, 2}, Floats{3, 4}, Floats{5, 6},
                                                Floats{7, 8}};
   std::array<Results, 4> results;
   for (size_t i = 0; i < x.size(); ++i)
-    ASSERT_TRUE(Run(x.at(i), results.at(i), QueuedIn(StreamAt(places.at(i % 2)))));
+    ASSERT_TRUE(Run(x.at(i), results.at(i), QueuedIn(StreamAt(dummies.at(i % 2)))));
   EXPECT_EQ(executable_->Memory().contexts, 2);
   script_.holds = false;
   ASSERT_TRUE(executable_->Wait());
   for (size_t i = 0; i < x.size(); ++i) ExpectResults(x.at(i), results.at(i));
   // Memory of completed runs may be reused without waiting.
-  ASSERT_TRUE(Run(x[0], results[0], QueuedIn(StreamAt(places[0]))));
+  ASSERT_TRUE(Run(x[0], results[0], QueuedIn(StreamAt(dummies[0]))));
   Results waited;
   ASSERT_TRUE(Run(x[1], waited));
   ExpectResults(x[1], waited);
@@ -377,12 +377,12 @@ TEST_F(CudaExecutableTest, AFaultOfAQueuedRunIsSaidByTheNextCall) {
     script_.run = RunSums;
     MustMake();
     script_.faulting_launch = 5;
-    int place = 0;
+    int dummy = 0;
     alignas(16) const Floats x = {1, 2};
     Results results;
-    ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+    ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(dummy))));
     const int launches = script_.launches;
-    const Status later = by_wait ? executable_->Wait() : Run(x, results, QueuedIn(StreamAt(place)));
+    const Status later = by_wait ? executable_->Wait() : Run(x, results, QueuedIn(StreamAt(dummy)));
     ASSERT_FALSE(later);
     EXPECT_EQ(later.error().code, ErrorCode::kDevice);
     EXPECT_THAT(later.error().message,
@@ -397,14 +397,14 @@ TEST_F(CudaExecutableTest, AFaultOfAQueuedRunIsSaidByTheNextCall) {
 TEST_F(CudaExecutableTest, AQueuedRunThatCannotStartSaysSoAtOnce) {
   MustMake();
   script_.rejected_launch = 1;
-  int place = 0;
+  int dummy = 0;
   alignas(16) const Floats x = {1, 2};
   Results results;
-  const Status ran = Run(x, results, QueuedIn(StreamAt(place)));
+  const Status ran = Run(x, results, QueuedIn(StreamAt(dummy)));
   ASSERT_FALSE(ran);
   EXPECT_THAT(ran.error().message, HasSubstr("cannot start a graph of 12 launches from first on"));
   EXPECT_TRUE(executable_->Wait());
-  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(dummy))));
   ASSERT_TRUE(executable_->Wait());
   ExpectResults(x, results);
 }
@@ -412,10 +412,10 @@ TEST_F(CudaExecutableTest, AQueuedRunThatCannotStartSaysSoAtOnce) {
 TEST_F(CudaExecutableTest, AQueuedRunThatHangsIsSaidByWhoWaits) {
   MustMake();
   script_.hanging_launch = 5;
-  int place = 0;
+  int dummy = 0;
   alignas(16) const Floats x = {1, 2};
   Results results;
-  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(dummy))));
   const Status waited = executable_->Wait();
   ASSERT_FALSE(waited);
   EXPECT_THAT(waited.error().message,
@@ -426,10 +426,10 @@ TEST_F(CudaExecutableTest, AQueuedRunThatHangsIsSaidByWhoWaits) {
 TEST_F(CudaExecutableTest, TheEndWaitsForQueuedRuns) {
   MustMake();
   script_.holds = true;
-  int place = 0;
+  int dummy = 0;
   alignas(16) const Floats x = {1, 2};
   Results results;
-  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(dummy))));
   script_.unfinished_queries = 3;
   executable_.reset();
   ExpectResults(x, results);
@@ -452,10 +452,10 @@ TEST_F(CudaExecutableTest, MemoryOfRunsThatAreOverIsFreed) {
 TEST_F(CudaExecutableTest, MemoryOfAQueuedRunIsNot) {
   MustMake();
   script_.holds = true;
-  int place = 0;
+  int dummy = 0;
   alignas(16) const Floats x = {1, 2};
   Results results;
-  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(dummy))));
   executable_->FreeIdle();
   EXPECT_EQ(executable_->Memory().contexts, 1);
   script_.holds = false;
@@ -467,17 +467,17 @@ TEST_F(CudaExecutableTest, MemoryOfAQueuedRunIsNot) {
 
 TEST_F(CudaExecutableTest, OnlyWhatNeedNotWaitIsQueued) {
   MustMake();
-  int place = 0;
+  int dummy = 0;
   alignas(16) const Floats x = {1, 2};
   Results results;
   RunOptions options = QueuedIn(nullptr);
   EXPECT_EQ(Run(x, results, options).error().message, "a queued run needs a stream");
-  options = QueuedIn(StreamAt(place));
+  options = QueuedIn(StreamAt(dummy));
   options.inputs = {};
   EXPECT_EQ(Run(x, results, options).error().message,
             "a queued run needs device memory, but input 'x' is in host memory");
-  options = QueuedIn(StreamAt(place));
-  constexpr std::array kLastOnHost = {kThere, kThere, BufferPlace::kHost};
+  options = QueuedIn(StreamAt(dummy));
+  constexpr std::array kLastOnHost = {kThere, kThere, BufferLocation::kHost};
   options.outputs = kLastOnHost;
   const Status ran = Run(x, results, options);
   EXPECT_EQ(ran.error().code, ErrorCode::kInvalidArgument);
@@ -489,12 +489,12 @@ TEST_F(CudaExecutableTest, OnlyWhatNeedNotWaitIsQueued) {
 // A profiling call waits for the run, so the times are complete when the call returns.
 TEST_F(CudaExecutableTest, AProfileIsNeverQueued) {
   MustMake();
-  int place = 0;
+  int dummy = 0;
   alignas(16) const Floats x = {1, 2};
   Results results;
   const void* const from[] = {x.data()};
   void* const to[] = {results.y.data(), results.z.data(), results.x.data()};
-  const auto seconds = executable_->ProfileRun(from, to, QueuedIn(StreamAt(place)));
+  const auto seconds = executable_->ProfileRun(from, to, QueuedIn(StreamAt(dummy)));
   ASSERT_TRUE(seconds) << seconds.error().Format();
   EXPECT_NEAR(seconds->at(0), 4e-3, 1e-9);
 }

@@ -21,7 +21,7 @@ TEST_P(StepFires, AndKeepsTheResult) {
 
 TEST_P(StepRejects, WithMessage) {
   RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.least_terms = 1;  // the accuracy mode's number is tested elsewhere
+  rounding.min_bf16_parts = 1;  // the accuracy mode's number is tested elsewhere
   const auto kernel =
       LoopsOf(MustParse(GetParam().program), MustParseSteps(GetParam().steps), rounding);
   ASSERT_FALSE(kernel);

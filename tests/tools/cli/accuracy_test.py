@@ -112,9 +112,9 @@ class Accuracy(CliTest):
                                      "  y = matmul(a, b)\n  output y = y\n}\n")
         a = 1 + 2.0 ** -12
         inputs = self.file("d.npz", npz(a=((1, 2), [-(1 + 2.0 ** -11), a]), b=((2, 1), [1, a])))
-        for options, wanted in ((["f32", "--naive"], 2.0 ** -24), (["exact", "--naive"], 0.0), (["exact"], 0.0)):
+        for options, expected in ((["f32", "--naive"], 2.0 ** -24), (["exact", "--naive"], 0.0), (["exact"], 0.0)):
             self.good("run", graph, "--no-db", "--inputs", inputs, "--outputs", "y.npz", "--accuracy", *options)
-            self.assertEqual(only_number(self.dir / "y.npz"), wanted, options)
+            self.assertEqual(only_number(self.dir / "y.npz"), expected, options)
 
 
 if __name__ == "__main__":

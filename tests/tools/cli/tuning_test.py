@@ -100,8 +100,8 @@ class Tuning(CliTest):
         done = subprocess.run([program, path, "--trials", "6"], capture_output=True, text=True, cwd=self.dir,
                               env=self.environment, timeout=60)
         self.assertEqual(done.returncode, 2, done.stderr)
-        places = done.stderr.split("tunec-worker not found in ")[1].strip().split(", ")
-        self.assertEqual(sorted(places), sorted(set(places)))
+        folders = done.stderr.split("tunec-worker not found in ")[1].strip().split(", ")
+        self.assertEqual(sorted(folders), sorted(set(folders)))
 
     def test_a_program_that_is_no_worker(self):
         path = self.file("g.graph", GRAPH)

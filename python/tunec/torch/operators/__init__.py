@@ -11,7 +11,7 @@ from . import (  # noqa: F401
     matmul,
     norms,
     order,
-    pool_places,
+    pool_indices,
     pools,
     reductions,
     resize,

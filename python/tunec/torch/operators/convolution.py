@@ -80,21 +80,21 @@ def _gradient_of_weight(x, gradient, kernel, window):
 
 @handles("convolution_backward.default")
 def convolution_backward(call, gradient, x, weight, bias_sizes, stride, padding, dilation,
-                         transposed, output_padding, groups, wanted):
+                         transposed, output_padding, groups, output_mask):
     count = weight.rank - 2
     if min(x.count, weight.count, gradient.count) == 0 or count not in (1, 2, 3):
         raise Rejected("operands without elements, or of other than 1 to 3 spatial axes")
     window = (_each(stride, count), _each(padding, count), _each(dilation, count), groups)
     strides, pads, dilations, _ = window
     of_input = of_weight = of_bias = None
-    if wanted[0] and transposed:
+    if output_mask[0] and transposed:
         of_input = call.graph.emit("conv", gradient, weight, strides=strides, pads=pads * 2,
                                    dilations=dilations, group=groups)
-    elif wanted[0]:
+    elif output_mask[0]:
         of_input = _gradient_of_input(gradient, x, weight, window)
-    if wanted[1]:
+    if output_mask[1]:
         pair = (gradient, x) if transposed else (x, gradient)
         of_weight = _gradient_of_weight(*pair, weight.shape[2:], window)
-    if wanted[2]:
+    if output_mask[2]:
         of_bias = gradient.reduce("sum", [0, *range(2, gradient.rank)])
     return of_input, of_weight, of_bias

@@ -72,5 +72,5 @@ def eye(call, *_):
 def triangle(call, x, diagonal=0):
     g = call.graph
     row, column = g.along(0, 2, x.shape[-2]) + diagonal, g.along(1, 2, x.shape[-1])
-    kept = column.compare("le" if call.name == "tril" else "ge", row)
-    return g.where(kept, x, g.full((), 0, x.element))
+    in_triangle = column.compare("le" if call.name == "tril" else "ge", row)
+    return g.where(in_triangle, x, g.full((), 0, x.element))

@@ -36,7 +36,7 @@ def take(call, x, index):
     return x.reshape((x.count,)).gather(index, 0)
 
 
-class Places:
+class IndexPositions:
     """The indices of x[indices]: the indexed axes and the shape of positions that replaces them.
     The other axes stay whole."""
 
@@ -108,35 +108,35 @@ def counts_up(index):
     return [size for size in index.shape if size != 1] in ([], list(line.shape))
 
 
-def _axes_of(places):
+def _axes_of(positions):
     """Returns, for each index, the axis of positions along which it counts; None if an index does
     not count. An index of size 1 gets the first unused axis of size 1."""
-    rank, taken = len(places.shape), []
-    for index in places.given:
+    rank, taken = len(positions.shape), []
+    for index in positions.given:
         if not counts_up(index):
             return None
         shape = (*[1] * (rank - index.rank), *index.shape)
         long = [axis for axis in range(rank) if shape[axis] != 1]
-        free = [axis for axis in range(rank) if places.shape[axis] == 1 and axis not in taken]
+        free = [axis for axis in range(rank) if positions.shape[axis] == 1 and axis not in taken]
         if not long and not free:
             return None
         taken.append((long or free)[0])
     return taken if len(set(taken)) == len(taken) else None
 
 
-def _turned(x, places):
+def _turned(x, positions):
     """Returns x[indices] by slices and a transpose if each index counts along a different axis,
     else None."""
-    counted = _axes_of(places)
+    counted = _axes_of(positions)
     if counted is None:
         return None
-    for axis, along in zip(places.axes, counted):
-        if places.shape[along] > x.shape[axis]:
+    for axis, along in zip(positions.axes, counted):
+        if positions.shape[along] > x.shape[axis]:
             return None
-        x = x.slice(axis, 0, places.shape[along])
-    in_order = [axis for _, axis in sorted(zip(counted, places.axes))]
-    turned = x.transpose([*in_order, *places.rest])
-    return turned.reshape((*places.shape, *(x.shape[axis] for axis in places.rest)))
+        x = x.slice(axis, 0, positions.shape[along])
+    in_order = [axis for _, axis in sorted(zip(counted, positions.axes))]
+    turned = x.transpose([*in_order, *positions.rest])
+    return turned.reshape((*positions.shape, *(x.shape[axis] for axis in positions.rest)))
 
 
 @handles("index.Tensor", "_unsafe_index.Tensor")
@@ -144,15 +144,15 @@ def index(call, x, indices):
     given = [axis for axis, i in enumerate(indices) if i is not None]
     if not given:
         return x
-    places = Places(x, indices)
-    turned = _turned(x, places)
+    positions = IndexPositions(x, indices)
+    turned = _turned(x, positions)
     if turned is not None:
-        return turned.transpose(places.order())
+        return turned.transpose(positions.order())
     if len(given) == 1:
         return x.gather(indices[given[0]], given[0])
-    rest = [x.shape[axis] for axis in places.rest]
-    taken = x.transpose([*places.axes, *places.rest]).reshape((numel(places.sizes), *rest))
-    return taken.gather(places.numbers(), 0).transpose(places.order())
+    rest = [x.shape[axis] for axis in positions.rest]
+    taken = x.transpose([*positions.axes, *positions.rest]).reshape((numel(positions.sizes), *rest))
+    return taken.gather(positions.numbers(), 0).transpose(positions.order())
 
 
 @handles("_embedding_bag.default", "_embedding_bag_forward_only.default")

@@ -22,31 +22,31 @@ _MOST_COMPARISONS = 1 << 17
 # same compared value (see _comparable).
 _LATER = 1 << 30
 _MOST_ELEMENTS = _LATER
-_LAST_PLACE = (1 << 31) - 1
+_LAST_INDEX = (1 << 31) - 1
 
 
 class _Pairs:
     """Values and their original indices, of one shape."""
 
-    def __init__(self, values, places):
+    def __init__(self, values, indices):
         self.values = values
-        self.places = places
+        self.indices = indices
 
     def each(self, move):
-        return _Pairs(move(self.values), move(self.places))
+        return _Pairs(move(self.values), move(self.indices))
 
     def precedes(self, other):
         earlier = (self.values.compare("eq", other.values) &
-                   self.places.compare("lt", other.places))
+                   self.indices.compare("lt", other.indices))
         return other.values.compare("lt", self.values) | earlier
 
     def chosen(self, condition, other):
         where = self.values.graph.where
         return _Pairs(where(condition, self.values, other.values),
-                      where(condition, self.places, other.places))
+                      where(condition, self.indices, other.indices))
 
 
-def _comparable(x, places, largest):
+def _comparable(x, indices, largest):
     """Returns pairs in a type that is quick to compare, without NaN. In the order of pairs, greater
     values come first.
 
@@ -54,12 +54,12 @@ def _comparable(x, places, largest):
     those that come later: infinities if the greatest elements come first, else NaN."""
     if not x.is_float:
         wide = x.cast("i32" if x.element in ("bool", "i8", "u8", "i16", "u16") else x.element)
-        return _Pairs(wide if largest else ~wide, places)
+        return _Pairs(wide if largest else ~wide, indices)
     x, where = widened(x), x.graph.where
     is_nan = x.unary("isnan")
     is_later = x.compare("eq", math.inf) if largest else is_nan
     number = where(is_nan, math.inf, x)
-    return _Pairs(number if largest else -number, where(is_later, places + _LATER, places))
+    return _Pairs(number if largest else -number, where(is_later, indices + _LATER, indices))
 
 
 def _last_value(element):
@@ -86,8 +86,8 @@ class _Network:
         def load(filler):
             return lambda x: x.pad([0, 0, 0, missing], filler).transpose([1, 0])
         values = load(float(_last_value(pairs.values.element)))(pairs.values)
-        places = load(float(_LAST_PLACE))(pairs.places.expand((rows, length)))
-        self.pairs = _Pairs(values, places)
+        indices = load(float(_LAST_INDEX))(pairs.indices.expand((rows, length)))
+        self.pairs = _Pairs(values, indices)
 
     def sort(self):
         done = 1
@@ -115,8 +115,8 @@ class _Network:
         graph = self.pairs.values.graph
         bit = graph.iota(self.size, "i32") & distance
         upper = bit.compare("ne", 0).unsqueeze(1)
-        keeps = graph.emit("xor", self.pairs.precedes(partners), upper)
-        self.pairs = self.pairs.chosen(keeps, partners)
+        stays = graph.emit("xor", self.pairs.precedes(partners), upper)
+        self.pairs = self.pairs.chosen(stays, partners)
 
 
 def _counted(pairs, rows, length, k):
@@ -127,11 +127,11 @@ def _counted(pairs, rows, length, k):
     other = pairs.each(lambda x: x.unsqueeze(1))
     ranks = other.precedes(own).cast("i32").reduce("sum", [2])  # [rows, length]
     here = ranks.unsqueeze(1).compare("eq", graph.iota(k, "i32").reshape((k, 1)))
-    places = pairs.places.unsqueeze(1)
-    return graph.where(here, places, 0).reduce("max", [2])
+    indices = pairs.indices.unsqueeze(1)
+    return graph.where(here, indices, 0).reduce("max", [2])
 
 
-def first_places(x, axis, k, largest):
+def first_indices(x, axis, k, largest):
     """Returns the original indices (i64) of the first k elements along an axis, in order. In the
     result, that axis has size k."""
     rows, length = x.count // max(x.shape[axis], 1), x.shape[axis]
@@ -139,12 +139,12 @@ def first_places(x, axis, k, largest):
         raise Rejected(f"more than {_MOST_ELEMENTS} elements in order")
     graph = x.graph
     turned = x.swap(axis, x.rank - 1)
-    places = graph.iota(length, "i32").unsqueeze(0)
-    pairs = _comparable(turned.reshape((rows, length)), places, largest)
+    indices = graph.iota(length, "i32").unsqueeze(0)
+    pairs = _comparable(turned.reshape((rows, length)), indices, largest)
     if length <= _MOST_COUNTED or rows * length * length <= _MOST_COMPARISONS:
         found = _counted(pairs, rows, length, k)
     else:
-        found = _Network(pairs, rows, length).sort().places.slice(1, 0, k)
+        found = _Network(pairs, rows, length).sort().indices.slice(1, 0, k)
     found = found & (_LATER - 1)
     # The clamp proves the range, so the compiler emits no check at run time.
     found = found.cast("i64").max(0).min(length - 1)
@@ -158,8 +158,8 @@ def _ordered(call, x, dim, k, largest):
     if x.count == 0 or k == 0:
         shape = [k if d == axis else size for d, size in enumerate(x.shape)]
         return call.graph.full(shape, 0, x.element), call.graph.full(shape, 0, "i64")
-    places = first_places(x, axis, k, largest)
-    return x.gather_elements(places, axis), places
+    indices = first_indices(x, axis, k, largest)
+    return x.gather_elements(indices, axis), indices
 
 
 @handles("topk.default")
@@ -188,12 +188,12 @@ def argsort(call, x, dim=-1, descending=False):
 
 @handles("kthvalue.default")
 def kthvalue(call, x, k, dim=-1, keepdim=False):
-    values, places = _ordered(call, x, dim, k, False)
+    values, indices = _ordered(call, x, dim, k, False)
     if x.rank == 0:
-        return values, places
+        return values, indices
     axis = dim % x.rank
 
     def last(y):
         y = y.slice(axis, k - 1, k)
         return y if keepdim else y.reshape(call.shape())
-    return last(values), last(places)
+    return last(values), last(indices)

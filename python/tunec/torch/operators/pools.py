@@ -107,15 +107,15 @@ def adaptive_avg_pool(call, x, output_size):
     spatial = _axes_in(call.name)
     x, alone = batched(x, spatial)
     sizes = x.shape[2:]
-    wanted = [size if out is None else out
+    output_sizes = [size if out is None else out
               for size, out in zip(sizes, _each(output_size, spatial, []))]
-    if all(out == 1 for out in wanted):
+    if all(out == 1 for out in output_sizes):
         return unbatched(x.reduce("mean", range(2, x.rank), True), alone)
-    if all(out > 0 and size % out == 0 for size, out in zip(sizes, wanted)):
-        kernel = [size // out for size, out in zip(sizes, wanted)]
+    if all(out > 0 and size % out == 0 for size, out in zip(sizes, output_sizes)):
+        kernel = [size // out for size, out in zip(sizes, output_sizes)]
         window = Window(sizes, kernel, kernel, 0)
         return unbatched(_average(call.graph, x, window, "none"), alone)
-    windows = [_adaptive_windows(size, out) for size, out in zip(sizes, wanted)]
+    windows = [_adaptive_windows(size, out) for size, out in zip(sizes, output_sizes)]
     return unbatched(_averaged(x, windows), alone)
 
 

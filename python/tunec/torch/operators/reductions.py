@@ -59,10 +59,10 @@ def extreme_of_all(call, x):
     return _extreme(x, call.name, axes_of(x, None), False)
 
 
-def _extreme(x, op, axes, keep):
+def _extreme(x, op, axes, keepdim):
     """Reduces booleans as numbers 0 and 1."""
     is_bool = x.element == "bool"
-    return (x.cast("u8") if is_bool else x).reduce(op, axes, keep).cast(x.element)
+    return (x.cast("u8") if is_bool else x).reduce(op, axes, keepdim).cast(x.element)
 
 
 @handles("any.default", "all.default")
@@ -75,46 +75,46 @@ def any_over(call, x, dim=None, keepdim=False):
     return _any(call, x, axes_of(x, dim), keepdim)
 
 
-def _any(call, x, axes, keep):
+def _any(call, x, axes, keepdim):
     op = "max" if call.name == "any" else "min"
     if any(x.shape[axis] == 0 for axis in axes):
         shape = call.shape()
         return call.graph.full(shape, int(op == "min"), call.element())
-    return truth(x).cast("u8").reduce(op, axes, keep).cast(call.element())
+    return truth(x).cast("u8").reduce(op, axes, keepdim).cast(call.element())
 
 
-def place_of_extreme(x, op, axis, keep):
+def index_of_extreme(x, op, axis, keepdim):
     """Returns the index of the first greatest or first least element. A NaN is chosen before any
     number."""
     if x.rank == 0:
         return x.graph.number(0, "i64")
     if x.element == "bool":
         x = x.cast("u8")
-    return x.graph.emit(f"arg{op}", x, axis=axis % x.rank, keepdims=int(keep), select_last_index=0)
+    return x.graph.emit(f"arg{op}", x, axis=axis % x.rank, keepdims=int(keepdim), select_last_index=0)
 
 
 @handles("argmax.default", "argmin.default")
 def arg_extreme(call, x, dim=None, keepdim=False):
     op = call.name[3:]
     if dim is None:
-        place = place_of_extreme(x.reshape((x.count,)), op, 0, False)
-        return place.reshape(call.shape())
-    return place_of_extreme(x, op, dim, keepdim)
+        index = index_of_extreme(x.reshape((x.count,)), op, 0, False)
+        return index.reshape(call.shape())
+    return index_of_extreme(x, op, dim, keepdim)
 
 
 @handles("max.dim", "min.dim")
-def extreme_and_place(call, x, dim, keepdim=False):
+def extreme_and_index(call, x, dim, keepdim=False):
     axes = axes_of(x, dim)
-    return (_extreme(x, call.name, axes, keepdim), place_of_extreme(x, call.name, dim, keepdim))
+    return (_extreme(x, call.name, axes, keepdim), index_of_extreme(x, call.name, dim, keepdim))
 
 
-def _moments(x, axes, correction, keep):
+def _moments(x, axes, correction, keepdim):
     """Returns variance and mean, computed in float64 like torch. Squares of float32 do not overflow
     there, and a mean much larger than the deviations loses no digits."""
     wide = x.cast("f64")
     mean = wide.reduce("mean", axes, True)
     centered = wide - mean
-    total = (centered * centered).reduce("sum", axes, keep)
+    total = (centered * centered).reduce("sum", axes, keepdim)
     count = math.prod(x.shape[axis] for axis in axes)
     divisor = max(count - (1 if correction is None else correction), 0)
     return total / float(divisor), mean.reshape(total.shape)

@@ -118,13 +118,13 @@ def _nearest(call, x, size, factors):
     for i, then in enumerate(size):
         now = x.shape[2 + i]
         axis = _NearestAxis(now, then, factors[i] if factors else None, is_exact)
-        places = axis.of_torch(_copies_axes(call))
-        if then == now and torch.equal(places, torch.arange(then)):
+        indices = axis.of_torch(_copies_axes(call))
+        if then == now and torch.equal(indices, torch.arange(then)):
             continue
-        if torch.equal(places, axis.of_graph()):
+        if torch.equal(indices, axis.of_graph()):
             sizes[2 + i], scales[2 + i] = then, axis.scale()
         else:
-            x = x.gather(call.graph.constant(places, "places"), 2 + i)
+            x = x.gather(call.graph.constant(indices, "places"), 2 + i)
             sizes[2 + i] = then
     if list(x.shape) == sizes and all(scale == 1 for scale in scales):
         return x

@@ -4,7 +4,7 @@ from ..builder import Value
 from ..errors import Rejected
 from ..handler_table import handles
 from .conversions import converted
-from .indexing import Places
+from .indexing import IndexPositions
 
 
 class Combination:
@@ -96,18 +96,18 @@ def scatter_reduce(call, x, dim, index, source, reduce, include_self=True):
 
 def _put(x, indices, values, combination):
     """Returns x after x[indices] = values, or after combining the values with these elements."""
-    places = Places(x, indices)
-    order = places.order()
-    sizes = [*places.shape, *(x.shape[axis] for axis in places.rest)]
+    positions = IndexPositions(x, indices)
+    order = positions.order()
+    sizes = [*positions.shape, *(x.shape[axis] for axis in positions.rest)]
     spread = values.cast(x.element).expand([sizes[axis] for axis in order])
     # Positions are numbered together with the whole axes between the indexed axes.
-    begin, end = places.axes[0], places.axes[-1] + 1
-    count = len(places.shape)
-    before = [count + i for i, axis in enumerate(places.rest) if axis < begin]
-    between = [count + i for i, axis in enumerate(places.rest) if begin < axis < end]
-    after = [count + i for i, axis in enumerate(places.rest) if axis >= end]
+    begin, end = positions.axes[0], positions.axes[-1] + 1
+    count = len(positions.shape)
+    before = [count + i for i, axis in enumerate(positions.rest) if axis < begin]
+    between = [count + i for i, axis in enumerate(positions.rest) if begin < axis < end]
+    after = [count + i for i, axis in enumerate(positions.rest) if axis >= end]
     perm = [order.index(axis) for axis in (*before, *range(count), *between, *after)]
-    numbers = places.numbers_between()
+    numbers = positions.numbers_between()
     updates = spread.transpose(perm).reshape(
         (*x.shape[:begin], numbers.count, *x.shape[end:]))
     at = numbers.reshape((*[1] * begin, numbers.count, *[1] * (x.rank - end)))

@@ -262,8 +262,8 @@ def unfold(call, x, dim, size, step):
     axis = dim % x.rank
     count = (x.shape[axis] - size) // step + 1
     g = call.graph
-    places = g.along(0, 2, count) * step + g.along(1, 2, size)
-    y = x.gather(places, axis)  # [..., count, size, ...]
+    indices = g.along(0, 2, count) * step + g.along(1, 2, size)
+    y = x.gather(indices, axis)  # [..., count, size, ...]
     perm = [i for i in range(y.rank) if i != axis + 1]
     return y.transpose([*perm, axis + 1])
 

@@ -26,24 +26,24 @@ def _tables(windows, dtype):
     them, and a repeated element's weight is divided. So an element outside a window is never
     multiplied by a weight of 0."""
     longest = max(len(window) for window in windows)
-    places = torch.zeros(longest, len(windows), dtype=torch.int64)
+    indices = torch.zeros(longest, len(windows), dtype=torch.int64)
     weights = torch.zeros(longest, len(windows), dtype=torch.float64)
     for number, window in enumerate(windows):
-        taps = [place * len(window) // longest for place in range(longest)] if window else []
-        for place, tap in enumerate(taps):
+        taps = [row * len(window) // longest for row in range(longest)] if window else []
+        for row, tap in enumerate(taps):
             index, weight = window[tap]
-            places[place, number] = index
-            weights[place, number] = weight / taps.count(tap)
-    return places, weights.to(dtype)
+            indices[row, number] = index
+            weights[row, number] = weight / taps.count(tap)
+    return indices, weights.to(dtype)
 
 
-def _taps(x, axis, places, weights):
+def _taps(x, axis, indices, weights):
     """Returns the sum of a few taps, with operators for each tap: vectors are then along
     neighbouring windows."""
     g, total = x.graph, None
     across = (weights.shape[1], *[1] * (x.rank - axis - 1))
-    for place, weight in zip(places, weights):
-        taken = x.gather(g.constant(place.contiguous(), "places"), axis)
+    for row, weight in zip(indices, weights):
+        taken = x.gather(g.constant(row.contiguous(), "places"), axis)
         tap = taken * g.constant(weight.contiguous().reshape(across), "weights")
         total = tap if total is None else total + tap
     return total
@@ -55,12 +55,12 @@ def sum_windows(x, axis, windows):
     if not any(windows):
         return x.graph.full([*x.shape[:axis], len(windows), *x.shape[axis + 1:]], 0, x.element)
     g = x.graph
-    places, weights = _tables(windows, torch_dtype(x.element))
+    indices, weights = _tables(windows, torch_dtype(x.element))
     across = [1] * (x.rank - axis - 1)
-    if len(places) <= _MOST_UNROLLED:
-        y = _taps(x, axis, places, weights)
+    if len(indices) <= _MOST_UNROLLED:
+        y = _taps(x, axis, indices, weights)
     else:
-        taken = x.gather(g.constant(places, "places"), axis)
+        taken = x.gather(g.constant(indices, "places"), axis)
         factors = g.constant(weights.reshape((*weights.shape, *across)), "weights")
         y = (taken * factors).reduce("sum", [axis])
     if all(windows):

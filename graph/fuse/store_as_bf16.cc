@@ -1,4 +1,4 @@
-#include "graph/fuse/store_terms.h"
+#include "graph/fuse/store_as_bf16.h"
 
 #include <algorithm>
 #include <map>
@@ -45,7 +45,7 @@ class Storages {
     for (const Node& node : graph.nodes() | std::views::reverse) AddBeforePool(node);
   }
 
-  bool IsStoredAsTerms(ValueId value) const {
+  bool IsStoredAsBf16(ValueId value) const {
     const ValueId owner = OwnerOf(value);
     return multiplied_.contains(owner) && written_.contains(owner) && !closed_.contains(owner);
   }
@@ -70,7 +70,7 @@ class Storages {
 
   // Marks a maximum pool's operand. Rounding before or after the maximum gives the same result.
   void AddBeforePool(const Node& node) {
-    if (node.op != Op::kMaxPool || !IsStoredAsTerms(node.outputs[0])) return;
+    if (node.op != Op::kMaxPool || !IsStoredAsBf16(node.outputs[0])) return;
     multiplied_.insert(OwnerOf(node.inputs[0]));
   }
 
@@ -89,8 +89,8 @@ class Storages {
   void Close(ValueId value) {
     const Value& of = graph_.value(value);
     const bool is_data = KindOf(graph_.producer(value).op) == OpKind::kData;
-    const bool is_kept = KeepsType(graph_.producer(value).op);
-    if (of.type.type != DataType::kF32 || is_data || is_kept || graph_.IsOutput(value)) {
+    const bool keeps_type = KeepsType(graph_.producer(value).op);
+    if (of.type.type != DataType::kF32 || is_data || keeps_type || graph_.IsOutput(value)) {
       closed_.insert(OwnerOf(value));
     }
   }
@@ -104,17 +104,17 @@ class Storages {
 
 }  // namespace
 
-void StoreTerms(const Graph& graph, FusionPlan& plan) {
+void StoreAsBf16(const Graph& graph, FusionPlan& plan) {
   const Storages storages(graph, plan);
   for (FusionGroup& group : plan.groups) {
     for (const auto* values : {&group.inputs, &group.outputs}) {
       for (const ValueId value : *values) {
-        if (storages.IsStoredAsTerms(value)) group.stored[value] = DataType::kBF16;
+        if (storages.IsStoredAsBf16(value)) group.stored[value] = DataType::kBF16;
       }
     }
   }
   for (int32_t v = 0; v < std::ssize(graph.values()); ++v) {
-    if (storages.IsStoredAsTerms({v})) plan.stored[{v}] = DataType::kBF16;
+    if (storages.IsStoredAsBf16({v})) plan.stored[{v}] = DataType::kBF16;
   }
 }
 

@@ -10,17 +10,17 @@
 namespace tunec {
 
 /// A dense row-major array, and the first element of a box in it.
-struct BoxPlace {
+struct SlicePosition {
   std::vector<int64_t> extents;
   std::vector<int64_t> begin;
 };
 
 /// A box in two arrays. `box` has the number of elements along each axis. The box and the arrays
 /// have the same rank, and the box is inside both arrays.
-struct BoxCopy {
-  BoxPlace source;
-  BoxPlace target;
-  std::vector<int64_t> box;
+struct SliceCopy {
+  SlicePosition source;
+  SlicePosition target;
+  std::vector<int64_t> slice;
   size_t element_bytes = 0;
 };
 
@@ -34,17 +34,17 @@ struct CopiedRows {
 };
 
 /// Returns the bytes of a dense array of these extents.
-int64_t BytesOf(const BoxPlace& place, size_t element_bytes);
+int64_t BytesOf(const SlicePosition& position, size_t element_bytes);
 /// Returns the offset of the box in an array, in bytes.
-int64_t OffsetOf(const BoxPlace& place, size_t element_bytes);
+int64_t OffsetOf(const SlicePosition& position, size_t element_bytes);
 
 /// Splits a box into as few groups of evenly spaced rows as possible. Calls `each` with the rows
 /// and with their offsets in both arrays, in bytes.
 void ForEachRows(
-    const BoxCopy& copy,
+    const SliceCopy& copy,
     const std::function<void(int64_t source, int64_t target, const CopiedRows& rows)>& each);
 
 /// Copies a box. Requires: the arrays do not overlap.
-void CopyBox(const void* from, void* to, const BoxCopy& copy);
+void CopySlice(const void* from, void* to, const SliceCopy& copy);
 
 }  // namespace tunec

@@ -12,7 +12,7 @@ aten = torch.ops.aten
 
 # Kernels whose results have other strides than tracing records if operands are not row-major. They
 # were found by comparing strides over torch's table of operators (torch.testing).
-_UNTOLD = frozenset((
+_UNRELIABLE_STRIDES = frozenset((
     "roll", "channel_shuffle", "max_unpool2d", "log_sigmoid_forward", "reflection_pad3d",
     "replication_pad3d", "copysign", "heaviside", "ldexp", "logaddexp", "floor_divide",
     "div.Tensor_mode", "div.Scalar_mode", "logical_and", "logical_or", "logical_xor"))
@@ -21,7 +21,7 @@ _UNTOLD = frozenset((
 _ROW_MAJOR = frozenset(("mm", "bmm", "addmm", "baddbmm"))
 
 
-def reads_places(node: fx.Node) -> bool:
+def reads_by_address(node: fx.Node) -> bool:
     """Tests if a node reads elements by address."""
     return node.op == "call_function" and _name(node).startswith("as_strided")
 
@@ -31,16 +31,16 @@ def is_row_major(meta: torch.Tensor) -> bool:
     return not all(isinstance(s, int) for s in meta.stride()) or meta.is_contiguous()
 
 
-def untold_strides(node: fx.Node) -> list[fx.Node]:
+def nodes_with_unreliable_strides(node: fx.Node) -> list[fx.Node]:
     """Returns `node` and its sources whose strides tracing may record wrongly. Returns an empty
     list if the strides of `node` are reliable."""
-    sources, untold = set(_sources(node)), set[fx.Node]()
+    sources, unreliable = set(_sources(node)), set[fx.Node]()
     for at in node.graph.nodes:
-        is_untold = at in sources and at.op == "call_function" and (
-            _may_lie(at) or (not _is_made_row_major(at) and not untold.isdisjoint(at.all_input_nodes)))
-        if is_untold:
-            untold.add(at)
-    return _sources(node, untold)
+        is_unreliable = at in sources and at.op == "call_function" and (
+            _has_unreliable_strides(at) or (not _is_made_row_major(at) and not unreliable.isdisjoint(at.all_input_nodes)))
+        if is_unreliable:
+            unreliable.add(at)
+    return _sources(node, unreliable)
 
 
 def _sources(node: fx.Node, among: set[fx.Node] | None = None) -> list[fx.Node]:
@@ -55,8 +55,8 @@ def _sources(node: fx.Node, among: set[fx.Node] | None = None) -> list[fx.Node]:
     return list(found)
 
 
-def _may_lie(node: fx.Node) -> bool:
-    return not _UNTOLD.isdisjoint((_name(node), overload_name(node.target))) and any(
+def _has_unreliable_strides(node: fx.Node) -> bool:
+    return not _UNRELIABLE_STRIDES.isdisjoint((_name(node), overload_name(node.target))) and any(
         isinstance(source.meta.get("val"), torch.Tensor) and not is_row_major(source.meta["val"])
         for source in node.all_input_nodes)
 

@@ -12,23 +12,23 @@
 namespace tunec::python {
 
 /// A set of tensors whose memory stays valid. While a tensor is held, resizing it raises
-/// `BufferError`. Callers that change or destroy a KeptTensors hold the interpreter's lock.
-class KeptTensors {
+/// `BufferError`. Callers that change or destroy a HeldTensors hold the interpreter's lock.
+class HeldTensors {
  public:
   /// Holds the tensor of `object` and returns it. A tensor that is given twice is held once. `what`
   /// names the tensor in messages (see Borrowed).
-  const DLTensor& Keep(nanobind::handle object, const std::string& what);
+  const DLTensor& Hold(nanobind::handle object, const std::string& what);
 
   /// Visits the held objects for Python's garbage collector.
   int Visit(visitproc visit, void* arg) const;
 
  private:
-  struct Kept {
+  struct Held {
     nanobind::object object;
     Borrowed tensor;
   };
-  std::deque<Kept> kept_;
-  std::map<const void*, size_t> latest_;  // from an address to an index of `kept_`
+  std::deque<Held> held_;
+  std::map<const void*, size_t> latest_;  // from an address to an index of `held_`
 };
 
 }  // namespace tunec::python

@@ -1,4 +1,4 @@
-#include "runtime/copy_box.h"
+#include "runtime/copy_slice.h"
 
 #include <gtest/gtest.h>
 
@@ -8,36 +8,36 @@
 namespace tunec {
 namespace {
 
-TEST(CopyBox, CopiesWhatTheElementsSay) {
-  const BoxCopy copy{{{4, 5, 6}, {1, 2, 0}}, {{3, 3, 8}, {0, 1, 2}}, {3, 2, 5}, sizeof(int32_t)};
+TEST(CopySlice, CopiesWhatTheElementsSay) {
+  const SliceCopy copy{{{4, 5, 6}, {1, 2, 0}}, {{3, 3, 8}, {0, 1, 2}}, {3, 2, 5}, sizeof(int32_t)};
   std::vector<int32_t> from(4 * 5 * 6);
   std::iota(from.begin(), from.end(), 1);
-  std::vector<int32_t> to(3 * 3 * 8, 0), wanted = to;
+  std::vector<int32_t> to(3 * 3 * 8, 0), expected = to;
   for (int64_t i = 0; i < 3; ++i) {
     for (int64_t j = 0; j < 2; ++j) {
       for (int64_t k = 0; k < 5; ++k)
-        wanted[i * 24 + (j + 1) * 8 + k + 2] = from[(i + 1) * 30 + (j + 2) * 6 + k];
+        expected[i * 24 + (j + 1) * 8 + k + 2] = from[(i + 1) * 30 + (j + 2) * 6 + k];
     }
   }
-  CopyBox(from.data(), to.data(), copy);
-  EXPECT_EQ(to, wanted);
+  CopySlice(from.data(), to.data(), copy);
+  EXPECT_EQ(to, expected);
 }
 
-TEST(CopyBox, ScalarsAndWholeArrays) {
+TEST(CopySlice, ScalarsAndWholeArrays) {
   const double from = 2.5;
   double to = 0;
-  CopyBox(&from, &to, {.element_bytes = sizeof to});
+  CopySlice(&from, &to, {.element_bytes = sizeof to});
   EXPECT_EQ(to, 2.5);
   const std::vector<int8_t> all = {1, 2, 3, 4, 5, 6};
   std::vector<int8_t> copy(6, 0);
-  CopyBox(all.data(), copy.data(), {{{2, 3}, {0, 0}}, {{2, 3}, {0, 0}}, {2, 3}, 1});
+  CopySlice(all.data(), copy.data(), {{{2, 3}, {0, 0}}, {{2, 3}, {0, 0}}, {2, 3}, 1});
   EXPECT_EQ(copy, all);
-  CopyBox(all.data(), copy.data(), {{{2, 3}, {0, 0}}, {{2, 3}, {0, 0}}, {0, 3}, 1});
+  CopySlice(all.data(), copy.data(), {{{2, 3}, {0, 0}}, {{2, 3}, {0, 0}}, {0, 3}, 1});
   EXPECT_EQ(copy, all);
 }
 
 // Returns lines "source to target: rows of bytes, pitches".
-std::string RowsOf(const BoxCopy& copy) {
+std::string RowsOf(const SliceCopy& copy) {
   std::string text;
   ForEachRows(copy, [&](int64_t source, int64_t target, const CopiedRows& rows) {
     text += std::to_string(source) + " to " + std::to_string(target) + ": " +

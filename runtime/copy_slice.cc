@@ -1,4 +1,4 @@
-#include "runtime/copy_box.h"
+#include "runtime/copy_slice.h"
 
 #include <cstring>
 
@@ -14,15 +14,15 @@ struct Axis {
 
 /// The axes of a non-empty box, the slowest first, and the bytes that are contiguous in both
 /// arrays. Neighbouring axes are merged if their elements are evenly spaced in both arrays.
-struct Axes {
+struct MergedAxes {
   std::vector<Axis> axes;
   int64_t run_bytes;
 
-  explicit Axes(const BoxCopy& copy) : run_bytes(static_cast<int64_t>(copy.element_bytes)) {
+  explicit MergedAxes(const SliceCopy& copy) : run_bytes(static_cast<int64_t>(copy.element_bytes)) {
     std::vector<Axis> fastest_first;
     int64_t source_step = run_bytes, target_step = run_bytes;
-    for (size_t a = copy.box.size(); a-- > 0;) {
-      const Axis axis{copy.box[a], source_step, target_step};
+    for (size_t a = copy.slice.size(); a-- > 0;) {
+      const Axis axis{copy.slice[a], source_step, target_step};
       source_step *= copy.source.extents[a];
       target_step *= copy.target.extents[a];
       if (axis.size == 1) continue;
@@ -43,31 +43,31 @@ struct Axes {
   }
 };
 
-bool IsEmpty(const BoxCopy& copy) {
-  for (const int64_t size : copy.box)
+bool IsEmpty(const SliceCopy& copy) {
+  for (const int64_t size : copy.slice)
     if (size == 0) return true;
   return copy.element_bytes == 0;
 }
 
 }  // namespace
 
-int64_t BytesOf(const BoxPlace& place, size_t element_bytes) {
+int64_t BytesOf(const SlicePosition& position, size_t element_bytes) {
   auto bytes = static_cast<int64_t>(element_bytes);
-  for (const int64_t extent : place.extents) bytes *= extent;
+  for (const int64_t extent : position.extents) bytes *= extent;
   return bytes;
 }
 
-int64_t OffsetOf(const BoxPlace& place, size_t element_bytes) {
+int64_t OffsetOf(const SlicePosition& position, size_t element_bytes) {
   int64_t offset = 0;
-  for (size_t a = 0; a < place.extents.size(); ++a)
-    offset = offset * place.extents[a] + place.begin[a];
+  for (size_t a = 0; a < position.extents.size(); ++a)
+    offset = offset * position.extents[a] + position.begin[a];
   return offset * static_cast<int64_t>(element_bytes);
 }
 
-void ForEachRows(const BoxCopy& copy,
+void ForEachRows(const SliceCopy& copy,
                  const std::function<void(int64_t, int64_t, const CopiedRows&)>& each) {
   if (IsEmpty(copy)) return;
-  Axes all(copy);
+  MergedAxes all(copy);
   const auto bytes = static_cast<size_t>(all.run_bytes);
   CopiedRows rows{.row_bytes = bytes, .rows = 1, .source_pitch = bytes, .target_pitch = bytes};
   if (!all.axes.empty()) {
@@ -87,7 +87,7 @@ void ForEachRows(const BoxCopy& copy,
         OffsetOf(copy.target, copy.element_bytes));
 }
 
-void CopyBox(const void* from, void* to, const BoxCopy& copy) {
+void CopySlice(const void* from, void* to, const SliceCopy& copy) {
   ForEachRows(copy, [&](int64_t source, int64_t target, const CopiedRows& rows) {
     const auto* read = static_cast<const std::byte*>(from) + source;
     auto* written = static_cast<std::byte*>(to) + target;

@@ -1,5 +1,5 @@
 // Tests which values are stored as bfloat16, and that their groups record the type.
-#include "graph/fuse/store_terms.h"
+#include "graph/fuse/store_as_bf16.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@ namespace {
 FusionPlan StoredPlan(const Graph& graph) {
   auto plan = PlanFusion(graph, FusionMode::kFused);
   EXPECT_TRUE(plan) << plan.error().Format();
-  StoreTerms(graph, *plan);
+  StoreAsBf16(graph, *plan);
   return *std::move(plan);
 }
 
@@ -29,7 +29,7 @@ ValueId Product(SampleGraph& g, ValueId x, int64_t rows, int64_t columns) {
   return g(Op::kMatmul, {x, g.Weight({rows, columns})});
 }
 
-TEST(StoreTerms, WhatAProductMultiplies) {
+TEST(StoreAsBf16, WhatAProductMultiplies) {
   SampleGraph g("g");
   const ValueId a = Product(g, g.Input({3, 16}), 16, 32);
   const Graph graph = g.Build({Product(g, a, 32, 5)});
@@ -37,7 +37,7 @@ TEST(StoreTerms, WhatAProductMultiplies) {
 }
 
 // The product's operand may also be a residual's, which reads the rounded value.
-TEST(StoreTerms, OtherReadersDoNotMatter) {
+TEST(StoreAsBf16, OtherReadersDoNotMatter) {
   SampleGraph g("g");
   const ValueId a = Product(g, g.Input({3, 16}), 16, 16);
   const ValueId b = Product(g, a, 16, 16);
@@ -45,20 +45,20 @@ TEST(StoreTerms, OtherReadersDoNotMatter) {
   EXPECT_THAT(Stored(graph), testing::ElementsAre(a));
 }
 
-TEST(StoreTerms, NotWhatNoProductMultiplies) {
+TEST(StoreAsBf16, NotWhatNoProductMultiplies) {
   SampleGraph g("g");
   const ValueId a = Product(g, g.Input({3, 16}), 16, 32);
   EXPECT_THAT(Stored(g.Build({g(Op::kSoftmax, {a})})), testing::IsEmpty());
 }
 
-TEST(StoreTerms, NotOutputsOfTheModel) {
+TEST(StoreAsBf16, NotOutputsOfTheModel) {
   SampleGraph g("g");
   const ValueId a = Product(g, g.Input({3, 16}), 16, 32);
   EXPECT_THAT(Stored(g.Build({Product(g, a, 32, 5), a})), testing::IsEmpty());
 }
 
 // In a depthwise convolution each channel is multiplied separately.
-TEST(StoreTerms, NotForDepthwiseConvolutions) {
+TEST(StoreAsBf16, NotForDepthwiseConvolutions) {
   SampleGraph g("g");
   const ValueId x = g.Input({1, 8, 9, 9});
   const ValueId a = g(Op::kConv, {x, g.Weight({16, 8, 1, 1})});
@@ -68,7 +68,7 @@ TEST(StoreTerms, NotForDepthwiseConvolutions) {
 }
 
 // Rounding commutes with the maximum.
-TEST(StoreTerms, WhatIsPooledForAProduct) {
+TEST(StoreAsBf16, WhatIsPooledForAProduct) {
   SampleGraph g("g");
   const Attributes pool = {{"kernel", Ints{2, 2}}, {"strides", Ints{2, 2}}};
   const ValueId a = g(Op::kConv, {g.Input({1, 8, 8, 8}), g.Weight({16, 8, 3, 3})});
@@ -79,7 +79,7 @@ TEST(StoreTerms, WhatIsPooledForAProduct) {
 }
 
 // Both values are stored in the concatenation, whose storage has one type.
-TEST(StoreTerms, ViewsAreStoredAsTheirOwner) {
+TEST(StoreAsBf16, ViewsAreStoredAsTheirOwner) {
   SampleGraph g("g");
   const ValueId x = g.Input({3, 16});
   const ValueId a = Product(g, x, 16, 16);
@@ -89,7 +89,7 @@ TEST(StoreTerms, ViewsAreStoredAsTheirOwner) {
   EXPECT_THAT(Stored(graph), testing::UnorderedElementsAre(a, b, c));
 }
 
-TEST(StoreTerms, ArgumentsOfLoweringsAreOfTheTypeThatIsStored) {
+TEST(StoreAsBf16, ArgumentsOfLoweringsAreOfTheTypeThatIsStored) {
   SampleGraph g("g");
   const ValueId a = Product(g, g.Input({3, 16}), 16, 32);
   const Graph graph = g.Build({Product(g, a, 32, 5)});

@@ -13,6 +13,6 @@ namespace tunec {
 /// time, not all. With plan.shared and without a device, constants that other executables have are
 /// reused, and only missing constants are made. Requires: Verify(plan), no rejection. Fails with
 /// kResourceLimit without memory.
-Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool);
+Status PreprocessWeights(ExecutablePlan& plan, ThreadPool& pool);
 
 }  // namespace tunec

@@ -1,7 +1,7 @@
 // A placement is a value's linear storage index within its owner, over the value's logical
 // dimensions. Concatenations are visited from the last to the first. So an inner concatenation
 // passes the outermost owner on to its operands.
-#include "graph/fuse/place_views.h"
+#include "graph/fuse/plan_views.h"
 
 #include <algorithm>
 #include <map>
@@ -62,9 +62,9 @@ std::vector<IndexExpr> SourceIndex(const Graph& graph, const Node& node,
   return source;
 }
 
-class ViewPlacer {
+class ViewPlanner {
  public:
-  ViewPlacer(const Graph& graph, const FusionPlan& plan)
+  ViewPlanner(const Graph& graph, const FusionPlan& plan)
       : graph_(graph), plan_(plan), users_(graph.Users()), group_of_(graph.nodes().size(), -1) {
     for (size_t g = 0; g < plan.groups.size(); ++g)
       for (const NodeId node : plan.groups[g].nodes)
@@ -75,12 +75,12 @@ class ViewPlacer {
   ViewPlan Run() {
     for (size_t n = graph_.nodes().size(); n-- > 0;) {
       const NodeId id{static_cast<int32_t>(n)};
-      if (graph_.node(id).op == Op::kConcat && IsLive(id)) PlaceConcat(id);
+      if (graph_.node(id).op == Op::kConcat && IsLive(id)) MakeConcatView(id);
     }
     for (const NodeId id : known_)
       if (IsRenaming(graph_.node(id))) Rename(id);
-    for (const FusionGroup& group : plan_.groups) PlaceMovement(group);
-    PlacePieces();
+    for (const FusionGroup& group : plan_.groups) MakeMovementView(group);
+    MakePieceViews();
     ViewPlan result{.views = {}, .nodes = {nodes_.begin(), nodes_.end()}};
     for (const auto& [value, placement] : placements_)
       result.views.push_back(ViewOf(value, placement));
@@ -116,17 +116,17 @@ class ViewPlacer {
   // Returns the value that a separate kernel can write directly at the placement of the operand,
   // without a copy.
   std::optional<std::pair<ValueId, Placement>> SourceOf(NodeId concat, ValueId piece,
-                                                        const Placement& place) const {
+                                                        const Placement& placement) const {
     const std::vector<NodeId> reshapes = ReshapesBefore(piece);
     if (reshapes.empty()) return std::nullopt;
     const ValueId made = graph_.node(reshapes.back()).inputs[0];
     const NodeId producer = graph_.value(made).producer;
-    const int64_t begin = place.linear.constant();
-    if (place.linear - begin != OwnOffset(graph_.value(piece))) return std::nullopt;
+    const int64_t begin = placement.linear.constant();
+    if (placement.linear - begin != OwnOffset(graph_.value(piece))) return std::nullopt;
     if (IsLive(producer) && GroupOf(producer) == GroupOf(concat)) return std::nullopt;
     const IndexExpr linear = OwnOffset(graph_.value(made)) + begin;
-    if (!CanLieAt(graph_.node(concat), made, place.owner, linear)) return std::nullopt;
-    return std::pair(made, Placement{place.owner, linear});
+    if (!CanBeStoredAt(graph_.node(concat), made, placement.owner, linear)) return std::nullopt;
+    return std::pair(made, Placement{placement.owner, linear});
   }
 
   // Returns each operand's placement within the concatenation's; nullopt if one operand cannot be
@@ -145,26 +145,27 @@ class ViewPlacer {
       if (ElementsOf(graph_, piece) == 0) continue;
       const IndexExpr linear =
           OverLongDimensions(Substitute(whole.linear, std::span<const IndexExpr>(index)), shape);
-      const Placement place{whole.owner, linear};
-      const auto source = SourceOf(id, piece, place);
-      if (!source && !CanLieAt(node, piece, whole.owner, linear)) return std::nullopt;
+      const Placement placement{whole.owner, linear};
+      const auto source = SourceOf(id, piece, placement);
+      if (!source && !CanBeStoredAt(node, piece, whole.owner, linear)) return std::nullopt;
       if (source && !pieces.insert(*source).second) return std::nullopt;
-      if (!pieces.emplace(piece, place).second) return std::nullopt;
+      if (!pieces.emplace(piece, placement).second) return std::nullopt;
     }
     if (pieces.empty()) return std::nullopt;
     return pieces;
   }
 
-  bool CanLieAt(const Node& concat, ValueId piece, ValueId owner, const IndexExpr& linear) const {
+  bool CanBeStoredAt(const Node& concat, ValueId piece, ValueId owner,
+                     const IndexExpr& linear) const {
     const NodeId id = graph_.value(piece).producer;
     const Node& producer = graph_.node(id);
     const bool made = IsLive(id) && (!known_.contains(id) || producer.op == Op::kConcat);
     if (!made || PatternOf(producer.op) == OpPattern::kOpaque || graph_.IsOutput(piece))
       return false;
     if (graph_.value(piece).layout.map != graph_.value(concat.outputs[0]).layout.map) return false;
-    const auto placed = placements_.find(piece);
-    if (placed != placements_.end())
-      return placed->second.owner == owner && placed->second.linear == linear;
+    const auto found = placements_.find(piece);
+    if (found != placements_.end())
+      return found->second.owner == owner && found->second.linear == linear;
     return RunBytes(piece, linear) >= kCacheLine;
   }
 
@@ -187,11 +188,11 @@ class ViewPlacer {
     return run * size;
   }
 
-  bool AllPlacedIn(const std::vector<ValueId>& pieces, ValueId owner) const {
+  bool AreAllIn(const std::vector<ValueId>& pieces, ValueId owner) const {
     return std::ranges::all_of(pieces, [&](ValueId piece) {
-      const auto placed = placements_.find(piece);
+      const auto found = placements_.find(piece);
       return ElementsOf(graph_, piece) == 0 ||
-             (placed != placements_.end() && placed->second.owner == owner);
+             (found != placements_.end() && found->second.owner == owner);
     });
   }
 
@@ -205,7 +206,7 @@ class ViewPlacer {
     if (placements_.contains(output) || graph_.IsOutput(output) || first == placements_.end())
       return PlacementOf(output);
     const Placement& inner = first->second;
-    if (!AllPlacedIn(node.inputs, inner.owner)) return PlacementOf(output);
+    if (!AreAllIn(node.inputs, inner.owner)) return PlacementOf(output);
     if (graph_.value(inner.owner).layout.map != graph_.value(output).layout.map)
       return PlacementOf(output);
     // The strides must be equal: the dimensions are the owner's, except for one shorter dimension.
@@ -216,7 +217,7 @@ class ViewPlacer {
                       inner.linear.constant()};
   }
 
-  void PlaceConcat(NodeId id) {
+  void MakeConcatView(NodeId id) {
     const Node& node = graph_.node(id);
     const Placement whole = PlacementOfConcat(node);
     const auto pieces = PiecesOf(id, whole);
@@ -224,19 +225,19 @@ class ViewPlacer {
     if (whole.owner != node.outputs[0]) placements_.insert_or_assign(node.outputs[0], whole);
     placements_.insert(pieces->begin(), pieces->end());
     nodes_.insert(id);
-    for (const ValueId piece : node.inputs) PlaceReshapes(piece, *pieces);
+    for (const ValueId piece : node.inputs) MakeReshapeViews(piece, *pieces);
   }
 
   // Makes views of the reshapes between the operand and the kernel that now writes in place.
-  void PlaceReshapes(ValueId piece, const std::map<ValueId, Placement>& pieces) {
+  void MakeReshapeViews(ValueId piece, const std::map<ValueId, Placement>& pieces) {
     const std::vector<NodeId> reshapes = ReshapesBefore(piece);
     if (reshapes.empty() || !pieces.contains(graph_.node(reshapes.back()).inputs[0])) return;
     for (const NodeId id : reshapes) {
       nodes_.insert(id);
       const ValueId output = graph_.node(id).outputs[0];
       const IndexExpr own = OwnOffset(graph_.value(output));
-      const Placement& place = pieces.at(piece);
-      placements_.emplace(output, Placement{place.owner, own + place.linear.constant()});
+      const Placement& placement = pieces.at(piece);
+      placements_.emplace(output, Placement{placement.owner, own + placement.linear.constant()});
     }
   }
 
@@ -274,7 +275,7 @@ class ViewPlacer {
   }
 
   // Makes a view of a group that only renames, if its rows stay contiguous.
-  void PlaceMovement(const FusionGroup& group) {
+  void MakeMovementView(const FusionGroup& group) {
     const auto renames = [&](NodeId id) { return IsRenaming(graph_.node(id)); };
     if (!std::ranges::all_of(group.nodes, renames) || group.outputs.size() != 1) return;
     const ValueId output = group.outputs[0];
@@ -303,7 +304,7 @@ class ViewPlacer {
   // Makes views of contiguous slices of one stored value that several groups read, one slice each,
   // such as the steps of a sequence. The offsets of views are not part of a group's text, so the
   // groups may become equal.
-  void PlacePieces() {
+  void MakePieceViews() {
     std::map<std::pair<ValueId, std::vector<int64_t>>, std::vector<NodeId>> pieces;
     for (const FusionGroup& group : plan_.groups)
       for (const NodeId id : group.nodes)
@@ -311,7 +312,7 @@ class ViewPlacer {
     for (const auto& [kind, nodes] : pieces) {
       const bool shared = std::ranges::any_of(
           nodes, [&](NodeId id) { return GroupOf(id) != GroupOf(nodes.front()); });
-      if (shared) std::ranges::for_each(nodes, [&](NodeId id) { PlacePiece(id); });
+      if (shared) std::ranges::for_each(nodes, [&](NodeId id) { MakePieceView(id); });
     }
   }
 
@@ -329,7 +330,7 @@ class ViewPlacer {
            !placements_.contains(node.outputs[0]) && ElementsOf(graph_, node.outputs[0]) > 0;
   }
 
-  void PlacePiece(NodeId id) {
+  void MakePieceView(NodeId id) {
     const ValueId output = graph_.node(id).outputs[0];
     Rename(id);
     const IndexExpr& linear = placements_.at(output).linear;
@@ -360,8 +361,8 @@ class ViewPlacer {
 
 }  // namespace
 
-ViewPlan PlaceViews(const Graph& graph, const FusionPlan& plan) {
-  return ViewPlacer(graph, plan).Run();
+ViewPlan PlanViews(const Graph& graph, const FusionPlan& plan) {
+  return ViewPlanner(graph, plan).Run();
 }
 
 }  // namespace tunec

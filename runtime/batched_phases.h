@@ -15,11 +15,11 @@ namespace tunec {
 /// are the first task of each run, then the second of each, and so on. So the constants that a task
 /// reads come from memory once and then from the core's own cache, and threads wait for each other
 /// once. The object stores addresses of elements, so it must not move.
-class JoinedPhases {
+class BatchedPhases {
  public:
-  JoinedPhases() = default;
-  JoinedPhases(const JoinedPhases&) = delete;
-  JoinedPhases& operator=(const JoinedPhases&) = delete;
+  BatchedPhases() = default;
+  BatchedPhases(const BatchedPhases&) = delete;
+  BatchedPhases& operator=(const BatchedPhases&) = delete;
 
   /// Adds the phases of a step of all runs. Requires: no run reads data that another writes.
   void Add(std::span<const std::span<const ParallelPhase>> runs);

@@ -1,4 +1,4 @@
-#include "tests/graph/pad/place_padded.h"
+#include "tests/graph/pad/padded_values.h"
 
 #include <fmt/format.h>
 
@@ -87,7 +87,7 @@ Array Garbage(DataType type, std::vector<int64_t> shape, Random& random) {
   return array;
 }
 
-void Place(const Array& exact, Array& padded) {
+void CopyIntoPadded(const Array& exact, Array& padded) {
   std::vector<std::vector<int64_t>> positions;
   for (const int64_t size : exact.shape())
     positions.push_back(ExactPositions({PaddedExtent{.padded = size, .exact = size}}));

@@ -16,7 +16,7 @@ from .pools import Window, batched, max_pool, unbatched
 from .promotion import widened
 from .scatter import Combination
 
-_MOST_PLACES = 64  # elements of a window with indices; each becomes a few nodes
+_MOST_WINDOW_ELEMENTS = 64  # elements of a window with indices; each becomes a few nodes
 _MOST_WINDOWS = 16  # windows per element when a gradient is gathered; each becomes a few nodes
 
 
@@ -39,7 +39,7 @@ def max_pool_with_indices(call, x, kernel, stride=(), padding=0, dilation=1, cei
     spatial = int(call.name[len("max_pool")])
     x, alone = batched(x, spatial)
     window = Window(x.shape[2:], kernel, list(stride), padding, dilation, ceil_mode)
-    if math.prod(window.kernel) > _MOST_PLACES:
+    if math.prod(window.kernel) > _MOST_WINDOW_ELEMENTS:
         raise Rejected(f"places in windows of {math.prod(window.kernel)} elements")
     return tuple(unbatched(_channels_first(y), alone)
                  for y in _greatest(_channels_last(x), window))
@@ -50,18 +50,18 @@ def _greatest(x, window):
     elements and the last of several NaN."""
     element = _number_type(math.prod(window.sizes))
     padded = _with_pads(x, window)
-    best, place = None, None
+    best, index = None, None
     for offset in itertools.product(*(range(size) for size in window.kernel)):
         part = _part(padded, window, offset)
         if best is None:
-            best, place = part, _first_places(x.graph, window, element).expand(part.shape)
+            best, index = part, _first_indices(x.graph, window, element).expand(part.shape)
             continue
         larger = part.compare("gt", best)
         larger = larger | part.unary("isnan") if x.is_float else larger
         best = x.graph.where(larger, part, best)
-        place = x.graph.where(larger, _numbers(x.graph, window, offset, element), place)
-    assert place is not None
-    return best, place.cast("i64")
+        index = x.graph.where(larger, _numbers(x.graph, window, offset, element), index)
+    assert index is not None
+    return best, index.cast("i64")
 
 
 def _with_pads(x, window):
@@ -99,7 +99,7 @@ def _numbers(graph, window, offset, element):
     return _numbered(at, window.sizes)
 
 
-def _first_places(graph, window, element):
+def _first_indices(graph, window, element):
     """Returns the index of each window's first element inside the image. It stays the result if no
     later element is greater, for example if all are minus infinity."""
     begins = [_begin(graph, window, i, element) for i in range(len(window.sizes))]

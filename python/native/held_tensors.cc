@@ -1,4 +1,4 @@
-#include "python/native/kept_tensors.h"
+#include "python/native/held_tensors.h"
 
 #include <algorithm>
 #include <span>
@@ -27,20 +27,20 @@ bool AreOne(const DLTensor& a, const DLTensor& b) {
 
 }  // namespace
 
-const DLTensor& KeptTensors::Keep(nb::handle object, const std::string& what) {
+const DLTensor& HeldTensors::Hold(nb::handle object, const std::string& what) {
   Borrowed tensor(object, Access::kRead, what);
   const void* memory = tensor.tensor().data;
   const auto known = latest_.find(memory);
-  if (known != latest_.end() && AreOne(kept_[known->second].tensor.tensor(), tensor.tensor()))
-    return kept_[known->second].tensor.tensor();
-  latest_[memory] = kept_.size();
-  return kept_.emplace_back(nb::borrow(object), std::move(tensor)).tensor.tensor();
+  if (known != latest_.end() && AreOne(held_[known->second].tensor.tensor(), tensor.tensor()))
+    return held_[known->second].tensor.tensor();
+  latest_[memory] = held_.size();
+  return held_.emplace_back(nb::borrow(object), std::move(tensor)).tensor.tensor();
 }
 
-int KeptTensors::Visit(visitproc visit, void* arg) const {
-  for (const Kept& kept : kept_) {
-    Py_VISIT(kept.object.ptr());
-    if (const int stopped = kept.tensor.Visit(visit, arg)) return stopped;
+int HeldTensors::Visit(visitproc visit, void* arg) const {
+  for (const Held& held : held_) {
+    Py_VISIT(held.object.ptr());
+    if (const int stopped = held.tensor.Visit(visit, arg)) return stopped;
   }
   return 0;
 }

@@ -21,6 +21,6 @@ struct ViewPlan {
 /// depend on the offsets of their slices, and the groups may be equal. Ensures: no graph output is
 /// a view; owners have separate storage; views of one owner share elements only if their values are
 /// equal. O(nodes + operands).
-ViewPlan PlaceViews(const Graph& graph, const FusionPlan& plan);
+ViewPlan PlanViews(const Graph& graph, const FusionPlan& plan);
 
 }  // namespace tunec

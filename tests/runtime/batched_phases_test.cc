@@ -1,4 +1,4 @@
-#include "runtime/joined_phases.h"
+#include "runtime/batched_phases.h"
 
 #include <gtest/gtest.h>
 
@@ -25,13 +25,13 @@ struct NotedRun {
   }
 };
 
-TEST(JoinedPhases, GoTaskByTask) {
+TEST(BatchedPhases, GoTaskByTask) {
   std::vector<std::string> notes;
   NotedRun a{"a", &notes}, b{"b", &notes}, c{"c", &notes};
   const std::vector of_a = {a.Phase(2), a.Phase(1)};
   const std::vector of_b = {b.Phase(2), b.Phase(1)};
   const std::vector of_c = {c.Phase(3)};  // a kernel with more tasks and fewer phases
-  JoinedPhases phases;
+  BatchedPhases phases;
   phases.Add(std::vector<std::span<const ParallelPhase>>{of_a, of_b, of_c});
   phases.Add(std::vector<std::span<const ParallelPhase>>{of_c, of_a});
   ThreadPool(1).RunPhases(phases.All());
@@ -39,7 +39,7 @@ TEST(JoinedPhases, GoTaskByTask) {
                                              "c0", "c1", "c2", "a0", "a1", "a0"}));
 }
 
-TEST(JoinedPhases, EachTaskRunsOnce) {
+TEST(BatchedPhases, EachTaskRunsOnce) {
   constexpr int64_t kTasks = 100;
   constexpr size_t kRuns = 7;
   using Counts = std::vector<std::atomic<int>>;
@@ -52,7 +52,7 @@ TEST(JoinedPhases, EachTaskRunsOnce) {
     each = Counts(kTasks);
     phases.push_back({{count, &each, kTasks}});
   }
-  JoinedPhases joined;
+  BatchedPhases joined;
   joined.Add(std::vector<std::span<const ParallelPhase>>(phases.begin(), phases.end()));
   ThreadPool pool(4);
   for (int round = 1; round <= 50; ++round) {

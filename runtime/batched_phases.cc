@@ -1,10 +1,10 @@
-#include "runtime/joined_phases.h"
+#include "runtime/batched_phases.h"
 
 #include <algorithm>
 
 namespace tunec {
 
-void JoinedPhases::Add(std::span<const std::span<const ParallelPhase>> runs) {
+void BatchedPhases::Add(std::span<const std::span<const ParallelPhase>> runs) {
   size_t end = 0;
   for (size_t begin = 0; begin < runs.size(); begin = end) {
     const std::span<const ParallelPhase> first = runs[begin];
@@ -21,7 +21,7 @@ void JoinedPhases::Add(std::span<const std::span<const ParallelPhase>> runs) {
   }
 }
 
-void JoinedPhases::RunTasks(void* of_runs, int64_t begin, int64_t end, int thread) {
+void BatchedPhases::RunTasks(void* of_runs, int64_t begin, int64_t end, int thread) {
   const OfRuns& runs = *static_cast<const OfRuns*>(of_runs);
   const auto count = static_cast<int64_t>(runs.size());
   for (int64_t i = begin; i < end; ++i) {

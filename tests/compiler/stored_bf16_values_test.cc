@@ -73,9 +73,9 @@ size_t StoredValues(const Graph& graph, const CompileOptions& options) {
   return front ? front->fusion.stored.size() : 0;
 }
 
-class Terms : public ::testing::TestWithParam<std::string_view> {};
+class StoredBf16Values : public ::testing::TestWithParam<std::string_view> {};
 
-TEST_P(Terms, AreWithinTheContract) {
+TEST_P(StoredBf16Values, AreWithinTheContract) {
   const Graph graph = GraphOf(GetParam());
   const CompileOptions options = OptionsUnder("bf16");
   const auto model = Compile(graph, nullptr, options);
@@ -90,7 +90,7 @@ TEST_P(Terms, AreWithinTheContract) {
   EXPECT_LT(model->report.arena_bytes, plain->report.arena_bytes);
 }
 
-TEST_P(Terms, AreWithinTheContractOnADevice) {
+TEST_P(StoredBf16Values, AreWithinTheContractOnADevice) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers cannot follow the emulation's stacks";
   const Graph graph = GraphOf(GetParam());
   const CompileOptions options = ForEmulatedGpu("bf16");
@@ -102,14 +102,14 @@ TEST_P(Terms, AreWithinTheContractOnADevice) {
   EXPECT_LT(*error, 0.02);
 }
 
-TEST_P(Terms, AreForContractsOfOneTerm) {
+TEST_P(StoredBf16Values, AreForContractsOfOneTerm) {
   for (const char* accuracy : {"exact", "f32", "tf32", "1e-4"}) {
     EXPECT_EQ(StoredValues(GraphOf(GetParam()), OptionsUnder(accuracy)), 0U) << accuracy;
     EXPECT_EQ(StoredValues(GraphOf(GetParam()), ForEmulatedGpu(accuracy)), 0U) << accuracy;
   }
 }
 
-TEST_P(Terms, AreForTargetsThatMultiplyThem) {
+TEST_P(StoredBf16Values, AreForTargetsThatMultiplyThem) {
   CompileOptions options = OptionsUnder("bf16");
   options.target = *ParseCpu("haswell", 2);
   EXPECT_EQ(StoredValues(GraphOf(GetParam()), options), 0U);
@@ -118,7 +118,7 @@ TEST_P(Terms, AreForTargetsThatMultiplyThem) {
   EXPECT_EQ(StoredValues(GraphOf(GetParam()), device), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Terms, ::testing::Values(kImages, kLayers));
+INSTANTIATE_TEST_SUITE_P(Models, StoredBf16Values, ::testing::Values(kImages, kLayers));
 
 }  // namespace
 }  // namespace tunec

@@ -18,6 +18,6 @@ namespace tunec {
 ///
 /// Use only if the accuracy contract allows rounding operands to one limb, and the target has
 /// bfloat16 products. O(values and their users).
-void StoreTerms(const Graph& graph, FusionPlan& plan);
+void StoreAsBf16(const Graph& graph, FusionPlan& plan);
 
 }  // namespace tunec

@@ -22,7 +22,7 @@ Array Crop(const Array& padded, const std::vector<PaddedAxis>& axes);
 Array Garbage(DataType type, std::vector<int64_t> shape, Random& random);
 
 /// Copies `exact` to the beginning of every axis of `padded`.
-void Place(const Array& exact, Array& padded);
+void CopyIntoPadded(const Array& exact, Array& padded);
 
 /// Returns an error message if the axes do not have the sizes of both shapes, otherwise an empty
 /// string.

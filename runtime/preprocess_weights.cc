@@ -1,4 +1,4 @@
-#include "runtime/prologue.h"
+#include "runtime/preprocess_weights.h"
 
 #include <cstring>
 #include <mutex>
@@ -36,27 +36,27 @@ Status Settle(Constant& constant) {
 
 // Returns, per constant, the number of the last prologue step that names the constant; `kept` if a
 // run step names the constant; SIZE_MAX if no step does.
-std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t kept) {
+std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t used_by_run) {
   std::vector<size_t> last(plan.constants.size(), SIZE_MAX);
-  for (size_t s = 0; s < plan.prologue.size(); ++s)
-    for (const ValueRef& ref : plan.prologue[s].arguments) last[ref.index] = s;
+  for (size_t s = 0; s < plan.preprocessing.size(); ++s)
+    for (const ValueRef& ref : plan.preprocessing[s].arguments) last[ref.index] = s;
   for (const Step& step : plan.steps)
     for (const ValueRef& ref : step.arguments)
-      if (ref.kind == Kind::kConstant) last[ref.index] = kept;
+      if (ref.kind == Kind::kConstant) last[ref.index] = used_by_run;
   return last;
 }
 
 Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
-  const size_t kept = plan.prologue.size();
-  const std::vector<size_t> last_use = LastUses(plan, kept);
+  const size_t used_by_run = plan.preprocessing.size();
+  const std::vector<size_t> last_use = LastUses(plan, used_by_run);
   const InPlaceOutputs none;
   for (size_t i = 0; i < plan.constants.size(); ++i)
     if (last_use[i] == SIZE_MAX) plan.constants[i].data = nullptr;
   // On a device the constants need no arena: they are copied to device memory, and the host's
   // memory is freed one by one.
-  if (plan.device == nullptr) TUNEC_RETURN_IF_ERROR(PlaceInArena(plan));
-  for (size_t s = 0; s < plan.prologue.size(); ++s) {
-    Step step = std::exchange(plan.prologue[s], {});
+  if (plan.device == nullptr) TUNEC_RETURN_IF_ERROR(AllocateInArena(plan));
+  for (size_t s = 0; s < plan.preprocessing.size(); ++s) {
+    Step step = std::exchange(plan.preprocessing[s], {});
     for (const ValueRef& ref : step.arguments)
       TUNEC_RETURN_IF_ERROR(Settle(plan.constants[ref.index]));
     TUNEC_ASSIGN(auto context, HostContext::Make({&step, 1}, 0, plan.constants, pool, none));
@@ -64,22 +64,22 @@ Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
     for (const ValueRef& ref : step.arguments)
       if (last_use[ref.index] == s) plan.constants[ref.index].data = nullptr;
   }
-  plan.prologue.clear();
+  plan.preprocessing.clear();
   for (size_t i = 0; i < plan.constants.size(); ++i)
-    if (last_use[i] == kept) TUNEC_RETURN_IF_ERROR(Settle(plan.constants[i]));
+    if (last_use[i] == used_by_run) TUNEC_RETURN_IF_ERROR(Settle(plan.constants[i]));
   return {};
 }
 
 }  // namespace
 
-Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
+Status PreprocessWeights(ExecutablePlan& plan, ThreadPool& pool) {
   if (plan.shared == nullptr || plan.device != nullptr) return RunSteps(plan, pool);
   const std::vector<std::string> keys = KeysOfConstants(plan);
   // Only one executable at a time searches and makes missing constants, so none is made twice.
   const std::lock_guard lock(plan.shared->making());
-  TakeShared(*plan.shared, keys, plan);
+  ReuseSharedConstants(*plan.shared, keys, plan);
   TUNEC_RETURN_IF_ERROR(RunSteps(plan, pool));
-  GiveShared(keys, plan, *plan.shared);
+  AddSharedConstants(keys, plan, *plan.shared);
   return {};
 }
 
