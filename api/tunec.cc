@@ -204,8 +204,8 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
 
 /// Compiles a model for all entry points. `load` reads the model after the options were checked;
 /// `load_sized` reads a model with dynamic shapes. `model` is the caller's pointer to the model,
-/// and `what` its name in messages. `keep` returns a function that reads the model again for other
-/// layouts, or an empty function.
+/// and `what` its name in messages. `make_reload` returns a function that reads the model again for
+/// other layouts, or an empty function.
 template <class Load, class LoadSized, class MakeReload>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
                  const tunec_callbacks* callbacks, tunec_executable** out, Load load,

@@ -1,6 +1,6 @@
 // Each edge in turn is checked: can one kernel do both groups (fuse_rules.h), does fusion pay
 // (edge_cost.h), and is there no other path between the groups (node_groups.h)? Then siblings,
-// which read one value, are joined. Nodes that need no kernel are removed (place_views.h), and the
+// which read one value, are joined. Nodes that need no kernel are removed (plan_views.h), and the
 // others are grouped again. Finally, small groups are recomputed in each of their readers
 // (fuse_copies.h).
 #include "graph/fuse/plan_fusion.h"

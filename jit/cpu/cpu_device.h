@@ -17,8 +17,8 @@ namespace tunec {
 /// done. Requires: the pool outlives the device.
 std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map);
 /// Creates a host device for images of any format that `load` turns into functions of the host.
-/// `keep` is called with the owner, the address and the size of each allocation. It returns the
-/// owner to store.
+/// `wrap_owner` is called with the owner, the address and the size of each allocation. It returns
+/// the owner to store.
 std::unique_ptr<Device> MakeHostDevice(
     ThreadPool& pool, std::function<Result<Kernel>(const KernelImage&)> load,
     std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)> wrap_owner);
