@@ -17,11 +17,11 @@
 #include "api/run/executable.h"
 #include "api/run/guarded.h"
 #include "compiler/compiler.h"
-#include "compiler/report_json.h"
-#include "compiler/shared_packed_weights.h"
+#include "compiler/report/report_json.h"
 #include "compiler/sized/lay_source.h"
 #include "compiler/sized/load_sized.h"
 #include "compiler/sized/sized_model.h"
+#include "compiler/weights/shared_packed_weights.h"
 #include "graph/edge_layouts.h"
 #include "support/file.h"
 

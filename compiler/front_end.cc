@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "compiler/finite_weights.h"
+#include "compiler/weights/finite_weights.h"
 #include "graph/fuse/plan_fusion.h"
 #include "graph/fuse/store_as_bf16.h"
 #include "graph/lower/lower.h"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "autotune/keys.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "tests/compiler/models.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "autotune/best_schedule.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "graph/passes/pipeline.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"

@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "device/open_device.h"
 #include "ir/array.h"
 #include "ir/nest/visit_loop_nest.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/make_kernel_file.h"
 #include "runtime/file_kernel.h"

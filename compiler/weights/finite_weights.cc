@@ -1,4 +1,4 @@
-#include "compiler/finite_weights.h"
+#include "compiler/weights/finite_weights.h"
 
 #include <algorithm>
 #include <cstdint>
