@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-// Returns whether a schedule may split operands into several terms, and the target has instructions
+// Returns whether a schedule may split operands into several parts, and the target has instructions
 // that multiply matrices of such terms.
 bool CanSplitIntoBf16Parts(const CompileOptions& options) {
   const RoundingFreedom rounding = RoundingFreedomFor(options.accuracy);

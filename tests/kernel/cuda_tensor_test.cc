@@ -162,7 +162,7 @@ std::vector<Multiplied> LargeProducts() {
           {"batched_197", Batched(12, 197, 197, 64), Any(), kBf16}};
 }
 
-// Returns float32 products with operands of two or three bfloat16 terms. They are not for GPUs
+// Returns float32 products with operands of two or three bfloat16 parts. They are not for GPUs
 // whose tensor cores are less than six times as fast as their threads.
 std::vector<Multiplied> LargeSplitProducts() {
   return {{"product_1024", Product(1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16},
