@@ -38,7 +38,7 @@ CompileOptions ForEmulatedGpu() {
 class OnAnEmulatedGpu : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+    if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   }
 };
 

@@ -116,7 +116,7 @@ Sketch FirstSketch(const Case& one, const Target& target) {
 class SmallConvolution : public testing::TestWithParam<Case> {};
 
 TEST_P(SmallConvolution, IsComputedRight) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");

@@ -179,7 +179,7 @@ Sketch FirstSketch(const Multiplied& product, const Target& target) {
 class SmallTensorProduct : public testing::TestWithParam<Multiplied> {};
 
 TEST_P(SmallTensorProduct, IsComputedRight) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");

@@ -159,7 +159,7 @@ OwnerMap Interleaved(OwnerMap map, int64_t OwnerDigit::*coordinate) {
 class CudaVectors : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (!kEmulates) GTEST_SKIP() << "the sanitizer does not know the emulation's stacks";
+    if (!kEmulates) GTEST_SKIP() << "the sanitizer does not support the emulation's stacks";
     const Compute compute = test::MustParse(*ReadFile(File(GetParam(), ".compute")));
     const Schedule schedule =
         *ParseSchedule(*ReadFile(File(GetParam(), ".sched")), GetParam() + ".sched");

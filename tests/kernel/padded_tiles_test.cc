@@ -66,7 +66,7 @@ TEST(PaddedTiles, RunOnThisMachine) {
 }
 
 TEST(PaddedTiles, RunOnAnEmulatedGpu) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   EXPECT_EQ(Disagreement(ReadExample("matmul_padded.compute"), ExampleSchedule(), CheckedGpu()),
             "");
   EXPECT_EQ(Disagreement(test::kConv3x3, test::MustParseSteps(kConvThreads), CheckedGpu()), "");

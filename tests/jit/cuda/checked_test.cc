@@ -17,7 +17,7 @@ namespace {
 class CheckedEmulation : public testing::Test {
  protected:
   void SetUp() override {
-    if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+    if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   }
 };
 using CheckedEmulationDeathTest = CheckedEmulation;
