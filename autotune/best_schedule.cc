@@ -69,8 +69,8 @@ Status ScheduleRanking::AddFailures(const Database& database, const TuningKey& k
   return {};
 }
 
-// Adds the best schedule of the nearest key that has one. Schedules that failed under the visited
-// keys are not tried here either.
+// Adds the best schedule of the nearest key that has one. Schedules that failed under that key or a
+// nearer one are excluded, too.
 Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& options) {
   const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,

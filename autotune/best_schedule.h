@@ -26,7 +26,8 @@ struct RankedSchedule {
 
 /// A ranking of a task's schedules. A compiler takes the first schedule that applies. Recorded
 /// schedules are not applied again here: they were legal when they were recorded. The order is:
-///   - the best recorded schedule of each key of KeysByTrust, unless its text cannot be parsed;
+///   - the best recorded schedule of each key of KeysByTrust, unless its text cannot be parsed or
+///     its lowering is unknown;
 ///   - without any of these, the best schedule of the nearest key (NearKeys) with a record;
 ///   - the analytic schedules of the sketches, except those recorded as failures;
 ///   - the naive schedule, which is always present.

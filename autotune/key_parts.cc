@@ -36,7 +36,7 @@ const KeyPart* Find(const std::vector<KeyPart>& parts, const std::string& name) 
   return found == parts.end() ? nullptr : &*found;
 }
 
-// Returns the features of `a` that `b` lacks; a long list is replaced by its count.
+// Describes the features of `a` that `b` lacks. A long list is replaced by its count.
 std::string Surplus(const KeyPart& a, const KeyPart& b) {
   constexpr size_t kMost = 4;
   const std::vector<std::string> all = Split(a.value, ',');

@@ -97,8 +97,8 @@ std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
 
 namespace {
 
-// Returns the versions of all code generators that the target needs. A GPU needs the host's too,
-// whose code packs the weights.
+// Returns the versions of all code generators that the target needs. For a device this includes the
+// host's generator, because its code packs the weights.
 std::string Generators(const Target& target) {
   std::string own = CodeGeneratorVersion(target);
   if (!target.device) return own;

@@ -1,4 +1,4 @@
-// A unit of tuning: one fusion group in its alternative lowerings, and its share of the model.
+// A unit of tuning: one fusion group in its alternative lowerings, and its weight in the model.
 #pragma once
 
 #include <string>

@@ -222,7 +222,7 @@ Status TuningRun::Record(TaskSearch& search, const Candidate& candidate,
   return {};
 }
 
-// Returns the fraction of the trials or of the time that is used up, whichever is greater.
+// Returns the greater of two fractions: the spent part of the trials, and that of the time limit.
 double TuningRun::Spent() const {
   const double trials =
       static_cast<double>(budget_->spent()) / static_cast<double>(budget_->limit());
@@ -230,7 +230,7 @@ double TuningRun::Spent() const {
   return limit > 0 ? std::max(trials, Elapsed() / limit) : trials;
 }
 
-// Returns false if the task has no candidates left to try.
+// Measures and records one batch of candidates. Returns false if there is no candidate.
 Result<bool> TuningRun::RunBatch(TaskSearch& search, int count) {
   search.EnsureSpace(parts_.sketches);
   TUNEC_ASSIGN(const std::vector<Candidate> candidates, search.Propose(count, Spent(), database_));
@@ -266,8 +266,8 @@ Result<bool> TuningRun::RunBatch(TaskSearch& search, int count) {
   return true;
 }
 
-// Reads the trials recorded by other processes that tune the same tasks. They count for the budget
-// and are not measured again.
+// Reads the trials of the same tasks that other processes have recorded. They are not measured
+// again. If the other process tunes the same model, they count for the budget.
 Status TuningRun::LoadNewTrials() {
   TUNEC_RETURN_IF_ERROR(budget_->Refresh());
   for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(search->LoadNewTrials(database_));
@@ -285,8 +285,8 @@ Status TuningRun::MeetCeiling(const TaskSearch& search) {
   return {};
 }
 
-// Ends the search of a task if no candidate is left or it is saturated. Saturation depends on
-// times, which are not reliable while other processes use the machine.
+// Ends the search of a task if no candidate is left or the search is saturated. Saturation depends
+// on times, which are not reliable while other processes use the machine.
 Status TuningRun::EndIfDone(TaskSearch& search, bool any) {
   if (!any) return search.RecordConverged(database_, search.Exhausted());
   for (const MacInstruction* rival : search.FindRivalArithmetics()) {

@@ -45,9 +45,9 @@ struct TuneProgress {
   int64_t recorded = 0;        // recorded for all tasks, by any model
   int64_t measured = 0;        // measured by this call
   double elapsed_seconds = 0;  // duration of this call
-  double compile_seconds = 0;  // sums over this call's trials; several threads compile, so
-  double check_seconds = 0;    // this sum may exceed the elapsed time
-  double measure_seconds = 0;
+  double compile_seconds = 0;  // sum over this call's trials and over all compiling threads
+  double check_seconds = 0;    // sum over this call's trials
+  double measure_seconds = 0;  // sum over this call's trials
   /// Sum of weight x best over the tasks; none while a task has no correct trial.
   std::optional<double> total_seconds;
   std::optional<Roofline> ceilings;  // none: not measured, or not applicable
@@ -105,7 +105,7 @@ std::string DescribeStop(const TuneReport& report);
 /// reported. Tasks of equal workload text share their trials. Without a time limit, the same
 /// database, tasks, options, ceilings and kernel times give the same candidates in the same order.
 /// Errors: of the database; kNotFound without a worker program; kIo if the program does not answer
-/// as a worker; kInternal if every measurement failed, and for internal errors.
+/// as a worker; kInternal if nothing could be measured, and for internal errors.
 Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks,
                         const TunerOptions& options);
 

@@ -2,8 +2,8 @@
 //
 //   graph passes -> fusion groups -> lowerings -> (tuned) schedules -> kernels -> Executable
 //
-// Compiled objects and tuned schedules come from the database if it has them. So a second start
-// compiles and measures nothing.
+// Compiled objects and tuned schedules come from the database if it has them. So a second
+// compilation with the same number of trials compiles and measures nothing.
 #pragma once
 
 #include <cstddef>
@@ -41,12 +41,13 @@ class SharedPackedWeights;
 class WeightSource;
 
 struct CompileOptions {
-  Target target;  // made by ParseCpu
+  Target target;  // made by ParseCpu; TargetOf (options/settings.h) adds a GPU
   Accuracy accuracy;
   int trials = 0;                 // trials of the whole model, including earlier ones
   double time_limit_seconds = 0;  // limit of tuning, 0: none; the only limit if `trials` is 0
-  /// Converged groups that are tuned again with extra trials, while all other groups are skipped.
-  /// Each entry is a group's number, the name of a node, or "all". Empty: normal tuning.
+  /// Groups that are tuned with extra trials, even if their search has converged. All other groups
+  /// are skipped. Each entry is a group's number, the name of a node, or "all". Empty: normal
+  /// tuning.
   std::vector<std::string> retune;
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
@@ -67,7 +68,7 @@ struct CompileOptions {
   std::function<void(const std::string&)> on_log;  // receives a line for users, without a newline
   /// Receives a debug line for developers, without a newline.
   std::function<void(const std::string&)> on_detail;
-  std::function<bool()> cancelled;  // polled between candidates; measured trials stay recorded
+  std::function<bool()> cancelled;  // polled between candidates, and between kernels
 
   bool Tunes() const { return trials > 0 || time_limit_seconds > 0; }
 };
@@ -96,7 +97,7 @@ struct KernelReport {
 /// Trials of the model's groups that the database had before this tuning.
 struct KnownTrials {
   int64_t groups = 0;  // distinct groups
-  int64_t tuned = 0;   // groups with measured trials for these options
+  int64_t tuned = 0;   // groups with correct measured trials for these options
   int64_t trials = 0;
   int64_t predicted = 0;         // groups with predicted trials for these options
   int64_t predicted_trials = 0;  // number of predicted trials, which were not measured
@@ -122,7 +123,7 @@ struct CompileReport {
   int nodes_before = 0;
   int nodes_after = 0;
   int launches = 0;  // kernels and copies of a run
-  int phases = 0;    // number of phases of all launches; each phase ends with a barrier
+  int phases = 0;    // phases of all launches, each ends with a barrier; a copy counts as one
   int64_t arena_bytes = 0;
 };
 /// Returns the number of kernels with different workloads.
@@ -133,10 +134,10 @@ struct CompiledModel {
   CompileReport report;
 };
 
-/// Compiles `graph`. If `database` is null, nothing is looked up or stored, and trials must be 0.
-/// If this machine is not the target, trials fail with kDevice, and the executable rejects runs
-/// with an error. Errors: those of the passes, of lowering (kUnsupported lists the nodes) and of
-/// devices. A cancelled tuning is kCancelled; measured trials are stored before.
+/// Compiles `graph`. If `database` is null, nothing is looked up or stored, and options.Tunes()
+/// must be false. If this machine cannot run code of the target, trials fail with kDevice, and the
+/// executable rejects runs. Errors: those of the passes, of lowering (kUnsupported lists the nodes)
+/// and of devices. A cancelled tuning is kCancelled; measured trials are stored before.
 Result<CompiledModel> Compile(const Graph& graph, Database* database,
                               const CompileOptions& options);
 
@@ -149,7 +150,7 @@ struct GroupReport {
 /// passes and its groups.
 struct FrontReport {
   Graph graph;
-  /// Outputs of the model; further outputs of the graph are indices to be checked.
+  /// Number of the model's outputs; further outputs of the graph are indices to be checked.
   size_t outputs = 0;
   std::vector<UnprovenIndices> unproven;
   std::vector<GroupReport> groups;  // the groups of `fusion`, with their lowerings
@@ -171,8 +172,8 @@ struct DimSizes {
 };
 struct ModelOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Sizes of the dynamic dimensions of ONNX inputs, by the dimensions' names. LoadModel requires
-  /// one size per dimension; for several sizes see compiler/sized/.
+  /// Sizes of dynamic dimensions by name. LoadModel requires one size per dimension; for several
+  /// sizes see compiler/sized/load_sized.h.
   std::map<std::string, DimSizes> dims;
   /// Layouts of inputs and outputs by name (graph/edge_layouts.h); all others are row-major.
   std::map<std::string, std::string> layouts;

@@ -8,12 +8,13 @@
 
 namespace tunec {
 
-/// Returns the group's contraction or reduction, else "elementwise" or "movement". Tables show this
-/// kind, and searches for similar workloads use it.
+/// Returns the operator of the group's first contraction, else of its first reduction or composite
+/// node. A group of other nodes is "elementwise" or "movement". Tables show this kind, and searches
+/// for similar workloads use it.
 std::string KindOfGroup(const Graph& graph, const FusionGroup& group);
 /// Returns the names of the group's nodes: "conv_3 add_3 relu_3".
 std::string NameOfGroup(const Graph& graph, const FusionGroup& group);
-/// Returns the group's operators and shape: "conv+add+relu 1x64x56x56".
+/// Returns operators, shapes of the inputs, and shape of the first output: "add+relu 8x4 4 -> 8x4".
 std::string DescribeGroup(const Graph& graph, const FusionGroup& group);
 
 /// Returns the index of a group, given by its number or by the name of one of its nodes.

@@ -26,9 +26,9 @@ bool IsArgument(const Compute& compute, const std::string& name) {
   return role != TensorRole::kWorkspace && role != TensorRole::kLocal;
 }
 
-// Checks that stored code fits this Compute. Fails with kParse if the group does not have the
-// code's arguments or the code is malformed, and with kDevice if the weights were packed for
-// another host.
+// Checks that stored code fits this Compute. Errors: kParse if the group does not have the code's
+// arguments or the code is malformed; kDevice if this host lacks features that the packing code
+// requires.
 Status CheckFits(const CompiledKernel& code, const Compute& compute, const Target& target) {
   if (target.device && code.work.size() != code.image.phases.size()) {
     return Fail(ErrorCode::kParse, "{}: a stored object does not say what its phases do",
@@ -65,7 +65,8 @@ void LogMisses(const CompileOptions& options, const Database& database) {
   for (const std::string& reason : database.TakeMissReasons()) Log(options, reason);
 }
 
-// Returns the stored code under this key. A damaged row counts as a miss.
+// Returns the stored code under this key. Code that is damaged or does not fit the Compute counts
+// as missing.
 Result<std::optional<CompiledKernel>> FindStored(const Database* database, const std::string& key,
                                                  const Compute& compute,
                                                  const CompileOptions& options) {

@@ -18,11 +18,11 @@ struct BuiltKernel {
   std::vector<std::string> notes;  // the lines that `on_log` received about the schedule
 };
 
-/// Tries the task's schedules in order of rank until one applies and compiles. An illegal or
-/// unsupported schedule is skipped with a line to `on_detail`. The last schedule, the naive one,
-/// always applies. If others were skipped before it, `on_log` receives a warning about slow code. A
-/// newly compiled object is stored in the database. `packed` returns true for weights that other
-/// executables have packed.
+/// Tries the task's schedules in order of rank until one compiles. A schedule that does not apply,
+/// is illegal or exceeds a limit is skipped with a line to `on_detail`. The last schedule, the
+/// naive one, always applies. `on_log` receives a warning if a tuned schedule was skipped, or if
+/// only the naive schedule applies. A newly compiled object is stored in the database. `packed`
+/// returns true for weights that other executables have packed.
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner,
                                 IsPacked packed = {});

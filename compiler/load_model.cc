@@ -96,7 +96,7 @@ Result<ModelFormat> FormatOfFile(const std::filesystem::path& file) {
 
 // Returns whether a text is a .graph text: it begins with the word `graph`, after blanks and
 // comments. An ONNX model never begins so: its first byte is the tag of a field of ModelProto, and
-// no tag is one of these characters.
+// no tag is a blank, '#', '/' or 'g'.
 bool BeginsAsGraphText(std::string_view text) {
   const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   for (;;) {
@@ -114,7 +114,7 @@ Result<ModelFormat> FormatOfBytes(std::string_view bytes, std::string_view forma
               "the format of the model is '{}', expected onnx or graph", format);
 }
 
-// A source without weights, because no file belongs to a text in memory.
+// A source that has no weights. A text in memory without random weights uses it.
 class UnavailableWeights : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override {
@@ -188,8 +188,8 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
   return std::move(source);
 }
 
-/// Returns whether a text divides sizes. Only then may a size between two samples follow another
-/// formula; all other sizes of a text are sums and products.
+/// Returns whether a text contains a division outside comments. Otherwise all its sizes are sums
+/// and products, so formulas that fit the samples hold between them too.
 bool DividesSizes(std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

@@ -80,7 +80,8 @@ class Database {
   Result<std::vector<TrialRecord>> Trials(const TuningKey& key) const;
   /// Returns the number of recorded trials of `key`, including failures.
   Result<int64_t> CountTrials(const TuningKey& key) const;
-  /// Returns the ok trial with the smallest median. Copies of the data give the same trial.
+  /// Returns the ok trial with the smallest median. If several trials have this median, returns the
+  /// one whose schedule has the least hash.
   Result<std::optional<TrialRecord>> Best(const TuningKey& key) const;
   /// Returns the record of exactly this schedule.
   Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;

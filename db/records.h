@@ -142,7 +142,7 @@ struct TaskTrials {
   std::vector<TrialRecord> trials;
 };
 
-/// A tuned workload whose best schedule may seed a similar one.
+/// A tuned workload. Its best schedule may seed the search for a similar workload.
 struct TunedWorkload {
   TuningKey key;
   TrialRecord best;

@@ -57,7 +57,8 @@ void DatabaseConnection::ContinueWithoutFile(std::function<void(const std::strin
   log_ = std::move(log);
 }
 
-/// Returns true if the connection has switched to memory. Requires: the mutex is held.
+/// Switches to memory if ContinueWithoutFile allows it and the error is of the file. Returns true
+/// if the connection has switched now. Requires: the mutex is held.
 bool DatabaseConnection::SwitchToMemory(const Error& error) {
   const bool of_file = error.code == ErrorCode::kIo || error.code == ErrorCode::kParse;
   if (!log_ || in_memory_ || !of_file) return false;

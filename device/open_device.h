@@ -1,4 +1,4 @@
-// The device that runs a target's kernels, and checks if this machine has one.
+// Opens the device that runs a target's kernels, and checks if this machine has such a device.
 #pragma once
 
 #include <functional>

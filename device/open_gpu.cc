@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-// Returns the number of the first GPU that runs the device's code.
+// Returns the number of the first GPU that runs the device's code and that `choice` allows.
 Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device, std::string_view choice) {
   const CudaArch* const arch = FindCudaArch(device.name);
   if (arch == nullptr) return Fail(ErrorCode::kDevice, "no code is generated for {}", device.name);

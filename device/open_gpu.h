@@ -13,13 +13,13 @@
 
 namespace tunec {
 
-/// Returns the GPU of that number as a target device: the most specific supported arch,
-/// with the sizes that the driver reports. Errors: kDevice for a number that the driver does not
-/// have, and for a GPU without code generation.
+/// Returns the GPU of that number as a target device: the most specific supported arch, with the
+/// sizes that the driver reports. Errors: kDevice for a number that the driver does not have, and
+/// for a GPU without code generation.
 Result<Accelerator> DetectCuda(const CudaDriver& driver, int number);
 /// Returns this machine's GPU of that number or UUID, in nvidia-smi's form ("GPU-8f2c..."). An
-/// empty choice selects the first GPU. Errors: kDevice also without a driver, or without such a
-/// GPU.
+/// empty choice selects the first GPU. Errors: those of the function above; kDevice without a
+/// driver or without the chosen GPU.
 Result<Accelerator> DetectCuda(std::string_view choice = {});
 
 /// Checks if this machine has a driver and a GPU for the device's code. Errors: kDevice, with what

@@ -1,4 +1,4 @@
-// Counts of a graph.
+// Counts of a graph: nodes, bytes moved, and parameters.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace tunec {
 std::vector<bool> ValuesOfData(const Graph& graph);
 
 /// Returns the value from which `value` was copied by identities, reshapes, transposes and widening
-/// casts of integers. Both have the same elements, possibly in a different order.
+/// casts of integers, or `value` itself. Both have the same elements, possibly in another order.
 ValueId SourceOf(const Graph& graph, ValueId value);
 
 }  // namespace tunec

@@ -124,7 +124,8 @@ class GraphBuilder {
   /// `node` is not an input or constant.
   Result<std::vector<ValueId>> CopyNode(const Graph& from, const Node& node,
                                         std::vector<ValueId> inputs);
-  /// Adds a constant whose text form states the distribution of its random values (`init`).
+  /// Adds a constant. If `init` is not empty, the constant's text form states it as the
+  /// distribution of the random elements.
   ValueId AddWeight(const std::string& name, Array array, std::string weight_name,
                     std::string init);
   void AddOutput(ValueId value, const std::string& name = "");  // name: the value's name by default
@@ -158,7 +159,7 @@ class GraphBuilder {
 
 /// Copies `graph` through a builder. Calls `replace(node, its inputs in the new graph, builder)`
 /// for each node in order. `replace` returns the values for the node's outputs, or an empty vector
-/// to copy the node unchanged. Layouts of copied nodes are preserved.
+/// to copy the node unchanged. The outputs of copied nodes keep their layouts.
 using NodeReplacement = std::function<Result<std::vector<ValueId>>(
     const Node& node, const std::vector<ValueId>& new_inputs, GraphBuilder& builder)>;
 Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace);

@@ -17,8 +17,8 @@ struct NamedOutput {
 /// Returns a copy of `graph` with these values as additional outputs, after the existing ones.
 Result<Graph> WithMoreOutputs(const Graph& graph, const std::vector<NamedOutput>& outputs);
 
-/// Rebuilds a graph (graph.h) and then calls `replace_output` for each output. The function returns
-/// the value to output as `name` in place of `value`; both are values of the new graph.
+/// Rebuilds a graph (graph.h) and then calls `replace_output` for each output. `replace_output`
+/// returns the value to output as `name` in place of `value`; both are values of the new graph.
 using OutputReplacement =
     std::function<Result<ValueId>(const std::string& name, ValueId value, GraphBuilder& builder)>;
 Result<Graph> RebuildWithOutputs(const Graph& graph, const NodeReplacement& replace,

@@ -21,7 +21,8 @@ int64_t CountScatterPositions(const Graph& graph, const Node& node) {
   return positions;
 }
 
-/// Returns the size of the smallest axis that the value indexes, or 0 if it indexes none.
+/// Returns the smallest number of positions among which the value's elements select, for all its
+/// users. Returns 0 if no user uses the value as indices.
 int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
                    ValueId value) {
   int64_t bound = 0;

@@ -17,7 +17,7 @@ enum class InputKind : uint8_t {
   kLargeMean,  // [999, 1001)
   kWide,       // both signs, magnitudes from 2^-20 to 2^20 (f16: 2^-8 to 2^8)
   kTies,       // multiples of 1/2 from -1 to 1, zeros of both signs among them
-  kDenormal,   // below the type's smallest normal number
+  kDenormal,   // both signs, magnitudes below the type's smallest normal number, but not 0
   kInfinity,   // kUniform, but one element of each input is an infinity
   kNan,        // kUniform, but one element of each input is a NaN
 };
@@ -26,12 +26,12 @@ std::span<const InputKind> AllInputKinds();
 /// Returns a phrase for messages: "a large mean".
 std::string_view Name(InputKind kind);
 
-/// Makes seeded inputs for `graph`, one per input. Floats have the given kind; booleans are true or
-/// false with equal probability. Integers that a gather, scatter or one_hot uses as indices are at
-/// least 0 and below the smallest indexed extent. This holds also if the operator uses a view or
-/// cast of the input. Other integers are 0 or 1. The values of an input depend on the seed, and on
-/// its own name, type and use, but not on other inputs. Requires: fixed shapes. Errors:
-/// kResourceLimit if memory is exhausted.
+/// Makes seeded arrays for `graph`, one per input. `kind` is the distribution of floats; booleans
+/// are true or false with equal probability. Integers that a gather, scatter or one_hot uses as
+/// indices are at least 0 and below the number of positions that they can select. This holds also
+/// if the operator uses a view or cast of the input. Other integers are 0 or 1. The values of an
+/// input depend on the seed, and on its own name, type and use, but not on other inputs. Requires:
+/// fixed shapes. Errors: kResourceLimit if memory is exhausted.
 Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed,
                                         InputKind kind = InputKind::kUniform);
 

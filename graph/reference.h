@@ -12,8 +12,8 @@
 
 namespace tunec {
 
-/// Runs one node. `inputs` are in the node's order; an omitted input is an Array of rank 0 without
-/// elements, of type u8, and is never read. Sums of floats accumulate in double at either
+/// Runs one node. `inputs` are in the node's order; an omitted input is an Array of rank 0 and type
+/// u8, which is never read. Sums of floats accumulate in double at either
 /// precision. kNative rounds each node's result to its type; kFloat64 stores floats as f64.
 Result<std::vector<Array>> RunNode(const Node& node, std::span<const Array> inputs,
                                    std::span<const ValueType> output_types,

@@ -2,13 +2,14 @@
 //   1. Every node's operands are values of earlier nodes. Its outputs are the values whose producer
 //      is the node, in order.
 //   2. Names of values are non-empty and unique; so are names of nodes.
-//   3. The inputs are exactly the nodes of kind input, in order, with one value each.
+//   3. The inputs are exactly the outputs of the nodes with operator input, in order. Such a node
+//      has one output.
 //   4. A constant's array has its value's type and shape.
 //   5. Every other node's operands, attributes and nested graphs satisfy the operator table. The
 //      attributes are complete, and the output types are the inferred types.
 //   6. There is one name per output; output names are non-empty and unique.
-//   7. A layout has one integer expression per storage dimension, over the value's dimensions, and
-//      stays within the storage.
+//   7. A layout that is not row-major has one integer expression per storage dimension. The
+//      expressions use only the value's dimensions and stay within the storage.
 //   8. Nested graphs are valid themselves.
 #include <string_view>
 #include <unordered_set>

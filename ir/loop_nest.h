@@ -138,9 +138,9 @@ struct Arrive {
   IndexExpr stage;
 };
 /// Waits for the copies of the last Arrive of a stage. The Arrives of a stage have parities 0, 1,
-/// 0, ..., counted from the begin of the Alloc that the copies fill. `parity` is the parity of the
-/// awaited Arrive. Each thread waits only for its own copies; a Barrier makes them visible to other
-/// threads.
+/// 0, ..., counted from the start of the Alloc of the tensor that the copies fill. `parity` is the
+/// parity of the awaited Arrive. Each thread waits only for its own copies; a Barrier makes them
+/// visible to other threads.
 struct Wait {
   int token = 0;
   IndexExpr stage;
@@ -268,8 +268,8 @@ Result<LoopNest> ParseLoopNest(std::string_view text, std::string_view file_name
 /// Checks every invariant listed in verify_loop_nest.cc.
 Status Verify(const LoopNest& nest);
 
-/// The number of multiply-adds that vector loops execute, and the number of all. The multiply-adds
-/// are those of sums of products.
+/// The number of multiply-adds (multiply_add.h) that a nest executes in vector loops, and in all.
+/// Both are estimates if SampleInstances estimates.
 struct MultiplyAdds {
   double vector = 0;
   double total = 0;

@@ -37,7 +37,7 @@ Scalar SumOfFmas(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Real(sum);
 }
 
-// VDPBF16PS: adds the odd element's product first, and rounds each sum in the accumulator.
+// VDPBF16PS: adds the odd element's product first, and rounds to float32 after each addition.
 Scalar DotOfPair(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   auto sum = static_cast<float>(accumulator.real);
@@ -123,9 +123,9 @@ TileIntrinsic Amx(std::string name, int64_t group, const DataType types[3], Tile
 // --- fragments of warps ---
 //
 // PTX ISA 9.2, 9.7.14.5 "Matrix Fragments". Let groupID = lane / 4 and threadID_in_group = lane %
-// 4. A 32-bit register holds neighbours along the reduced dimension. The registers of an operand
-// differ by blocks of 8 rows (or columns) and of 16 bytes along the reduced dimension. This rule
-// covers mma.m16n8k16 with .bf16 and .f16, .m16n8k8 with .tf32 and .m16n8k32 with .s8.
+// 4. A 32-bit register holds consecutive elements along the reduced dimension. The registers of an
+// operand differ by blocks of 8 rows (or columns) and of 16 bytes along the reduced dimension. This
+// rule covers mma.m16n8k16 with .bf16 and .f16, .m16n8k8 with .tf32 and .m16n8k32 with .s8.
 
 constexpr int64_t kRegisterBytes = 4;
 

@@ -5,8 +5,9 @@
 //
 // The loops of an entry are over rows (of the left operand and the result), columns (of the right
 // operand and the result), and the reduced dimension. The reduced dimension may have groups of
-// neighbours that are stored together, such as the two bfloat16 of a dot product. An entry without
-// rows multiplies one left element, or one left group, by the elements of all columns.
+// consecutive elements that are stored together, such as the two bfloat16 of a dot product. An
+// entry without rows multiplies one left element, or one left group, by the elements of all
+// columns.
 //
 // The 32 threads of a warp execute some entries together. The accumulator of such an entry is a
 // fragment: storage in registers, whose elements are distributed over the lanes by the entry's
@@ -33,7 +34,8 @@ enum class TileAxis : uint8_t { kRow, kReduced, kGroup, kColumn };
 inline constexpr int kTileAxes = 4;
 std::string_view Name(TileAxis axis);
 
-/// The distance in storage, in elements, of neighbours along an axis, or one of these values.
+/// The distance in storage, in elements, between consecutive elements along an axis, or one of
+/// these values.
 inline constexpr int64_t kNotUsed = 0;     // the operand is the same along the axis
 inline constexpr int64_t kAnyStride = -1;  // the stride is an operand of the instruction
 inline constexpr int64_t kByOwner = -2;    // stored in registers of the lanes, not in memory

@@ -1,6 +1,5 @@
-// The interface between loop nests and machines. All stages before this interface are the same for
-// all targets; the code behind it is specific to one kind of target. A new kind of target is a
-// folder with a CodeGenerator.
+// The interface of code generators, which turn loop nests into kernels. A generator supports one
+// kind of target. A new kind of target is a folder with a CodeGenerator.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ Status CheckFits(const KernelLoops& loops, const Target& target);
 /// and generates code. Errors: kInternal for loops that Verify rejects, and those of the
 /// CodeGenerator.
 Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target);
-/// Runs the same stages but returns the code as text, for users.
+/// Runs the stages of EmitImage, but returns the code as text, for users.
 Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
 // The stages from statements and a schedule to the loops from which code is generated, in order.
-// The stages contain only their rewrite. The pipeline verifies, times and prints the result of each
-// stage. graph/passes/pipeline.h is the counterpart for graphs.
+// The stages contain only their rewrite. The pipeline times each stage, verifies its result and
+// passes it to a callback. graph/passes/pipeline.h is the counterpart for graphs.
 #pragma once
 
 #include <functional>

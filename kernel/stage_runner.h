@@ -29,10 +29,11 @@ class StageRunner {
     return made;
   }
 
-  /// Verifies one of several results that a stage has made, and passes it to `on_stage`.
+  /// Verifies a result of a stage if the options request this, and passes it to `on_stage`. Stages
+  /// with several results call this function for each.
   template <class T>
   Status Finish(const StageRecord& record, const T& product) const {
-    // The cast is safe, because the runner owns the product until it is returned.
+    // The cast is safe, because no stage makes a constant object.
     Plant(record, const_cast<T&>(product));
     if (verify_ == VerifyStages::kEach) {
       TUNEC_RETURN_IF_ERROR(AddStageName(record.stage, Verify(product)));
@@ -54,8 +55,8 @@ class StageRunner {
   /// Verifies the loops before code is generated.
   Status VerifyLast(const LoopNest& nest) const;
 
-  /// Stops verification after each stage, because loops of an illegal schedule need not satisfy any
-  /// invariant.
+  /// Turns off the verification of all later results, because loops of an illegal schedule need not
+  /// satisfy any invariant.
   void StopVerifying() { verify_ = VerifyStages::kLast; }
 
   template <class T>

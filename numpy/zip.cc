@@ -172,7 +172,7 @@ Status CheckSizes(const ZipMember& member) {
   return {};
 }
 
-// Inflates `packed` to exactly fill `out`.
+// Inflates `packed`. Returns true if the result fills `out` exactly.
 bool Inflate(Bytes packed, std::span<std::byte> out) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;

@@ -60,7 +60,7 @@ class StorageReader {
   }
 
   const Tensors& tensors_;
-  bool linear_ = false;  // a tensor of another shape shares the storage, so the index is the offset
+  bool linear_ = false;  // another tensor shares the storage, so the index is the offset
   WrittenStorage storage_;
 };
 

@@ -76,8 +76,9 @@ std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& sta
   return row;
 }
 
-// Translates isl's tree. A leaf replaces every node that is not a band, sequence or leaf. A leaf
-// also replaces a band with a row that is not a plain affine function.
+// Translates isl's tree. Domains and filters are skipped, and sets become sequences. A leaf
+// replaces nodes of unknown kinds. A band ends before its first row that is not a plain affine
+// function; a leaf replaces the rest.
 class Reader {
  public:
   explicit Reader(const Statements& statements) : statements_(statements) {}

@@ -47,7 +47,8 @@ bool AllReadersImply(const Compute& compute, const Write& write, const Dimension
   return true;
 }
 
-// Returns whether only this statement writes the elements, and no caller can see them.
+// Returns whether the tensor is workspace that shares no storage, and this write is the only one to
+// it.
 bool IsOwn(const Compute& compute, const Write& write) {
   const Tensor& tensor = compute.tensors[write.tensor];
   const auto shares = [&](const Tensor& other) { return other.alias == write.tensor; };

@@ -99,7 +99,8 @@ class Splitter {
   const Write& write_;
 };
 
-// Calls `use` for each read in a value, with the conditions of the enclosing selects.
+// Calls `use` for each read in a value, with `path` and the conditions of the enclosing selects on
+// `holds`.
 void VisitUses(const Expr& value, const Conditions& path,
                const std::function<void(int slot, const Conditions&)>& use) {
   if (value.kind() == ExprKind::kRead) return use(value.node().slot, path);

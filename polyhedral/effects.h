@@ -36,7 +36,7 @@ struct Effects {
 };
 
 /// Returns the effects of a statement. All writes and reads are unconditional if the statement has
-/// a reducer, loaded indices or tensors that share storage with another tensor.
+/// a reducer, loaded indices or aliases, or if its writes cannot run one after another.
 Effects EffectsOf(const Tensors& tensors, const Statement& statement);
 
 }  // namespace tunec

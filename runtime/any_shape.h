@@ -35,9 +35,9 @@ class AnyShape {
   /// Executable::DeviceNumber.
   virtual std::optional<int> DeviceNumber() const = 0;
 
-  /// Runs the model on inputs of these shapes. Buffers are dense, as for Executable::Run. `options`
-  /// have no slices. After an error no output was written, except for kResourceLimit and kDevice:
-  /// these can occur in a later part of a split run.
+  /// Runs the model on inputs of these shapes. Buffers are dense, as for Executable::Run. Requires:
+  /// `options` have no slices. After an error no output was written, except after kResourceLimit
+  /// and kDevice: the run may be split into several parts, and a later part may fail with these.
   virtual Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
                      std::span<void* const> outputs, const RunOptions& options = {}) const = 0;
 

@@ -14,7 +14,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 // program.
 constexpr size_t kLimit = size_t{1} << 47;
 
-// Returns the unit to which a buffer's begin and end are rounded. Without the rounding, an
+// Returns the unit to which a buffer's start and end are rounded. Without the rounding, an
 // incomplete last huge page would become hundreds of small pages.
 size_t GranuleFor(size_t bytes) {
   if (bytes >= kHugePage) return kHugePage;

@@ -10,7 +10,7 @@ namespace tunec {
 
 /// A block of bytes. It is aligned to 64; blocks of a page or more are aligned to a page. Blocks of
 /// 2 MiB or more are aligned to 2 MiB, occupy whole huge pages and request huge pages from the
-/// system. A matrix that is read by columns then has up to 512 times fewer TLB misses.
+/// system. Reading a matrix by columns then causes up to 512 times fewer TLB misses.
 class Buffer {
  public:
   static constexpr size_t kAlignment = 64;
@@ -37,8 +37,8 @@ class Buffer {
   size_t size_ = 0;
 };
 
-/// Returns the whole pages within these bytes of a Buffer to the system; their contents are lost.
-/// It is for an unused part of a block that stays allocated.
+/// Frees the whole pages within these bytes of a Buffer; their contents are lost. The function is
+/// for an unused part of a block that stays allocated.
 void DiscardPages(std::byte* data, size_t bytes);
 
 }  // namespace tunec

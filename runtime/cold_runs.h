@@ -36,9 +36,9 @@ Lap ChooseLap(int64_t argument_bytes, int64_t cache_bytes, double seconds);
 /// A kernel with its arguments and copies of them.
 class ColdRuns {
  public:
-  /// Copies the arguments. `bytes` has the size of each argument. The arguments contain the data
-  /// that the runs read. The arguments' memory and the device must outlive this object. If the
-  /// device's memory is not sufficient, there are fewer copies. Errors: the device's.
+  /// Copies the arguments. `bytes` has the size of each argument. Requires: the arguments contain
+  /// the data that the runs read. Their memory and the device outlive this object. If the device's
+  /// memory is not sufficient, there are fewer copies. Errors: the device's.
   static Result<ColdRuns> Make(Device& device, const DeviceCall& call,
                                std::span<const size_t> bytes, Lap requested);
 

@@ -15,7 +15,7 @@ size_t Aligned(int64_t bytes) {
          Buffer::kAlignment;
 }
 
-// Returns the constants to place, each once, in order of first use.
+// Returns the constants that need memory, each once, in order of first use.
 std::vector<Constant*> InOrderOfUse(ExecutablePlan& plan) {
   std::vector<Constant*> order;
   std::vector<bool> known(plan.constants.size());

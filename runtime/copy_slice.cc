@@ -5,7 +5,7 @@
 namespace tunec {
 namespace {
 
-/// An axis of a slice. A step is the distance of two elements in each array, in bytes.
+/// An axis of a slice. A step is the distance of consecutive elements along the axis, in bytes.
 struct Axis {
   int64_t size = 0;
   int64_t source_step = 0;
@@ -13,7 +13,7 @@ struct Axis {
 };
 
 /// The axes of a non-empty slice, the slowest first, and the bytes that are contiguous in both
-/// arrays. Neighbouring axes are merged if their elements are evenly spaced in both arrays.
+/// arrays. Adjacent axes are merged if their elements are evenly spaced in both arrays.
 struct MergedAxes {
   std::vector<Axis> axes;
   int64_t run_bytes;

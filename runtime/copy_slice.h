@@ -15,8 +15,9 @@ struct SlicePosition {
   std::vector<int64_t> begin;
 };
 
-/// A slice of two arrays. `slice` has the number of elements along each axis. The slice and the
-/// arrays have the same rank, and the slice is inside both arrays.
+/// A copy of a slice from a source array to a target array. `slice` has the number of elements
+/// along each axis. The slice and the arrays have the same rank, and the slice is inside both
+/// arrays.
 struct SliceCopy {
   SlicePosition source;
   SlicePosition target;
@@ -38,8 +39,8 @@ int64_t BytesOf(const SlicePosition& position, size_t element_bytes);
 /// Returns the offset of the slice in an array, in bytes.
 int64_t OffsetOf(const SlicePosition& position, size_t element_bytes);
 
-/// Splits a slice into as few groups of evenly spaced rows as possible. Calls `each` with the rows
-/// and with their offsets in both arrays, in bytes.
+/// Splits a slice into groups of evenly spaced rows; axes are merged so that there are few groups.
+/// Calls `each` with the rows of a group and their offsets in both arrays, in bytes.
 void ForEachRows(
     const SliceCopy& copy,
     const std::function<void(int64_t source, int64_t target, const CopiedRows& rows)>& each);

@@ -87,12 +87,12 @@ class DeviceSequence {
   virtual void SetArgument(size_t kernel, size_t argument, void* address) = 0;
   /// Starts all kernels, like DeviceKernel::Start.
   virtual void Start() = 0;
-  /// Starts one kernel alone, like DeviceKernel::Seconds(1).
+  /// Starts one kernel alone and returns its time, like DeviceKernel::Seconds(1).
   virtual Result<double> Seconds(size_t kernel) = 0;
   /// Returns the time of this number of starts of all kernels, like DeviceKernel::Seconds.
   virtual Result<double> SecondsOfAll(int times) = 0;
-  /// Returns why the kernels are started one by one although the device supports one unit of work.
-  /// Empty: they are one unit, or the device has no such support.
+  /// Returns the reason why the kernels are started one by one, although the device can store
+  /// kernels as one unit of work. Empty: they are one unit, or the device never stores units.
   virtual std::string Note() const { return {}; }
 };
 
@@ -116,8 +116,8 @@ class Device {
   /// object must be freed before the object is destroyed. May be called by several threads at once
   /// if this object does no other work meanwhile. Fails with kResourceLimit without memory.
   virtual Result<std::unique_ptr<Device>> OpenQueue() = 0;
-  /// Returns the device number in callers' tensors whose memory is on the device. None: callers'
-  /// tensors are in host memory only.
+  /// Returns the number by which callers' tensors refer to this device. None: callers' tensors are
+  /// in host memory only.
   virtual std::optional<int> Number() const { return std::nullopt; }
   /// Directs further work into the caller's stream, in order with other work there; null: into the
   /// device's own stream again. Requires: the last call was Synchronize or Mark. Fails with
@@ -125,8 +125,8 @@ class Device {
   virtual Status UseStream(void* stream);
 
   /// Marks the end of the work in a caller's stream, for callers that do not wait. Returns errors
-  /// that are known so far. Later errors are returned once: by Reached, WaitForMark or the next
-  /// Synchronize, whichever is first. Fails with kUnsupported if the device has no streams.
+  /// that are known so far. Later errors are returned once: by HasReachedMark, WaitForMark or the
+  /// next Synchronize, whichever is first. Fails with kUnsupported if the device has no streams.
   virtual Status Mark();
   /// Makes all further work wait for the mark, in every stream. The next Synchronize returns an
   /// error of this call.

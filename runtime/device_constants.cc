@@ -99,8 +99,8 @@ int64_t WorkspaceBytes(std::span<const Step> steps) {
 Result<DeviceConstants> CopyConstants(const PooledDevice& device, std::vector<Constant>& constants,
                                       const ConstantSharing& sharing, std::span<const Step> steps,
                                       int64_t arena_bytes) {
-  // Only one executable at a time searches and copies missing constants, so no constant exists
-  // twice.
+  // Only one executable at a time searches for constants and copies missing ones, so no constant
+  // exists twice.
   std::unique_lock<std::mutex> making;
   if (sharing.table != nullptr) making = std::unique_lock(sharing.table->making());
   ConstantCopier copier(device, constants, sharing);

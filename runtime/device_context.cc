@@ -89,7 +89,8 @@ DeviceCall DeviceContext::MakeCall(const Step& step, size_t kernel) {
           .workspace = step.kernel.workspace_bytes > 0 ? workspace_.address : nullptr};
 }
 
-// Adds the arguments of a kernel of the last part.
+// Returns the addresses of a step's arguments, null for the caller's buffers. Adds the latter to
+// caller_arguments_. The step belongs to the last part.
 std::vector<void*> DeviceContext::AddArguments(const Step& step, size_t kernel) {
   std::vector<void*> arguments;
   for (const ValueRef& ref : step.arguments) {
@@ -176,9 +177,9 @@ void DeviceContext::SetArguments() {
   }
 }
 
-// Fills the memory of inputs that are slices with zeros, because a copy fills only the slice.
-// Without the zeros, CountOutside would also count indices of an earlier run that are outside the
-// slice.
+// Writes zeros to the memory of each input of which the caller gives only a slice. The copy fills
+// only the slice. Without the zeros, CountOutside would also count indices that an earlier run left
+// elsewhere in this memory.
 Status DeviceContext::ClearSlicedInputs(const RunBuffers& buffers) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (buffers.InputSlice(i) == nullptr) continue;

@@ -2,7 +2,7 @@
 //
 // A run copies the host's buffers to the device, starts all kernels, copies results back, and waits
 // once at its end. A queued run marks its end in the caller's stream instead of waiting. The next
-// use of this context comes after the mark. Neighbouring kernels are one DeviceSequence, which a
+// use of this context comes after the mark. Consecutive kernels are one DeviceSequence, which a
 // device can record once. Only the addresses of the caller's buffers change between runs. Copies
 // within the device, which are rare and at the end of a plan, are separate calls.
 #pragma once
@@ -36,7 +36,8 @@ struct StagedBuffers {
   std::vector<std::atomic<bool>> outputs;
 };
 
-/// The program of a DeviceContext. All of it outlives the context.
+/// The steps that a DeviceContext runs, with their device, constants and flags. All of it outlives
+/// the context.
 struct DeviceProgram {
   Device& device;
   ThreadPool& pool;
@@ -63,7 +64,7 @@ class DeviceContext final : public RunContext {
   std::string Note() const override;
 
  private:
-  // A part of a run: neighbouring kernels, or a copy.
+  // A part of a run: consecutive kernels, or a copy.
   struct Part {
     std::unique_ptr<DeviceSequence> kernels;  // null: a copy
     std::vector<size_t> steps;                // steps of the part, in order

@@ -100,8 +100,8 @@ Executable::Impl::ContextResult Executable::Impl::MakeContext() {
                               .staged = staged});
 }
 
-// Takes the first idle context without a run in another stream. Returns null if none is free.
-// Requires: the lock is held.
+// Takes the first idle context without an unfinished run in another stream. Returns null if none is
+// free. Requires: the lock is held.
 Executable::Impl::ContextResult Executable::Impl::TakeIdle(void* stream) {
   for (std::unique_ptr<RunContext>* at = &idle; *at != nullptr; at = &(*at)->next) {
     if (device != nullptr) {
@@ -153,8 +153,8 @@ Status Executable::Impl::Wait() {
   return first;
 }
 
-// Checks the buffers of a queued run. Such a run must not wait, so copies from and to the host are
-// not possible.
+// Checks the stream and the buffers of a queued run. The call must not wait, so no output may be in
+// host memory, and inputs only if they are read before the call returns.
 Status Executable::Impl::CheckQueued(const RunOptions& options) const {
   if (options.stream == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "a queued run needs a stream");

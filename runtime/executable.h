@@ -20,8 +20,8 @@ namespace tunec {
 /// pageable host memory that is read before the call returns.
 enum class BufferLocation : uint8_t { kHost, kDevice, kHostNow };
 
-/// The point at which a run's call returns. `kQueued`: when the run is in the caller's stream, but
-/// not done.
+/// The point at which a run's call returns. `kQueued`: when the run is in the caller's stream; the
+/// run need not be done.
 enum class RunReturn : uint8_t { kDone, kQueued };
 
 /// Options of a run of an executable on a device.
@@ -29,19 +29,19 @@ struct RunOptions {
   /// Memory of each input and output. Empty: all are in host memory.
   std::span<const BufferLocation> inputs = {};
   std::span<const BufferLocation> outputs = {};
-  /// Box of each input and output. The buffer is then the first byte of the caller's array, which
-  /// may have other extents than the tensor. The run copies only the slice between the array and
-  /// the tensor. An axis of the tensor may be split into several extents of the SliceCopy. Null:
-  /// the whole tensor. Elements of an input outside its slice are 0; elements of an output outside
-  /// its slice do not change. An empty list: no slices. Slices are for devices only.
+  /// Slice of each input and output. The buffer is then the start of the caller's array, which may
+  /// have other extents than the tensor. The run copies only the slice between the array and the
+  /// tensor. An axis of the tensor may be split into several extents of the SliceCopy. Null: the
+  /// whole tensor. Elements of an input outside its slice are 0; elements of an output outside its
+  /// slice do not change. An empty list: no slices. Slices are for devices only.
   std::span<const SliceCopy* const> input_slices = {};
   std::span<const SliceCopy* const> output_slices = {};
   /// A stream of the device into which the run is put, in order with other work there. Null: a
   /// stream of the executable; the contents of device buffers must then be complete before the
   /// call.
   void* stream = nullptr;
-  /// kQueued requires that no buffer is kHost and that there is a stream. Buffers must stay valid
-  /// until the run is done, as the stream or Executable::Wait shows.
+  /// kQueued requires a stream, inputs that are not kHost, and outputs that are kDevice. Buffers
+  /// must stay valid until the run is done, as the stream or Executable::Wait shows.
   RunReturn returns = RunReturn::kDone;
 };
 
@@ -127,9 +127,9 @@ class Executable {
   /// Returns whether runs of both executables can be one batch: both run on the host, on one pool,
   /// and have the same number of steps.
   bool CanBatchWith(const Executable& other) const;
-  /// Runs several runs as one batch: each step is executed for all runs before the next step. So
-  /// constants that the runs share are read from memory once. Errors: those of Run. The outputs of
-  /// one run must not overlap buffers of another. `options` apply to each run. Requires: each
+  /// Executes several runs as one batch: each step is executed for all runs before the next step.
+  /// So constants that the runs share are read from memory once. Errors: those of Run. The outputs
+  /// of one run must not overlap buffers of another. `options` apply to each run. Requires: each
   /// executable CanBatchWith the first; there is at least one run.
   static Status RunBatch(std::span<const BatchedRun> runs, const RunOptions& options = {});
 

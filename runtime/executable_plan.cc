@@ -10,7 +10,7 @@
 //   5. If a step names a constant without data, a preprocessing step names it too.
 //   6. Only `steps` name kernels of the device. If there is a device, all kernels of `steps` are
 //      kernels of the device.
-//   7. Arguments computed in place are arguments of their step.
+//   7. An in-place pair names two different arguments of its step.
 //   8. The integers of an index check are within an input, an output or the arena.
 // The accesses of kernels are not visible here: the compiler guarantees them.
 #include "runtime/executable_plan.h"

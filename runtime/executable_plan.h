@@ -69,11 +69,12 @@ struct Constant {
   std::string content = {};  // text that identifies the bytes of `data`; empty: not known
 };
 
-/// Integers that must be in -extent..extent-1, because a gather uses them as indices.
+/// Integers that a gather uses as indices, expected in -extent..extent-1. A run that is not queued
+/// counts the others.
 struct IndexCheck {
   std::string node;  // name of the gather, for messages
   int64_t extent = 0;
-  ValueRef indices;  // not a constant; memory in the arena is not reused until the end
+  ValueRef indices;  // not a constant; its arena memory is not reused in the run
   DataType type = DataType::kI64;
   int64_t count = 0;
   bool operator==(const IndexCheck&) const = default;
@@ -94,7 +95,7 @@ struct ExecutablePlan {
   /// example is packing of weights: {original, packed}, and `steps` name only the packed weight.
   std::vector<Step> preprocessing;
   std::vector<Step> steps;
-  /// Indices that are checked at the end of each run.
+  /// Indices that are checked at the end of each run that is not queued.
   std::vector<IndexCheck> index_checks;
   /// Bytes for intermediate values, planned by PlanMemory. Each concurrent Run has one arena. Not
   /// cleared.

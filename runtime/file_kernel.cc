@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// The bits of a float: sign, exponent of [0.5, 1), and a number of random bits.
+// The bits of a float type: the sign bit, the exponent of [0.5, 1), and all fraction bits.
 struct FloatForm {
   uint64_t sign;
   uint64_t half;

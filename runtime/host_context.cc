@@ -128,8 +128,8 @@ void HostContext::RunSteps(std::span<double> seconds) {
   }
 }
 
-// Runs each step several times, with its weights evicted from the caches, as in a run of the whole
-// model and in the tuner's measurements.
+// Runs each step several times. Its constants are evicted from the caches before each time, as in
+// the tuner's measurements.
 void HostContext::RepeatSteps(std::span<double> seconds) {
   using Clock = std::chrono::steady_clock;
   const size_t times = seconds.size() / steps_.size();

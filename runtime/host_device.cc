@@ -41,7 +41,8 @@ class HostKernel final : public DeviceKernel {
   ThreadPool& pool_;
 };
 
-// The host as a device. The object has no mutable state, so each queue is a separate HostDevice.
+// The host as a device. The object has no mutable state, so each queue can be a separate
+// HostDevice.
 class HostDevice final : public Device {
  public:
   HostDevice(ThreadPool& pool, LoadImage load, WrapOwner wrap_owner)

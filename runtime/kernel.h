@@ -29,8 +29,8 @@ struct Kernel {
   std::shared_ptr<const void> code;  // destroying the last owner unloads the code
 };
 
-/// States whether functions that are loaded on the host are added to /tmp/perf-PID.map, which perf
-/// reads.
+/// The choice whether functions that are loaded on the host are added to /tmp/perf-PID.map, which
+/// perf reads.
 enum class PerfMap { kOff, kOn };
 
 }  // namespace tunec

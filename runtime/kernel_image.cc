@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kHeader = "tunec-object 4 ";
 
-/// Removes the text up to `end` from the front and returns it. Returns none if `end` does not
-/// occur.
+/// Removes the text up to and including `end`, and returns the text before `end`. Returns none if
+/// `end` does not occur.
 std::optional<std::string_view> Take(std::string_view& text, char end) {
   const size_t at = text.find(end);
   if (at == std::string_view::npos) return std::nullopt;

@@ -1,5 +1,5 @@
 // Test vectors as text: the inputs of a kernel and the outputs of one machine, bit by bit. A run of
-// the kernel on another machine shows if its instructions give the same bits.
+// the kernel on another machine shows if that machine's instructions give the same bits.
 #pragma once
 
 #include <string>

@@ -75,7 +75,8 @@ Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
 Status PreprocessWeights(ExecutablePlan& plan, ThreadPool& pool) {
   if (plan.shared == nullptr || plan.device != nullptr) return RunSteps(plan, pool);
   const std::vector<std::string> keys = KeysOfConstants(plan);
-  // Only one executable at a time searches and makes missing constants, so none is made twice.
+  // Only one executable at a time searches for constants and makes missing ones, so none is made
+  // twice.
   const std::lock_guard lock(plan.shared->making());
   ReuseSharedConstants(*plan.shared, keys, plan);
   TUNEC_RETURN_IF_ERROR(RunSteps(plan, pool));

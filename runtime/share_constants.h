@@ -16,7 +16,7 @@ namespace tunec {
 std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan);
 
 /// Sets the data of constants that other executables have, and removes preprocessing steps that
-/// make nothing else.
+/// make no other needed constant.
 void ReuseSharedConstants(const SharedConstants& shared, const std::vector<std::string>& keys,
                           ExecutablePlan& plan);
 

@@ -43,7 +43,7 @@ constexpr int kLooksPerClock = 32;
 // A claim is at most 1/8 of a thread's fair share of the free tasks, but at least one task.
 constexpr int64_t kClaimsPerShare = 8;
 
-// The unclaimed tasks of a phase, in blocks that are large enough for 32-bit numbers.
+// The unclaimed tasks of a phase, in blocks so large that 32-bit numbers can count them.
 class FreeRange {
  public:
   static FreeRange Of(int64_t tasks) { return {0, (tasks + PieceOf(tasks) - 1) / PieceOf(tasks)}; }

@@ -20,7 +20,7 @@ std::optional<int64_t> StorageStride(const Compute& compute, const Statement& st
 std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement& statement,
                                         TensorId tensor, const std::vector<IndexExpr>& index);
 
-/// Returns how often the statement reads each element: the number of iterations of the iterators
+/// Returns how often the statement reads each element: the product of the extents of the iterators
 /// that the index does not use.
 int64_t ReadsPerElement(const Statement& statement, const Read& read);
 

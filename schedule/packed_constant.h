@@ -1,4 +1,4 @@
-// The constant of a Compute that a step packs.
+// Lookup of the constant argument whose storage order a `pack` step sets.
 #pragma once
 
 #include <optional>

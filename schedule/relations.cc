@@ -52,7 +52,7 @@ std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
 }
 
 // Returns the iterators of `writer` over those of `other`, by a tensor that `writer` writes and
-// `other` reads or writes.
+// `other` reads or writes. Returns nothing if Solve fails for all pairs of accesses.
 std::optional<IteratorMap> RelateWriter(const Statement& writer, const Statement& other,
                                         TensorId tensor) {
   for (const Write& write : writer.writes) {
@@ -129,7 +129,7 @@ std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> ExpandSplitIndices(
 }
 
 // Returns the consumer's iterators over the producer's, by a tensor that `producer` writes and
-// `consumer` reads.
+// `consumer` reads. Returns nothing if Solve fails for all pairs of accesses.
 std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const Statement& producer,
                                           TensorId tensor) {
   for (const Write& write : producer.writes) {

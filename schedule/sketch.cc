@@ -54,7 +54,7 @@ bool HasEmptyLoop(const Compute& compute) {
 }
 
 // Checks that an operand is contiguous along the reduced dimension. If the reduction has several
-// operands, each element of this operand must be used once.
+// operands, this operand must not be constant, and each of its elements must be read once.
 bool IsContiguousRow(const Compute& compute, const Statement& reduction, const Read& read) {
   const auto along = ContiguousIterator(compute, reduction, read.tensor, read.index);
   if (!along || UsesIterator(reduction.writes[0].index, *along)) return false;
@@ -70,7 +70,8 @@ const Statement* FirstReduction(const Compute& compute) {
   return found == compute.statements.end() ? nullptr : &*found;
 }
 
-// Checks that some operand of the Compute's first reduction is a contiguous row in this sense.
+// Checks that some operand of the Compute's first reduction is contiguous along the reduced
+// dimension (IsContiguousRow).
 bool ReducesContiguousRows(const Compute& compute) {
   const Statement* const reduction = FirstReduction(compute);
   return reduction != nullptr && std::ranges::any_of(reduction->reads, [&](const Read& read) {

@@ -19,7 +19,8 @@
 
 namespace tunec {
 
-/// A choice among numbers. The numbers are sorted by their effect, so neighbours are similar.
+/// A choice among numbers. The numbers are sorted by their effect, so adjacent choices have similar
+/// effects.
 struct Knob {
   std::string name;
   std::vector<int64_t> choices;  // at least one

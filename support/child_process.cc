@@ -55,7 +55,7 @@ ChildProcess::~ChildProcess() {
   if (process_ > 0) (void)Kill();
 }
 
-// Requires: no status was taken yet.
+// Queries the state of the process by waitid. Requires: no status was taken yet.
 int ChildProcess::QueryState(siginfo_t& info, int flags) const {
   if (watched_.get() >= 0) {
     const int answer = waitid(kPidDescriptor, static_cast<id_t>(watched_.get()), &info, flags);
@@ -64,7 +64,7 @@ int ChildProcess::QueryState(siginfo_t& info, int flags) const {
   return waitid(P_PID, static_cast<id_t>(process_), &info, flags);
 }
 
-// Takes the status of a process that has ended.
+// Takes the status if the process has ended. Returns nullopt while the process runs.
 std::optional<ChildEnd> ChildProcess::PollEnd() {
   if (end_) return end_;
   siginfo_t info = {};
@@ -87,8 +87,8 @@ std::optional<ChildEnd> ChildProcess::WaitUntil(Time until) {
   }
 }
 
-// The number of a process, and of its group, stays reserved until its status is taken. After that
-// the system may give both numbers to other processes.
+// Kills the process, or its own group, unless its status was taken. The numbers of the process and
+// the group are reserved until then; afterwards other processes may get them.
 void ChildProcess::SendKill() const {
   siginfo_t info = {};
   if (QueryState(info, WEXITED | WNOHANG | WNOWAIT) != 0) return;

@@ -14,7 +14,7 @@
 
 namespace tunec {
 
-/// Identifies one version of a file by its size and the time of its last write.
+/// A version of a file, identified by its size and the time of its last write.
 struct FileStamp {
   std::filesystem::path path;
   uintmax_t bytes = 0;
@@ -29,8 +29,8 @@ FileStamp StampOf(const std::filesystem::path& path);
 Result<std::string> ReadFile(const std::filesystem::path& path);
 
 /// Writes a temporary file in the same folder, syncs it and renames it over `path`. Readers see the
-/// old bytes or the new ones. If `path` is a symbolic link, its target is replaced. A replaced file
-/// keeps its permissions; the umask decides the permissions of a new file. Errors: kIo, also if
+/// old bytes or the new ones. If `path` is a symbolic link, its target is replaced. The permissions
+/// of a replaced file are retained; the umask decides those of a new file. Errors: kIo, also if
 /// `path` is a device or pipe. On an error the temporary file is removed.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 

@@ -43,7 +43,7 @@ class Lexer {
   bool IsAtEnd() const { return Peek().kind == TokenKind::kEnd; }
   /// Returns whether the current token is this identifier or punctuation.
   bool At(std::string_view text) const;
-  /// Takes the current token if it is this identifier or punctuation.
+  /// Takes the current token if it is this identifier or punctuation, and returns whether it was.
   bool TryTake(std::string_view text);
   Status Expect(std::string_view text);
 

@@ -46,9 +46,9 @@ struct SystemAction {
   uint64_t mask;
 };
 
-// Resets handlers, because no handler of the parent may run in the child. The child ignores the
-// same signals as the parent, except SIGCHLD. A program that ignores SIGCHLD gets no status of
-// child processes.
+// Resets handlers, so that no handler of the parent runs in the child. The child ignores the same
+// signals as the parent, except SIGCHLD. A program that ignores SIGCHLD gets no status of child
+// processes.
 TUNEC_IN_CHILD void ForgetHandlers() {
   for (int signal = 1; signal <= 64; ++signal) {
     SystemAction action = {};
@@ -116,7 +116,7 @@ Result<StartedChild> StartChild(const ChildStart& start) {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &plan.signals);
   int watched = -1;
-  // Works as vfork, but returns a descriptor of the process from its start.
+  // Works like vfork, but also returns a descriptor of the new process.
   const int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
   std::byte* const top = stack.data() + stack.size();
   pid_t process = clone(RunChild, top, flags | CLONE_PIDFD, &plan, &watched);

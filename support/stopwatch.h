@@ -10,7 +10,7 @@ class Stopwatch {
  public:
   /// Returns the milliseconds since construction or the last Lap.
   double Milliseconds() const { return Between(start_, Clock::now()); }
-  /// Returns the same milliseconds and restarts the measurement.
+  /// Returns the same as Milliseconds, and restarts the measurement.
   double Lap() {
     const Clock::time_point now = Clock::now();
     return Between(std::exchange(start_, now), now);

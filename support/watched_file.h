@@ -13,8 +13,8 @@
 
 namespace tunec {
 
-/// Identifies an open file and the version of its contents: a write changes `written` or `bytes`.
-/// Times are in nanoseconds.
+/// The identity of an open file and the version of its contents: a write changes `written` or
+/// `bytes`. Times are in nanoseconds.
 struct FileState {
   uint64_t device = 0;
   uint64_t inode = 0;

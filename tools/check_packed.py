@@ -3,7 +3,7 @@
 
     check_packed.py FOLDER
 
-The script runs in place, without an environment. Every problem is printed; the exit code is 1 if
+The programs run in place, without environment variables. Every problem is printed; the exit code is 1 if
 there are any.
 """
 import argparse

@@ -5,7 +5,7 @@
 
 SUITE is a release of Debian: bookworm has Python 3.11, trixie 3.13, forky 3.14. FOLDER must not
 exist; it becomes the system, and is removed afterwards. One command installs the wheel with its
-CUDA dependencies, then tests/python run. Tests that need a C compiler are skipped. Requires root
+CUDA dependencies, then tests/python is run. Tests that need a C compiler are skipped. Requires root
 and debootstrap.
 """
 import argparse

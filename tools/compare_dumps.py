@@ -5,7 +5,7 @@
 
 OLD and NEW are folders with a folder per program, which has the files of tools/dump_kernel.h for
 each kernel. Kernels are matched by program and hash of their statements; changed kernels by program
-and place. Prints a line for each kernel that differs and the counts. The exit code is 1 if anything
+and place. Prints the counts, and a line for each kernel that differs. The exit code is 1 if anything
 differs, 2 if a folder cannot be read.
 """
 import argparse

@@ -13,9 +13,9 @@ namespace tunec {
 struct SchedulePrefix {
   Schedule schedule;
   std::string label;  // for display: the last step and its number, a file, or "as written"
-  /// Loops after these steps. Its rejection is the reason why these steps are illegal without the
-  /// later steps. Later steps may make them legal: storage shared by two iterations becomes private
-  /// when it is staged.
+  /// Loops after these steps. `kernel.rejection` is the reason why these steps alone are illegal.
+  /// Later steps may make them legal: storage shared by two iterations becomes private when it is
+  /// staged.
   KernelLoops kernel;
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles with libtunec.so and with Debian's libLLVM in one process, with global symbols of both.
+"""Compiles with libtunec.so and with Debian's libLLVM in one process. The symbols of both libraries are global.
 
     two_llvms.py LIBTUNEC llvm-first|tunec-first
 """

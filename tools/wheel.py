@@ -3,9 +3,9 @@
 
     wheel.py --package FOLDER --notices FOLDER --version VERSION --out FOLDER
 
-FOLDER is build-packed/python/tunec: the sources, the library, the programs, and native modules for the versions
-of Python that it was built with. The wheel's tags say which those are, and the glibc of this machine.
-It needs the package `wheel` and binutils' `strip`. Prints the path of the wheel.
+The package folder is build-packed/python/tunec: the sources, the library, the programs, and native modules for
+some versions of Python. The wheel's tags name these versions and the glibc of this machine. The script needs the
+Python package `wheel` and binutils' `strip`. Prints the path of the wheel.
 """
 import argparse
 import os

@@ -208,7 +208,8 @@ Status ProfileTensors(const tunec_executable& executable, DLTensor* const* input
   return {};
 }
 
-/// Texts that are valid until the calling thread's next call.
+/// Texts that tunec_notes and tunec_report_json return, valid until this thread's next call of the
+/// same function.
 thread_local std::string notes_text;
 thread_local std::string report_text;
 

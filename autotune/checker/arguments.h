@@ -16,7 +16,7 @@ namespace tunec {
 enum class ValueRange { kAroundZero, kPositive };
 
 /// Returns an array for each input and weight of the compute, in tensor order, logical row-major.
-/// Floats are uniform in [-1, 1), or in [0.25, 1.25) if positive. Integers are in their declared
+/// Floats are uniform in [-1, 1), or in [0.25, 1.25) for kPositive. Integers are in their declared
 /// range, else in [1, 9]; bools are 0 or 1. Equal seeds give equal values to tensors of the same
 /// name, type and shape.
 std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed, ValueRange range);

@@ -40,7 +40,8 @@ Expr Magnitude(const Expr& x) {
   return Expr::Select(Unary(ScalarOp::kIsInf, x), Number(0), Abs(x));
 }
 
-// Adds the error of one rounding to the type. Integers, and floats that are whole, have none.
+// Returns `error` plus the error of rounding the value to `type` once. Integers, and floats that
+// are whole, are exact.
 Expr AddRounding(const Expr& error, const Expr& value, DataType type, bool whole) {
   if (!IsFloat(type) || whole) return error;
   return AddRelative(error, value, RoundingOf(type));
@@ -51,7 +52,7 @@ bool IsWhole(const Expr& constant) {
   return !IsFloat(node.type) || std::floor(node.float_value) == node.float_value;
 }
 
-// Returns the largest change f(x + error) - f(x - error) of a function that never decreases.
+// Returns f(x + error) - f(x - error), the largest change of a function that never decreases.
 Expr Step(const BoundedValue& x, const std::function<Expr(const Expr&)>& function) {
   const Expr at = Expr::Cast(x.value, kWide);
   return function(at + x.error) - function(at - x.error);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kFloat32Ulp = 0x1p-23;
 
-// Returns true if both are finite, or `a` is the same NaN or infinity as `b`.
+// Returns true if both are finite, both are NaN, or both are the same infinity.
 bool SameKind(double a, double b) {
   if (std::isnan(b)) return std::isnan(a);
   if (std::isinf(b)) return a == b;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr DataType kWide = DataType::kF64;
 
-// Properties that all elements of a tensor have.
+// The properties of a tensor's elements.
 struct TensorProperties {
   bool exact = true;     // equal in every legal evaluation
   bool whole = true;     // integers, of any type
@@ -37,7 +37,7 @@ bool IsArgument(const Tensor& tensor) {
   return tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
 }
 
-// A statement with the bounds of its values and combinations.
+// The bounds of a statement's values and of its reducer's expressions.
 struct BoundedStatement {
   std::vector<Read> bound_reads;
   std::vector<BoundedValue> values;
@@ -132,8 +132,8 @@ void StatementBounder::BoundReducer(const Statement& statement, double sum_error
       Expr::Accumulator(slot_of(0), kWide) + Expr::Incoming(slot_of(0), kWide);
 }
 
-// Repeats until nothing changes, since a statement may read tensors written by itself or by a later
-// statement.
+// Finds the properties of all tensors. The loop runs until nothing changes, since a statement may
+// read tensors written by itself or by a later statement.
 void StatementBounder::Learn() {
   for (IdVector<TensorId, TensorProperties> before; before != known_;) {
     before = known_;
@@ -200,7 +200,7 @@ double TreeSize(const Expr& expr, std::unordered_map<const ExprNode*, double>& k
   return known[&expr.node()] = size;
 }
 
-// Returns true if every expression has few enough nodes to be compiled quickly.
+// Returns true if every value of every statement has few enough nodes to be compiled quickly.
 bool IsHandy(const Compute& compute) {
   constexpr double kLargest = 1 << 17;
   std::unordered_map<const ExprNode*, double> known;

@@ -84,8 +84,8 @@ std::optional<Expr> RoundedFactor(const Expr& factor) {
 }
 
 // Rounds the operands of sums of float32 products to bfloat16 where they are multiplied, as
-// bfloat16 instructions do. Other uses of the operands are not rounded. Returns false if the
-// compute has no such sum.
+// bfloat16 instructions do. Other uses of the operands are not rounded. Returns false if bfloat16
+// instructions can compute no sum of the compute.
 bool RoundFactors(Compute& compute) {
   bool any = false;
   for (Statement& statement : compute.statements) {
@@ -135,7 +135,7 @@ double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results
   return kUlp + std::min(2 * relative + order, LargestSumError(sum) + operands);
 }
 
-// The sums of a compute whose values an evaluation also returns.
+// The float sums of a compute from which the tolerances are computed.
 struct ReferenceSums {
   std::optional<StatementId> contraction;  // last contraction
   bool check_steps = false;                // WithErrorBounds bounds some output

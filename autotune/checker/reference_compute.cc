@@ -27,7 +27,7 @@ bool IsContraction(const Statement& statement) {
 }
 
 // Returns a score for iterator `v` as the iterator of vector lanes. Each read adds 1 and each write
-// 2 if neighbouring lanes access neighbouring elements or the same element.
+// 2 if consecutive lanes access consecutive elements or the same element.
 int ContiguityOf(const Compute& compute, const Statement& statement, VarId v) {
   int score = 0;
   const auto add = [&](TensorId tensor, const std::vector<IndexExpr>& index, int weight) {
@@ -52,9 +52,9 @@ bool ReadsOnlyItsOwn(const Statement& statement) {
   });
 }
 
-// Returns iterators with independent instances and more than one value. Every write has the
-// iterator as a whole index, so the instances write different elements. This is a proof; the
-// declared kinds of the iterators are not used.
+// Returns the iterators whose instances are independent and that have more than one value. Every
+// write has such an iterator as a whole index, so instances with different values write different
+// elements. This is a proof; the declared kinds of the iterators are not used.
 std::vector<VarId> IndependentIterators(const Statement& statement) {
   std::vector<VarId> found;
   if (!ReadsOnlyItsOwn(statement)) return found;

@@ -21,8 +21,8 @@ Expr PromoteToFloat64(const Expr& expr);
 Compute WithoutLayouts(const Compute& compute);
 
 /// Changes layouts so that one independent iterator of the statement with the most instances is
-/// contiguous in all tensors of that statement. Only the speed of a plain schedule depends on the
-/// layouts. Requires: the compute has no layouts.
+/// contiguous in the tensors that it indexes. Changes nothing if no iterator is suitable. Only the
+/// speed of a plain schedule depends on the layouts. Requires: the compute has no layouts.
 Compute WithContiguousIterator(const Compute& compute);
 
 /// Returns the last statement that is a float contraction: a sum of products of two different

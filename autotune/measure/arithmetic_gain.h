@@ -1,5 +1,5 @@
-// The speed of an instruction's multiply-adds relative to plain ones, as the ratio of their
-// ceilings. The gain ranks analytic schedules of different arithmetic.
+// The speed of an instruction's multiply-adds relative to plain ones, as the ratio of their maximum
+// rates. The gain ranks analytic schedules that use different instructions.
 #pragma once
 
 #include "db/database.h"

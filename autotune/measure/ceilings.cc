@@ -22,7 +22,7 @@ Status Ceilings::Ensure() {
   return MeasureAgain(Float32Fma());
 }
 
-// Measures the ceiling at most once per tuning, even if the measurement failed.
+// Does not measure again in this tuning, even if the first measurement failed or is provisional.
 Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   const std::optional<ArithmeticCeiling> known = Find(by);
   const bool sure = known && !known->IsProvisional();
@@ -94,8 +94,8 @@ std::optional<double> Ceilings::PeakFlops(const KernelArithmetic& arithmetic) co
 
 double Ceilings::BytesPerSecond() const {
   if (roofline_) return roofline_->bytes_per_second;
-  // The guess is 20 GB/s per thread or processor of a device: the share that one core or one
-  // processor has of the bandwidth of shared caches.
+  // The guess is 20 GB/s for each thread of a host or each processor of a device. This is about one
+  // core's or processor's share of the bandwidth of shared caches.
   return 20e9 * (target_.device ? target_.device->processors : target_.host.threads);
 }
 

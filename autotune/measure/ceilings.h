@@ -1,4 +1,4 @@
-// The ceilings that one tuning uses and measures.
+// The ceilings (maximum rates of the machine, roofline.h) that one tuning uses and measures.
 #pragma once
 
 #include <functional>
@@ -55,7 +55,7 @@ class Ceilings {
  private:
   // The history of one arithmetic's ceiling.
   struct Past {
-    double fastest = 0;  // highest rate of a kernel, in operations of its multiply-adds per second
+    double fastest = 0;  // highest rate of a kernel: operations of the instruction per second
     int measured = 0;    // number of measurements
   };
 

@@ -61,7 +61,7 @@ class MultiplyAddCounts {
     return known == amounts_.end() ? 0 : known->amount;
   }
   /// Returns the instruction with the greatest amount; among equal amounts the first. Returns null
-  /// if no instruction with a ceiling does any.
+  /// if no counted instruction has a ceiling.
   const MacInstruction* Most() const {
     Share most;
     for (const Share& share : amounts_) {

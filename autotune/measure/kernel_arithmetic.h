@@ -23,8 +23,8 @@ struct KernelArithmetic {
 /// are made. Among instructions that do equally many multiply-adds, the first one in statement
 /// order is taken. For a kernel without multiply-adds, returns the plain multiply-adds of the float
 /// type that most of its operations have, since no other instruction does these operations faster.
-/// Returns none for integers without an intrinsic, for kernels that only move data, and for devices
-/// (all MacInstructions are for CPUs).
+/// Returns none if most multiply-adds are of integers without an intrinsic, for kernels that only
+/// move data, and for devices (all MacInstructions are for CPUs).
 std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule,
                                              const Target& target);
 

@@ -20,7 +20,7 @@ struct ProcessorTimes {
 /// `root` has no such lines.
 std::map<int, ProcessorTimes> ReadProcessorTimes(const std::filesystem::path& root = "/");
 
-/// The counts at one time.
+/// The system's counters at one time.
 struct LoadSample {
   double clock = 0;  // in seconds
   double own = 0;    // seconds of processors that this process has used

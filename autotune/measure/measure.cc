@@ -61,7 +61,8 @@ Status RunPrepack(Device& device, const CompiledPrepack& prepack, void* weight, 
   return device.Synchronize();
 }
 
-// Packs a weight in the host's memory: the code that packs weights for a device runs on the host.
+// Packs a weight on the host and copies the result to the device. The code that packs weights for a
+// device runs on the host.
 Status RunPrepackOnHost(Device& host, Device& device, const CompiledPrepack& prepack,
                         const GuardedMemory& weight, const GuardedMemory& packed) {
   TUNEC_ASSIGN(const DeviceMemory from, host.Allocate(weight.size()));
@@ -272,8 +273,8 @@ Result<std::vector<Array>> Workbench::Impl::ReadOutputs() {
   return arrays;
 }
 
-// Runs the blocks twice, on outputs filled with zeros and with 0xff bytes. An element that changes
-// in either run was written.
+// Runs the blocks on outputs filled with zeros, then on outputs filled with 0xff bytes. Checks the
+// elements that either run changed.
 Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
                                              std::span<const int64_t> blocks) {
   const Kernel* const kernel = candidate.code->OnHost();
@@ -299,9 +300,9 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
   return CheckOutputs(actual, reference.checkers, written);
 }
 
-// Returns the seconds of `runs` runs. The caches are emptied before each run, so that no run finds
-// its constants there. If emptying takes much longer than the runs, fewer runs are timed and their
-// mean counts for all. An example is a kernel that reads a few rows of a large table.
+// Returns the seconds of `runs` runs. The constants are evicted from the caches before each run. If
+// the eviction takes much longer than the runs, fewer runs are timed, and their mean counts for
+// all. An example is a kernel that reads a few rows of a large table.
 Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int runs) {
   if (candidate.constants.Empty()) return candidate.kernel->Seconds(runs);
   constexpr double kMostMilliseconds = 3;

@@ -1,5 +1,5 @@
 // Measures candidates in this process: apply, compile, load, pack, check, time. The worker process
-// runs this code: a candidate that crashes or hangs ends its process.
+// runs this code, so the tuner survives a candidate that crashes or hangs.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ class CompiledCandidate {
   CompiledCandidate(CompiledCandidate&&) noexcept;
   CompiledCandidate& operator=(CompiledCandidate&&) noexcept;
   ~CompiledCandidate();
-  /// Returns the failure of a candidate that failed before it could run.
+  /// Returns the failure of a candidate that could not be compiled; none for other candidates.
   const std::optional<Measurement>& failure() const;
 
  private:

@@ -1,5 +1,5 @@
-// Measures the ceiling of one arithmetic, and the share of the machine that other processes had.
-// The kernel is compiled by the same code generator as candidates (ceiling_kernel.h).
+// Measures the ceiling of one multiply-add instruction: the rate of its kernel (ceiling_kernel.h)
+// on all threads. Also measures the share of the machine that other processes had meanwhile.
 #include <algorithm>
 #include <chrono>
 #include <memory>

@@ -16,9 +16,9 @@
 namespace tunec {
 namespace {
 
-// Returns the bytes of each side of the copy that measures the memory bandwidth. The copy is larger
-// than the caches of a processor. It uses only a part of the process's memory limit, since a
-// control group kills processes that exceed the limit.
+// Returns the bytes of each side of the copy that measures the memory bandwidth. With enough memory
+// the copy is larger than the caches of a processor. It uses only a part of the process's memory
+// limit, since a control group kills processes that exceed the limit.
 size_t CopyBytes() {
   constexpr int64_t kMost = int64_t{256} << 20, kLeast = int64_t{16} << 20, kUnit = 1 << 20;
   const int64_t usable = UsableMemory();
@@ -106,7 +106,8 @@ class CacheMeter {
   CacheMeter(ThreadPool& pool, const Target& target, const Buffer& from, Buffer& to)
       : pool_(pool), wide_(target.host.vector_bits >= 512), from_(from), to_(to) {}
 
-  /// Returns the bandwidth of using `bytes` bytes repeatedly, each thread a part of them.
+  /// Returns the greater of the bandwidths of reading and of copying `bytes` bytes repeatedly. Each
+  /// thread uses a part of the bytes.
   double BytesPerSecond(double bytes) {
     const auto part = static_cast<size_t>(bytes / pool_.threads()) / kGrain * kGrain;
     const auto passes = std::max<int64_t>(4, static_cast<int64_t>(kPassedBytes / part));

@@ -2,9 +2,9 @@
 // stored in the database as machine facts `peak_flops`, `l1_bytes_per_second` (and so on for l2,
 // l3, dram) and `ceilings_disturbance`.
 //
-// Each arithmetic has a separate ceiling (mac_instruction.h). The ceiling of float32 is part of
-// every roofline. Others are measured when a kernel uses them, and stored as `peak_flops.NAME` and
-// `ceilings_disturbance.NAME`.
+// Each multiply-add instruction, called an arithmetic (mac_instruction.h), has a separate ceiling.
+// The ceiling of float32 is part of every roofline. Others are measured when a kernel uses them,
+// and stored as `peak_flops.NAME` and `ceilings_disturbance.NAME`.
 //
 // A kernel that runs repeatedly finds in each cache as much of its data as fits. The least time of
 // its traffic counts each byte at the rate of a level: the first bytes, as many as L1 holds, at the
@@ -43,7 +43,7 @@ struct ArithmeticCeiling {
   bool operator==(const ArithmeticCeiling&) const = default;
 };
 
-/// One level of caches, summed over all threads.
+/// One level of caches: the sum over the caches that the target's threads use.
 struct CacheCeiling {
   double bytes = 0;             // capacity
   double bytes_per_second = 0;  // maximum of reading and copying; 0: not measured
@@ -99,9 +99,9 @@ Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstr
 /// vectors or the memory cannot measure a ceiling, and the caller continues without the ceiling.
 Status FailIfInternal(const Error& error);
 
-/// Combines two measurements. A disturbance can only lower a ceiling, so the greater one is valid.
-/// The result has the disturbance of the greater one, or the smaller of both disturbances if the
-/// ceilings differ by at most 3 %.
+/// Combines two measurements. A disturbance can only lower a ceiling, so the greater ceiling is
+/// valid. The result has the disturbance of the greater ceiling, or the smaller of both
+/// disturbances if the ceilings differ by at most 3 %.
 ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b);
 Roofline Combine(const Roofline& a, const Roofline& b);
 
@@ -119,8 +119,8 @@ Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used);
 
 /// Returns the recorded roofline with the ceilings of these arithmetics. Measures the machine if
-/// its roofline is not recorded or not Sure, and arithmetics as WithArithmetics does. The
-/// measurements are not recorded. `database` may be null: then everything is measured.
+/// its roofline is not recorded or not reliable (IsReliable), and arithmetics as WithArithmetics
+/// does. The measurements are not recorded. `database` may be null: then everything is measured.
 Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
                                     std::span<const MacInstruction* const> used);
 /// Returns the same as RecordedOrMeasured, and records the measurements if `database` is not null.

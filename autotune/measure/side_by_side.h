@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// Describes a run of several threads at the same time.
+/// The times of a run of several threads at the same time.
 struct SideBySide {
   double seconds = 0;  // from the common start to the last thread's end
   double share = 1;    // processor time of the threads / elapsed time; 1: none had to wait

@@ -33,8 +33,8 @@ class History {
   /// Returns the number of candidates added since the last one that was more than 1 % faster than
   /// all before.
   int CountStale() const { return stale_; }
-  /// Resets Stale to 0. Called when the space has changed, so that earlier trials without gain do
-  /// not count any more.
+  /// Sets CountStale() to 0. Called when the space has changed, so that earlier trials without gain
+  /// do not count any more.
   void ForgetStaleness() { stale_ = 0; }
   /// Returns the correct candidates of the space, the fastest first; among equal times the smaller
   /// text goes first.

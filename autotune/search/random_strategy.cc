@@ -34,7 +34,7 @@ Candidate Numbered(const SearchSpace& space, const std::vector<int>& live, int64
 }
 
 Candidate Drawn(const SearchSpace& space, const std::vector<int>& live, Random& random) {
-  // Half of the draws use the first sketch, which is the most promising one.
+  // Half of the draws use the first live sketch, which is the most promising one.
   const int sketch = random.Below(2) == 0 ? live[0] : live[random.Below(live.size())];
   Decisions decisions;
   for (const Knob& knob : space.sketches()[sketch].knobs) {
@@ -43,7 +43,8 @@ Candidate Drawn(const SearchSpace& space, const std::vector<int>& live, Random& 
   return space.At(sketch, std::move(decisions));
 }
 
-// Offers all remaining candidates in random order.
+// Offers the candidates of the live sketches in random order until the proposals are full. `size`
+// is the number of these candidates.
 void OfferAll(const SearchSpace& space, const std::vector<int>& live, int64_t size,
               Proposals& proposals, Random& random) {
   std::vector<int64_t> numbers(static_cast<size_t>(size));

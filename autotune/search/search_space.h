@@ -41,8 +41,9 @@ class SearchSpace {
   std::string Describe(const Candidate& candidate) const;
   /// Returns the candidate that Describe described, if its decisions still give exactly `schedule`.
   std::optional<Candidate> Recall(std::string_view note, const std::string& schedule) const;
-  /// Returns the candidate of the named sketch whose values are nearest to those in another task's
-  /// note. Knobs that are not in the note have their initial values.
+  /// Returns the candidate nearest to that of another task's note: the sketch has the same name,
+  /// and each knob the nearest value. Knobs that are not in the note have their initial values.
+  /// Returns none if there is no such sketch.
   std::optional<Candidate> Transfer(std::string_view note) const;
 
  private:

@@ -22,9 +22,9 @@ class Strategy {
 
 /// Makes a strategy that draws a sketch, then each decision uniformly. Half of the draws use the
 /// first sketch, the others any searched sketch; hopeless sketches are left out
-/// (History::IsHopeless). In spaces of at most kEnumerated candidates, all untried candidates have
-/// the same chance, and the result is empty exactly if no candidate is left. In larger spaces the
-/// strategy gives up after many draws of known candidates.
+/// (History::IsHopeless). In spaces of at most kEnumerated candidates, all untried candidates of
+/// these sketches have the same chance, and the result is empty exactly if there is none. In larger
+/// spaces the strategy gives up after many draws of known candidates.
 std::unique_ptr<Strategy> MakeRandomStrategy();
 inline constexpr int64_t kEnumerated = 512;
 
@@ -33,8 +33,8 @@ inline constexpr int64_t kEnumerated = 512;
 /// correct.
 std::unique_ptr<Strategy> MakeEvolutionaryStrategy();
 
-/// Makes a strategy that proposes the neighbours of the fastest candidate, then of the next
-/// fastest. A neighbour differs by one step of one knob.
+/// Makes a strategy that proposes the neighbours of the three fastest candidates, those of the
+/// fastest first. A neighbour differs by one step of one knob.
 std::unique_ptr<Strategy> MakeCoordinateDescent();
 
 }  // namespace tunec

@@ -22,8 +22,8 @@ struct TaskState {
   bool done = false;  // converged, or cannot be tuned
 };
 
-/// Returns the seconds of the model that the task may still save, at least 2 % of its time; a huge
-/// number if no trial of the task is correct.
+/// Returns the seconds of the model's time that the task may still save, at least 2 % of the task's
+/// time. Returns a huge number if no trial of the task is correct.
 double ExpectedGain(const TaskState& task);
 
 struct Share {

@@ -78,8 +78,8 @@ bool TaskSearch::StillHolds(const Convergence& convergence) const {
     case ConvergenceReason::kStale:
       return convergence.bound >= static_cast<double>(Patience());
     case ConvergenceReason::kCeiling: {
-      // Without an arithmetic that has a ceiling, the result is false. Earlier versions compared
-      // such kernels with the ceiling of float32.
+      // The result is false if the ceiling of the best kernel's arithmetic is unknown. Earlier
+      // versions then used the ceiling of float32.
       const std::optional<double> peak = PeakFlops();
       return peak && (*peak <= convergence.bound || IsNearCeiling());
     }
@@ -264,8 +264,8 @@ void TaskSearch::ShowBest() {
   shown_ = best;
 }
 
-// Returns the arithmetic of a schedule. If the schedule cannot be parsed, returns the arithmetic of
-// the default lowering as written.
+// Returns the arithmetic of a schedule. If the schedule cannot be parsed or its lowering is
+// unknown, returns the arithmetic of the default lowering as written.
 std::optional<KernelArithmetic> TaskSearch::CurrentArithmetic(const std::string& schedule) const {
   const Result<Schedule> steps = ParseSchedule(schedule, "record");
   const Compute* lowering = steps ? FindLowering(task_.lowerings, steps->lowering) : nullptr;
@@ -297,9 +297,10 @@ double TaskSearch::ArithmeticSeconds() const {
   return flops / *peak;
 }
 
-// Returns true if the best kernel is within kNearCeiling of the ceiling of its arithmetic. The
-// ceiling of memory does not count: small data is read from caches, faster than from memory. A
-// kernel above the ceiling is not near it, since the ceiling is then too low for this kernel.
+// Returns true if the best kernel is at most a factor kNearCeiling below the firm ceiling of its
+// arithmetic. The ceiling of memory does not count: small data is read from caches, faster than
+// from memory. A kernel above the ceiling is not near it, since the ceiling is then too low for
+// this kernel.
 bool TaskSearch::IsNearCeiling() const {
   const double rate = BestFlopsPerSecond();
   const std::optional<double> peak = PeakFlops();
@@ -330,10 +331,10 @@ std::vector<const MacInstruction*> TaskSearch::FindRivalArithmetics() const {
   return rivals;
 }
 
-// Returns true if another sketch may be faster: a sketch with transformed operands is untried, or
-// has an arithmetic with a higher ceiling. A transforming kernel does fewer operations than are
-// counted, so it may exceed the ceiling. A ceiling that is unknown or was measured on a busy
-// machine may be higher.
+// Returns true if another sketch may be faster. Either the analytic schedule of a sketch with
+// transformed operands is untried, or a sketch has an arithmetic with a higher ceiling. A
+// transforming kernel does fewer operations than are counted, so it may exceed the ceiling. A
+// ceiling that is unknown or was measured on a busy machine may be higher.
 bool TaskSearch::MayAnotherBeFaster() const {
   for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
     const std::string initial = space_->Initial(sketch).schedule;

@@ -52,7 +52,7 @@ class TaskSearch {
   /// of the whole budget that is used up; beyond kDescendFrom coordinate descent comes before the
   /// evolutionary strategy. The fastest schedules under other policies come first. Analytic
   /// schedules follow one by one until one is correct, the naive one last. An empty result means
-  /// that no candidate is left. Requires: EnsureSpace.
+  /// that the strategies found no untried candidate. Requires: EnsureSpace.
   Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
   static constexpr double kDescendFrom = 0.62;
 
@@ -63,7 +63,7 @@ class TaskSearch {
   void UpdateTime(const std::string& schedule, double seconds);
   /// Returns the reason why more trials are not worth their time; none if they are. One reason is a
   /// long time without progress. The other is a best kernel within 3 % of the firm ceiling of its
-  /// arithmetic (Ceilings::Firm), if no sketch has an arithmetic that may be faster. Requires:
+  /// arithmetic (Ceilings::IsFirm), if no sketch has an arithmetic that may be faster. Requires:
   /// EnsureSpace.
   std::optional<Convergence> FindConvergence() const;
   /// Returns the arithmetics of the other sketches if the best kernel is near its ceiling; else an

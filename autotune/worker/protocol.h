@@ -42,7 +42,7 @@ struct StartedEvent {
   size_t candidate = 0;  // position in the request
   Stage stage = Stage::kCompile;
 };
-/// A candidate is compiled and waits to be measured. No time limit is active.
+/// A candidate is compiled and waits to be measured. No time limit applies to the candidate.
 struct CompiledEvent {
   size_t candidate = 0;
 };

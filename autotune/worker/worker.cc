@@ -226,7 +226,8 @@ void Confine(int64_t memory_bytes, int64_t parent) {
   // Ignores signals that a terminal or `timeout` sends to the whole process group: the tuner
   // handles them.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(signal, SIG_IGN);
-  // Exits without memory: LLVM is compiled without exceptions, so bad_alloc cannot pass through it.
+  // Exits if an allocation fails: LLVM is compiled without exceptions, so bad_alloc cannot pass
+  // through it.
   std::set_new_handler([] { _exit(kOutOfMemoryExit); });
   Limit(RLIMIT_CORE, 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

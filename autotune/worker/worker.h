@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// Exit status of a worker that ran out of memory outside of any candidate.
+/// Exit status of a worker that ends because an allocation failed.
 inline constexpr int kOutOfMemoryExit = 77;
 
 /// Serves requests from the socket until the other side closes it. Candidates of one request are

@@ -1,10 +1,10 @@
-// The worker receives one request at a time. Its events tell which candidates are in a stage, and
-// each of these candidates has a deadline. The worker may end in three ways:
+// The worker receives one request at a time. Its events tell which candidates are in flight (being
+// compiled or measured), and each of these has a deadline. The worker may end in four ways:
 //   - a deadline passes: the worker is killed, and the candidate of that deadline has timed out;
 //   - the worker dies with one candidate in flight: that candidate crashed;
-//   - the worker dies with several in flight: all are suspects and are repeated alone.
-// After its device failed at a candidate, the worker may also end by itself, with no candidate in
-// flight. All candidates without a result are then sent again to a new worker.
+//   - the worker dies with several in flight: all are suspects and are repeated alone;
+//   - the worker ends by itself after its device failed at a candidate, which has a result.
+// All candidates without a result are then sent again to a new worker.
 #include "autotune/worker/worker_measurer.h"
 
 #include <algorithm>
@@ -137,8 +137,8 @@ class WorkerMeasurer : public Measurer {
     return {};
   }
 
-  // Returns the error. `why` is empty for a program that has ended: then its exit status is the
-  // reason.
+  // Stops the program, and returns the error that it is no worker of this build. If `why` is empty,
+  // the reason is how the program ended.
   Status NotAWorker(const std::string& why) {
     (void)StopWorker(Outcome::kDied);
     return Fail(ErrorCode::kIo, "'{}' does not answer as the tunec-worker of this tunec: {}", path_,
@@ -232,8 +232,8 @@ class WorkerMeasurer : public Measurer {
     return outcome;
   }
 
-  // Sets the result of the candidate that ended the worker, or marks several suspects to be
-  // repeated alone. Returns false if no candidate was in flight.
+  // Reports the failure of the candidate that ended the worker. Adds several suspects to `alone`.
+  // Returns false if no candidate was in flight.
   Result<bool> Blame(Outcome outcome, const std::vector<size_t>& ids, const OnMeasured& report,
                      std::vector<size_t>& alone) {
     if (outcome == Outcome::kOverdue) {

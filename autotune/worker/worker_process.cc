@@ -42,7 +42,7 @@ Result<WorkerProcess> WorkerProcess::Start(const std::string& path, int64_t memo
   }
   Descriptor reading(ends[0]);
   const Descriptor writing(ends[1]);
-  // The worker waits if the tuner reads slowly; the tuner never waits for the worker.
+  // Reads of error output never block. If the pipe is full, the worker waits.
   (void)fcntl(reading.get(), F_SETFL, O_NONBLOCK);
   TUNEC_ASSIGN(
       ChildProcess process,
@@ -83,7 +83,7 @@ Result<std::optional<Event>> WorkerProcess::Receive(Time until, size_t longest) 
   }
 }
 
-// Reads the pipe once, and returns the number of bytes: 0 at its end.
+// Reads the pipe once, and returns the number of bytes: 0 at its end, negative if it is empty.
 ssize_t WorkerProcess::ReadErrors() {
   constexpr size_t kMostBytes = 4096;
   std::string chunk(size_t{1} << 16, '\0');

@@ -245,8 +245,8 @@ std::vector<std::pair<int32_t, int32_t>> InPlaceArguments(const CompiledKernel& 
   return pairs;
 }
 
-// Returns the range in which the code trusts the elements of an integer argument to be; none if the
-// code relies on no range. Code checks indices at run time, unless they were constants in range.
+// Returns the range of an integer argument whose elements the code uses as indices without a check;
+// none if the code relies on no range.
 std::optional<bundle::TrustedRange> RangeOf(const GroupKernel& group, const std::string& argument,
                                             DataType type) {
   const auto range = group.ranges.find(argument);

@@ -36,7 +36,7 @@ struct StepCode {
   std::vector<bundle::ArgumentContract> arguments;
 };
 
-/// A plan with the loaded code of each step, from which a bundle can be written.
+/// A plan with the code of each step, from which a bundle can be written.
 struct AssembledPlan {
   ExecutablePlan plan;
   std::vector<StepCode> preprocessing_code;
@@ -44,8 +44,8 @@ struct AssembledPlan {
 };
 
 /// The use of the assembled code. kRun: the code runs in this process. kStore: the code is written
-/// to a file. Device code is then not loaded, so no device has to exist, and the plan has a
-/// rejection. The host's code for packing weights is loaded if this host can run it.
+/// to a file. For a target with a device, the device's code is then not loaded, and the plan has a
+/// rejection. Code of the host is loaded if this host can run it.
 enum class CodeUse : uint8_t { kRun, kStore };
 
 /// Loads the code and plans the memory. `groups` are in an order that respects data flow. `pool` is

@@ -1,6 +1,7 @@
-// Offset assignment is two-dimensional packing (time by address) and NP-hard. Greedy orders with
-// best fit come within a few percent of the peak for networks. Source: Pisarchyk and Lee 2020,
-// "Efficient memory management for deep neural net inference", greedy by size and by breadth.
+// Offset assignment is two-dimensional packing (time by address) and NP-hard. For networks, greedy
+// orders with best fit need at most a few percent more than the largest sum of values alive at one
+// step. Source: Pisarchyk and Lee 2020, "Efficient memory management for deep neural net
+// inference", greedy by size and by breadth.
 //
 // Values that reuse each other's storage form a chain: one block, alive from the first member's
 // first use to the last member's last use. Two members are alive together only at the step that

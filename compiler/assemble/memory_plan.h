@@ -27,10 +27,10 @@ struct MemoryPlan {
   int64_t total_bytes = 0;
 };
 
-/// Assigns offsets so that values alive at the same step do not overlap. The plan needs nearly the
-/// least memory: it is the best of three greedy orders, each with and without reuse in place.
-/// Requires: bytes >= 0, first_use <= last_use, alignments are powers of two. Ensures: VerifyPlan.
-/// Deterministic. O(values^2).
+/// Assigns offsets so that values alive at the same step do not overlap, unless one reuses the
+/// other's storage. Returns the smallest of six plans: three greedy orders, each with and without
+/// reuse in place. Requires: bytes >= 0, first_use <= last_use, alignments are powers of two.
+/// Ensures: VerifyPlan. Deterministic. O(values^2).
 MemoryPlan PlanMemory(std::span<const PlannedValue> values);
 
 /// Checks the invariants listed in memory_plan.cc. The kInternal error names the values that break

@@ -29,12 +29,13 @@ struct ArenaPlan {
 /// position among the outputs.
 std::map<ValueId, int32_t> DirectOutputs(const Graph& graph);
 
-/// Assigns offsets to every value that a step writes, except DirectOutputs and views. A view has
-/// the offset of its owner. `steps` are in the order of execution.
+/// Assigns offsets to every value that a step writes, except DirectOutputs and views. A view has no
+/// entry, because it is a part of its owner's storage. `steps` are in the order of execution.
 ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
                     std::span<const ArenaStep> steps);
 
-/// Returns the value of each canonical argument name: the group's inputs, then its outputs.
+/// Returns the value of each canonical argument name. `argument_names` has the names of the group's
+/// inputs, then of its outputs.
 std::map<std::string, ValueId> ValueOfArguments(const FusionGroup& group,
                                                 const std::vector<std::string>& argument_names);
 /// Converts pairs of names to pairs of values. Pairs with names that are not in the group are

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMostOfOne = 8192;  // limit of the compared sizes of one dimension
 constexpr int64_t kFewInAll = 256;    // up to this number all combinations are compared
 constexpr int kFurther = 64;          // number of random combinations above that
-// A run of a separable dimension may have up to kCutUpTo elements, or kTimesTheListed times the
+// A run may have up to kCutUpTo elements along a separable dimension, or kTimesTheListed times the
 // largest listed size if that is more.
 constexpr int64_t kCutUpTo = 64;
 constexpr int64_t kTimesTheListed = 4;

@@ -15,10 +15,10 @@ namespace tunec {
 /// impossible.
 inline constexpr size_t kMostForThemselves = 24;
 
-/// Returns the sizes to compare between `least` and `most`. Up to 256 combinations, all are
-/// returned. Otherwise each dimension takes all its sizes, once with the least and once with the
-/// greatest sizes of the other dimensions, and 64 random combinations are added. kUnsupported: one
-/// dimension has more than 8192 sizes.
+/// Returns the sizes to compare between `least` and `most`. If there are at most 256 combinations,
+/// all are returned. Otherwise each dimension takes all its sizes, once with the least and once
+/// with the greatest sizes of the other dimensions, and 64 random combinations are added.
+/// kUnsupported: one dimension has more than 8192 sizes.
 Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most);
 
 /// Compares the form with the graphs of the sizes that the bundle serves. Limits runs of separable
@@ -32,8 +32,8 @@ Status DropFailingForms(const SizedSource& source, LearntForm& learnt);
 Sizes LeastRequestedSizes(const SizedForm& form, const SizedCode& code);
 
 /// Returns those of the compared sizes (SizesToCompare) for which padded code would be wrong. The
-/// list is empty if the code needs no checks. kUnsupported: there are more than `most`, and the
-/// message names the first further one; or such a size has no graph.
+/// list is empty if the code needs no checks. kUnsupported: more than `most` sizes differ, and the
+/// message is about the next one; or a differing size has no graph.
 Result<std::vector<Sizes>> FindDifferingSizes(const SizedSource& source, const SizedGraph& padded,
                                               size_t most);
 

@@ -41,8 +41,8 @@ class SizesCompiler {
   Status CompileKey(const SizedForm& form, SizedGraph graph);
   /// Compiles padded code, and records the sizes for which it would be wrong.
   Status CompilePadded(const SizedForm& form, SizedGraph graph);
-  /// Adds the sizes of a range to the sizes with exact code, since no padded code serves them.
-  /// Other smaller sizes than the key's are logged as rejected.
+  /// Handles a key for which no padded code can be made. The sizes of a range get exact code. If
+  /// the key has no range, sizes below the key's are logged as rejected.
   Status ServeEach(const SizedForm& form, const SizedKey& key, const Error& why);
   Status CompileThemselves(const SizedForm& form);
   Status Account(const SizedCode& code, const StagedModel& staged, ExecutablePlan plan);

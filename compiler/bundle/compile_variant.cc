@@ -68,8 +68,9 @@ Status StoreSteps(const AssembledPlan& assembled, const Target& target, BundleVa
   return {};
 }
 
-/// Returns the head of a variant. It lists the features of the host's code. If a device runs all
-/// steps and no weight is left to pack, there is no such code, and every processor is suitable.
+/// Returns the head of a variant. The head lists the features of the host's code. If a device runs
+/// all steps and no weight is left to pack, the variant has no code for the host, so every
+/// processor is suitable.
 bundle::VariantHead HeadOf(const ExecutablePlan& plan, const Target& target,
                            const std::string& cpu) {
   bundle::VariantHead head{.cpu = cpu};

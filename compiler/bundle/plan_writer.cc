@@ -22,7 +22,7 @@ bool CanPack(const ExecutablePlan& plan) {
   });
 }
 
-/// Removes constants that only the preprocessing named, and renumbers the others.
+/// Removes constants that no step uses, and renumbers the others.
 void DropUnnamed(ExecutablePlan& plan) {
   std::vector<int32_t> number(plan.constants.size(), -1);
   std::vector<Constant> remaining;

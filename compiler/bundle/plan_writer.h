@@ -25,11 +25,11 @@ struct PlanWithData {
   std::vector<std::shared_ptr<const void>> constants;
 };
 
-/// Packs the weights by running the preprocessing, if all its kernels are loaded. Removes the
-/// constants that no remaining step names.
+/// Packs the weights by running the preprocessing, if all its kernels are loaded. Then removes the
+/// constants that no step of the plan uses.
 Status PackWeights(AssembledPlan& assembled, ThreadPool& pool);
 
-/// Converts a plan without its steps.
+/// Converts everything of a plan except its steps; the stored plan has none.
 PlanWithData StoreData(const ExecutablePlan& plan);
 
 /// A function that returns the number of a step's kernel in the bundle.

@@ -87,7 +87,7 @@ class BundleWriter {
     parts_.insert(parts_.begin(), {.offset = 0, .bytes = BytesOf(buffer)});
     return {.memory = std::move(buffers_), .parts = std::move(parts_), .bytes = end_};
   }
-  /// Begins the sections behind a table with room for this number of entries.
+  /// Reserves space for the header and for a table of this number of sections, before the sections.
   explicit BundleWriter(size_t sections)
       : end_(sizeof(bundle::Header) + sections * sizeof(SectionEntry)) {}
 

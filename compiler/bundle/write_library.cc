@@ -37,7 +37,8 @@ class Library {
   Status NameItself(const std::string& file);
   /// Rebuilds the hash table of symbol names.
   Status HashSymbols();
-  /// Returns the offset of the bundle. The table of sections is behind the bundle.
+  /// Enlarges the last segment to hold the bundle, and returns its offset in the file. The table of
+  /// sections moves behind the bundle.
   Result<uint64_t> ReserveBundle(uint64_t bytes);
 
   const std::string& front() const { return bytes_; }

@@ -2,7 +2,7 @@
 //
 // The library is made from a template that was linked when tunec was built (api/shared/). So no
 // linker is needed: the functions get the model's name, and the bundle becomes the last segment.
-// The loader maps this segment like the others.
+// The loader maps this segment like all other segments.
 #pragma once
 
 #include <filesystem>

@@ -16,19 +16,18 @@ struct ServedSizes {
   Sizes least;
 };
 
-/// Returns the least sizes, the sizes just below the key's, and the middle of both. Adds the least
-/// sizes with a single dimension just below the key's size.
+/// Returns the least sizes, the sizes just below the key's, and the middle of both. Also returns,
+/// for each dynamic dimension, the least sizes with this dimension just below the key's size.
 std::vector<Sizes> SamplesOf(const ServedSizes& served);
 
-/// Returns sizes of 1, of 2, a quarter of `sizes`, and the largest listed ones. For a dimension
-/// without listed sizes, the last is four times `sizes`.
+/// Returns four sets of sizes: all 1, all 2, a quarter of `sizes`, and the largest listed sizes. In
+/// the last set, a dimension without listed sizes has four times its size in `sizes`.
 std::vector<Sizes> SizesFarFrom(const Sizes& sizes, const std::vector<ListedSizes>& listed);
 
-/// Returns further samples, so that each division in the formulas has samples of every remainder
-/// that a served size can have. A rounded number, for example with a stride, has one formula for
-/// all sizes with the same remainder. So these samples leave no other formula possible. Empty: the
-/// samples are sufficient, or there are already 40. Remainders are looked for at the first 2048
-/// sizes of a dimension.
+/// Returns further samples for remainders of divisions in the formulas that no sample has. A
+/// rounded number, for example with a stride, has one formula for all sizes with the same
+/// remainder. Empty: every remainder has a sample, or there are already 40 samples. Only the
+/// remainders of about the first 2048 served sizes of a dimension are considered.
 std::vector<Sizes> SamplesOfRemainders(const ServedSizes& served, const std::vector<Sizes>& samples,
                                        const std::vector<SizeExpression>& formulas);
 

@@ -27,7 +27,8 @@ struct Looked {
 /// the bucket's memory, so a comparison of pointers is sufficient.
 Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket);
 
-/// Returns the axes of the dimensions that are dynamic.
+/// Returns the source's axes whose dimension is marked in `open`, which has one element per
+/// dimension.
 std::vector<OpenAxis> OpenAxes(const SizedSource& source, const std::vector<bool>& open);
 
 /// Returns the graph at enough of the served sizes to infer its dependence on the sizes. Fails with

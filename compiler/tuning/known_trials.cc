@@ -62,7 +62,7 @@ struct NearTrials {
   KeyDifference difference;  // between one group's near key and its own key
 };
 
-// Adds a task that has trials only under near keys.
+// Counts a task without trials under its own keys if near keys have trials.
 Status AddNear(const Database& database, const TuningTask& task, const TuningKey& own,
                NearTrials& near) {
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,

@@ -17,10 +17,10 @@ struct TunedModel {
 /// Looks up the trials of the tasks in the database, and measures as the options request. `on_log`
 /// receives a note if earlier versions tuned the model, or if more groups are tuned for other
 /// options. Errors:
-///   - kInvalidArgument: trials without a database, `retune` without trials or a time limit, or
-///     `retune` with the name of an unknown group.
-/// - kDevice: trials for a target that is not this machine and is not emulated.
-/// - kUnsupported or kNotFound: an emulated target, whose times cannot be predicted.
+/// - kInvalidArgument: trials without a database, `retune` without trials or a time limit, or
+///   `retune` with the name of an unknown group.
+/// - kDevice: trials for a target that this machine cannot run.
+/// - kUnsupported or kNotFound: trials for an emulated target whose times cannot be predicted here.
 /// - kCancelled: tuning was cancelled; measured trials are stored before.
 /// - The errors of Tune.
 Result<TunedModel> TuneModel(const FrontReport& front, const ModelTasks& tasks, Database* database,

@@ -15,8 +15,8 @@
 namespace tunec {
 namespace {
 
-// Returns whether a schedule may split operands into several parts, and the target has instructions
-// that multiply matrices of such terms.
+// Returns whether a schedule may split operands into at least two bf16 parts, and the target has
+// instructions that multiply matrices of bf16.
 bool CanSplitIntoBf16Parts(const CompileOptions& options) {
   const RoundingFreedom rounding = RoundingFreedomFor(options.accuracy);
   if (rounding.order != ReductionOrder::kAny || rounding.min_bf16_parts < 2) return false;

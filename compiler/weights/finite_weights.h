@@ -9,10 +9,10 @@
 
 namespace tunec {
 
-/// Sets `finite` of the weights that products read, in all lowerings of a group. Does so only if it
-/// may change a schedule: the accuracy mode requires a split into several bf16 limbs, and the
-/// target has instructions that multiply matrices of bf16. In other cases the text of the Compute
-/// does not change. Reads each such weight once.
+/// Sets `finite` of float32 weights that products read and that are finite, in all lowerings. Does
+/// so only if it may change a schedule: the accuracy mode requires a split into several bf16 limbs,
+/// and the target has instructions that multiply matrices of bf16. In other cases the text of the
+/// Compute does not change. Reads each such weight once.
 void MarkFiniteWeights(const Graph& graph, const CompileOptions& options,
                        std::vector<GroupReport>& groups);
 

@@ -50,8 +50,8 @@ Result<std::string> ReadStart(int file, const std::string& path) {
   return std::string(bytes.data(), static_cast<size_t>(count));
 }
 
-/// Renames the finished file to `path` unless `path` exists. Some file systems have no hard links,
-/// others have no rename that preserves an existing file.
+/// Renames the finished file to `path` unless `path` exists. Returns false on failure. Some file
+/// systems have no hard links, others have no rename that preserves an existing file.
 bool Publish(const std::string& aside, const std::string& path) {
   if (link(aside.c_str(), path.c_str()) == 0) {
     unlink(aside.c_str());

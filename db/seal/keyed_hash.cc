@@ -1,5 +1,4 @@
-// LLVM, which is linked in for its code generator, contains the BLAKE3 implementation of its
-// authors.
+// LLVM, which is linked for code generation, contains the official C implementation of BLAKE3.
 #include "db/seal/keyed_hash.h"
 
 #include <fmt/format.h>

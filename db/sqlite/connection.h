@@ -1,6 +1,6 @@
-// One SQLite connection behind one mutex: the other files of this folder access the database only
-// through it. Inside Read and Write, SQLite's exceptions may be thrown; Read and Write convert them
-// to Errors.
+// One SQLite connection behind one mutex: the other files of db/ access the database only through
+// this connection. Inside Read and Write, SQLite's exceptions may be thrown; Read and Write convert
+// them to Errors.
 #pragma once
 
 #include <functional>

@@ -19,8 +19,9 @@ std::optional<int64_t> FindTask(DatabaseConnection& connection, const TuningKey&
 /// Returns the row of a workload, which is added if it is missing. An existing row gets the
 /// caller's kind, description, flops and bytes.
 int64_t EnsureWorkload(DatabaseConnection& connection, const WorkloadKey& workload);
-/// Returns the row of a workload, which is added if it is missing. If the description differs, the
-/// greater one is stored, so that the order of merging does not matter.
+/// Returns the row of a workload, which is added if it is missing. Of two different tuples (kind,
+/// flops, bytes, description), the greater one is stored, so that the order of merging does not
+/// matter.
 int64_t EnsureMergedWorkload(DatabaseConnection& connection, const WorkloadKey& workload);
 int64_t EnsureTarget(DatabaseConnection& connection, const std::string& text);
 int64_t EnsureTask(DatabaseConnection& connection, int64_t workload, int64_t target,

@@ -191,9 +191,9 @@ CREATE INDEX artifacts_by_key ON artifacts(key_hash, owner);
 )sql");
 }
 
-// ForgetWrongResults runs again for later corrections of the checker's tolerances. Migration 7:
-// another order of sums with rounded operands. Migration 8: roundings of operands that are sums
-// themselves, and another order of float32 sums.
+// ForgetWrongResults runs again for later corrections of the checker's tolerances. From schema 7
+// on, the checker tolerates another order of sums with rounded operands. From schema 8 on, it
+// tolerates roundings of operands that are sums themselves, and another order of float32 sums.
 constexpr Migration kMigrations[] = {
     CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults, NameSketches,
     SpellOutCopies, ForgetWrongResults,  ForgetWrongResults,       SealArtifacts};

@@ -1,4 +1,5 @@
-// Checks stored texts. They must be UTF-8 without zero bytes, which SQLite and JSON preserve.
+// Checks stored texts. A stored text must be UTF-8 without zero bytes, because SQLite and JSON
+// preserve no other text.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ double RepeatedSeconds(const FusionCost& cost, const FusionMachine& machine) {
   return cost.operations_added / machine.operations_per_second;
 }
 
-// Returns the time that the busy cores need beyond their equal share.
+// Returns the time that is lost because the parts occupy only some of the cores.
 double IdleSeconds(const FusionCost& cost, const FusionMachine& machine) {
   if (cost.parts <= 0 || cost.parts >= machine.cores) return 0;
   return cost.seconds_in_parts * (machine.cores / cost.parts - 1);

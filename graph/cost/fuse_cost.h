@@ -15,7 +15,7 @@ struct FusionCost {
   int64_t bytes_saved = 0;  // bytes that need not be written and read again
   int launches_saved = 0;
   double times_computed = 1;    // computations of each element of the value, on average
-  double operations_added = 0;  // because of repetition; negative if not all elements are needed
+  double operations_added = 0;  // repeated or for staging; negative if some elements are not needed
   double parts = 0;             // independent parts of the kernel; 0: enough for all cores
   double seconds_in_parts = 0;  // one core's seconds of work that become confined to the parts
   int live_values = 0;          // values of the joined body that are live at once

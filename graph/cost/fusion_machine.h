@@ -24,8 +24,8 @@ struct FusionMachine {
   double staging_operations = 2;  // to write an element to a cached buffer and read it
   bool chains = true;  // a kernel may compute a contraction and a contraction that is its operand
 
-  // With fewer rows of queries, a product, a softmax and a product are not made one attention: the
-  // rows would fill less than half of a vector of 16.
+  // With fewer rows of queries, a product, a softmax and a product are not combined into an
+  // attention: the rows would fill less than half of a vector of 16.
   int64_t fewest_queries = 8;
 
   // Numbers for the costs of storage orders. Costs are in cycles of one core.

@@ -88,7 +88,7 @@ class Cost {
 
 int OfResize(const Node& node) { return node.String("mode") == "cubic" ? 30 : 6; }
 
-// Cost per result of an operator that processes a whole row. The row's length does not count.
+// Cost per element of the result of an operator that processes whole rows, whatever their length.
 constexpr int kRowCost = 16;
 
 constexpr Cost kCosts[] = {

@@ -15,8 +15,8 @@ inline constexpr int kFunctionCost = 16;
 inline constexpr int kRecomputeLimit = 8;
 
 /// Returns the cost for each element of the result, without computing the operands. The cost is 0
-/// for operators that only rename indices. It is also 0 for products and convolutions, which are
-/// never recomputed.
+/// for operators that only rename indices. It is also 0 for contractions, which are never
+/// recomputed.
 int OperationsPerElement(const Node& node);
 
 /// Returns whether a product or convolution reads each element of its first operand at most once

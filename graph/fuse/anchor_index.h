@@ -15,11 +15,11 @@ struct AnchorIndex {
   std::vector<IndexExpr> index;
 };
 
-/// Follows elementwise operators, reshapes and transposes from the value back to a convolution. The
-/// channels of a grouped convolution are two iterators: the group and the channel within it. So
-/// reshaping channels into groups keeps the index affine, and a channel shuffle only changes the
-/// index of the store. Returns nullopt if no convolution is found. O(nodes followed), which is
-/// bounded.
+/// Follows reshapes, transposes and elementwise operators of equal shape from the value back to a
+/// convolution. If the groups of the convolution have several channels, the channels are two
+/// iterators: the group and the channel within it. So reshaping channels into groups keeps the
+/// index affine, and a channel shuffle only changes the index of the store. Returns nullopt if no
+/// convolution is found within a fixed number of steps. O(nodes followed).
 std::optional<AnchorIndex> FindAnchorIndex(const Graph& graph, ValueId value);
 
 /// Returns the index of the node's output. The node is a transpose or reshape of a value with index

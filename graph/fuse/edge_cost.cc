@@ -8,8 +8,8 @@
 namespace tunec {
 namespace {
 
-// Adds the cost of lost parallelism: one group has tasks for all cores, but would be computed in
-// the fewer parts of the other group.
+// Sets the cost of lost parallelism. There is such a cost if one group has tasks for all cores, but
+// is computed in the fewer parts of the other group.
 void AddLostParallelism(const FusionQuestion& q, double consumer_operations,
                         const FusionMachine& machine, FusionCost& cost) {
   if (q.producer.parts > 0) {
@@ -25,7 +25,7 @@ void AddLostParallelism(const FusionQuestion& q, double consumer_operations,
 
 double Quotient(double a, double b) { return std::max(1.0, std::ceil(a / b)); }
 
-// The rows of the operand, columns of the result, and number of multiplications.
+// The size of a contraction: rows of its operand, columns of its result, and multiplications.
 struct ContractionSize {
   double rows = 1;
   double columns = 1;
@@ -51,10 +51,10 @@ ContractionSize SizeOf(const Graph& graph, const Node& node) {
   return size;
 }
 
-// Returns the share of the work of the busiest core.
+// Returns the busiest core's share of the work.
 double GreatestShare(double tasks, double cores) { return std::ceil(tasks / cores) / tasks; }
 
-// Adds the cost of a contraction that also computes its operand.
+// Sets the cost of a contraction that also computes its operand.
 void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine,
                         FusionCost& cost) {
   const ContractionSize size = SizeOf(graph, q.consumer);

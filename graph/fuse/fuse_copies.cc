@@ -1,5 +1,6 @@
-// Groups are tried from the last to the first, so that a chain of groups dissolves from its end. A
-// dissolved group retains its position, without nodes, until all groups have been tried.
+// Groups are tried from the last to the first, so that a chain of groups is recomputed from its
+// end. A group that its readers recompute retains its position, without nodes, until all groups
+// have been tried.
 #include "graph/fuse/fuse_copies.h"
 
 #include <algorithm>
@@ -70,7 +71,8 @@ class Copier {
     if (pays) Dissolve(g, readers);
   }
 
-  // Returns nullopt if a reader cannot absorb the group.
+  // Returns the cost of recomputing the group in its readers, or nullopt if a reader cannot absorb
+  // the group.
   std::optional<FusionCost> CostOf(const FusionGroup& group, ValueId value,
                                    const std::set<size_t>& readers) const {
     const GroupTraits producer = TraitsOfGroup(group);
@@ -103,8 +105,8 @@ class Copier {
     return total;
   }
 
-  // Returns the bytes read from an input: a gather or slice reads at most as many elements as it
-  // makes.
+  // Returns the bytes of the input that are read to compute the value: at most the value's bytes,
+  // because a gather or slice reads at most as many elements as it makes.
   int64_t BytesRead(ValueId input, ValueId value) const {
     return std::min(BytesOf(graph_, input), BytesOf(graph_, value));
   }

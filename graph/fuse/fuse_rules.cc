@@ -57,8 +57,9 @@ bool SameShape(const Graph& graph, ValueId a, ValueId b) {
 
 bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::kElementwise; }
 
-// Returns whether every user can be in the kernel that makes the value. Such users are elementwise
-// with the value's shape, or reductions over the same rows.
+// Returns whether every user can be in the kernel that makes the value. The only user of a value
+// that is no output always can. Several users must be elementwise operators with the value's shape,
+// or reductions over the same rows.
 bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() == 1) return !graph.IsOutput(q.value);
   constexpr size_t kMostUsers = 64;  // a kernel takes fewer; bounds the time of the check
@@ -133,8 +134,8 @@ bool SumsContiguously(const Graph& graph, const Node& node) {
   return offset.Coefficient(DimensionVar(summed)) == 1;
 }
 
-// Returns whether each result sums a few elements of the same channel. The work is small enough to
-// be done where the results are used.
+// Returns whether each result sums at most 64 elements of one channel. The kernel that uses such
+// results can compute them at low cost.
 bool IsDepthwise(const Graph& graph, const Node& node) {
   constexpr int64_t kMostTaps = 64;
   if (node.op != Op::kConv || node.Int("group") < 2) return false;
@@ -152,7 +153,8 @@ bool IsPointwise(const Graph& graph, const Node& node) {
          std::ranges::all_of(node.Ints("strides"), is_one);
 }
 
-// Returns whether only elementwise operators lead from the node's result to the value.
+// Returns whether a path of at most 8 elementwise operators of equal shape leads from `origin` to
+// the value.
 bool IsElementwiseOf(const Graph& graph, ValueId value, NodeId origin, int depth = 0) {
   constexpr int kMostOperators = 8;
   const NodeId made_by = graph.value(value).producer;
@@ -165,8 +167,8 @@ bool IsElementwiseOf(const Graph& graph, ValueId value, NodeId origin, int depth
   });
 }
 
-// Decides on two contractions: one kernel finishes the first for a block of rows, which the second
-// then multiplies.
+// Decides whether one kernel computes two contractions. It would finish the first for a block of
+// rows, which the second then multiplies.
 FusionReason DecideChain(const Graph& graph, const FusionQuestion& q) {
   const bool fits = IsDepthwise(graph, graph.node(q.producer.contraction)) &&
                     IsPointwise(graph, q.consumer) && q.value == q.consumer.inputs[0] &&
@@ -228,8 +230,8 @@ double OperationsOf(const Graph& graph, const Node& node) {
   return static_cast<double>(ElementsOf(graph, node.outputs[0])) * OperationsPerElement(node);
 }
 
-// Returns the number of tasks, one per row. Returns 0 (enough) for a single row that is only
-// reduced, because the sum can be split. Other operators need the result of the whole row.
+// Returns the number of tasks, one per row. Returns 0 (enough for all cores) for a single row that
+// is only reduced, because the reduction can be split. Other operators need the whole row's result.
 double TasksOf(const Node& node, const RowSpace& rows) {
   double tasks = 1;
   for (size_t d = 0; d < rows.shape.size(); ++d)

@@ -1,4 +1,5 @@
-// The rule of fusion: decides whether the group that makes a value may absorb the value's consumer.
+// The rule of fusion: decides whether one kernel can compute the group that makes a value and the
+// group of a consumer of the value.
 #pragma once
 
 #include <optional>
@@ -30,17 +31,17 @@ struct GroupTraits {
   bool only_renames = true;      // every node is an affine index map such as a transpose or slice
   int nodes = 0;
   double operations = 0;  // for all elements, including repeated computations
-  double parts = 0;       // tasks that the anchor allows; 0: as many as there are elements
+  double parts = 0;       // tasks that the anchor allows; 0: enough for all cores
 };
 
 GroupTraits TraitsOf(const Graph& graph, const Node& node);
 /// Returns the traits of the union. Requires: at most one of them has an anchor, or both have the
-/// same rows, or they form a chain of contractions. `times` is how often each element of the
-/// producer is then computed.
+/// same rows, or they form a chain of contractions. `times` is how often the union computes each
+/// element of the producer.
 GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double times = 1);
 
-/// Returns whether the anchors allow one kernel with the same loops for both groups: both are
-/// elementwise, or reductions over the same rows, and neither only renames indices.
+/// Returns whether the anchors allow one kernel with the same loops for both groups: neither has an
+/// anchor, or both reduce the same rows. Groups that only rename indices are no siblings.
 bool AreSiblings(const GroupTraits& a, const GroupTraits& b);
 
 /// The edge from `value`, made in `producer`, to `consumer`, whose group so far is `into`.

@@ -33,14 +33,14 @@ struct FusionEdge {
 /// The groups, and for each edge the reason why it is inside a group or a border between two.
 struct FusionPlan {
   std::vector<FusionGroup> groups;  // in an order that respects data flow
-  std::vector<FusionEdge> edges;    // between computing nodes, by consumer in graph order
-  std::vector<StorageView> views;   // in order of value
+  std::vector<FusionEdge> edges;    // by consumer in graph order, then siblings, then copied edges
+  std::vector<StorageView> views;   // sorted by the id of the value
   std::vector<NodeId> view_nodes;   // nodes that need no kernel and are in no group, in graph order
   FusionMachine machine;            // machine numbers for the costs
   std::map<ValueId, DataType> stored;  // types of values between groups that are not stored in
                                        // their own type
 
-  /// Returns the edges between the nodes of a group; empty for a group of one node.
+  /// Returns the edges that are fused within a group; empty for a group of one node.
   std::vector<FusionEdge> EdgesWithin(size_t group) const;
   /// Returns the edges into and out of a group, with the reasons for the borders.
   std::vector<FusionEdge> Borders(size_t group) const;

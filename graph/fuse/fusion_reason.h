@@ -8,31 +8,31 @@
 namespace tunec {
 
 // clang-format off
-/// FUSED(name, phrase): in one kernel. APART: in two kernels. VIEW: no kernel, the consumer is a
-/// view.
+/// FUSED(name, phrase): in one kernel. APART: in two kernels. VIEW: the consumer is a view and
+/// needs no kernel.
 #define TUNEC_FUSION_REASONS(FUSED, APART, VIEW)                                                   \
   FUSED(kElementwiseChain, "elementwise chain")                                                    \
-  /* in the contraction's loops */                                                                 \
+  /* the contraction's loops compute the elementwise operators */                                  \
   FUSED(kEpilogue, "elementwise after a contraction")                                              \
   /* a transpose or reshape of the result of a kernel */                                           \
   FUSED(kRenamedOutput, "the store is moved to the renamed index")                                 \
   FUSED(kRowEpilogue, "elementwise after a reduction over the same rows")                          \
   FUSED(kPrologue, "cheap elementwise work before a reduction")                                    \
-  /* tile by tile */                                                                               \
+  /* the kernel computes the operand tile by tile */                                               \
   FUSED(kOperandPrologue, "computed while the contraction reads it")                               \
-  /* depthwise into pointwise */                                                                   \
+  /* a depthwise convolution, then a pointwise one */                                              \
   FUSED(kChain, "a contraction's operand, finished block by block")                                \
   FUSED(kSameRows, "reductions over the same rows")                                                \
   FUSED(kUpdates, "computed where a scatter writes it")                                            \
   FUSED(kIndexMap, "data movement becomes an index map")                                           \
   FUSED(kSiblings, "siblings that read one value")                                                 \
   FUSED(kRecomputed, "computed again in each kernel that reads it")                                \
-  /* another value joined the two before */                                                        \
+  /* the edge of another value joined the two groups */                                            \
   FUSED(kSameGroup, "already in one kernel")                                                       \
   APART(kUnfusedMode, "every node is a separate kernel")                                           \
-  /* control, memory, and operators without a pattern */                                           \
+  /* operators of pattern kOpaque, such as control operators */                                    \
   APART(kOpaque, "the operator is never fused")                                                    \
-  /* the data before, and the result after */                                                      \
+  /* a scatter's data and its result are stored values */                                          \
   APART(kWrittenOver, "a scatter writes over stored data")                                         \
   APART(kTwoContractions, "one contraction in a kernel")                                           \
   APART(kContractionOperand, "a contraction would compute its operand again and again")            \
@@ -43,7 +43,7 @@ namespace tunec {
   APART(kOtherShape, "the consumer iterates another shape")                                        \
   APART(kOtherRows, "the reductions are over different rows")                                      \
   APART(kCostsMore, "it costs more than it saves")                                                 \
-  /* too many nodes or operands */                                                                 \
+  /* the group would have too many nodes or inputs */                                              \
   APART(kTooLarge, "the kernel would be too large")                                                \
   APART(kCycle, "the groups would wait for each other")                                            \
   /* the value is a view: an earlier kernel has filled the storage */                              \

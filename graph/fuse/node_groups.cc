@@ -13,7 +13,7 @@ constexpr size_t kMostBetween = 256;
 // Most groups searched for a cycle, for one edge.
 constexpr int kSearchLimit = 2000;
 constexpr int32_t kNoGroup =
-    -1;  // at a position of the order whose group was joined to a later one
+    -1;  // in order_: marks the position of a group that was joined to a later group
 
 }  // namespace
 
@@ -77,7 +77,7 @@ std::set<int32_t> NodeGroups::Successors(int32_t group) {
   return successors;
 }
 
-// Searches for a path. Nodes after the last node of `into` are single groups, from which no path
+// Skips groups that start after the last node of `into`. They are single nodes, from which no path
 // leads back.
 bool NodeGroups::HasOtherPath(int32_t from, int32_t into) {
   const int32_t last = members_[into].back();

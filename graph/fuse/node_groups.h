@@ -15,7 +15,8 @@ namespace tunec {
 /// A partition of nodes into groups. The id of a group is the number of one of its nodes.
 class NodeGroups {
  public:
-  /// Makes a separate group for each of the `live` nodes.
+  /// Makes a separate group of each node. Nodes that are not `live` do not count as users, and
+  /// Order omits them.
   NodeGroups(const Graph& graph, std::vector<bool> live);
 
   int32_t GroupOf(int32_t node);
@@ -37,8 +38,8 @@ class NodeGroups {
   /// Merges `from` into `into`. Requires: no other path.
   void Join(int32_t from, int32_t into);
 
-  /// Returns all groups in an order that respects data flow. Among ready groups, the group whose
-  /// last node is earliest in the graph comes first.
+  /// Returns all groups in an order that respects data flow. Among the groups whose operands are
+  /// computed, the group whose last node is earliest in the graph comes first.
   std::vector<int32_t> Order();
   /// Computes the order that JoinApart maintains.
   void KeepOrder();

@@ -23,10 +23,10 @@ namespace {
 constexpr size_t kMostSiblingArguments = 12;
 // Most users of one value that are compared in pairs as possible siblings.
 constexpr size_t kMostSiblings = 8;
-// Most rounds of placing views and grouping again.
+// Most rounds of planning views and grouping again.
 constexpr int kMostRounds = 3;
 
-// Returns the computing nodes that a graph output depends on.
+// Returns for each node whether it computes and a graph output depends on it.
 std::vector<bool> LiveNodes(const Graph& graph) {
   std::vector<bool> live(graph.nodes().size());
   for (const ValueId output : graph.outputs()) live[graph.value(output).producer.index] = true;
@@ -41,7 +41,7 @@ std::vector<bool> LiveNodes(const Graph& graph) {
 
 class Planner {
  public:
-  /// Makes a planner. The view nodes are in no group, but affect the order.
+  /// Makes a planner. The view nodes are in no group of the plan, but affect the order.
   Planner(const Graph& graph, const FusionMachine& machine, ViewPlan views)
       : graph_(graph),
         machine_(machine),
@@ -107,10 +107,10 @@ class Planner {
     }
   }
 
-  // Returns the users, each once, in graph order.
+  // Returns the live nodes that read the value, each once, in graph order.
   const std::vector<NodeId>& LiveUsers(ValueId value) const { return users_[value.index]; }
 
-  // Visits the latest operand first. If an addition joins two contractions, the later contraction
+  // Visits the latest operand first. If an addition reads two contractions, the later contraction
   // absorbs the addition, which reads the stored result of the earlier contraction.
   void VisitOperands(int32_t node, FusionMode mode) {
     std::vector<ValueId> operands;
@@ -158,7 +158,8 @@ class Planner {
       edge.reason = FusionReason::kCycle;
   }
 
-  // Returns the reason if a node is a view or both nodes are in one group; otherwise kOpaque.
+  // Returns the reason if the producer or the reader `node` is a view, or both are in one group.
+  // Otherwise returns kOpaque.
   FusionReason ReasonOfViewOrGroup(ValueId value, int32_t node) {
     const int32_t producer = graph_.value(value).producer.index;
     if (is_view_[node])
@@ -184,7 +185,7 @@ class Planner {
     groups_.Join(from, into);
   }
 
-  // Joins groups that read one value in the same loops, unless a path connects them.
+  // Joins groups that read one value in the same loops, within limits, unless a path connects them.
   void JoinSiblings() {
     groups_.KeepOrder();
     for (size_t v = 0; v < users_.size(); ++v) {

@@ -1,6 +1,6 @@
 // Partitions the computing nodes into groups. Nodes are visited in graph order. Each node starts as
-// a separate group and tries to absorb the groups of its operands. DecideFusion decides every such
-// edge; the plan stores the reason.
+// a separate group and tries to absorb the groups of its operands. DecideFusion decides for each
+// operand; the plan stores the reason.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"
@@ -10,7 +10,8 @@ namespace tunec {
 /// Plans the groups. Requires: a verified graph. Ensures: every computing node that an output
 /// depends on is in a group, or in view_nodes if it needs no kernel. A node is in several groups
 /// only if each of them recomputes it. The groups form no cycles and are in an order that respects
-/// data flow. O(edges log nodes), because the search for cycles is bounded for each edge.
+/// data flow. Errors: kUnsupported if a dimension is not fixed. O(edges log nodes), because the
+/// search for cycles is bounded for each edge.
 Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode, const FusionMachine& machine);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
-// A placement is a value's linear storage index within its owner, over the value's logical
-// dimensions. Concatenations are visited from the last to the first. So an inner concatenation
-// passes the outermost owner on to its operands.
+// A placement is a value's linear index within the owner's storage, over the value's logical
+// dimensions. Concatenations are visited from the last to the first. So the operands of an inner
+// concatenation are placed in the storage of the outermost concatenation.
 #include "graph/fuse/plan_views.h"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ class ViewPlanner {
   }
 
   // Returns the reshapes between a kernel's result and a concatenation's operand, starting at the
-  // operand. Nothing else reads these values, and the elements keep their order.
+  // operand. Nothing else reads the reshaped values, and the elements keep their order.
   std::vector<NodeId> ReshapesBefore(ValueId piece) const {
     std::vector<NodeId> reshapes;
     for (;;) {
@@ -113,8 +113,8 @@ class ViewPlanner {
     }
   }
 
-  // Returns the value that a separate kernel can write directly at the placement of the operand,
-  // without a copy.
+  // Returns the value before the operand's reshapes, with its placement, if a separate kernel can
+  // write the value there. Returns nullopt otherwise, and if the operand is not reshaped.
   std::optional<std::pair<ValueId, Placement>> SourceOf(NodeId concat, ValueId piece,
                                                         const Placement& placement) const {
     const std::vector<NodeId> reshapes = ReshapesBefore(piece);
@@ -129,8 +129,8 @@ class ViewPlanner {
     return std::pair(made, Placement{placement.owner, linear});
   }
 
-  // Returns each operand's placement within the concatenation's; nullopt if one operand cannot be
-  // placed.
+  // Returns the placements of the operands, and of the values before their reshapes, within that of
+  // the concatenation. Returns nullopt if an operand cannot be placed or all operands are empty.
   std::optional<std::map<ValueId, Placement>> PiecesOf(NodeId id, const Placement& whole) {
     const Node& node = graph_.node(id);
     std::map<ValueId, Placement> pieces;
@@ -169,8 +169,8 @@ class ViewPlanner {
     return RunBytes(piece, linear) >= kCacheLine;
   }
 
-  // Returns how many bytes of the value are contiguous at this placement: kCacheLine if the
-  // placement has the value's own layout, 0 if it is not affine.
+  // Returns how many bytes of the value are contiguous at this placement. Returns kCacheLine if the
+  // placement has the value's own layout, and 0 if the placement is not affine.
   int64_t RunBytes(ValueId value, const IndexExpr& linear) const {
     const std::vector<int64_t> shape = graph_.value(value).type.Shape();
     const auto size = static_cast<int64_t>(SizeOf(graph_.value(value).type.type));
@@ -196,9 +196,9 @@ class ViewPlanner {
     });
   }
 
-  // Returns the concatenation's placement: the one given by an outer concatenation; else within an
-  // earlier placed concatenation that already contains all operands; else separate storage. If an
-  // operand has no placement, the other concatenation has different elements at the operand's
+  // Returns the concatenation's placement. An outer concatenation's choice comes first. Otherwise
+  // it is within a concatenation placed before that contains all operands, or else separate
+  // storage. If an operand has no placement, that concatenation has other elements at the operand's
   // position.
   Placement PlacementOfConcat(const Node& node) const {
     const ValueId output = node.outputs[0];
@@ -209,7 +209,7 @@ class ViewPlanner {
     if (!AreAllIn(node.inputs, inner.owner)) return PlacementOf(output);
     if (graph_.value(inner.owner).layout.map != graph_.value(output).layout.map)
       return PlacementOf(output);
-    // The strides must be equal: the dimensions are the owner's, except for one shorter dimension.
+    // The strides are the owner's, so the ranks must be equal. PiecesOf checks the offsets.
     const std::vector<int64_t> shape = graph_.value(output).type.Shape();
     if (shape.size() != graph_.value(inner.owner).type.dims.size()) return PlacementOf(output);
     return {.owner = inner.owner,
@@ -289,7 +289,8 @@ class ViewPlanner {
     }
   }
 
-  // Returns whether rows keep their order in memory and are long enough to be read separately.
+  // Returns whether the contiguous dimension stays contiguous, no dimension is reversed, and the
+  // contiguous runs have at least kCacheLine bytes.
   bool IsReadable(ValueId value) const {
     const IndexExpr& linear = placements_.at(value).linear;
     if (ElementsOf(graph_, value) == 0) return false;
@@ -301,9 +302,9 @@ class ViewPlanner {
     return RunBytes(value, linear) >= kCacheLine;
   }
 
-  // Makes views of contiguous slices of one stored value that several groups read, one slice each,
-  // such as the steps of a sequence. The offsets of views are not part of a group's text, so the
-  // groups may become equal.
+  // Makes views of contiguous slices of equal shape of one stored value, if several groups read
+  // such slices: for example, the steps of a sequence. The offsets of views are not part of a
+  // group's text, so the groups may become equal.
   void MakePieceViews() {
     std::map<std::pair<ValueId, std::vector<int64_t>>, std::vector<NodeId>> pieces;
     for (const FusionGroup& group : plan_.groups)

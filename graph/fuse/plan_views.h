@@ -9,18 +9,19 @@
 namespace tunec {
 
 struct ViewPlan {
-  std::vector<StorageView> views;  // in order of value
+  std::vector<StorageView> views;  // sorted by the id of the value
   std::vector<NodeId> nodes;       // nodes that need no kernel, in graph order
 };
 
-/// Returns the values that need no computation or storage for the grouping of `plan`; existing
-/// views stay views. A concatenation becomes a view if that costs no more than its kernel: each
-/// operand then needs a separate kernel. A group of data movement becomes a view if rows stay
-/// contiguous. A slice of a stored value becomes a view if its elements are contiguous and at least
-/// two groups read slices of this value with this shape. Then the texts of these groups do not
-/// depend on the offsets of their slices, and the groups may be equal. Ensures: no graph output is
-/// a view; owners have separate storage; views of one owner share elements only if their values are
-/// equal. O(nodes + operands).
+/// Returns the values without separate storage and the nodes without a kernel, for the grouping of
+/// `plan`. Existing views stay views. A concatenation becomes a view if its operands can be written
+/// in place and that costs no more than its kernel: each operand then needs a separate kernel. A
+/// group of reshapes, transposes and slices becomes a view if rows stay contiguous. A slice of a
+/// stored value becomes a view if its elements are contiguous and at least two groups read slices
+/// of this value with this shape. Then the texts of these groups do not depend on the offsets of
+/// their slices, and the groups may be equal. Ensures: no graph output is a view; owners have
+/// separate storage; views of one owner share elements only if their values are equal. O(nodes +
+/// operands).
 ViewPlan PlanViews(const Graph& graph, const FusionPlan& plan);
 
 }  // namespace tunec

@@ -68,7 +68,8 @@ class Storages {
     }
   }
 
-  // Marks a maximum pool's operand. Rounding before or after the maximum gives the same result.
+  // Marks a maximum pool's operand if its result is stored as bfloat16. Rounding before or after
+  // the maximum gives the same result.
   void AddBeforePool(const Node& node) {
     if (node.op != Op::kMaxPool || !IsStoredAsBf16(node.outputs[0])) return;
     multiplied_.insert(OwnerOf(node.inputs[0]));

@@ -17,12 +17,14 @@
 // by the next statement, so a schedule stores only one tile.
 //
 // If every score so far is -inf, m counts as 0. Then the exponentials are 0 and not NaN, and later
-// chunks stay correct. A row in which all scores are -inf ends as 0 / 0.
+// chunks stay correct. A row in which all scores are -inf ends as 0 / 0, or as 0 if the attribute
+// empty_rows is "zero".
 //
 // Rows beyond the last are computed from zeros and never written, so that all blocks are complete.
-// Under a causal mask, chunks completely above the diagonal are not in the domain. If `ends` is
-// set, columns hidden from all rows of a block are not in the domain either. The number of columns
-// is rounded up to a multiple of kColumnsTogether, so that the first product has complete tiles.
+// If a causal mask gives hidden columns the weight 0, chunks completely above the diagonal are not
+// in the domain. If `ends` is set, columns hidden from all rows of a block are not in the domain
+// either. The number of a block's visible columns is then rounded up to a multiple of
+// kColumnsTogether, so that the first product has complete tiles.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -62,7 +64,7 @@ bool HidesColumns(const Node& node) {
   return node.Int("causal") != 0 && node.Float("hidden") == -kInfinity;
 }
 
-// The iterators of a statement's instances.
+// The iterators that a statement may have besides batch, heads and the block of rows.
 enum Axis { kChunk = 1, kKey = 2, kRow = 4, kWidth = 8, kDepth = 16 };
 
 class AttentionBuilder {

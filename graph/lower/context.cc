@@ -257,9 +257,9 @@ Status LowerContext::Bind(ValueId value, Lazy lazy) {
   return {};
 }
 
-// Returns the anchor's loops with the index map from the anchor's value to the node's output, if
-// the map is supported. Then these loops can write the node's output. Elementwise operators keep
-// the index; transposes and reshapes map it.
+// Returns the anchor's loops with the index map from the anchor's value to the node's output. These
+// loops can then write the node's output. Elementwise operators keep the index; transposes and
+// reshapes map it. Returns nullopt without such a map, or if it makes an affine index not affine.
 std::optional<IterationSpace> LowerContext::SpaceOfOutput(const Node& node) const {
   const std::vector<int64_t> shape = OutputShape(node);
   const bool renames = node.op == Op::kTranspose || node.op == Op::kReshape;

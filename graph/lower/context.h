@@ -54,9 +54,9 @@ struct Lazy {
 /// kWinograd4 compute 3x3 convolutions by tiles of 2x2 or 4x4 outputs.
 enum class Variant { kDirect, kFlat, kStreaming, kWinograd, kWinograd4 };
 
-/// Sizes of kStreaming: rows of scores per block, columns per KV block (`chunk`). If `ends`, a
-/// block of rows does not compute the last columns that a causal mask hides from all rows of the
-/// block.
+/// Sizes of kStreaming. A block has `rows` rows of scores; a KV block has `chunk` columns. If
+/// `ends`, a block of rows does not compute the last columns that a causal mask hides from all rows
+/// of the block.
 struct StreamingSizes {
   int64_t rows = 0;
   int64_t chunk = 0;
@@ -84,9 +84,9 @@ class LowerContext {
   /// Other values are stored first.
   Lazy OperandInput(const Node& node, size_t input);
   /// Returns the operand's element at `index`, for a contraction that reads every element at most
-  /// once for each column or channel of its result. A sum or a value of more than one read is
-  /// stored first. The stored tensor has one dimension for each iterator that `index` uses, so that
-  /// a schedule can compute the tensor inside the statement's loops.
+  /// once for each column or channel of its result. A sum, or a value that is not one plain read,
+  /// is stored first. The stored tensor has one dimension for each iterator that `index` uses, so
+  /// that a schedule can compute the tensor inside the statement's loops.
   Expr OperandElement(StatementBuilder& builder, const Lazy& operand, const Index& index);
 
   Lazy Define(DataType type, std::vector<int64_t> shape, int cost,
@@ -101,7 +101,8 @@ class LowerContext {
   Lazy MaterialiseIfExpensive(const Lazy& value);
 
   /// Adds a workspace tensor. A number is appended to a `name` that exists; "" gives t0, t1, ...
-  /// The tensor takes the layout of `like`, otherwise of a group output with the same shape.
+  /// The tensor takes the layout of `like`. If that is row-major or `like` is invalid, it takes the
+  /// layout of a group output with the same shape, if there is one.
   TensorId AddWorkspace(std::string_view name, DataType type, std::vector<int64_t> shape,
                         ValueId like = {});
   const Tensor& tensor(TensorId id) const { return compute_.tensors[id]; }

@@ -225,7 +225,7 @@ Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
 }
 
 // Lowers acc[o] sum= x[i] * w[k] where o + pad - k*dilation = i*stride. The floor of the quotient
-// is i, and the remainder must be 0.
+// by the stride is i, and the remainder must be 0.
 Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node) {
   const Lazy x = context.OperandInput(node, 0);
   const Lazy w = context.OperandInput(node, 1);

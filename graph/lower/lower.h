@@ -1,4 +1,5 @@
-// Lowers a group of nodes to the Compute of its kernel.
+// Lowers a group of nodes to alternative Computes (ir/compute.h): statements over tensors, of which
+// one becomes the group's kernel.
 #pragma once
 
 #include <string>
@@ -21,12 +22,12 @@ struct Lowering {
   Compute compute;
 };
 
-/// Selects alternatives that compute a sum by transforms. kAccurate allows only alternatives as
-/// accurate as another order of the sum. kAll also allows less accurate ones.
+/// Selects which alternatives compute sums by transforms (Winograd). kAccurate allows only those
+/// that are as accurate as another order of the sum. kAll also allows less accurate ones.
 enum class Transforms { kAccurate, kAll };
 
 /// Returns the alternatives. The first one is the default, and its text identifies the workload.
-/// `machine` decides which values are stored instead of recomputed.
+/// The costs on `machine` decide which values are stored instead of recomputed.
 Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group,
                                     const FusionMachine& machine, Transforms transforms);
 

@@ -25,15 +25,16 @@ Lazy AddBias(LowerContext& context, const Node& node, const Lazy& sums);
 /// spatial axes, one group.
 bool HasFlatVariant(const Graph& graph, const Node& node);
 /// Returns whether the group's convolution has the kWinograd variants: 3x3, stride 1, no dilation,
-/// one group, f32, a constant filter, at least 2x2 outputs, and at least 8 input and 8 output
-/// channels.
+/// one group, f32, a constant filter, a batch that is not empty, at least 2x2 outputs, and at least
+/// 8 input and 8 output channels.
 bool HasWinogradVariant(const Graph& graph, const Node& node);
 /// Lowers the Winograd variant that the context selects (winograd.cc).
 Lazy LowerWinogradConv(LowerContext& context, const Node& node);
 
 /// Lowers attention (attention.cc). kStreaming splits its rows and columns by the context's sizes.
 Result<Lazy> LowerAttention(LowerContext& context, const Node& node);
-/// Returns the sizes under kStreaming that are worth trying for the group's attention.
+/// Returns the sizes under kStreaming that are worth trying, if the node is an attention; else
+/// none.
 std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& node);
 
 // Reductions and normalisations.

@@ -5,8 +5,9 @@
 
 namespace tunec::lower {
 
-/// Merges neighbouring statements that write outputs over the same domain into one statement with
-/// several writes. Shared operands are then read and computed once. A Compute with reductions is
+/// Merges consecutive statements that write outputs over the same domain into one statement with
+/// several writes, if it stays small and each statement can run directly after the one before at
+/// each point. Shared operands are then read and computed once. A Compute with reductions is
 /// returned unchanged, because schedules fuse its statements into the loops of the reductions. A
 /// workspace tensor stays stored, because its expression would grow with each use. The values are
 /// unchanged. O(statements x accesses).

@@ -24,8 +24,8 @@ struct PadOperand {
   std::string mode;
 };
 
-// Resolves the axes from `axis` on, one after the other. The selection of the last axis is
-// innermost.
+// Returns the padded element at `index`. Selects the regions of the axes from `axis` on, one axis
+// after the other. The selection of the last axis is innermost.
 Expr ReadRepeated(StatementBuilder& builder, const PadOperand& pad, Index index, size_t axis) {
   if (axis == index.size()) return pad.x.At(builder, index);
   const std::vector<Region> regions =

@@ -87,7 +87,7 @@ Result<Lazy> LowerAveragePool(LowerContext& context, const Node& node) {
                         });
 }
 
-// Lowers x / (bias + alpha / size * sum of squares over `size` neighbouring channels)^beta.
+// Lowers x / (bias + alpha / size * sum of squares over `size` consecutive channels)^beta.
 Result<Lazy> LowerLrn(LowerContext& context, const Node& node) {
   const Lazy x = context.ReusableInput(node, 0);
   const int64_t size = node.Int("size");

@@ -19,7 +19,7 @@ struct Region {
 Expr SelectRegion(StatementBuilder& builder, const std::vector<Region>& regions,
                   const std::function<Expr(const IndexExpr&)>& read);
 
-/// Returns the position clamped to [0, extent) as three regions: inside, before and behind.
+/// Returns the position clamped to [0, extent) as three regions: inside, before and after.
 std::vector<Region> ClampedRegions(const IndexExpr& position, int64_t extent);
 
 }  // namespace tunec::lower

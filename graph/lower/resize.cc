@@ -63,7 +63,7 @@ Expr ReadClamped(StatementBuilder& builder, const Lazy& x, const Index& index, s
   });
 }
 
-// Returns the weights of taps floor(c), floor(c) + 1 for a fraction t of c.
+// Returns the weights of taps floor(c) and floor(c) + 1 for the fractional part t of c.
 std::vector<Expr> LinearWeights(const Expr& t) { return {Expr::Constant(1, t.type()) - t, t}; }
 
 // Returns the weights of Keys' cubic convolution for taps floor(c) - 1 to floor(c) + 2.
@@ -79,7 +79,7 @@ std::vector<Expr> CubicWeights(const Expr& t, double a) {
   return {far(t + number(1)), near(t), near(other), far(other + number(1))};
 }
 
-// Returns whether the coordinate may be an integer for some integer o.
+// Returns whether the coordinate is an integer for some integer o.
 bool MayBeWhole(const Coordinate& c) { return c.offset % std::gcd(c.factor, c.divisor) == 0; }
 
 // Interpolates between taps. At an element's own coordinate the other taps have weight 0 and are

@@ -3,8 +3,8 @@
 // preserved, because two updates may have the same index. If the result shares the data's storage,
 // the copy does nothing (ir/nest/in_place.h). Then writing a row into a cache costs only that row.
 //
-// Indices are brought into range first, as for a gather: an update out of range writes the old
-// value.
+// Indices are clamped to the range first, as for a gather. An update with an index out of range
+// writes the old value, or is left out if the index is a constant.
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,7 +17,7 @@ namespace {
 
 Expr Number(int64_t value) { return Expr::Constant(value, DataType::kI64); }
 
-// Returns an index from the start. Negative indices count from the end.
+// Returns the index counted from the start. Negative indices count from the end.
 Expr FromStart(const Expr& index, int64_t positions) {
   const Expr negative = Expr::Apply(ScalarOp::kLt, {index, Number(0)});
   return Expr::Select(negative, index + Number(positions), index);
@@ -108,8 +108,8 @@ class Scatter {
  private:
   const std::string& reduction() const { return node_.String("reduction"); }
 
-  // Returns the tensor for the result. Sums and products of 16-bit floats accumulate in f32 in a
-  // workspace and are rounded once. All other results are stored directly in the output's type.
+  // Returns the tensor for the result: the group's output, or a workspace if the result is not an
+  // output. Sums and products of 16-bit floats accumulate in an f32 workspace and are rounded once.
   TensorId Result() {
     const DataType type = context_.OutputType(node_);
     const bool rounds = reduction() == "add" || reduction() == "mul";

@@ -75,8 +75,8 @@ bool IsSeen(const Compute& compute, TensorId tensor) {
          });
 }
 
-// Removes statements whose results are not read. For example, nothing reads x after x < x is
-// simplified to false.
+// Removes statements that write no output and whose results no statement reads. For example,
+// nothing reads x after x < x is simplified to false.
 void RemoveUnseenStatements(Compute& compute) {
   const auto is_seen = [&](const Statement& statement) {
     return std::ranges::any_of(statement.writes,

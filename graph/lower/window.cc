@@ -6,7 +6,7 @@ namespace {
 // The last `rank` of these letters name the axes.
 constexpr std::string_view kLetters = "dhw";
 
-// Most windows, or elements of windows, that are examined; beyond that the answer is "may be".
+// Most windows, or elements of windows, that are examined. With more of them the result is true.
 constexpr int64_t kMostExamined = int64_t{1} << 26;
 
 int64_t At(const std::vector<int64_t>& list, size_t i, int64_t fallback) {
@@ -15,9 +15,9 @@ int64_t At(const std::vector<int64_t>& list, size_t i, int64_t fallback) {
 
 }  // namespace
 
-// Window o begins at o * stride - pad. If that is not negative, the first element of the last such
-// window decides. Otherwise the first element of the window at 0 or later decides; the number of
-// these windows is limited by the padding.
+// Window o begins at o * stride - pad. If this is at least 0 for the last window, that window's
+// first element decides for all windows that begin at 0 or later. In each window that begins before
+// 0, the first element at 0 or later decides.
 bool WindowAxis::MayBeEmpty() const {
   if (output <= 0) return false;
   if (kernel <= 0 || (output - 1) * stride - pad >= input) return true;

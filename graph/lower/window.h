@@ -20,12 +20,12 @@ struct WindowAxis {
   int64_t dilation = 1;
   int64_t pad = 0;  // at the beginning
 
-  /// Returns whether the window of some output has only padding. With millions of windows in the
-  /// padding, the result may be true unnecessarily.
+  /// Returns whether the window of some output has only padding. Returns true without a check if
+  /// more than 2^26 windows begin in the padding.
   bool MayBeEmpty() const;
   /// Returns whether some output of a transposed convolution gets no input: input i contributes to
-  /// output o if o = i*stride + k*dilation - pad. With millions of outputs, the result may be true
-  /// unnecessarily.
+  /// output o if o = i*stride + k*dilation - pad. Returns true without a check if there are
+  /// more than 2^26 pairs of an output and k.
   bool MayBeEmptyTransposed() const;
 };
 

@@ -6,8 +6,9 @@
 //   acc[t, n, p, m] sum= patch[t, n, p, ic] * filter[t, ic, m]
 //   back[n, p, m, dy, dx] = (At acc A)[dy, dx]
 //
-// Tile p has the outputs m*floor(p/TW) + dy, m*(p mod TW) + dx. If an image ends within a tile, the
-// complete tile is computed and only its inner part is used.
+// Tile p has the outputs T*floor(p/TW) + dy, T*(p mod TW) + dx. T is 2 or 4, and TW is the number
+// of tiles along a row of the image. If an image ends within a tile, the complete tile is computed
+// and only its inner part is used.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -34,7 +35,7 @@ Expr ReadStored(StatementBuilder& builder, TensorId tensor, Index index) {
   return builder.ReadTensor(tensor, std::move(index));
 }
 
-// A convolution by tiles. Its parts are in the order of computation.
+// A convolution by tiles.
 class WinogradConv {
  public:
   WinogradConv(LowerContext& context, const Node& node, const WinogradTile& tile)
@@ -79,7 +80,7 @@ class WinogradConv {
   TensorId Workspace(const char* name, std::vector<int64_t> shape) {
     return context_.AddWorkspace(name, DataType::kF32, std::move(shape));
   }
-  // Writes one plane for each value.
+  // Emits a statement that writes each value to a separate plane of the tensor.
   void EmitPlanes(StatementBuilder builder, TensorId tensor, const Index& index,
                   std::vector<Expr> values) {
     std::vector<Write> writes;

@@ -94,8 +94,8 @@ Row Column(const Matrix& matrix, size_t column) {
   return elements;
 }
 
-// A matrix and values with the same product as given ones. Two columns that differ only in signs
-// are replaced by columns for the sum and the difference of their values.
+// A matrix and values with the same product as given ones. Two adjacent columns that differ only in
+// signs are replaced by columns for the sum and the difference of their values.
 struct FactoredProduct {
   Matrix matrix;
   std::vector<Expr> values;

@@ -33,8 +33,8 @@ const WinogradTile& TileOfTwo();
 /// (docs/decisions/0033_winograd_by_four.md).
 const WinogradTile& TileOfFour();
 
-/// Returns matrix * x * transposed matrix. Neighbouring rows or columns of `matrix` that differ
-/// only in signs share partial sums.
+/// Returns matrix * x * transposed matrix. Adjacent rows or columns of `matrix` that differ only in
+/// signs share partial sums.
 Exprs TransformBothSides(const Matrix& matrix, const Exprs& x);
 
 /// Returns whether float32 represents all elements exactly.

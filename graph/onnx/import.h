@@ -51,8 +51,8 @@ Result<std::pair<std::string, std::vector<int64_t>>> ParseShapeOption(std::strin
 /// shape arithmetic is resolved into attributes, model-local functions are inlined, and the graph
 /// is not simplified otherwise. Unsupported nodes make one error (kUnsupported) that lists them
 /// all. Dynamic dimensions make one error (kInvalidArgument) that lists all their inputs. Weights
-/// in the model's file are copied once. Weights in external files are copied only if they are not
-/// aligned: the file stays mapped while the graph exists.
+/// in the model's file are copied once. Aligned weights in external files are not copied, and the
+/// file stays mapped while the graph exists.
 Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options);
 
 /// Imports a model from memory, which may be freed afterwards. `name` replaces the file in
@@ -62,7 +62,7 @@ Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, const std::strin
                               const std::optional<std::string>& data_folder = {});
 
 /// A model that is read once and imported for several sizes. The graphs share the model's weights.
-/// Copies share the model.
+/// Copies of an OnnxFile share the model.
 class OnnxFile {
  public:
   /// Opens a model. External data is relative to `data_folder`, or by default to the folder of the
@@ -73,15 +73,16 @@ class OnnxFile {
   static Result<OnnxFile> FromBytes(std::span<const std::byte> bytes, const std::string& name,
                                     const std::optional<std::string>& data_folder = {});
 
-  /// An input with its dimensions. A dynamic dimension without a name has the name "".
+  /// An input with its dimensions. A dynamic dimension without a name has the name "". An input of
+  /// unknown rank has no dimensions.
   struct Input {
     std::string name;
     std::vector<Dim> dims;
   };
   std::vector<Input> Inputs() const;
   Result<Graph> Import(const ImportOptions& options) const;
-  /// Returns the files of external weights, and the model's file if the model was read from one.
-  /// The stamps were taken before reading.
+  /// Returns the stamps of the files of external weights, and of the model's file if the model was
+  /// read from one. The stamps were taken before reading.
   std::vector<FileStamp> Files() const;
 
  private:

@@ -25,9 +25,9 @@ struct Scope {
   const Operand* Find(std::string_view name) const;
 };
 
-/// One import. Nodes are translated in the file's order, which must be topological. If a node
-/// cannot be translated, the error is recorded and the node's outputs are poisoned. So all such
-/// nodes are reported.
+/// The importer of one model. Nodes are translated in the file's order, which must be topological.
+/// If a node is unsupported, the error is recorded and the node's outputs are poisoned. So one
+/// error lists all unsupported nodes.
 class Importer {
  public:
   Importer(OnnxModel model, ImportOptions options);
@@ -56,8 +56,8 @@ class Importer {
   int64_t imported_nodes_ = 0;
 };
 
-/// Adds the shapes of constants to the options' shapes. Fails if the options give such an input a
-/// different shape.
+/// Adds the shapes of constants to the options' shapes. Fails if the options also contain a
+/// different shape for the input of a constant.
 Result<ImportOptions> WithShapesOfConstants(ImportOptions options);
 
 /// Returns the shapes of the graph's inputs, except initializers, by name. One error lists all

@@ -32,7 +32,7 @@ class NodeContext {
   int64_t version() const { return version_; }
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return node_.outputs.size(); }
-  /// Returns whether output `index` may have readers.
+  /// Returns whether output `index` exists and has a name.
   bool HasOutput(size_t index) const;
 
   bool HasInput(size_t index) const { return OptionalInput(index) != nullptr; }
@@ -68,14 +68,14 @@ class NodeContext {
   Result<std::vector<int64_t>> Ints(std::string_view name, std::vector<int64_t> otherwise) const;
   Result<std::vector<std::string>> Strings(std::string_view name,
                                            std::vector<std::string> otherwise) const;
-  /// Returns an attribute. Fails if it is absent.
+  /// Returns an attribute. Fails if it is absent or has another kind.
   Result<std::vector<double>> Floats(std::string_view name) const;
   Result<Array> Tensor(std::string_view name) const;
   /// Returns an axis attribute, counted from the front.
   Result<int64_t> Axis(std::string_view name, int64_t otherwise, int64_t rank) const;
 
   Result<Operand> Emit(Op op, const Operands& inputs, Attributes attributes = {}) const;
-  /// Returns whether slices and pads are emitted also if they do nothing for these sizes.
+  /// Returns whether slices and pads are emitted also if they do nothing at the imported sizes.
   bool RetainsNoOps() const { return emitter_.retains_no_ops(); }
   Operand Constant(Array array) const { return emitter_.AddConstant(std::move(array)); }
   Operand Ints64(const std::vector<int64_t>& values) const;
@@ -95,7 +95,8 @@ class NodeContext {
   Emitter& emitter_;
 };
 
-/// Returns the element type for ONNX's number. Strings and other types are kUnsupported.
+/// Returns the element type for ONNX's number. Fails with kUnsupported for strings and other types
+/// that tunec lacks.
 Result<DataType> ElementType(int64_t onnx_type);
 /// Returns `axis` counted from the front. Fails if it is not in [-rank, rank).
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank);
@@ -108,10 +109,10 @@ DataType CombinedType(std::initializer_list<DataType> types);
 std::vector<int64_t> AllAxes(int64_t rank);
 /// Returns the elements as integers.
 std::vector<int64_t> ToInts(const Array& array);
-/// Returns a one-dimensional array.
+/// Returns a one-dimensional i64 array.
 Array IntArray(const std::vector<int64_t>& values);
-/// Returns the product of the existing values in [begin, end). Returns -1 if the product exceeds
-/// the limit of shapes.
+/// Returns the product of the values at the existing indices in [begin, end). Returns -1 if the
+/// product exceeds the limit of shapes.
 int64_t Product(const std::vector<int64_t>& values, size_t begin, size_t end);
 
 /// Returns one output, the usual result of a handler.

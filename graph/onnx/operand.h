@@ -16,43 +16,43 @@
 
 namespace tunec::onnx_import {
 
-/// A value of the graph being built, or a constant. A constant gets its node when another node
-/// first reads it, so shape arithmetic adds no nodes to the graph.
+/// A value of the graph being built, or a constant. A constant gets its node when a node or a graph
+/// output first uses it, so shape arithmetic adds no nodes to the graph.
 struct OperandState {
   std::string name;
   DataType type = DataType::kF32;
   OperandShape shape;
-  ValueId value;  // invalid until it has a node
+  ValueId value;  // invalid while a constant has no node
   std::optional<Array> constant;
-  bool poisoned = false;  // result of an unsupported node; no other member is valid
+  bool poisoned = false;  // depends on an unsupported node; no other member is valid
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 };
 /// A reference to an operand. Null means an omitted optional input.
 using Operand = std::shared_ptr<OperandState>;
 
-/// Adds nodes to the graph, except nodes that it can evaluate at once.
+/// A builder of the graph. It evaluates nodes of small constants instead of adding them.
 class Emitter {
  public:
   explicit Emitter(std::string graph_name) : builder_(std::move(graph_name)) {}
 
   Result<Operand> AddInput(const std::string& name, DataType type, std::vector<int64_t> shape);
   Operand AddConstant(Array array, std::string name = "");
-  /// Makes handlers emit slices and pads also if they do nothing for these sizes.
+  /// Makes handlers emit slices and pads also if they do nothing at the imported sizes.
   void RetainNoOps() { retains_no_ops_ = true; }
   bool retains_no_ops() const { return retains_no_ops_; }
   /// Sets the name of the nodes that are emitted next.
   void SetNodeName(std::string name) { node_name_ = std::move(name); }
-  /// Sets the name of an operand. Does nothing if the operand already has a name.
+  /// Sets the name of an operand. Does nothing if the operand has a name or is poisoned.
   void NameValue(const Operand& operand, const std::string& name);
 
-  /// Returns the node's only output. The node is evaluated instead if all inputs are small
-  /// constants and the result is small, or if it is a reshape of a constant.
+  /// Adds a node and returns its only output. Evaluates the node instead if all inputs are small
+  /// constants and the result is small, or if the node reshapes a constant.
   Result<Operand> Emit(Op op, const std::vector<Operand>& inputs, Attributes attributes);
   void AddOutput(const Operand& operand, const std::string& name);
 
-  /// Makes an array with all elements equal to `value`: a constant if it is small, else an expand
-  /// node.
+  /// Returns an operand whose elements all equal `value`: a constant if it is small, else the
+  /// output of an expand node.
   Result<Operand> Full(const std::vector<int64_t>& shape, const Array& value);
 
   Graph Build() && { return std::move(builder_).Build(); }

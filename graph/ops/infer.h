@@ -13,12 +13,12 @@ namespace tunec {
 /// different names are an error, because their sizes may differ.
 Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b);
 
-/// Returns an `axis` of -rank..rank-1 as 0..rank-1.
+/// Returns an `axis` of -rank..rank-1 as 0..rank-1. Fails for other axes.
 Result<int64_t> NormaliseAxis(int64_t axis, size_t rank, Op op);
 /// Makes the attribute `axis` non-negative and returns it.
 Result<int64_t> CompleteAxis(const InferenceInput& input, size_t rank);
-/// Makes the attribute `axes` sorted, non-negative and without repetition. Absent or empty means
-/// all axes.
+/// Makes the attribute `axes` sorted and non-negative and returns it. Absent or empty means all
+/// axes. Fails if an axis occurs twice.
 Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t rank);
 
 /// Returns whether a value can have the type: its fixed dimensions form a shape (IsShape).

@@ -2,9 +2,10 @@
 //   s = scale * (q_i . k_j)            scale: 1/sqrt(D) unless given
 //   s = softcap * tanh(s / softcap)    if softcap > 0
 //   s = s + mask                       a mask of floats; of bool: s where true, else hidden
-//   s = hidden                         if causal and j > i + causal_offset; -inf unless given
+//   s = hidden                         if causal and j > i + causal_offset
 // q is [*, H, S, D], k [*, H/g, T, D], v [*, H/g, T, E], y [*, H, S, E]; head h of q uses head
 // floor(h/g) of k and v (grouped queries). Rank 2 is one head. The mask broadcasts to [*, H, S, T].
+// `hidden` is -inf unless given.
 // If every score of a row is -inf, softmax makes the row NaN; with empty_rows "zero" the row is 0.
 // Without keys (T = 0) y is 0.
 #include <cmath>

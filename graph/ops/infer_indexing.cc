@@ -1,4 +1,4 @@
-// Gathers, resizing, and operators that make values from indices.
+// Gathers, scatters, resizing, ranges and one_hot.
 #include <algorithm>
 #include <cmath>
 
@@ -50,7 +50,7 @@ Status CheckResize(size_t axis, int64_t from, double scale, int64_t size) {
   return {};
 }
 
-/// Completes `shape` from `scales` or `scales` from `shape`.
+/// Completes `shape` from `scales` or `scales` from `shape`, and checks both.
 Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& from) {
   const bool has_shape = input.Has("shape") && !input.Ints("shape").empty();
   const bool has_scales =
@@ -89,7 +89,8 @@ Status RequireReduction(const InferenceInput& input) {
               input.String("reduction"));
 }
 
-/// Checks that indices have each of the updates' sizes, or 1.
+/// Checks that each dimension of the indices is 1 or equals that of the updates. Requires: equal
+/// ranks.
 Status RequireIndicesFit(const InferenceInput& input) {
   const auto& indices = input.operand(1).dims;
   const auto& updates = input.operand(2).dims;

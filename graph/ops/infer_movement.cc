@@ -1,4 +1,4 @@
-// Operators whose output elements are input elements at other positions.
+// Operators whose output elements are input elements at other positions, or the value of a pad.
 #include <algorithm>
 #include <numeric>
 

@@ -6,7 +6,7 @@
 namespace tunec {
 namespace {
 
-/// Returns `dims` without the axes, or with size 1 for them.
+/// Returns `dims` without the axes, or with size 1 for them if `keep_dims`.
 std::vector<Dim> Reduced(const std::vector<Dim>& dims, const std::vector<int64_t>& axes,
                          bool keep_dims) {
   std::vector<Dim> result;

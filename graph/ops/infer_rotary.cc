@@ -4,8 +4,8 @@
 namespace tunec {
 
 // Infers the result. The angles broadcast to x in the leading axes. The angles' last axis has one
-// angle for each rotated pair, or one for each element. With fewer than D/2 angles, only the first
-// elements are rotated.
+// angle for each rotated pair, or one for each element. If there are fewer angles than half of x's
+// last axis, only the first elements of that axis are rotated.
 Result<std::vector<ValueType>> InferRotaryEmbedding(const InferenceInput& input) {
   const ValueType& x = input.operand(0);
   for (size_t i = 0; i < 3; ++i) {

@@ -38,14 +38,14 @@ consteval bool HasEach(const Row (&rows)[n], Needs needs) {
   return true;
 }
 
-/// The classes of operators.
+/// The class of an operator. kData: inputs, constants and ranges. kShape: movement of elements.
 enum class OpKind : uint8_t { kCompute, kData, kShape, kControl, kMemory };
 
 /// The dependence of an operator's output elements on its inputs' elements.
 enum class OpPattern : uint8_t {
   kElementwise,  // same index after broadcasting
-  kInjective,    // each output element from one input element by an index map
-  kReduction,    // an associative combination over some axes
+  kInjective,    // each output element from one or a few input elements at mapped indices
+  kReduction,    // an associative combination over some axes or windows
   kContraction,  // sums of products: matmul, convolutions
   kComposite,    // several statements: softmax, layer_norm, ...
   kScatter,      // operand 0, with elements of another operand at positions given by a third
@@ -61,14 +61,15 @@ enum class RowAxes : uint8_t {
   kFromSpatial,  // all axes after batch and channels
 };
 
-/// The storage order of images that suits an operator.
+/// How an operator accesses images. The layout pass (passes/choose_layouts.h) chooses storage
+/// orders of images by it.
 enum class ImageUse : uint8_t {
   kAnyOrder,     // no preference
   kSameOrder,    // the result is best stored as the operands are
   kRenamed,      // only renames indices
   kConvolution,  // sums over windows and channels
   kPool,         // windows of each channel separately
-  kNeighbours,   // neighbouring channels
+  kNeighbours,   // several consecutive channels for each element
 };
 
 std::string_view Name(Op op);

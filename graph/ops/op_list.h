@@ -5,7 +5,7 @@
 //
 // The columns:
 //   id, name   the enumerator of Op, and the word in the text form
-//   kind       OpKind: the usual class of the node
+//   kind       OpKind: the class of the operator
 //   pattern    OpPattern: how results depend on operands; fusion uses the pattern
 //   operands   number and types of the operands, and the attributes with defaults, in words of
 //              ops/op_table.cc: Unary(kFloat, {Float("alpha", 1)})
@@ -13,7 +13,8 @@
 //   repeats    how often a kernel recomputes an element of a fused operand:
 //              cost/operation_cost.cc
 //   rows       RowAxes: axes that are processed as a whole; fusion joins nodes with the same rows
-//   images     ImageUse: the storage order of images that suits the operator
+//   images     ImageUse: how the operator accesses images; the layout pass chooses storage orders
+//              by it
 //   range      bounds of the results: rules/value_range.cc
 //   reference  the definition, Run...: reference/run_node.cc; None: not executed
 //   lowering   the statements, Lower...: lower/lower.cc; None: no statements
@@ -36,7 +37,7 @@
                         reference, lowering)                                                       \
   X(id, name, Compute, pattern, operands, cost, repeats, rows, images, range, reference, lowering)
 
-/// Operators that move elements of the operands to other indices.
+/// Operators whose results depend on one or a few elements of the operands at mapped indices.
 #define TUNEC_INJECTIVE(X, id, name, kind, operands, cost, repeats, images, range, reference,      \
                         lowering)                                                                  \
   X(id, name, kind, Injective, operands, cost, repeats, None, images, range, reference, lowering)
@@ -137,14 +138,14 @@
   /* condition, then, else */                                                                      \
   TUNEC_POINTWISE(X, kWhere,           "where", Where(), 1, Chosen(Branches), Where)               \
   /* contractions */                                                                               \
-  /* numpy's, batches broadcast; transpose_a=0 transpose_b=0 (last two axes) */                    \
+  /* numpy's matmul, batches broadcast; transpose_a=0 transpose_b=0 (last two axes) */             \
   TUNEC_CONTRACTION(X, kMatmul, "matmul", Matmul(),                                                \
     Spread, AnyOrder, Matmul, Matmul)                                                              \
   /* x[N,C,*] w[M,C/g,*] bias[M]?; strides pads(begins,ends) dilations group=1; 1 to 3 spatial     \
      axes */                                                                                       \
   TUNEC_CONTRACTION(X, kConv, "conv", Conv(),                                                      \
     ConvWindows, Convolution, Conv, Conv)                                                          \
-  /* w[C,M/g,*]; and output_padding */                                                             \
+  /* as conv, but w[C,M/g,*]; and output_padding */                                                \
   TUNEC_CONTRACTION(X, kConvTranspose, "conv_transpose", ConvTranspose(),                          \
     Spread, Convolution, Conv, ConvTranspose)                                                      \
   /* q[*,H,S,D] k[*,H/g,T,D] v[*,H/g,T,E] mask?; scale softcap=0 causal=0 causal_offset=0          \
@@ -177,7 +178,7 @@
   /* kernel strides pads dilations (ceil_mode is resolved into pads) */                            \
   TUNEC_OVER_ROWS(X, kMaxPool, "max_pool", Reduction, MaxPool(),                                   \
     kRowCost, Windows, None, Pool, Any, Pool, MaxPool)                                             \
-  /* and count_include_pad=0 */                                                                    \
+  /* as max_pool, and count_include_pad=0 */                                                       \
   TUNEC_OVER_ROWS(X, kAveragePool, "average_pool", Reduction, AveragePool(),                       \
     kRowCost, Windows, None, Pool, Any, Pool, AveragePool)                                         \
   /* axis exclusive=0 reverse=0 */                                                                 \
@@ -212,14 +213,14 @@
      or element; interleaved=0: pairs (i, i + pairs), 1: (2i, 2i+1) */                             \
   TUNEC_INJECTIVE(X, kRotaryEmbedding, "rotary_embedding", Compute, RotaryEmbedding(),             \
     4, Pairs, AnyOrder, Any, RotaryEmbedding, RotaryEmbedding)                                     \
-  /* data movement; kinds: shape when it only renames indices */                                   \
+  /* data movement; kind Shape: each result is a copied element or pad's value */                  \
   /* perm */                                                                                       \
   TUNEC_INJECTIVE(X, kTranspose, "transpose", Shape, Transpose(),                                  \
     0, Spread, Renamed, Chosen(First), Movement, Transpose)                                        \
   /* shape: all sizes are known, without ONNX's special values -1 and 0 */                         \
   TUNEC_INJECTIVE(X, kReshape, "reshape", Shape, Reshape(),                                        \
     0, Spread, Renamed, Chosen(First), Reshape, Reshape)                                           \
-  /* shape: the output's */                                                                        \
+  /* shape: the output's shape */                                                                  \
   TUNEC_INJECTIVE(X, kExpand, "expand", Shape, Expand(),                                           \
     0, Spread, AnyOrder, Chosen(First), Movement, Expand)                                          \
   /* starts ends steps: one per axis, normalised, steps may be negative */                         \
@@ -240,8 +241,8 @@
   /* data indices; axis */                                                                         \
   TUNEC_INJECTIVE(X, kGatherElements, "gather_elements", Shape, GatherElements(),                  \
     2, Spread, AnyOrder, Chosen(First), GatherElements, GatherElements)                            \
-  /* data indices updates; axis, depth=1: an index is a row-major number of places along the data's \
-     axes from `axis` on, updates have one axis for these; indices broadcast to updates;           \
+  /* data indices updates; axis, depth=1: an index numbers the positions along `depth` axes of the \
+     data from `axis` on, in row-major order; updates have one axis for these; indices broadcast;  \
      reduction="none"|"add"|"mul"|"min"|"max"; negative indices count from the end */              \
   X(kScatter, "scatter", Compute, Scatter, Scatter(), 1,                                           \
     Once, None, AnyOrder, Any, Scatter, Scatter)                                                   \
@@ -254,7 +255,7 @@
   /* indices; depth axis on_value off_value to */                                                  \
   TUNEC_INJECTIVE(X, kOneHot, "one_hot", Compute, OneHot(),                                        \
     4, Spread, AnyOrder, Any, OneHot, OneHot)                                                      \
-  /* control: parsed, printed and verified, but not executed; memory */                            \
+  /* control operators (parsed, printed and verified, but not executed), memory operators */       \
   TUNEC_OPAQUE(X, kIf, "if", Control, Control(InferIf), 0, Any, None, None)                        \
   TUNEC_OPAQUE(X, kWhile, "while", Control, Control(InferWhile), 0, Any, None, None)               \
   TUNEC_OPAQUE(X, kScan, "scan", Control, Scan(), 0, Any, None, None)                              \

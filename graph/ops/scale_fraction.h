@@ -13,9 +13,9 @@ struct Fraction {
   double Value() const { return static_cast<double>(numerator) / static_cast<double>(denominator); }
 };
 
-/// Returns the first continued fraction that differs from the scale by at most 1e-7 of it, about
-/// the precision of float32. Returns nullopt if its denominator exceeds 65536, or if the scale is
-/// NaN, not positive, or above 2^24.
+/// Returns the first convergent of the scale's continued fraction with a relative error of at most
+/// 1e-7, about the precision of float32. Returns nullopt if its denominator exceeds 65536, or if
+/// the scale is NaN, not positive, or above 2^24.
 std::optional<Fraction> FractionOfScale(double scale);
 
 }  // namespace tunec

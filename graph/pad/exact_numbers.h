@@ -1,5 +1,5 @@
-// Indices that number exact elements, in a graph whose values also have padded elements. Only
-// graph/pad uses this file.
+// Indices that count only the exact elements of an axis, and their conversion to positions in the
+// padded axis. Only graph/pad uses this file.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace tunec::pad {
 
-/// Returns whether operand i is a constant whose indices are in 0..extent-1, in all graphs. So no
-/// index counts from the end.
+/// Returns whether operand i is a constant in all graphs, with indices in 0..extent-1 for the
+/// graph's entry of `extents`. So no index counts from the end.
 bool CountFromStart(const PaddedNode& node, size_t i, const Series& extents);
 
 /// Indices counted from the start. Indices out of range are less than 0 or at least `total`.
@@ -20,8 +20,9 @@ struct ExactNumbers {
   ValueId zero;
   ValueId one;
 };
-/// Returns the indices of operand i, which number the exact elements of an axis from its start or
-/// from its exact end. They are converted to at least 32 bits, which hold the padded extent.
+/// Returns the indices of operand i, counted from the start of the axis `along`. In the operand,
+/// negative indices count from the exact end. Indices are converted to at least 32 bits, which hold
+/// the padded extent.
 Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along);
 
 /// Converts positions in the exact axis to positions in the padded axis. The position within each
@@ -29,8 +30,8 @@ Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along);
 Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
                       const std::vector<ValueId>& extents);
 
-/// Returns whether each exact position of `axis` is the same position of `data`: the parts are
-/// equal, or `axis` is fixed and within the exact prefix of `data`.
+/// Returns whether each exact position of `axis` is the same position of `data`. Either Unify
+/// accepts the axes, or `axis` is fixed and within the exact prefix of `data`.
 bool HasSamePositions(const Axis& axis, const Axis& data);
 
 }  // namespace tunec::pad

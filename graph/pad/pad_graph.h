@@ -1,9 +1,9 @@
-// Computes a model at one size by the same model at a larger size. The analysis tracks from inputs
-// to outputs which elements of a padded value are exact. Some operators mix elements along a padded
-// axis: sums, softmax, attention, windows. Their operands get neutral elements at all positions
-// that are not exact. The padded graph finds these positions by comparing positions with sizes,
-// which are inputs. So a padded graph gives the exact graph's results whatever the padding
-// contains, even NaN.
+// Padding: a model at a larger size computes the results of the same model at a smaller size. An
+// element of a padded value is exact if it belongs to the value at the smaller size. The analysis
+// tracks exact elements from inputs to outputs. Some operators mix elements along a padded axis:
+// sums, softmax, attention, windows. Their operands get neutral elements at all positions that are
+// not exact. The padded graph finds these positions by comparing positions with sizes, which are
+// inputs. So it gives the exact graph's results whatever the padding contains, even NaN.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace tunec {
 
-/// An axis of an input that may be shorter in a run than in the padded graph.
+/// An input's axis, which can be shorter in a run than in the padded graph.
 struct OpenAxis {
   int input = 0;  // number of the input
   int axis = 0;
-  std::string dimension;  // axes of one name have one size
+  std::string dimension;  // axes with the same name have the same size
 };
 
 /// A part of an axis: `padded` positions, of which the first `exact` belong to the exact value.
@@ -35,23 +35,22 @@ struct PaddedExtent {
     return padded == other.padded && exact == other.exact;
   }
 };
-/// The parts of an axis, which is their product; the first part varies slowest. For example, rows
-/// of [batch, length] as one axis are two parts.
+/// The parts of an axis, which is their product; the first part varies slowest. For example,
+/// [batch, length] flattened to one axis has two parts.
 using PaddedAxis = std::vector<PaddedExtent>;
 
-/// An additional input of the padded graph, and its value for these sizes.
+/// An additional input of the padded graph, and its value for the sizes of the exact graph.
 struct SizeParameter {
   std::string name;
   Array value;
-  /// Its elements as functions of the dimensions' sizes; empty if no rule gives them.
+  /// The elements of `value` as functions of the dimensions' sizes; empty if no rule gives them.
   std::vector<SizeExpression> formulas;
 };
 
 struct PaddedGraph {
-  Graph graph;  // its inputs: the bucket's, then `parameters` in order
+  Graph graph;  // inputs: the model's, then `parameters` in order
   std::vector<SizeParameter> parameters;
-  std::vector<std::vector<PaddedAxis>> outputs;  // the exact outputs within the padded ones, axis
-                                                 // by axis
+  std::vector<std::vector<PaddedAxis>> outputs;  // exact and padded extents, by output and axis
   /// Splittable dimensions: no operator mixes elements along them or depends on their size, except
   /// for masking the padding. Elements of different positions never interact, so a run may be split
   /// along them.

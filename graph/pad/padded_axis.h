@@ -9,7 +9,8 @@
 namespace tunec::pad {
 
 /// A factor of an axis: `padded` positions, of which the first `exact` are exact. An open part has
-/// a parameter, which holds `exact` at run time. A fixed part has the same extent in both graphs.
+/// a parameter, which holds `exact` at run time. A fixed part has the same extent in the exact
+/// graph and in the padded graph.
 struct Part {
   int64_t padded = 1;
   int64_t exact = 1;
@@ -17,7 +18,7 @@ struct Part {
   bool IsOpen() const { return parameter >= 0; }
 };
 
-/// An extent in both graphs.
+/// An extent in the exact graph and in the padded graph.
 struct Extents {
   int64_t exact = 1;
   int64_t padded = 1;
@@ -30,14 +31,14 @@ class Axis {
   Axis() = default;  // one position
   explicit Axis(std::vector<Part> parts);
   static Axis Fixed(int64_t extent) { return Axis({Part{extent, extent}}); }
-  /// Returns an axis whose elements are all equal. So any of its positions may be used as exact.
+  /// Returns an axis along which all elements are equal. So any position may be used as exact.
   static Axis Repeated(Part part);
 
   const std::vector<Part>& parts() const { return parts_; }
   Extents extents() const;
   bool IsOpen() const;
   bool is_repeated() const { return repeated_; }
-  /// Returns an axis of the same parts whose elements may differ.
+  /// Returns an axis of the same parts that is not repeated.
   Axis Different() const { return Axis(parts_); }
   /// Returns whether the exact positions are the first ones, in order: only the slowest part is
   /// open.
@@ -58,11 +59,11 @@ using Axes = std::vector<Axis>;
 std::optional<Axis> Unify(const Axis& a, const Axis& b);
 
 /// A function that returns the parameter of an open part with the extents of `from` divided by
-/// `fast`, for a reshape that splits the part.
+/// `fast`, for a reshape that splits `from`.
 using ParameterFor = std::function<int(const Part& from, int64_t fast)>;
 
-/// Regroups the parts of `axes`, in order, as axes of these extents, as a reshape does. Returns
-/// nullopt if the parts cannot be merged or split accordingly.
+/// Regroups the parts of `axes`, in order, as axes of the extents `required`, as a reshape does.
+/// Returns nullopt if the parts cannot be merged or split accordingly.
 std::optional<Axes> Regroup(const Axes& axes, const std::vector<Extents>& required,
                             const ParameterFor& parameter_for);
 

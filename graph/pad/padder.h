@@ -38,7 +38,7 @@ struct PaddedValue {
   bool is_embedded = true;
 };
 
-/// The graph under construction and its parameters. A parameter becomes an input at its first use.
+/// The graph under construction and its parameters. A size becomes an input at its first use.
 class Padder {
  public:
   Padder(const Graph& exact, const Graph& bucket, std::span<const Graph> samples);
@@ -56,33 +56,35 @@ class Padder {
   std::vector<Extents> ShapeOf(ValueId value) const;
   Series SeriesOf(ValueId value, size_t axis) const;
   Series SeriesOf(const Axis& axis) const;
-  /// Returns the axis's size as a function of the dimensions' sizes; empty if no rule gives it.
+  /// Returns the axis's exact extent as a function of the dimensions' sizes; empty if no rule gives
+  /// it.
   SizeExpression FormulaOf(const Axis& axis) const;
 
   /// Returns the parameter that holds the exact extent, which differs between the graphs. It is a
   /// dimension's parameter if the dimension has the same extents in all graphs. `formula` may be
-  /// empty or wrong; a wrong formula is detected.
+  /// empty, and is ignored if it does not hold in all graphs.
   int SizeParameterFor(const Series& series, const SizeExpression& formula);
   /// Returns a fixed part if the extent is equal in all graphs. Otherwise returns an open part.
   Part PartFor(const Series& series, const SizeExpression& formula = {});
   /// Adds an input of the padded graph for an array that differs between the graphs. `exact` is its
-  /// value in the exact graph.
+  /// value in the exact graph. Marks the dimensions in `formulas` as mixed, or all dimensions if a
+  /// formula is empty.
   Result<ValueId> AddValueParameter(const std::string& what, Array exact,
                                     std::vector<SizeExpression> formulas);
   /// Adds an input for the constant that is node `number`. The constant has few elements, which
   /// differ between the graphs.
   Result<ValueId> AddConstantParameter(size_t number);
-  /// Returns an i64[] that depends on the sizes; a constant if the number is equal in all graphs.
-  /// Calls with equal `what` return the same value.
+  /// Returns a number as an i64 scalar: a constant if it is equal in all graphs, else a parameter.
+  /// Calls with equal `what` return the same parameter.
   Result<ValueId> AddNumber(const std::string& what, const Series& series,
                             const SizeExpression& formula);
-  Result<ValueId> SizeOf(int parameter);  // i32[]
-  /// Returns the number of exact positions of an axis: i64[].
+  Result<ValueId> SizeOf(int parameter);  // an i32 scalar
+  /// Returns the number of exact positions of an axis as an i64 scalar.
   Result<ValueId> CountOf(const Axis& axis);
 
-  /// Returns `formula` if it gives the number in all graphs. Otherwise returns a constant if the
-  /// number is equal in all graphs. Otherwise returns one of `bases` plus a constant if the sum
-  /// gives the number in all graphs, or an empty expression.
+  /// Returns `formula` if it gives `series` in all graphs. Otherwise returns a constant if `series`
+  /// does not vary. Otherwise returns one of `bases` plus a constant if the sum gives `series`, or
+  /// an empty expression. A base must have at least three different values.
   SizeExpression Explain(const Series& series, const SizeExpression& formula,
                          std::span<const SizeExpression> bases = {}) const;
   /// Returns floor((base + c) / divisor) with a constant c for which the quotient equals `series`
@@ -105,7 +107,7 @@ class Padder {
   /// Unifies two axes as pad::Unify does. Marks both as mixed if they are open and have different
   /// parameters.
   std::optional<Axis> Unify(const Axis& a, const Axis& b);
-  /// Marks a part as mixed if it occurs in two of these axes, such as n in x[n, 1] * x[1, n].
+  /// Marks a parameter as mixed if it occurs twice in these axes, such as n in x[n, 1] * x[1, n].
   void MixWhatMeetsItself(const Axes& axes);
 
   /// Returns whether an element is exact along the axes `along`: a bool that broadcasts to the
@@ -117,7 +119,7 @@ class Padder {
   /// mark dimensions as mixed: use it only if no exact element depends on the zeros.
   Result<ValueId> ZeroBeyond(const PaddedValue& value);
   /// Returns whether a value of the bucket's graph may have non-zero elements at positions that are
-  /// not exact. A reordered input has zeros there, and values of constants are folded.
+  /// not exact. A reordered input has zeros there, and values computed from constants are folded.
   bool IsComputed(ValueId value) const;
 
   Result<PaddedGraph> Finish() &&;
@@ -179,7 +181,8 @@ class PaddedNode {
   /// left out. `with` are further axes that the operands are broadcast against.
   Result<Axes> UnifyInputs(const std::vector<size_t>& inputs, size_t last = 0, Axes with = {});
   Result<Axis> UnifyAxes(const Axis& a, const Axis& b);
-  /// Replaces operand i by `neutral` beyond the exact positions of the open axes among `along`.
+  /// Replaces the elements of operand i beyond the exact positions of the open axes among `along`
+  /// by `neutral`, and marks these axes as mixed.
   Status MaskInput(size_t i, const std::set<size_t>& along, double neutral);
 
   /// Checks that attributes are equal in both graphs, except those named.
@@ -197,7 +200,8 @@ class PaddedNode {
   /// Returns an entry of an attribute in each graph.
   Series Entries(std::string_view name, size_t entry) const;
   std::vector<double> FloatEntries(std::string_view name, size_t entry) const;
-  /// Returns the output's axis: fixed, or the first positions of an open part.
+  /// Returns an axis of the output: fixed if its extent is equal in all graphs, else one open part,
+  /// which is marked as mixed.
   Axis NewAxis(size_t axis, const SizeExpression& formula = {});
   /// Returns the number of exact elements along these axes of operand i, as a scalar of `type`, a
   /// float type.
@@ -246,8 +250,8 @@ Result<std::vector<PaddedValue>> PadBatchNorm(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadChannelNorm(PaddedNode& node);
 // pad_reduction.cc
-/// Reduces, according to `attributes`, a value that is 0 beyond the exact elements of operand 0,
-/// and divides by the number of these elements.
+/// Returns the sum of `value` along `axes`, by a reduction with `attributes`, divided by the number
+/// of exact elements of operand 0. Requires: `value` is 0 beyond the exact elements.
 Result<ValueId> MeanAlong(PaddedNode& node, ValueId value, const std::set<size_t>& axes,
                           const Attributes& attributes);
 Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node);
@@ -271,10 +275,10 @@ Result<std::vector<PaddedValue>> PadSlice(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadConcat(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadTile(PaddedNode& node);
 // pad_pad.cc
-/// The position of an axis of a value within a longer axis.
+/// The position of a value's axis within the axis of a result.
 struct Frame {
   size_t axis = 0;
-  ValueId begin;       // i64[]: position of its first element
+  ValueId begin;       // an i64 scalar: position of the value's first element
   int64_t length = 0;  // extent of the result
 };
 /// Returns the value's exact elements at the frame's position, surrounded by `outside`.
@@ -288,7 +292,7 @@ ValueId CountUp(GraphBuilder& builder, int64_t count, int64_t step = 1);
 ValueId Whole(GraphBuilder& builder, int64_t value);
 Result<std::vector<PaddedValue>> PadPad(PaddedNode& node);
 // pad_indexing.cc
-/// Clamps `indices` to 0..extent-1. Indices of elements that are not used may be out of range.
+/// Clamps `indices` to 0..extent-1. Indices at positions that are not exact can be out of range.
 Result<ValueId> ClampIndices(GraphBuilder& builder, ValueId indices, int64_t extent);
 Result<std::vector<PaddedValue>> PadGather(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node);
@@ -297,9 +301,9 @@ Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node);
 
-/// Pads the constant of this number in both graphs (pad_constant.cc). If both shapes are equal, the
-/// result has its elements, or is a parameter if the elements differ. Otherwise the result is loose
-/// until an operand determines its axes.
+/// Pads the constant that is node `number` (pad_constant.cc). If all graphs have the same shape,
+/// the result has the constant's elements, or is a parameter if the elements differ. Otherwise the
+/// result is loose until an operand determines its axes.
 Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number);
 /// Returns whether the exact constant's elements are the bucket's at these axes' exact positions.
 bool IsEmbeddedIn(const Array& exact, const Array& bucket, const Axes& axes);

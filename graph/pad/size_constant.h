@@ -7,7 +7,7 @@ namespace tunec::pad {
 
 Array ScalarOf(DataType type, double value);
 /// Returns the least number of a type: minus infinity for floats. GreatestOf returns the greatest,
-/// rounded up to a power of 2 for 64-bit integers. ScalarOf converts that power back.
+/// rounded up to a power of 2 for 64-bit integers. ScalarOf converts this power to the greatest.
 double LeastOf(DataType type);
 double GreatestOf(DataType type);
 

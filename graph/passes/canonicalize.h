@@ -10,8 +10,8 @@ namespace tunec {
 /// and movement.rules.
 /// Without FloatRules::kFast every result has the same bits where it is NaN, infinite or zero. For
 /// example, x + 0.0 is not an identity, because it turns -0.0 into 0.0; x - 0.0 is an identity. A
-/// rule may differ only if it proves the absence of such values.
-/// Requires: verified. Ensures: no rule fires; no dead node. O(nodes) per sweep.
+/// rule that would change such a result must prove that the result does not occur.
+/// Requires: verified. Ensures: no such rule fires; no dead node. O(nodes) per sweep.
 Result<Graph> Canonicalize(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -4,8 +4,9 @@
 
 namespace tunec {
 
-/// Drops every node that no graph output depends on; graph inputs and nodes without results stay.
-/// Requires: verified. Ensures: the results of every node but inputs are used. O(nodes).
+/// Drops every node on which neither a graph output nor a node without results depends. Graph
+/// inputs and nodes without results stay.
+/// Requires: verified. Ensures: a result of every other node is used. O(nodes).
 Result<Graph> EliminateDeadNodes(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -13,16 +13,16 @@ namespace tunec {
 /// Any other batch normalisation with constant parameters becomes x * s + t with constants s and t.
 /// If a mean exceeds 8 standard deviations, the normalisation becomes (x - mean) * s + bias,
 /// because the rounding of x * s + t would be too large. If only a product with a constant matrix w
-/// reads x * s + t, t becomes the bias t @ w, under the same bound. A normalisation with a computed
-/// scale or variance is split, so that the factor is not computed for each element
-/// (split_batch_norm.h).
+/// reads x * s + t, and no mean exceeds this bound, the product gets the bias t @ w instead of t. A
+/// normalisation with a computed scale or variance is split, so that the factor is not computed for
+/// each element (split_batch_norm.h).
 ///
 /// The operator batch_norm has the semantics of inference. The importer rejects the training mode,
 /// in which the statistics come from the batch. A layer normalisation's statistics always come from
 /// its input: see fold_linear.h.
 /// Requires: verified. Ensures: no batch normalisation with constant parameters, unless a factor or
-/// shift is not finite or the parameters have a wider type than x; no dead node. O(nodes) and the
-/// weights that change.
+/// shift is not finite or the parameters have a wider type than x; no dead node. O(nodes + elements
+/// of the changed weights).
 Result<Graph> FoldBatchNorm(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -4,14 +4,14 @@
 
 namespace tunec {
 
-/// Replaces every node whose inputs are all constants by constants. A node is left if its results
+/// Replaces nodes whose inputs are all constants by constants. A node is not folded if its results
 /// are larger than its operands by more than PassOptions::fold_growth_bytes. Larger results, up to
 /// 64 MiB, are computed if only other foldable nodes read them; then they are dropped. Weights of
 /// matrix products and convolutions are folded whatever their size, up to 4 GiB in all. A node is
-/// also left if all constants together would grow too much (PassOptions), if its result is a graph
-/// output, or if the reference execution rejects the node. Operands with other readers stay and
-/// count as growth.
-/// Requires: verified. Ensures: no foldable node left; the operands may be dead. O(nodes) and the
+/// also not folded if all constants together would grow too much (PassOptions), if a result is a
+/// graph output, or if the reference execution rejects the node. Operands with other readers stay,
+/// and the result then counts fully as growth.
+/// Requires: verified. Ensures: no foldable node left; the operands may be dead. O(nodes) plus the
 /// evaluations.
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options);
 

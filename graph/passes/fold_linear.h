@@ -8,13 +8,13 @@ namespace tunec {
 /// biases. The results are equal except for rounding (graph/rules/folds.rules):
 ///     matmul(x * s, w) becomes matmul(x, s * w)
 ///     (matmul(x, w) + b) * s becomes matmul(x, w * s) + b * s
-///     matmul(layer_norm(x, g, b), w) becomes matmul(norm(x), g * w) + b w, if |b| <= 8 |g|
+///     matmul(layer_norm(x, g, b), w) becomes matmul(norm(x), g * w) + b @ w, if |b| <= 8 |g|
 ///     layer_norm(matmul(x, w) + c, g) becomes rms_norm(matmul(x, w - mean(w)) + c - mean(c), g)
 /// The variance of a layer normalisation depends on its input and is never folded. Weights with
 /// other readers are left. Any other constant shift of an operand stays: its product with the
 /// weights may cancel the rest of the result. PassOptions::on_unchanged is called for each such
-/// shift. Requires: verified, batch normalisations folded. Ensures: no such rule fires. O(nodes)
-/// per sweep and the weights that change.
+/// shift. Requires: verified, batch normalisations folded. Ensures: no rule of folds.rules fires.
+/// O(nodes) per sweep, plus the elements of the changed weights.
 Result<Graph> FoldLinear(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -27,9 +27,10 @@ struct CheckedGraph {
   std::vector<UnprovenIndices> unproven;
 };
 
-/// Lists the indices that are not proven to be in range. Computed indices become outputs after the
-/// graph's own outputs. Fails for constants out of range. Requires: fixed shapes. Ensures: gathers
-/// with the same indices share a check if their axes have the same extent.
+/// Lists gather indices that depend on graph inputs and are not proven to be in range. If they are
+/// not graph inputs themselves, they become outputs after the graph's own outputs. Fails for
+/// constants out of range. Requires: fixed shapes. Ensures: gathers with the same indices share a
+/// check if their axes have the same extent.
 Result<CheckedGraph> AddIndexChecks(const Graph& graph);
 
 /// Fails if a gather's indices are constants out of range.

@@ -15,7 +15,7 @@ struct NodeOrders {
   std::vector<ImageOrder> outputs;
 };
 
-/// Returns about how many cycles the node takes on a core of `machine`. The cost counts vector
+/// Returns an estimate of the node's cycles on a core of `machine`. The cost counts vector
 /// operations, elements that are gathered or scattered one by one, and moved padding of blocked
 /// orders. Transposes, reshapes and nodes with dynamic dimensions cost 0. Only differences between
 /// orders are meaningful. O(operands).

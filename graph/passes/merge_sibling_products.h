@@ -7,8 +7,8 @@ namespace tunec {
 /// Merges products of one operand with constant matrices (the queries, keys and values of
 /// attention) into one product with the matrices side by side. Constants that are added to and
 /// multiplied with the columns are joined as well. Each result becomes a slice of the merged
-/// product, which its readers read in place. Products stay separate if elementwise operators read
-/// the results, because a kernel could no longer compute these operators together with the product.
+/// product, and readers read the slice in place. Products stay separate if elementwise operators
+/// read the results, because a kernel could no longer compute them together with the product.
 /// Leaves dead nodes. Requires: constants are folded. Ensures: the same sums in the same order; as
 /// many bytes of weights as before. O(nodes + bytes of weights).
 Result<Graph> MergeSiblingProducts(const Graph& graph, const PassOptions& options);

@@ -1,5 +1,5 @@
 // Graph passes. A pass is a free function from a verified graph to a verified graph with the same
-// inputs, outputs and results. Each pass has its own file; pipeline.h lists them in order.
+// inputs, outputs and results. Each pass has its own file; pipeline.h declares their order.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ struct PassOptions {
   /// Callback for a rule that would fire only under FloatRules::kFast, with the node that the rule
   /// would replace.
   std::function<void(const Rule& rule, const Node& node)> on_held_back;
-  /// Callback for a node that a pass could fold but leaves unchanged. The reason is one clause.
+  /// Callback for a node that a pass could rewrite but leaves unchanged. The reason is one clause.
   std::function<void(const Node& node, const std::string& reason)> on_unchanged;
   /// Number of bytes by which a folded constant may exceed its operands. All folded constants
-  /// together may exceed their operands by this number plus fold_growth_factor times the original
-  /// constants.
+  /// together may exceed their operands by this number plus fold_growth_factor times the bytes of
+  /// the original constants.
   int64_t fold_growth_bytes = int64_t{1} << 20;
   double fold_growth_factor = 0.5;
-  /// Machine parameters for the cost of layouts.
+  /// Machine parameters for the costs of layouts and of attention.
   FusionMachine machine;
-  /// Order of all images; if empty, orders are chosen by cost.
+  /// Storage order of all images inside the graph; if empty, orders are chosen by cost.
   std::optional<ImageOrder> image_order;
 };
 

@@ -1,4 +1,4 @@
-// The graph passes in order. Only the pipeline verifies, times and shows the result of a pass; a
+// The pipeline of graph passes. The pipeline verifies and times each pass and reports changes; a
 // pass itself only rewrites.
 #pragma once
 

@@ -17,11 +17,11 @@ namespace tunec {
 /// - tanh(x / c) * c becomes the soft cap.
 /// - Heads of k and v that are repeated for groups of query heads are read directly, without the
 ///   repetition.
-/// The pass leaves scores or weights with other readers, a softmax along another axis, selections
-/// of different numbers, and more than two added masks. It also leaves fewer queries than
-/// FusionMachine::fewest_queries, for which separate products are faster.
-/// Requires: verified, canonicalized, softmax recognised. Ensures: dead nodes removed. O(nodes) and
-/// the elements of constant masks.
+/// These do not match: scores or attention weights with other readers, a softmax along another
+/// axis, selections of different numbers, and more than two added masks. Fewer queries than
+/// FusionMachine::fewest_queries do not match either, because separate products are then faster.
+/// Requires: verified, canonicalized, softmax recognised. Ensures: dead nodes removed. O(nodes +
+/// elements of constant masks).
 Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

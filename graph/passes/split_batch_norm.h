@@ -7,7 +7,7 @@
 
 namespace tunec {
 
-/// Writes a batch normalisation whose parameters are computed while the model runs as
+/// Adds the primitives of a batch normalisation with computed parameters, and returns their result
 ///     (x - mean) * (scale / sqrt(variance + epsilon)) + bias.
 /// The root and the division are then computed once per channel, not per element. The mean is
 /// subtracted first, so that a large mean does not cost precision. Returns nothing if the types of

@@ -10,7 +10,8 @@
 
 #include "graph/reference/run.h"
 
-// A program built with a sanitizer cannot run the resolver that chooses among the clones.
+// A program built with a sanitizer cannot run the resolver that selects a function's clone for the
+// CPU.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define TUNEC_FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
@@ -110,8 +111,8 @@ void StoreNumbers(const uint64_t* from, int64_t start, int64_t count, Array& to)
   Store(reinterpret_cast<const int64_t*>(from), start, count, to);
 }
 
-/// Returns the array's elements as type T. They are written to `storage`, unless the array itself
-/// has type T.
+/// Returns the array's elements as type T. They are converted into `storage`, unless both T and the
+/// array's type are float32.
 template <class T>
 const T* NumbersOf(const Array& array, std::vector<T>& storage) {
   if constexpr (std::is_same_v<T, float>)
@@ -225,8 +226,8 @@ struct SpecialWeight {
 };
 
 /// Sets infinities and NaN among one group's weights to 0 and returns them. A transposed
-/// convolution multiplies no weight with the zeros between the strides. Here these products exist,
-/// and an infinite weight would make them NaN.
+/// convolution multiplies no weight with the zeros between the strides. ConvProduct computes these
+/// products, and an infinite weight would make them NaN.
 template <class B>
 std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::vector<B>& b) {
   std::vector<SpecialWeight<B>> taken;
@@ -266,7 +267,7 @@ ConvShape ShapeOfConv(const RunContext& context, const WindowTable& table, bool 
 }
 
 /// Returns the product of one group of an image. The product adds its sums to
-/// result[filter][place], which holds the bias.
+/// result[filter][position], which contains the bias before.
 template <class B, class Sum>
 Product<B, Sum> ConvProduct(const ConvShape& shape, const WindowTable& table, const B* b,
                             const Sum* x, Sum* result) {

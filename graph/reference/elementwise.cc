@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kPiece = 1024;
 
-/// The result's index space, with neighbouring dimensions merged where all operands allow it.
+/// The result's index space, with adjacent dimensions merged where all operands allow it.
 struct Walk {
   std::vector<int64_t> shape;                 // has at least one dimension
   std::vector<std::vector<int64_t>> strides;  // strides per operand; the innermost is 0 or 1

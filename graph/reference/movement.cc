@@ -55,8 +55,8 @@ void CopyRows(const Array& from, const AxisOffsets& offsets, const std::byte* fi
   });
 }
 
-/// Copies elements by their offsets. `shape` is the result's; its dimensions may differ from those
-/// of `offsets`, but the order of elements is the same.
+/// Copies elements by their offsets. `shape` is the result's shape. Its dimensions may differ from
+/// those of `offsets`, but the order of elements is the same.
 Array CopyByOffsets(const Array& from, AxisOffsets offsets, std::vector<int64_t> shape,
                     double fill = 0) {
   Array to(from.type(), std::move(shape));
@@ -86,7 +86,8 @@ Array CopyByOffsets(const Array& from, AxisOffsets offsets, std::vector<int64_t>
   return to;
 }
 
-/// Returns the input index for a padded index: the same index inside, by `mode` outside.
+/// Returns `i` if it is in 0..size-1. Otherwise returns the input index that the pad's `mode`
+/// selects, or kOutside for the fill value.
 int64_t Mirror(int64_t i, int64_t size, const std::string& mode) {
   if (i >= 0 && i < size) return i;
   if (mode == "constant") return kOutside;

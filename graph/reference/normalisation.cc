@@ -41,7 +41,7 @@ void Softmax(std::vector<double>& line, bool logarithm) {
   for (double& v : line) v = logarithm ? v - std::log(sum) : std::exp(v) / sum;
 }
 
-/// Returns the operand broadcast to `shape`, the last dimensions of x, in row-major order.
+/// Returns the operand's elements broadcast to `shape`, in row-major order.
 std::vector<double> BroadcastTo(const Array& operand, std::span<const int64_t> shape) {
   const std::vector<int64_t> strides = StridesOf(operand.shape());
   const std::vector<double> values = LoadAll<double>(operand);

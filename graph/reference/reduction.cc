@@ -135,7 +135,8 @@ std::vector<Array> ReduceOver(const RunContext& context, const std::vector<int64
   return {std::move(result)};
 }
 
-/// Returns the index of the largest or smallest element. NaN counts as the extreme, as in numpy.
+/// Returns the first or last index of the largest or smallest element. NaN counts as the extreme,
+/// as in numpy.
 template <class T>
 int64_t IndexOfBest(std::span<const T> x, bool smallest, bool last) {
   size_t best = 0;

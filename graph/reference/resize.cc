@@ -81,7 +81,7 @@ std::vector<Tap> ClampedTaps(const Node& node, int64_t out, const Axis& axis) {
 }
 
 /// Returns x with one axis resized. `outer` and `inner` are the products of the extents before and
-/// behind the axis. T is double, or int64_t for `nearest`, which copies elements.
+/// after the axis. T is double, or int64_t for `nearest`, which copies elements.
 template <class T>
 std::vector<T> ResizeAxis(const Node& node, const std::vector<T>& x, const Axis& axis,
                           int64_t outer, int64_t inner) {

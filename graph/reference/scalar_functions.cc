@@ -179,7 +179,7 @@ constexpr UnaryRow kUnary[] = {
 static_assert(HasEach(kUnary, [](Op op) { return DefinitionOf(op).name == "Unary"; }),
               "an operator of one operand has no scalar function");
 
-// Returns f(a, b) on operands of the operand type's signedness. f is generic.
+// Returns the generic kFunction on int64_t if `type` is signed, or else on uint64_t.
 template <auto kFunction>
 Int2 TypedInts2(const Node&, DataType type) {
   if (IsSigned(type)) return [](int64_t a, int64_t b) { return kFunction(a, b); };
@@ -317,7 +317,7 @@ std::function<bool(T, T)> Comparison(Op op) {
   }
 }
 
-// Returns a member of the operator's row, which must not be null.
+// Returns a function of the operator's row. Requires: the row exists and the function is not null.
 template <class Row, size_t n, class Function>
 Function Find(const Row (&rows)[n], Op op, Function Row::*member) {
   const Row* row = std::ranges::find(rows, op, &Row::op);

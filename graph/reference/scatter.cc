@@ -51,7 +51,7 @@ Combine<int64_t> CombineInts(const std::string& reduction, DataType type) {
   return [](int64_t, int64_t update) { return update; };
 }
 
-// A scatter's data, with the axes that an index numbers joined into one.
+// A scatter's data. The axes whose positions an index numbers are joined into one axis.
 class Target {
  public:
   explicit Target(const RunContext& context)
@@ -64,7 +64,8 @@ class Target {
     strides_ = StridesOf(shape_);
   }
 
-  /// Returns the offset of the element, or -1 if the index is out of range.
+  /// Returns the offset of the element at `point`, with `index` along the joined axis. Returns -1
+  /// if `index` is out of range.
   int64_t Find(const std::vector<int64_t>& point, int64_t index) const {
     const int64_t extent = shape_[axis_];
     if (index < -extent || index >= extent) return -1;
@@ -80,7 +81,8 @@ class Target {
   std::vector<int64_t> strides_;
 };
 
-// Returns the offset of a point in the operand that is broadcast to the updates.
+// Returns the offset of the updates' point in an operand of this shape, which broadcasts to the
+// updates.
 int64_t BroadcastOffset(const std::vector<int64_t>& point, const std::vector<int64_t>& shape) {
   int64_t offset = 0;
   for (size_t d = 0; d < shape.size(); ++d) offset = offset * shape[d] + point[d] % shape[d];

@@ -3,8 +3,8 @@
 namespace tunec::reference {
 namespace {
 
-/// Returns the input coordinate along axis `a` for output coordinate `out` at tap `tap`, or -1 if
-/// there is none.
+/// A function that returns the input coordinate along axis `a` for output coordinate `out` at tap
+/// `tap`. A coordinate outside of the input means that there is no input element.
 using InputCoordinate = std::function<int64_t(size_t a, int64_t out, int64_t tap)>;
 
 /// Increments `index` by one position, last axis fastest.

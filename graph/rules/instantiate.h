@@ -1,4 +1,4 @@
-// Construction of the replacement of a match.
+// Construction of the nodes that replace a match.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct ReplacementPlan {
   Array constant;  // for kConstant
   Op op = Op::kIdentity;
   Attributes attributes;
-  std::vector<ReplacementPlan> operands;  // for kNode; an omitted operand is an invalid kExisting
+  std::vector<ReplacementPlan> operands;  // for kNode; omitted: kExisting with an invalid value
 };
 
 /// Returns the plan if the replacement can be typed and has the root's type and shape. A number
@@ -27,8 +27,8 @@ struct ReplacementPlan {
 std::optional<ReplacementPlan> PlanReplacement(const Rule& rule, const RuleBindings& bindings,
                                                const MatchSite& site);
 
-/// Adds the nodes of the plan. A node with the replaced node's operator takes the replaced node's
-/// name. If there is no such node, the last node takes the name.
+/// Adds the nodes of the plan and returns their result. The first node with the replaced node's
+/// operator takes the replaced node's name. If there is no such node, the last node takes the name.
 Result<ValueId> Build(const ReplacementPlan& plan, const Node& replaced, GraphBuilder& builder);
 
 }  // namespace tunec

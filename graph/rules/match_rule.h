@@ -7,11 +7,11 @@
 
 namespace tunec {
 
-/// Returns the bindings under which the root matches the pattern and every condition holds. The
-/// first match counts: alternatives are tried in order, then operands as written, then exchanged
-/// operands. Operands of commutative operators match in any order. An operator with more than two
-/// operands matches any nesting of the operator. Unless the rule is `shared`, a node inside the
-/// match, or an operator of a nested chain, must not have users outside the match.
+/// Returns the bindings under which the root matches the pattern and every condition holds, if
+/// any. The first match counts: alternatives are tried in order, then operands as written, then
+/// exchanged operands. Operands of commutative operators match in any order. An associative
+/// operator with more than two operands matches any nesting of the operator. Unless the rule is
+/// `shared`, operators of the match other than the root must not have users outside the match.
 /// The cost is bounded by the pattern, not by the graph.
 std::optional<RuleBindings> MatchRule(const Rule& rule, const MatchSite& site);
 

@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// Placeholder for the output of the node that a rule is tried on. This node is not in a graph yet.
+/// Placeholder for the output of the node that a rule is tried on. The graph may lack this node.
 inline constexpr ValueId kRootValue{INT32_MAX};
 
 /// A view of a node that is in a graph or will be added.
@@ -29,7 +29,8 @@ class UniformValues {
   std::unordered_map<int32_t, std::optional<double>> known_;
 };
 
-/// A node about to be added to a graph under construction, with information about the graph.
+/// A node on which a rule is tried (the root), with information about its graph. In a graph under
+/// construction the root is added after the trial.
 struct MatchSite {
   const Graph& graph;  // contains the root's operands
   NodeView root;
@@ -42,9 +43,9 @@ struct MatchSite {
   /// returns kInput, which patterns cannot contain.
   NodeView NodeOf(ValueId value) const;
   const ValueType& TypeOf(ValueId value) const;
-  /// Returns null for the root and for computed values.
+  /// Returns the elements of a constant; null for all other values, the root, and omitted operands.
   const Array* ConstantOf(ValueId value) const;
-  /// Returns the value of a constant whose elements are all equal.
+  /// Returns the number that all elements of a constant equal; nothing for all other values.
   std::optional<double> Uniform(ValueId value) const;
 };
 

@@ -57,7 +57,7 @@ struct RuleExpr {
 struct RuleAttribute {
   enum class Kind : uint8_t {
     kBind,   // pattern: binds the variable, or compares with its value if bound
-    kNear,   // pattern: equal within the tolerance of the literal
+    kNear,   // pattern: equals the expression within a relative tolerance
     kEqual,  // pattern: equals the expression; replacement: is set to the expression
     kCopy,   // replacement: copies all attributes of the node that makes the variable
   };
@@ -71,12 +71,12 @@ struct RuleAttribute {
 struct RuleTerm {
   enum class Kind : uint8_t {
     kVariable,      // a value; two uses of a variable are the same value
-    kRest,          // ..operands, the last operand of a node
-    kOmitted,       // _
+    kRest,          // ..operands: the remaining operands of a node, written last
+    kOmitted,       // _: an operand that is omitted
     kNumber,        // pattern: a constant whose elements all equal the number; replacement: a new
                     // constant
     kNear,          // pattern: kNumber within a tolerance
-    kNode,          // an operator; with n > 2 operands, a chain of n - 1 operators
+    kNode,          // an operator; if associative with n > 2 operands, a chain of n - 1 operators
     kAlternatives,  // pattern: the first alternative that matches
   };
   Kind kind = Kind::kVariable;
@@ -90,7 +90,7 @@ struct RuleTerm {
 struct Rule {
   std::string name;
   SourceLocation where;
-  bool shared = false;  // nodes inside the pattern may have users outside
+  bool shared = false;  // nodes inside the match may have users outside the match
   std::vector<RuleVariable> variables;
   RuleTerm pattern;
   RuleTerm replacement;
@@ -113,8 +113,8 @@ class RuleSet {
   std::vector<std::vector<int>> by_root_;  // indexed by operator
 };
 
-/// Returns whether the operator with more than two operands means a chain that matches in any order
-/// and nesting.
+/// Returns whether a term of the operator with more than two operands means a chain of operators,
+/// which matches in any order and nesting.
 bool IsAssociative(Op op);
 /// Returns whether a node's two operands may be exchanged.
 bool IsCommutative(Op op);

@@ -32,13 +32,13 @@ const RuleFunction* FindRuleFunction(std::string_view name);
 
 std::optional<double> AsNumber(const Attribute& attribute);
 bool IsTrue(const RuleValue& value);
-/// Compares attributes. Integers and floats compare as numbers.
+/// Returns whether two attributes are equal. Integers and floats compare as numbers.
 bool AreEqualAttributes(const Attribute& a, const Attribute& b);
 
 /// Returns the value of the expression under the bindings.
 RuleValue Evaluate(const RuleExpr& expr, const MatchSite& site, const RuleBindings& bindings);
 
-/// Returns the node's attribute, or its default.
+/// Returns the node's attribute, or its default. The result has no value if there is no default.
 RuleValue AttributeOf(const NodeView& node, std::string_view name);
 
 }  // namespace tunec

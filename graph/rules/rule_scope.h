@@ -1,4 +1,4 @@
-// The variables of the rule that is being parsed.
+// The variables of the rule that is being parsed, and the parser of its conditions and attributes.
 #pragma once
 
 #include <set>
@@ -13,15 +13,15 @@ class RuleScope {
   /// Creates a scope with the variable `out`.
   RuleScope();
 
-  /// Returns the variable with this name and kind, and creates it if necessary. Fails if a variable
-  /// of a different kind has the name, or if the name is `out`.
+  /// Binds and returns the variable with this name and kind, and creates it if necessary. Fails if
+  /// a variable of a different kind has the name, or if the name is `out`.
   Result<int> Bind(const std::string& name, VariableKind kind, const SourceLocation& where);
   /// Returns the variable with this name. Fails if some match of the pattern would not bind it.
   Result<int> Use(const std::string& name, const SourceLocation& where) const;
   VariableKind KindOf(int variable) const { return variables_[variable].kind; }
 
-  /// The bound variables. Each alternative of a pattern starts with the variables bound before it.
-  /// After the alternatives, the variables that all of them bind are bound.
+  /// Returns the bound variables. Each alternative of a pattern starts with the variables bound
+  /// before the alternative. After the alternatives, the variables that all of them bind are bound.
   const std::set<int>& bound() const { return bound_; }
   void SetBound(std::set<int> bound) { bound_ = std::move(bound); }
 

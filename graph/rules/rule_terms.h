@@ -18,7 +18,7 @@ class RuleTermParser {
   RuleTermParser(Lexer& lexer, RuleScope& scope, const OperatorNames& operators, TermRole role)
       : lexer_(lexer), scope_(scope), operators_(operators), role_(role) {}
 
-  /// Parses sums of products of calls, variables and numbers.
+  /// Parses a term: a sum of products of calls, variables, numbers and alternatives.
   Result<RuleTerm> Parse();
 
  private:

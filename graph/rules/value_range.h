@@ -1,4 +1,4 @@
-// Ranges of a value's numbers, derived without running the graph. Rules that are wrong for NaN,
+// Ranges of values' elements, derived without running the graph. Rules that are wrong for NaN,
 // infinities or signed zeros use the ranges to prove the absence of such values.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// A range of elements. Every element is in [low, high], or a NaN if `nan`. An element may be -0.0
-/// only if `negative_zero`.
+/// A range of elements. Every element is in [low, high] or NaN. An element can be NaN only if
+/// `nan`, and -0.0 only if `negative_zero`.
 struct ValueRange {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();

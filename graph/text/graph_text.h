@@ -21,8 +21,8 @@ namespace tunec {
 using GraphSizes = std::map<std::string, int64_t, std::less<>>;
 
 /// Parses a graph. Errors have file:line:column. `weights` supplies the bytes of `weight` lines. A
-/// dimension without a size stays open. An open dimension in an attribute, or as a part of a size,
-/// is an error. A size for a dimension that the text does not contain is also an error.
+/// named dimension that `sizes` omits stays open. An open dimension in an attribute, or as a part
+/// of a size, is an error. A size for a dimension that the text does not contain is also an error.
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
                          const WeightSource& weights, const GraphSizes& sizes = {});
 
@@ -37,8 +37,8 @@ Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view
                                          const WeightSource& weights, const GraphSizes& sizes);
 
 /// A .graph file that is read once and gives graphs of several sizes, which share its weights. With
-/// a seed, the weights come from the random stream. Otherwise they come from the file of the same
-/// name with the extension .safetensors, if it exists. Copies share their data.
+/// a seed, the weights are random numbers (RandomWeights). Otherwise they come from the file of the
+/// same name with the extension .safetensors, if it exists. Copies share their data.
 class GraphFile {
  public:
   static Result<GraphFile> Open(const std::filesystem::path& path,

@@ -29,7 +29,7 @@ class SafetensorsFile {
   std::map<std::string, Array, std::less<>> tensors_;
 };
 
-/// Writes a file atomically (to a temporary file that is renamed). Tensors are in order of name.
+/// Writes a file atomically (to a temporary file that is renamed). Tensors are sorted by name.
 Status WriteSafetensors(const std::filesystem::path& path,
                         const std::map<std::string, Array, std::less<>>& tensors);
 

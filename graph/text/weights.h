@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// The distribution that `init=` of a weight states. docs/reference/graph_format.md has lines of
-/// numpy that reproduce each bit.
+/// The distribution that `init=` of a weight states. docs/reference/graph_format.md has numpy code
+/// that reproduces each bit.
 struct Distribution {
   enum class Kind : uint8_t {
     kUniform,   // first <= x < second; an integer is x rounded down
@@ -27,7 +27,7 @@ struct Distribution {
   double second = 0;
   bool operator==(const Distribution&) const = default;
 };
-/// Returns `uniform(-0.03, 0.03)`, `normal(0.05)` or `constant(1.0)`.
+/// Returns a text such as `uniform(-0.03, 0.03)`, `normal(0.05)` or `constant(1.0)`.
 std::string Print(const Distribution& distribution);
 Result<Distribution> ParseDistribution(Lexer& lexer);
 Result<Distribution> ParseDistribution(std::string_view text);
@@ -43,10 +43,10 @@ struct WeightRequest {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// Returns the weight's array; Fill may have to write its elements. So a reader finds a missing
-  /// weight before it writes large arrays.
+  /// Returns the weight's array, whose elements can be unset until Fill. Fails if the source lacks
+  /// the weight. So a parser finds a missing weight before any large array is written.
   virtual Result<Array> Reserve(const WeightRequest& request) const = 0;
-  /// Writes the elements of an array that Reserve returned.
+  /// Writes the elements of an array from Reserve. By default, does nothing: they are set.
   virtual void Fill(const WeightRequest& request, Array& array) const;
   /// Reserves and fills a weight.
   Result<Array> Load(const WeightRequest& request) const;

@@ -44,7 +44,8 @@ class Expr {
   /// Makes a float32 zero.
   Expr() : Expr(Constant(0.0, DataType::kF32)) {}
 
-  /// Make a literal of any type; the value is rounded to the type.
+  /// Make a literal. Floats are rounded to the type. For an integer type, an int64 wraps and a
+  /// double saturates.
   static Expr Constant(double value, DataType type);
   static Expr Constant(int64_t value, DataType type);
   static Expr Constant(int value, DataType type) { return Constant(int64_t{value}, type); }
@@ -53,7 +54,7 @@ class Expr {
   static Expr Holds(std::vector<IndexExpr> nonnegative);
   static Expr Accumulator(int slot, DataType type);
   static Expr Incoming(int slot, DataType type);
-  /// Checks that all operands have one type (kSelect: bool first).
+  /// Applies an operator. Requires: all operands have one type (kSelect: a bool first).
   static Expr Apply(ScalarOp op, std::vector<Expr> operands);
   static Expr Cast(Expr operand, DataType type);  // returns the operand itself if it has this type
   static Expr Select(Expr condition, Expr yes, Expr no);

@@ -113,7 +113,7 @@ Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
                   const LoadedIntervalOf& loaded = {});
 
 /// Removes floor divisions that the intervals of the variables decide. With 0 <= b < 32,
-/// floor((32*a + b)/32) becomes a. The value stays the same for all variables within their
+/// floor((32*a + b)/32) becomes a. The result is equal for all values of the variables within their
 /// intervals.
 IndexExpr Simplify(const IndexExpr& expr, const IntervalOf& variables);
 

@@ -51,7 +51,7 @@ class CompiledAssignment {
   /// is the value in the buffer.
   using OldValue = std::function<std::optional<Scalar>(size_t write, int64_t offset)>;
 
-  /// Every access is reported to `races`, unless it is null.
+  /// Run reports every access to `races`, unless `races` is null.
   CompiledAssignment(const Storage& storage, const Assignment& assignment, std::string name,
                      Contraction contraction, Precision precision, RaceDetector* races = nullptr);
 

@@ -24,10 +24,11 @@ class CopiesInFlight {
   /// arrival has another parity; a source was changed or a destination was written since the issue;
   /// a race.
   Status Wait(int token, int64_t stage, int64_t parity);
-  /// Handles the begin of a storage: resets the stages of the tokens whose copies fill the tensor.
+  /// Starts the lifetime of a tensor's storage (at its Alloc). Resets the stages of the tokens
+  /// whose copies fill the tensor.
   void Begin(TensorId tensor);
-  /// Handles the end of a storage. Fails if a copy into the tensor was issued and no Wait completed
-  /// it.
+  /// Ends the lifetime of a tensor's storage (at the end of its Alloc). Fails if a copy into the
+  /// tensor was issued and no Wait completed it.
   Status End(TensorId tensor) const;
 
  private:

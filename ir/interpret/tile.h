@@ -11,8 +11,8 @@ namespace tunec {
 
 class CompiledTile {
  public:
-  /// Run reports every access to `races`. If a warp executes the tile, the access counts as one of
-  /// the lane that owns the element. Under kFloat64 nothing is rounded.
+  /// Run reports every access to `races`. If a warp executes the tile, an access of the accumulator
+  /// counts as an access by the lane that owns the element. Under kFloat64 nothing is rounded.
   CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
                RaceDetector& races);
 

@@ -17,7 +17,7 @@
 namespace tunec {
 namespace {
 
-// The tensors touched since the last barrier.
+// The tensors that a part of the work reads and writes.
 struct TouchedTensors {
   std::set<TensorId> read;
   std::set<TensorId> written;
@@ -106,7 +106,8 @@ class Inserter {
     return touched;
   }
 
-  // Storage that begins may share bytes with storage that has ended.
+  // Checks for touched shared storage whose Alloc has ended: the storage of a new Alloc may share
+  // its bytes.
   bool MayReuse(const TouchedTensors& touched) const {
     const auto ended = [&](TensorId tensor) {
       const auto scope = scopes_.find(tensor);
@@ -115,7 +116,7 @@ class Inserter {
     return std::ranges::any_of(touched.read, ended) || std::ranges::any_of(touched.written, ended);
   }
 
-  // Rewrites the body of a serial loop, whose end may conflict with the begin of the next
+  // Rewrites the body of a serial loop, whose end may conflict with the start of the next
   // iteration.
   Body RewriteRepeated(const Body& body, TouchedTensors& touched) {
     while (true) {

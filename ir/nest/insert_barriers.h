@@ -7,7 +7,7 @@ namespace tunec {
 
 /// Puts a Barrier before each part of a block's work that conflicts with a part after the last
 /// barrier. Two parts conflict if both touch a tensor and one of them writes it; private storage
-/// never conflicts. In a serial loop, the end of an iteration comes before the begin of the next
+/// never conflicts. In a serial loop, the end of an iteration comes before the start of the next
 /// one. Storage of several stages is ignored, because the loop that fills it has separate barriers.
 /// Requires: a nest that is verified except for the barriers. Ensures: threads respect all
 /// dependences that the order of the nest implies.

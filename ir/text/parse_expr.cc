@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-// Returns the type at the end of a word such as acc0_f32.
+// Returns the type whose name follows the prefix of a word such as index_i64, if there is one.
 std::optional<DataType> TypeAfter(std::string_view word, std::string_view prefix) {
   return word.starts_with(prefix) ? ParseDataType(word.substr(prefix.size())) : std::nullopt;
 }

@@ -32,7 +32,7 @@ struct Assignment {
 std::vector<std::string> PrintAssignment(const Assignment& assignment, const Tensors& tensors,
                                          const std::function<std::string(VarId)>& variable);
 
-/// Returns the predefined reducer of this name for values of this type.
+/// Returns the predefined reducer of this name for values of this type, if there is one.
 std::optional<Reducer> FindReducer(const std::string& name, DataType type);
 
 /// Checks that two reads are equal. Guards with the outside value NaN can be equal.

@@ -5,13 +5,13 @@
 //   loop binds. Every use is inside the loop that binds the variable.
 //   Loops: at least one lower and one upper bound, without loaded values; unroll >= 1, and 1 unless
 //   serial. Parallel loops occur only in an unbroken chain at the top of a part of a phase (each
-//   but the last contains just the next), with constant bounds. Wave loops are the begin of this
+//   but the last contains just the next), with constant bounds. Wave loops are the start of this
 //   chain, in a phase of one part. Grid loops occur in the same places as parallel loops, but never
 //   together with them; each axis is bound once. Block loops have constant bounds from 0 on, each
-//   axis once, in one chain without neighbours; they are not inside parallel loops. A phase has at
-//   most kMostBlockThreads threads per block. Shared storage, barriers, arrives and waits are
-//   outside block loops. A vector loop contains no loop. An unrolled loop has a constant bound on
-//   its iterations, at most kMostUnrolled.
+//   axis once, in one chain in which each but the last contains just the next; they are not inside
+//   parallel loops. A phase has at most kMostBlockThreads threads per block. Shared storage,
+//   barriers, arrives and waits are outside block loops. A vector loop contains no loop. An
+//   unrolled loop has a constant bound on its iterations, at most kMostUnrolled.
 //   Ifs: they have a condition, without loaded values.
 //   Storage: if storage has several stages, its first dimension has as many elements. A swizzle
 //   moves 2, 4 or 8 chunks in rows of a power of two bytes that hold at least these chunks; it
@@ -317,7 +317,8 @@ class Verifier {
     return {};
   }
 
-  // Requires: VerifyAccess accepted it.
+  // Checks that an accessed local tensor is inside its Alloc. Requires: VerifyAccess accepted the
+  // access.
   Status CheckLocal(TensorId id) const {
     const Tensor& tensor = nest_.tensors[id];
     if (tensor.role != TensorRole::kLocal) return {};
@@ -330,7 +331,7 @@ class Verifier {
     if (prefetch.level < 1 || prefetch.level > 3) {
       return Wrong("prefetch to cache level {}, expected 1 to 3", prefetch.level);
     }
-    // The address may be outside, because a prefetch never faults.
+    // The address may be outside the tensor, because a prefetch never faults.
     return Annotate(
         VerifyAccess(prefetch.address.tensor, prefetch.address.index, context_, 0, true),
         "prefetch");

@@ -102,7 +102,7 @@ Status VerifyBounds(const Tensor& tensor, size_t d, const IndexExpr& index,
   const int64_t extent = tensor.shape[d];
   const bool exact = !guarded && IsExact(index, context);
   // If the interval is only an estimate, the index is certainly wrong only if the whole interval is
-  // outside.
+  // outside the tensor.
   const bool wrong =
       exact ? bounds.lo < 0 || bounds.hi >= extent
             : !guarded && context.visits_every_point && (bounds.hi < 0 || bounds.lo >= extent);

@@ -28,7 +28,8 @@ struct VerifyContext {
 
 /// Checks that variables are in scope and that the index uses only loaded slots below `slots`.
 Status VerifyIndex(const IndexExpr& index, const VerifyContext& context, size_t slots);
-/// Checks that the tensor exists and the rank matches. Rejects an index that is certainly outside.
+/// Checks that the tensor exists and the rank matches. Rejects an index that is certainly outside
+/// the tensor.
 Status VerifyAccess(TensorId tensor, const std::vector<IndexExpr>& index,
                     const VerifyContext& context, size_t slots, bool guarded);
 /// Checks a read's access and its guard.

@@ -1,7 +1,7 @@
 // The instructions that the code generator writes: a thin wrapper of LLVM's IRBuilder. Emitters and
-// math routines handle opaque values and need no LLVM header. Every operation is elementwise and
-// accepts scalars or vectors. If one operand is a scalar and the other a vector, the scalar is
-// splatted. Constants fold at once.
+// math routines handle opaque values and need no LLVM header. Arithmetic and conversions are
+// elementwise and accept scalars or vectors. If one operand is a scalar and the other a vector, the
+// scalar is splatted. Constants fold at once.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct IrType {
   bool operator==(const IrType&) const = default;
 };
 
-/// Comparisons of signed and unsigned integers, and ordered comparisons of floats. However, kFne is
-/// also true if an operand is NaN, and kFunordered only then.
+/// Comparisons of signed and unsigned integers, and ordered comparisons of floats. Two are not
+/// ordered: kFne is also true if an operand is NaN, and kFunordered is true exactly in this case.
 enum class Compare : uint8_t {
   kEq,
   kNe,
@@ -89,7 +89,8 @@ class Builder {
   IrValue ScaleByPower(IrValue value, IrValue power);
 
   // --- functions and control flow ---
-  /// Starts a function that returns nothing, and returns its arguments. Pointers do not alias.
+  /// Starts a function without a result, and returns its arguments. Pointer arguments are marked as
+  /// not aliased.
   std::vector<IrValue> BeginFunction(const std::string& name, std::span<const IrType> parameters);
   /// Adds an LLVM attribute to the current function.
   void AddFunctionAttribute(const std::string& name, const std::string& value);
@@ -129,7 +130,7 @@ class Builder {
   IrValue MaskOfFirst(int active, int lanes);
   IrValue Poison(IrType type);
   IrValue Bool(bool value) { return Int(Element::kI1, value); }
-  /// Checks if the value is the integer constant `value` (in every lane).
+  /// Checks if the value is the integer constant `expected` (in every lane).
   bool IsInt(IrValue value, int64_t expected);
   /// Checks if the value is a float constant, the same in every lane, and not NaN.
   bool IsFloatConstant(IrValue value);

@@ -39,7 +39,7 @@ struct Builder::Impl {
   bool elsewhere = false;                // true while inserting at the end of another block
   std::vector<llvm::AllocaInst*> slots;  // slots of the current function, to be promoted
   std::map<int64_t, llvm::Value*>
-      brief_stack;  // brief stack memory of the current function, by bytes
+      brief_stack;  // results of ScratchStackBytes in the current function, by bytes
   std::map<llvm::Value*, llvm::Value*> addresses;  // addresses of constants in memory
 };
 

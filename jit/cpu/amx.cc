@@ -106,8 +106,8 @@ IrValue Address(EmitState& state, const TileLocation& location) {
   return state.index.Address(state.storage[location.tensor].base, location.offset, size);
 }
 
-/// Returns the place of the tile that a Read or Write accesses. The tile's rows are along the axis
-/// `rows`.
+/// Returns the location of the tile that a Read or Write accesses. The tile's rows are along the
+/// axis `rows`.
 template <class Access>
 TileLocation Locate(EmitState& state, const TileParts& parts, const Access& access, TileAxis rows) {
   const IndexExpr& offset = state.analysis.offsets.at(&access);

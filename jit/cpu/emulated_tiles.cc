@@ -162,7 +162,8 @@ class TileFunction {
       }
     }
   }
-  /// Emits a loop over rows by `step`; the body receives the offset of the first row.
+  /// Emits a loop over groups of `step` rows; the body receives the byte offset of a group's first
+  /// row.
   void ForRows(int step, const std::function<void(llvm::Value* row_bytes)>& body) {
     llvm::BasicBlock* before = b_.GetInsertBlock();
     llvm::BasicBlock* loop = llvm::BasicBlock::Create(context_, "rows", function_);

@@ -18,7 +18,7 @@ struct FunctionSize {
 
 /// Returns the functions that an ELF object defines. Errors: kParse for bytes that are not an
 /// object; kInternal for an imported symbol outside of `imports`, because kernels must not call
-/// functions.
+/// other functions.
 Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes,
                                               std::span<const std::string_view> imports = {});
 

@@ -1,5 +1,5 @@
-// Converts the storage first, because that step needs the loops over threads. Then converts the
-// threads.
+// The pass converts the storage first, because that step needs the loops over threads. Then it
+// converts the loops.
 #include "jit/cpu/serialize_threads.h"
 
 #include <utility>

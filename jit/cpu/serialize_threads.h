@@ -6,10 +6,9 @@
 namespace tunec {
 
 /// Converts blocks to tasks, and loops over threads to serial loops, which preserve the order of
-/// barriers. Storage that threads share, or that several threads have privately, moves to the
-/// task's scratch. Asynchronous copies become immediate copies; data that passes between registers
-/// of threads is copied. Requires: a verified nest. Ensures: the same results, without nodes for
-/// threads.
+/// barriers. Storage that threads share, and private storage of several threads, moves to the
+/// task's scratch. Asynchronous copies and shuffles become stores. Requires: a verified nest.
+/// Ensures: the same results, without nodes for threads.
 LoopNest SerializeThreads(const LoopNest& nest);
 
 }  // namespace tunec

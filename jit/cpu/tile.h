@@ -23,8 +23,8 @@ struct TileInstruction {
 const TileInstruction* FindTileInstruction(const TileIntrinsic& intrinsic);
 
 /// Emits the product of one left element with a vector of right elements, in one instruction for
-/// all columns. An element may be a group of neighbours, as 32 bits. The columns are the lanes of a
-/// vector loop's chunk, so accumulators in registers are read and written as slots.
+/// all columns. An element may be a group of consecutive elements, 32 bits in all. The columns are
+/// the lanes of a vector loop's chunk, so accumulators in registers are read and written as slots.
 Status EmitVectorTile(EmitState& state, const TileParts& parts, VectorInstruction instruction);
 
 }  // namespace tunec::jit

@@ -14,7 +14,7 @@ constexpr int64_t kMib = 1024 * kKib;
 constexpr int64_t kMega = 1000000;
 constexpr int64_t kGiga = 1000 * kMega;
 
-// Number of registers, for every compute capability from 8.0 on.
+// Number of 32-bit registers of one processor, for every compute capability from 8.0 on.
 constexpr int64_t kRegisters = 65536;
 
 constexpr std::array kArchs = {

@@ -34,8 +34,8 @@ class CudaMachine : public Machine {
  public:
   explicit CudaMachine(const LoopNest& nest, AccessNames names = AccessNames::kNone);
 
-  /// Returns the largest number of lanes of one thread's vectors: those of 16 bytes, but at least
-  /// 8. In memory, 8 elements that are computed as f32 may be 16 bytes of f16 or bf16. Wider
+  /// Returns the largest number of lanes of one thread's vectors: as many as fill 16 bytes, but at
+  /// least 8. In memory, 8 elements that are computed as f32 may be 16 bytes of f16 or bf16. Wider
   /// vectors would only use more registers.
   int Lanes(int bytes) const override { return std::max(16 / bytes, 8); }
   /// Returns the alignment that a load or store of 16 bytes requires.

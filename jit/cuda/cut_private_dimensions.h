@@ -1,4 +1,4 @@
-// Splitting of private dimensions in which elements of different threads alternate.
+// Splits dimensions of local tensors in which the elements of different threads alternate.
 #pragma once
 
 #include "ir/loop_nest.h"

@@ -55,7 +55,8 @@ class CopyEmitter {
   }
 
  private:
-  // Checks if an instruction supports the guard: the same for all lanes, zeros outside.
+  // Evaluates the guard. Returns false if no instruction supports it: if it differs between lanes,
+  // or if it can fail and the value outside is not +0.
   bool FindGuard() {
     if (!copy_.from.guard) return true;
     const Condition condition = EmitCondition(state_, copy_.from.guard->nonnegative);
@@ -79,7 +80,8 @@ class CopyEmitter {
     return state_.lanes.width == 1 || (offset.lane_factor == 1 && offset.per_lane == nullptr);
   }
 
-  // Returns the largest piece that both ends allow.
+  // Returns the number of elements of the largest piece that both ends allow; nullopt if no piece
+  // fits.
   std::optional<int64_t> PieceElements() {
     const std::optional<int64_t> lanes = LanesToCopy();
     if (!lanes || from_.per_lane != nullptr || to_.per_lane != nullptr) return std::nullopt;

@@ -29,8 +29,8 @@ Status Check(const Limit& limit, const Phase& phase, const Accelerator& device) 
 // A fragment is stored in registers of the lanes of warps.
 bool IsRegisters(Scope scope) { return scope == Scope::kRegister || scope == Scope::kFragment; }
 
-// Returns the most bytes of registers that one thread uses at once. Storage outside of the loops
-// over threads is divided among the threads.
+// Returns the largest number of bytes of register tensors and fragments that one thread has at
+// once. Storage outside of the loops over threads is divided among the threads.
 int64_t RegisterBytes(const Body& body, const LoopNest& nest, int64_t threads) {
   int64_t most = 0;
   for (const NestNode& node : body) {

@@ -67,7 +67,7 @@ class Counter {
   }
 
   void RunLoop(const Loop& loop) {
-    // Each task starts a new count.
+    // One task stands for all; the task's number is unknown.
     if (NumbersTasks(loop.kind)) return Run(loop.body);
     std::optional<int64_t> lower;
     std::optional<int64_t> upper;

@@ -31,7 +31,7 @@ Result<ToolkitProgram> FindToolkitProgram(const ToolkitSearch& search);
 /// Returns the version in a program's output for --version. Errors: kParse if the output has none.
 Result<std::string> ToolkitVersion(std::string_view output);
 
-/// Returns the last non-empty line, which states the reason if such a program fails.
+/// Returns the last non-empty line. If a program of the toolkit fails, this line states the reason.
 std::string LastLine(std::string_view text);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
-// Fragments by the owner maps of ir/tile_intrinsic.cc. A register of 32 bits of an operand has
-// neighbours along the reduced axis. Eight groups of four lanes have eight rows (or columns) of 16
-// bytes, which form a matrix of ldmatrix.
+// Fragments by the owner maps of ir/tile_intrinsic.cc. A 32-bit register of an operand has
+// consecutive elements along the reduced axis. Eight groups of four lanes have eight rows (or
+// columns) of 16 bytes, which form a matrix of ldmatrix.
 #include "jit/cuda/warp_tiles.h"
 
 #include <fmt/format.h>
@@ -155,8 +155,9 @@ std::vector<IrValue> WarpTiles::Load(EmitState& state, const TileOperand& operan
   return LoadElements(state, operand, location);
 }
 
-// Checks if the operand is made of matrices of eight rows of 16 contiguous bytes in shared memory.
-// Elements of two bytes may also be transposed.
+// Returns the order in which ldmatrix can load the operand, or nullopt. The operand must consist of
+// matrices of eight rows of 16 contiguous bytes in shared memory; for elements of two bytes, its
+// transpose may.
 std::optional<WarpTiles::Matrices> WarpTiles::AsMatrices(EmitState& state,
                                                          const TileOperand& operand,
                                                          const Location& location) const {

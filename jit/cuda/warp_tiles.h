@@ -31,8 +31,9 @@ class WarpTiles {
   void Forget() { fragments_.clear(); }
 
  private:
-  // An operand of one tile: its first element and the strides between neighbours, by the layout. In
-  // swizzled storage the offsets are different, so each address is mapped separately.
+  // An operand of one tile: its first element and the strides between consecutive rows and columns,
+  // by the layout. In swizzled storage the offsets are different, so each address is mapped
+  // separately.
   struct Location {
     TensorId tensor;
     LinearIndex offset;

@@ -2,9 +2,10 @@
 // the lane selects the instruction:
 // - no dependence: a scalar load that all lanes share;
 // - lane + c: a vector load;
-// - neighbours in two rows alternately: one vector load per row;
+// - consecutive elements of two rows, in alternate lanes: one vector load per row;
 // - c - lane or c + 2*lane, without a mask: vector loads and a shuffle;
-// - any other dependence: a gather, or a transposed block if copies of the code read neighbours.
+// - any other dependence: a gather, or a transposed block if the copies of an unrolled loop read
+//   consecutive elements.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -140,8 +141,8 @@ class Reader {
   }
 
   /// Returns the alignment of a load that need not be aligned: the best known alignment if the
-  /// machine has a vector alignment, else the element size. LLVM merges loads of neighbours only if
-  /// the merged load is known to be aligned.
+  /// machine has a vector alignment, else the element size. LLVM merges adjacent loads only if the
+  /// merged load is known to be aligned.
   int64_t LoadAlignment(const LinearIndex& offset) {
     if (state_.machine.VectorAlignment() == 1) return size();
     return AlignmentOf(state_, location_.tensor, offset);
@@ -167,7 +168,8 @@ class Reader {
     return b_.Shuffle(value, value, lanes);
   }
 
-  /// Loads two overlapping vectors that end exactly at the last element read.
+  /// Loads every second element, by two overlapping vectors. The second vector ends exactly at the
+  /// last element that a lane reads.
   IrValue LoadEverySecond() {
     const int width = state_.lanes.width;
     LinearIndex second = location_.offset;
@@ -181,9 +183,9 @@ class Reader {
     return b_.Shuffle(a, b, lanes);
   }
 
-  /// Returns the distance between two rows if even lanes read neighbours of one row and odd lanes
-  /// neighbours of the other. Two lanes are rejected: each row has a single element, which is not a
-  /// vector.
+  /// Returns the distance between two rows if even lanes read consecutive elements of one row and
+  /// odd lanes those of another. Returns nothing otherwise, and for a vector of two lanes, which
+  /// read a single element of each row.
   std::optional<int64_t> TwoRowsApart() {
     if (location_.offset.per_lane == nullptr) return std::nullopt;
     const std::vector<int64_t> lanes = b_.ConstantLanes(state_.index.LanePart(location_.offset));
@@ -273,7 +275,7 @@ class Writer {
     return state_.index.Address(storage_.base, offset, size());
   }
 
-  /// Stores one element that all lanes write: the last lane's value stays.
+  /// Stores one element that all lanes write: the value of the last running lane stays.
   Status StoreShared() {
     const LaneContext& lanes = state_.lanes;
     const bool varies = b_.LanesOf(value_) > 1;
@@ -337,7 +339,7 @@ class Writer {
   IrValue value_;
 };
 
-/// Returns the guard's value as the read's type, in every lane where the guard fails.
+/// Returns the value of lanes whose guard fails, in compute form.
 IrValue OutsideValue(EmitState& state, const Read& read) {
   const DataType type = state.tensor(read.tensor).type;
   return FromMemory(state.builder, MemoryConstant(state.builder, type, read.guard->outside), type);

@@ -88,7 +88,7 @@ class Analyzer {
     constant_[loop.var] = false;
   }
 
-  /// Returns all values of the loop's variable; empty ranges become one point.
+  /// Returns the interval of the loop's variable; an empty interval becomes its first point.
   Interval RangeOf(const Loop& loop) const {
     Interval range = tunec::RangeOf(loop, Intervals());
     if (range.hi < range.lo) range.hi = range.lo;
@@ -158,8 +158,9 @@ class Analyzer {
     return widest;
   }
 
-  /// Returns the lanes for which chunks stay contiguous. A storage offset with floor(lane / d), d a
-  /// power of two below the width, limits a chunk to d lanes.
+  /// Returns the number of lanes, at most `lanes`, for which chunks stay contiguous. A storage
+  /// offset with floor((lane + ...) / d), d a power of two of at least 4, limits a chunk to d
+  /// lanes.
   int LanesWithinBlocks(const Loop& loop, int lanes) {
     const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
       lanes = NarrowestBlock(StorageOffset(nest_.tensors[tensor], index), loop.var, lanes);

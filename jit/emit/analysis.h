@@ -21,7 +21,7 @@ struct VectorPlan {
 enum class RegisterForm : uint8_t {
   kNone,   // not of register scope
   kSlots,  // SSA values: one vector per (leading indices, chunk of the last dimension)
-  kStack,  // stack memory, since an index is not constant after unrolling
+  kStack,  // stack memory: an index is not constant after unrolling, or there are too many slots
 };
 
 struct RegisterPlan {
@@ -41,7 +41,8 @@ struct NestAnalysis {
 
 NestAnalysis Analyze(const LoopNest& nest, const Machine& machine);
 
-/// Returns the bytes of a lane while values of this type are computed with (f16 and bf16 are f32).
+/// Returns the number of bytes of a value in computations: 4 for f16 and bf16, which are computed
+/// as f32.
 int ComputeBytes(DataType type);
 
 }  // namespace tunec::jit

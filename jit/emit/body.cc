@@ -51,7 +51,8 @@ Status EmitPrefetch(EmitState& state, const Prefetch& prefetch) {
   const Tensor& tensor = state.tensor(prefetch.address.tensor);
   const auto size = static_cast<int64_t>(SizeOf(tensor.type));
   LinearIndex offset = state.index.Evaluate(state.analysis.offsets.at(&prefetch.address));
-  // Neighbouring lanes prefetch all their lines; other lanes prefetch only the first lane's line.
+  // Prefetches all lines of lanes with consecutive elements. For any other lanes, prefetches only
+  // the first lane's line.
   const int64_t lines =
       offset.lane_factor == 1 ? (state.index.lanes() * size + kLineBytes - 1) / kLineBytes : 1;
   offset.lane_factor = 0;

@@ -18,8 +18,8 @@
 
 namespace tunec::jit {
 
-/// A linear form: constant + sum of factor * value + lane_factor * lane + per_lane. Values are
-/// numbers that IndexEmitter assigns; the terms are sorted by value number.
+/// A linear form: constant + sum of factor * value + lane_factor * lane + per_lane. IndexEmitter
+/// numbers the values; the terms are sorted by these numbers.
 struct LinearIndex {
   int64_t constant = 0;
   std::vector<std::pair<int, int64_t>> terms;

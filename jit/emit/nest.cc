@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMostStackBytes = 256 << 10;
 
-/// Returns the tensors that a phase touches.
+/// Returns the tensors that a body reads or writes.
 std::set<TensorId> TensorsOf(const Body& body) {
   std::set<TensorId> tensors;
   VisitNodes(body, [&](const NestNode& node) {
@@ -83,7 +83,7 @@ Status BindStorage(EmitState& state, const Phase& phase, const StoragePlan& plan
   return {};
 }
 
-/// Returns the tensors with non-temporal stores whose base may be unaligned.
+/// Returns the targets of non-temporal stores whose base address may be no multiple of 64 bytes.
 std::set<TensorId> DoubtfulTargets(const EmitState& state, const NestNode& part) {
   std::set<TensorId> targets;
   const Body body{part};

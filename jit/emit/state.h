@@ -1,6 +1,6 @@
 // The state that the parts of the emitter share while one LoopNest is emitted, and the entry points
 // of the parts. Values are in compute form: f16 and bf16 as f32, bool as i1, all other types
-// unchanged. Inside a vector loop a value is a scalar if all lanes agree, else a vector.
+// unchanged. Inside a vector loop a value is a scalar if it is equal in all lanes, else a vector.
 #pragma once
 
 #include <functional>
@@ -65,7 +65,7 @@ struct LoadKey {
   IrValue mask = nullptr;
   double outside = 0;  // value of elements that the guard excludes
   int lanes = 1;
-  bool groups = false;  // true: each lane is a group of neighbours, as bits
+  bool groups = false;  // true: each lane is a group of consecutive elements, as bits
   auto operator<=>(const LoadKey&) const = default;
 };
 

@@ -1,11 +1,12 @@
-// Loads of transposed blocks: the lanes of a vector loop read elements that are not neighbours, and
-// the copies of the enclosing unrolled loop read neighbours.
+// Loads of transposed blocks: the lanes of a vector loop read strided elements, and the copies of
+// the enclosing unrolled loop read consecutive elements.
 //
 //   unrolled for i < 16 { vector for j < 16 { y[i, j] = x[j, i]
 //
-// A gather would load each of the 256 elements separately. Here the neighbours of every lane are
-// one vector load, and the block is transposed in registers. The transposition takes log2(16)
-// rounds of two-input shuffles, each of which exchanges the halves of larger blocks (Eklundh 1972).
+// A gather would load each of the 256 elements separately. Here the elements that all copies read
+// in one lane are one vector load, and the block is transposed in registers. The transposition
+// takes log2(16) rounds of two-input shuffles, each of which exchanges the halves of larger blocks
+// (Eklundh 1972).
 #include "jit/emit/transpose.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Loads of transposed blocks; see transpose.cc.
+// Transposition in registers, for vector loops whose lanes read strided elements (transpose.cc).
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@ namespace tunec::jit {
 
 /// Returns the number of copies of the current unrolled loop, from the current copy on, that read
 /// consecutive offsets starting at `here`. `here` is the offset in the current copy. The result is
-/// a power of two, at most the lanes of the inner vector loop; 0 if there are fewer than 4 such
-/// copies.
+/// a power of two, at most the number of lanes of the inner vector loop; 0 if there are fewer than
+/// 4 such copies.
 int CountNeighbourCopies(EmitState& state, const IndexExpr& offset, const LinearIndex& here);
 
 /// Transposes a block of vectors, one per row. Requires: the number of rows and the row length are

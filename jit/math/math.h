@@ -1,5 +1,5 @@
 // Elementary functions on scalars or vectors, without library calls. The code is straight-line,
-// except for a rarely taken branch that prepares sines of huge arguments. Each function takes and
+// except for a rarely taken branch that reduces huge arguments of sines. Each function takes and
 // returns f32 or f64, by the type of its operand. Errors are measured against the exact value by
 // tests/jit/math_test.cc over all magnitudes. Results for infinities, NaN and signed zeros are
 // those of C. The measured bounds are stated in each source file.

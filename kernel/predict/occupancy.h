@@ -20,8 +20,8 @@ int64_t WarpsOf(const PhaseLaunch& launch);
 /// device's limits are unknown.
 std::optional<Occupancy> OccupancyOf(const PhaseLaunch& launch, const Accelerator& device);
 
-/// Returns the number of times that the blocks of one start fill all processors. A start has
-/// launch.Blocks() / launch.waves blocks. Requires: occupancy.blocks > 0.
+/// Returns the number of times that the blocks of one start fill all processors, rounded up. A
+/// start has launch.Blocks() / launch.waves blocks. Requires: occupancy.blocks > 0.
 int64_t OccupancyWaves(const PhaseLaunch& launch, const Occupancy& occupancy,
                        const Accelerator& device);
 

@@ -39,8 +39,8 @@ PhaseStart StartOf(const PhaseLaunch& launch, const Occupancy& occupancy,
           .waves = static_cast<double>(OccupancyWaves(launch, occupancy, device))};
 }
 
-// Returns the time to issue `operations` of one block. A warp with fewer than 32 threads takes as
-// long as a full warp.
+// Returns the time in which the processor with most blocks issues its operations. Each block has
+// `operations`. A warp with fewer than 32 threads takes as long as a full warp.
 BoundSeconds Issue(double operations, const PhaseStart& start, const PhaseLaunch& launch,
                    const Accelerator& device) {
   const double idle =

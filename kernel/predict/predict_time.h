@@ -35,7 +35,8 @@ struct PredictedTime {
 
 /// Returns the time of all starts of one phase. Each operation of a thread counts as a float32
 /// multiply-add. Multiply-adds of tiles count in the same way if the device's rate for their types
-/// is unknown. Returns nullopt if properties of the device are unknown or not even one block fits.
+/// is unknown. Returns nullopt if the code's registers or properties of the device are unknown, or
+/// if not even one block fits.
 std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunch& launch,
                                          const Accelerator& device);
 

@@ -9,15 +9,15 @@
 namespace tunec {
 
 /// Returns the number of sectors that a warp's access touches for each element that a thread
-/// accesses. The result is 1/8 if neighbouring threads access neighbouring float32 elements, and 1
-/// if each thread touches a separate sector. Sectors are counted for the first warp of the block of
+/// accesses. The result is 1/8 if consecutive threads access consecutive float32 elements, and 1 if
+/// each thread touches a separate sector. Sectors are counted for the first warp of the block of
 /// `sampled`, over all lanes of the vector loops around it. An index with loaded values gives 1.
 double SectorsPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
                          const SampledStore& sampled, const Launch& launch);
 
-/// Returns the number of accesses that one thread makes for each element. The result is 1/4 if the
-/// lanes of a vector loop have neighbouring float32 elements, because one access has 16 bytes. It
-/// is 1 if elements are separate, or if the index has loaded values.
+/// Returns the number of accesses that one thread makes for each element. The result is 1/4 if at
+/// least four lanes of a vector loop have consecutive float32 elements, because one access has 16
+/// bytes. It is 1 if elements are separate, or if the index has loaded values.
 double AccessesPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
                           const SampledStore& sampled);
 

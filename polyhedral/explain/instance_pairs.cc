@@ -21,7 +21,7 @@ isl::Set SetOf(isl_ctx* ctx, const InstanceBox& box) {
   return isl::Set(isl_set_read_from_str(ctx, text.c_str()));
 }
 
-// Target of one call of isl_set_foreach_point.
+// The pairs that AddPair collects in one call of isl_set_foreach_point.
 struct Collection {
   InstancePair next;  // complete except for the values
   size_t source_dimensions = 0;
@@ -53,7 +53,8 @@ isl::Map WithoutDetours(const isl::Map& order) {
   return isl::Map(isl_map_subtract(order.copy(), detours));
 }
 
-// Returns { a -> b : a reads, according to `from`, an element that b writes }.
+// Returns { a -> b : a reads an element that b writes }, for instances a of the statement
+// dependence.from and b of dependence.to.
 isl::Map Overwritten(isl_ctx* ctx, const Statements& statements, const WrittenStorage& storage,
                      const Dependence& dependence) {
   isl::Map all(isl_map_empty(isl_map_get_space(dependence.instances.get())));

@@ -211,8 +211,8 @@ void PictureBuilder::FindTiles(Panel& panel) const {
   }
 }
 
-// Splits a point's time into three parts: up to the last wave loop, up to the last loop whose
-// iterations are tasks, and the rest without vector loops.
+// Splits a point's time into three parts: up to the last wave loop, up to the last loop over tasks
+// or threads, and the rest without vector loops.
 void PictureBuilder::FindOrder() {
   struct Parts {
     Key wave, task, step;
@@ -261,7 +261,8 @@ void PictureBuilder::FindOrder() {
 
 // Returns whether the source runs before the target. At the first entry that differs, the source
 // must have the lower value, and the entry must not be of a loop whose iterations run together.
-// Additions that may be permuted only must not be in different tasks or threads.
+// For additions that may be permuted, the order of the values does not matter, and lanes of a
+// vector may run together.
 bool PictureBuilder::IsRespected(const PictureArrow& arrow) const {
   const Panel& from = panels_[arrow.from_panel];
   const Key& before = from.times[arrow.from_point];

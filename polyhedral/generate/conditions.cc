@@ -55,10 +55,10 @@ bool IsSlanted(const IndexExpr& condition) {
 }
 
 // Returns an equivalent condition without loops that cannot decide it. Let the terms that are not
-// multiples of some number g have a sum y between two neighbouring multiples of g. Then g*x + y >=
-// 0 equals x + floor(y / g) >= 0. This shows that a tile of four is complete below 4*b + 3, which
-// the four single conditions do not show. Only slanted conditions are changed: at the end of a box,
-// the inner loops end too.
+// multiples of some number g have a sum y between two consecutive multiples of g. Then g*x + y >= 0
+// equals x + floor(y / g) >= 0. This shows that a tile of four is complete below 4*b + 3, which the
+// four single conditions do not show. Only slanted conditions are changed: at the end of a box, the
+// inner loops end too.
 IndexExpr WithoutRemainder(const IndexExpr& condition, const IntervalOf& ranges) {
   if (condition.UsesLoaded() || !IsSlanted(condition)) return condition;
   for (const IndexTerm& candidate : condition.terms()) {
@@ -173,8 +173,8 @@ void Conditions::Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds) 
 // not empty. The condition itself is retained.
 void Conditions::AddImpliedBounds(VarId loop, const std::vector<StatementId>& live,
                                   Bounds& bounds) {
-  // These loops need constant bounds: tasks, unrolled loops, and loops that are isolated or
-  // pipelined.
+  // Only serial loops that are neither isolated nor pipelined may have bounds that are not
+  // constant.
   const TreeLoop& tree_loop = tree_->loops[loop];
   const bool bends =
       tree_loop.kind == LoopKind::kSerial && !tree_loop.isolate && !tree_loop.IsPipelined();

@@ -8,7 +8,7 @@
 // An isolated loop is split at the values where its conditions can no longer fail. The middle part
 // has no conditions. In an end part of one iteration, a constant replaces the variable, so that
 // ranges can decide more conditions below. Full tiles therefore get constant bounds, and partial
-// tiles get their own code.
+// tiles get separate code.
 //
 // isl's own generator does the same for any polyhedron. The domains of tensor programs are boxes
 // with a few additional conditions. For these domains, intervals decide as much in a hundredth of

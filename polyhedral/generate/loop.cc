@@ -9,7 +9,7 @@ namespace tunec {
 namespace {
 
 // Returns the parts of a loop's range. The schedule's cuts separate parts. The range of an isolated
-// loop is also split at the begin and end of the iterations in which no condition can fail.
+// loop is also split at the start and end of the iterations in which no condition can fail.
 std::vector<Interval> Parts(const TreeLoop& loop, const TreeNode& node,
                             const Conditions& conditions) {
   const Interval whole = conditions.range(node.loop);
@@ -57,7 +57,7 @@ Body GenerateFullApart(Generator& generator, const TreeNode& node, const Context
 
 // Generates the inside of a loop whose iteration is fixed. If isolated loops around it have no
 // constant range of full iterations, generates the inside twice, with and without conditions. If no
-// iteration is full in the worst case of the inner loops, leaves this to the inner loops.
+// iteration is full in the worst case of the inner loops, leaves the separation to the inner loops.
 Body GenerateInside(Generator& generator, const TreeNode& node, Context context) {
   const TreeLoop& loop = generator.tree.loops[node.loop];
   const TreeNode& child = node.children[0];

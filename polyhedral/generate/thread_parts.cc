@@ -108,7 +108,7 @@ bool LeavesSeveral(const Generator& generator, const ThreadPart& part) {
                              [&](VarId loop) { return PartsAlong(generator, part, loop) > 1; });
 }
 
-// Makes the tensors of one part, by write.
+// Makes one tensor for each write of the part's statement.
 std::vector<TensorId> MakeTensors(Generator& generator, const ThreadPart& part, const char* name,
                                   const std::vector<int64_t>& shape) {
   const Statement& statement = generator.tree.statements[part.statement];

@@ -286,7 +286,7 @@ Status CheckStages(const ScheduleTree& tree) {
   return {};
 }
 
-// Checks by isl the storages whose order `proven` does not have.
+// Checks by isl the dependences through the storages for which `proven` is false.
 Status CheckStorages(Dependences::Data& data, const ProofInput& input,
                      const std::vector<OrderQuestion>& questions, const std::vector<bool>& proven) {
   if (std::ranges::find(proven, false) == proven.end()) return {};

@@ -28,7 +28,7 @@ Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file,
 /// A bundle's bytes in memory: a mapped file, a part of a library, or a test's buffer.
 struct BundleBytes {
   std::span<const std::byte> bytes;  // aligned to a page
-  // Keeps the bytes valid and unchanged; null: the caller does so.
+  // Owner that keeps the bytes in memory; null: the caller keeps them there.
   std::shared_ptr<const void> owner;
 };
 

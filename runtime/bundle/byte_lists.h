@@ -10,14 +10,15 @@
 
 namespace tunec::bundle {
 
-/// Writes the number of things, then each thing by `write`.
+/// Writes the number of elements, then each element by `write`.
 template <class Things, class WriteOne>
 void WriteAll(ByteWriter& out, const Things& things, WriteOne write) {
   out.Count(things.size());
   for (const auto& thing : things) write(out, thing);
 }
 
-/// Reads the output of WriteAll, for things of at least `least_bytes` bytes each.
+/// Reads what WriteAll wrote, each element by `read`. An element takes at least `least_bytes`
+/// bytes.
 template <class ReadOne>
 auto ReadAll(ByteReader& in, size_t least_bytes, ReadOne read) {
   std::vector<decltype(read(in))> things;
@@ -26,7 +27,7 @@ auto ReadAll(ByteReader& in, size_t least_bytes, ReadOne read) {
   return things;
 }
 
-/// Reads a byte that is a valid type.
+/// Reads an element type. Rejects an invalid one.
 inline DataType ReadType(ByteReader& in) {
   const auto type = static_cast<DataType>(in.Byte());
   if (type <= DataType::kBool) return type;

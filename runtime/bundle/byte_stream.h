@@ -48,7 +48,7 @@ class ByteReader {
     if (!taken.empty()) std::memcpy(&value, taken.data(), sizeof value);
     return value;
   }
-  /// Reads a number that is not negative.
+  /// Reads a number. Rejects a negative one.
   int64_t Size() {
     const int64_t value = Number();
     ok_ = ok_ && value >= 0;
@@ -62,13 +62,13 @@ class ByteReader {
   }
   /// Returns the bytes that Text wrote, without a copy.
   std::span<const std::byte> Block() { return Take(Count(1)); }
-  /// Reads the count of things of at least `least_bytes` bytes each.
+  /// Reads the count of elements of at least `least_bytes` bytes each.
   size_t Count(size_t least_bytes) {
     const auto count = static_cast<uint64_t>(Size());
     ok_ = ok_ && count <= rest_.size() / least_bytes;
     return ok_ ? count : 0;
   }
-  /// Reads a text without zero bytes, because it may be passed to C functions.
+  /// Reads a text. Rejects zero bytes, because the text may be passed to C functions.
   std::string Text() {
     std::string text = Bytes();
     ok_ = ok_ && !text.contains('\0');

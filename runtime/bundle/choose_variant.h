@@ -46,8 +46,8 @@ class LocalMachine {
 /// Returns the name of a variant: "cpu haswell", "cuda sm_90a".
 std::string Name(const VariantHead& head);
 
-/// Returns the numbers of the variants in the order of trial: first variants for a device, then
-/// variants for the host, each in the order of the file.
+/// Returns the numbers of the variants in the order in which they are tried: first variants for a
+/// device, then variants for the host, each in the order of the file.
 std::vector<size_t> OrderOfChoice(const std::vector<VariantHead>& heads);
 
 }  // namespace tunec::bundle

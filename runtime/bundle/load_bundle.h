@@ -37,14 +37,14 @@ struct LoadedBundle {
   uint32_t variant = 0;
   std::string report;       // the compiler's report, JSON; empty: none was stored
   std::string passed_over;  // why preferred variants were skipped; empty: no variant was skipped
-  /// Watches the file for changes before each run; null: the bytes are not from a file.
+  /// The file, which is checked for changes before each run; null: the bytes are not from a file.
   std::shared_ptr<const WatchedFile> file = nullptr;
 };
 
 /// Loads the bundle in a file. The file is mapped, and its weights and code are used in place. So
 /// the file may be replaced (another file is renamed over it), but must not be written or
 /// truncated. Errors: those of BundleFile::Open and of Executable::Make. Fails with kParse for a
-/// plan that leaves its buffers, with kInvalidArgument for a missing `variant`, and with kDevice
+/// plan that exceeds its buffers, with kInvalidArgument for a missing `variant`, and with kDevice
 /// and the missing features if no variant runs here.
 Result<LoadedBundle> LoadBundle(const std::filesystem::path& path,
                                 const BundleOptions& options = {});
@@ -53,7 +53,7 @@ Result<LoadedBundle> LoadBundle(bundle::BundleBytes bytes, const BundleOptions& 
 
 namespace bundle {
 
-/// Returns the variants of a bundle.
+/// Returns the targets of the variants of a bundle. Fails with kParse if one is damaged.
 Result<std::vector<VariantHead>> ReadHeads(const BundleFile& file);
 
 }  // namespace bundle

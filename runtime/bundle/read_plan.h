@@ -26,8 +26,8 @@ using KernelsOf = std::function<Result<std::vector<Kernel>>(
 
 /// Reads the plan of one variant. The plan's constants are in the bundle's bytes. `device` runs the
 /// steps and loads their code; null: the host. Fails with kParse if the plan does not stay within
-/// its buffers, or if it is for a device without `device` or for the host with one. Other errors:
-/// the device's.
+/// its buffers, or if the plan does not match `device`: a plan for a device needs one, a plan for
+/// the host none. Other errors: the device's.
 Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
                                 const KernelsOf& kernels_of,
                                 std::shared_ptr<Device> device = nullptr);

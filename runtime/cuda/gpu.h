@@ -68,12 +68,12 @@ class Gpu {
   /// Converts the result of a call whose purpose was `what`; messages are "cannot {what}". Stores
   /// the error if the GPU is lost. Errors: kResourceLimit without memory, else kDevice.
   Status Check(CuResult result, std::string_view what);
-  /// Records the result of a call that started `what`. The next Synchronize returns a failure.
-  /// Allocates memory only for a failure.
+  /// Records the result of a call that started `what`. If the call failed, the next Synchronize
+  /// returns the error. Allocates memory only for a failure.
   void RecordRequest(CuResult result, std::string_view what);
   /// Records that the function `symbol` was put into the stream; later faults are attributed to it.
-  /// `symbol` must stay valid until the next Synchronize, which returns a failure. Allocates memory
-  /// only for a failure.
+  /// `symbol` must stay valid until the next Synchronize, which returns the error of a failed
+  /// launch. Allocates memory only for a failure.
   void RecordLaunch(CuResult result, std::string_view symbol);
   /// Waits for the stream. Returns the first error since the last call.
   Status Synchronize();

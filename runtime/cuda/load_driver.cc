@@ -36,7 +36,8 @@ std::unexpected<Error> Lacks(const std::string& library, const std::string& func
               library, CudaVersionText(version), function);
 }
 
-// Returns a function that the library exports; every driver exports only a few.
+// Returns the function that the library exports under this name. Most functions of the driver are
+// found by cuGetProcAddress instead.
 template <class Function>
 Result<Function> Exported(void* handle, const std::string& library, const char* name,
                           int version = 0) {

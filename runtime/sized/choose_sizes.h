@@ -13,8 +13,8 @@ inline constexpr int64_t kEachSizeUpTo = 8;
 /// Above 8 there are four sizes per doubling, each about a fifth larger than the one before. So at
 /// most 17.4 % of the work is padding.
 int64_t RoundUpSize(int64_t size);
-/// Returns all sizes to which the sizes from `least` to `most` are rounded up; `most` replaces a
-/// larger one. Requires: 1 <= least <= most.
+/// Returns all sizes to which the sizes from `least` to `most` are rounded up. The last one is
+/// `most`, even if RoundUpSize gives a larger size. Requires: 1 <= least <= most.
 Sizes RoundedSizes(int64_t least, int64_t most);
 
 /// The requested sizes of one dimension.
@@ -31,15 +31,15 @@ struct SizeBucket {
   int64_t size = 0;
   bool is_shared = false;
 };
-/// Returns the bucket of a size: the next listed size, or the result of RoundUpSize for a size
-/// above all listed sizes.
+/// Returns the bucket of a size: the least listed size that is not smaller, but the size itself if
+/// that listed size is at most 2. A size above all listed sizes is rounded up by RoundUpSize.
 SizeBucket BucketOf(int64_t size, const ListedSizes& listed);
 /// Returns the least size that is rounded up to a bucket's size. Requires: BucketOf returns this
 /// size for some size.
 int64_t LeastOfBucket(int64_t size, const ListedSizes& listed);
 
 /// Splits a size into micro-batches: takes the largest of `parts` as often as possible, then the
-/// next smaller. The last part is rounded up.
+/// next smaller. A remainder is rounded up to the smallest part.
 Sizes CutSize(int64_t size, const Sizes& parts);
 
 }  // namespace tunec

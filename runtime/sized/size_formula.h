@@ -29,7 +29,8 @@ struct SizeFormula {
   /// Returns the value as an extent. Returns none if the value is negative, greater than 2^48 or
   /// not a number.
   std::optional<int64_t> ExtentAt(const Sizes& sizes) const;
-  /// Returns the dimension whose size is the formula; -1 for any other formula.
+  /// Returns the dimension if the formula is just the size of one dimension; -1 for any other
+  /// formula.
   int dimension() const;
   bool IsConstant() const;
   bool operator==(const SizeFormula&) const = default;

@@ -65,7 +65,7 @@ class SizedVariant {
  private:
   struct Buffers;
   struct PartRun;
-  /// The part of a caller's array that a tensor of the code uses: a contiguous part, or a box.
+  /// The part of a caller's array that a tensor of the code uses: a contiguous part, or a slice.
   struct Place {
     int64_t offset = 0;  // in bytes
     std::optional<SliceCopy> slice;

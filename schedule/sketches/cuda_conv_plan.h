@@ -28,7 +28,7 @@ struct CudaConvOperand {
 };
 
 /// The plan of a convolution. The rows of the instruction are output channels, its columns are
-/// neighbouring pixels of a line. A tile has several lines.
+/// consecutive pixels of a line. A tile has several lines.
 struct CudaConvPlan {
   CudaTilePlan tile;  // without reductions outside of the K-blocks
   const TileIntrinsic* intrinsic = nullptr;

@@ -75,7 +75,7 @@ int64_t RowThreads(const CudaStreamPlan& plan, const CudaStreamChoice& choice);
 /// address.
 bool RowsChangePlaces(const CudaStreamChoice& choice);
 
-/// Returns the number of neighbouring elements, of `extent` in a row, that one thread processes
+/// Returns the number of consecutive elements, of `extent` in a row, that one thread processes
 /// together. It is 4, 2 or 1 and divides the work evenly.
 int64_t LanesOf(int64_t extent, const CudaStreamChoice& choice);
 

@@ -43,8 +43,8 @@ struct CudaTensorPlan {
   std::optional<VarId> part_product;
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
-  /// Returns the number of terms of each operand. Two terms need three products, three terms need
-  /// six.
+  /// Returns the number of bfloat16 parts of each operand. Two parts need three products, three
+  /// parts need six.
   int Bf16Parts() const { return !part_product ? 1 : tile.Extent(*part_product) == 3 ? 2 : 3; }
 };
 

@@ -34,7 +34,7 @@ struct CudaTileOperand {
   std::vector<VarId> iterators;
   bool depends_on_column = false;
   bool depends_on_row = false;
-  bool has_neighbours = false;  // neighbouring columns are contiguous
+  bool has_neighbours = false;  // elements of consecutive columns are contiguous
 };
 
 /// An output iterator of which a tile has several iterations, distributed over threads. For a row

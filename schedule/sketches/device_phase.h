@@ -31,7 +31,8 @@ struct PhaseQuestion {
   const RoundingFreedom& rounding;
 };
 
-/// Returns a phase of tiles of sums of products, by matrix instructions (cuda_tensor.cc).
+/// Returns a phase of tiles of sums of products, by matrix instructions (cuda_tensor.cc). This and
+/// the functions below return nothing if such a phase does not fit the statements.
 std::optional<DevicePhase> MakeCudaTensorPhase(const PhaseQuestion& question);
 
 /// Returns a phase of tiles of a convolution, by matrix instructions, if it is estimated to be

@@ -1,5 +1,5 @@
-// The roles of iterators in a register tile whose instruction multiplies pairs of reduced
-// neighbours and adds both products (ir/tile_intrinsic.h).
+// The roles of iterators in a register tile whose instruction multiplies pairs of elements,
+// consecutive along the reduced dimension, and adds both products (ir/tile_intrinsic.h).
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ namespace tunec {
 std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 
 /// Checks that products may round their operands to one part of bfloat16: the contract permits
-/// this, and the target has instructions for one term.
+/// this, and the target has instructions that multiply bfloat16.
 bool CanRoundToBf16(const RoundingFreedom& rounding, const Target& target);
 
 /// Returns the plan with the instruction in place of multiply-adds. `plain` is a plan of the
 /// lowering; its column and rows are unchanged. For an instruction on matrices, rows and depth are
 /// padded like the columns. Returns nothing in these cases: the sum is not one of products of two
 /// bfloat16 operands, or of float32 operands that the contract permits to round (for matrices, to
-/// several terms); no iterator of the reduction is a dimension of both operands; zeros cannot pad
-/// the rest of incomplete instructions.
+/// split into several bfloat16 parts); no iterator of the reduction is a dimension of both
+/// operands; zeros cannot pad the rest of incomplete instructions.
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,
                                     const TileIntrinsic& intrinsic,
                                     const RoundingFreedom& rounding);

@@ -1,4 +1,5 @@
-// A reduction with its followers. The step `stage` can put its sums into registers.
+// A reduction and the elementwise statements after it (its followers). The step `stage` can put its
+// sums into registers.
 #pragma once
 
 #include <memory>

@@ -35,8 +35,8 @@ void AddSweepSketches(const NamedCompute& lowering, const SketchQuestion& questi
 void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question,
                     std::vector<Sketch>& sketches);
 
-/// Adds sketches of strided reductions, whose neighbouring rows are contiguous: along a middle or
-/// the first axis (`abreast.cc`). They come first if there is a block of rows for each thread.
+/// Adds sketches of strided reductions, along a middle or the first axis (`abreast.cc`). Elements
+/// of consecutive rows are contiguous. They come first if there is a block of rows for each thread.
 void AddAbreastSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches);
 
@@ -56,13 +56,14 @@ void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
 /// Adds sketches for a sum of products with too few results to occupy all threads (split_sum.cc).
-/// The sum is split into shares. A sketch of another kind schedules the resulting Compute. These
+/// The sum is split into parts. A sketch of another kind schedules the resulting Compute. These
 /// sketches come first. Applies other sketches to the parts.
 void AddSplitSumSketches(const NamedCompute& lowering, const SketchQuestion& question,
                          std::vector<Sketch>& sketches);
 
 /// Adds all sketches above that fit one lowering, the most promising first, except for flash
-/// attention, transforms and split sums. They do not use the question's other lowerings.
+/// attention, transforms and split sums. Sketches of columns and of strided reductions are added
+/// only if no other sketch fits. They do not use the question's other lowerings.
 void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches);
 

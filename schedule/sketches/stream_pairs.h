@@ -1,5 +1,5 @@
 // Flash attention by an instruction that multiplies pairs of bfloat16 and adds both products
-// (ir/tile_intrinsic.h). The two elements of a pair are neighbours along the reduced dimension.
+// (ir/tile_intrinsic.h). The two elements of a pair are consecutive along the reduced dimension.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct StreamPairs {
     std::string name;
     std::vector<std::string> ones;   // iterators of dimensions that the product does not use
     std::vector<std::string> outer;  // iterators of other dimensions
-    /// The iterator over pairs of reduced neighbours. For keys it is over the neighbours
-    /// themselves.
+    /// The iterator over pairs of consecutive reduced elements. For keys it is over single
+    /// elements.
     std::string group;
     std::string lanes;                // iterator along a vector of the instruction
     std::optional<std::string> pair;  // iterator inside a pair; empty for keys, stored in pairs
@@ -48,7 +48,8 @@ struct StreamPairs {
 
 /// Returns the plan's products by the instruction, which must work on vectors. Returns nothing in
 /// these cases: an operand is neither float32 nor bfloat16; the rows are not complete vectors; an
-/// index does not determine neighbours; the contract requires unrounded operands.
+/// index does not determine the consecutive elements of a pair; the contract requires unrounded
+/// operands.
 std::optional<StreamPairs> MakeStreamPairs(const StreamPlan& plan, const TileIntrinsic& intrinsic,
                                            const RoundingFreedom& rounding);
 

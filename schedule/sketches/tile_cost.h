@@ -74,8 +74,8 @@ using HoldsColumns = std::function<bool(int64_t columns)>;
 /// second packed copy is then needed.
 TileSizes CheapestTile(const std::vector<CostedTile>& tiles, const HoldsColumns& holds);
 
-/// Returns all tiles of 1 to `most_vectors` vectors per row that fit into registers. Each has the
-/// cost of all tiles together that cover rows x columns results.
+/// Returns all tiles of at most `rows` rows and 1 to `most_vectors` vectors per row that fit into
+/// registers. Each has the cost of all tiles together that cover rows x columns results.
 std::vector<CostedTile> TilesFor(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
                                  int64_t most_vectors = 4,
                                  Broadcast broadcast = Broadcast::kFromMemory);

@@ -19,9 +19,9 @@ struct ChainedSum;
 
 // The roles of a Compute's iterators in the sketch, and the steps that have prepared the Compute.
 struct TilePlan {
-  // An operand that a statement before the reduction computes, with all planes of terms at once.
-  // The operand does not depend on the column iterator. Therefore a block of rows can compute it
-  // once and then walk all columns.
+  // An operand that a statement before the reduction computes, with all planes of bfloat16 parts at
+  // once. The operand does not depend on the column iterator. Therefore a block of rows can compute
+  // it once and then walk all columns.
   struct Operand {
     std::string statement;
     TensorId tensor;
@@ -31,8 +31,8 @@ struct TilePlan {
   };
 
   // Products by an instruction of the table in ir/tile_intrinsic.h, which multiplies groups of
-  // neighbours along the long reduction. Operands that are not in the instruction's form are
-  // rounded into copies.
+  // elements that are consecutive along the long reduction. Operands that are not in the
+  // instruction's form are rounded into copies.
   struct Dot {
     const TileIntrinsic* intrinsic = nullptr;
     std::vector<ComputeStep> rewrites;  // steps before `cache_write`
@@ -42,8 +42,8 @@ struct TilePlan {
     int64_t rows = 0;   // number of rows before padding, for an instruction on matrices; else 0
     int64_t depth = 0;  // extent of the long reduction before padding
     std::optional<VarId> part_product;  // iterator over the products of bfloat16 parts
-    // Number of planes of terms in the operand along the columns and in the other operand. The
-    // planes are the first dimension of an operand.
+    // Number of planes of bfloat16 parts in the operand along the columns and in the other operand.
+    // The planes are the first dimension of an operand.
     int64_t column_planes = 1;
     int64_t row_planes = 1;
   };

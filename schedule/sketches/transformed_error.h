@@ -1,4 +1,4 @@
-// The rounding error of products between transforms, computed from the factors in the transforms.
+// The rounding error of a Winograd convolution, computed from the factors in its transforms.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// The roles of iterators and statements in products between transforms (transformed.cc).
+// The roles of iterators and statements in a Winograd convolution: products between transforms
+// (transformed.cc).
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@ struct TransformedPlan {
   };
 
   // Set if both operands are rounded to bfloat16, for an instruction that multiplies pairs of
-  // reduced neighbours.
+  // elements, consecutive along the reduced dimension.
   const TileIntrinsic* dot = nullptr;
 
   std::string lowering;

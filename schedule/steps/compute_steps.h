@@ -150,8 +150,8 @@ struct PrecisionStep {
 };
 
 /// `narrow t acc`: stores a workspace tensor as bfloat16, rounded where it is written. Only one sum
-/// of products may read the tensor. The accuracy contract decides whether one term per operand is
-/// allowed.
+/// of products may read the tensor. The accuracy contract decides whether one bfloat16 part per
+/// operand is allowed.
 ///   before: t[i,k] = A[i,k] + A[i,k+1];        acc[i,j] sum= t[i,k] * B[k,j]
 ///   after:  t[i,k] = bf16(A[i,k] + A[i,k+1]);  acc[i,j] sum= f32(t[i,k]) * B[k,j]
 struct NarrowStep {

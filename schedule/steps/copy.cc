@@ -77,7 +77,7 @@ std::string NameOfCopy(const Compute& compute, const std::string& tensor) {
 
 // The part of one of the tensor's dimensions that the copy contains.
 struct Window {
-  IndexExpr start;       // first element of a group's window, over the numbers of the groups
+  IndexExpr start;       // part of the index that depends on the numbers of the groups
   Interval rest;         // range of the elements that the group reads, relative to `start`
   bool is_whole = true;  // each group's copy contains the whole dimension
 };
@@ -152,8 +152,8 @@ Tensor CopyOf(const Tensor& source, std::string name, const Statement& reader,
   return copy;
 }
 
-// Returns the only statement that writes the workspace, if it is not a reduction and writes each
-// element at most once. Returns null otherwise, and if another tensor shares the storage.
+// Returns the statement with the only write to the workspace. Returns null if there is no or a
+// second write, if the statement is a reduction, or if another tensor shares the storage.
 const Statement* WriterOf(const Compute& compute, TensorId tensor) {
   if (compute.tensors[tensor].role != TensorRole::kWorkspace) return nullptr;
   const auto shares = [&](const Tensor& other) { return other.alias == tensor; };

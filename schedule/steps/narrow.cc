@@ -19,7 +19,8 @@ std::unexpected<Error> Reject(const NarrowStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "narrow {}: {}", step.tensor, why);
 }
 
-// Returns the slot of a factor that is a float32 read, or a read cast to float32.
+// Returns the slot of a factor that is a float32 read, or a read cast to float32; nothing for
+// others.
 std::optional<int> SlotOf(const Expr& factor) {
   const Expr& read = factor.kind() == ExprKind::kCast ? factor.operands()[0] : factor;
   if (read.kind() != ExprKind::kRead || factor.type() != DataType::kF32) return std::nullopt;

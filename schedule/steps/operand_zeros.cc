@@ -14,7 +14,7 @@ bool AnyLoaded(const std::vector<IndexExpr>& all) {
   return std::ranges::any_of(all, &IndexExpr::UsesLoaded);
 }
 
-// Returns the only statement that writes the tensor.
+// Returns the only statement that writes the tensor. Returns nothing if none or several do.
 std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId id) {
   std::optional<StatementId> writer;
   for (const StatementId s : compute.statements.ids()) {

@@ -180,7 +180,7 @@ Status Padder::RoundUp() {
   return {};
 }
 
-// Checks that the value is 0 in added instances, if these reads are 0.
+// Checks that the value is 0 if the reads in `zero_reads` are 0, as in added instances.
 Status Padder::CheckValue(const std::vector<bool>& zero_reads, std::string_view where) const {
   const Expr& value = sum_.values[0];
   if (IsZero(value, zero_reads, OtherOperands::kAnything)) return {};

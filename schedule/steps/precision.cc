@@ -26,8 +26,9 @@
 //   three parts:  (h0 l) (h0 m) (m m) (m h0) (l h0) (h h)
 //
 // If only one operand is finite, the finite operand uses the planes of the right operand. The last
-// three products then share one `h`. The iterator `term` is the outermost of the reduction. All small
-// products are added up before the large ones, so the sum is rounded as often as a float32 sum.
+// three products then share one `h`. The iterator `term` is the outermost of the reduction. All
+// small products are added up before the large ones, so the sum is rounded as often as a float32
+// sum.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -75,7 +76,7 @@ std::unexpected<Error> Reject(const PrecisionStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "precision {}: {}", step.statement, why);
 }
 
-// Returns the slot of a factor that is a bfloat16 read cast to float32.
+// Returns the slot of a factor that is a bfloat16 read cast to float32; nothing for other factors.
 std::optional<int> FindBf16Slot(const Expr& factor) {
   if (factor.kind() != ExprKind::kCast || factor.type() != DataType::kF32) return std::nullopt;
   const Expr& read = factor.operands()[0];
@@ -101,7 +102,8 @@ bool IsProductOfReads(const Statement& statement, int bf16_parts) {
   });
 }
 
-// Checks that the statement writes every element of the tensor.
+// Checks that the statement's first write reaches every element of the tensor, by a different
+// iterator for each dimension.
 bool WritesAll(const Statement& statement, const Tensor& tensor, TensorId id) {
   const Write& write = statement.writes[0];
   if (write.tensor != id || !statement.domain.empty() || !NamesDimensions(write.index)) {

@@ -1,10 +1,10 @@
 // storage_order: makes a statement's loops walk the tensor that it writes in storage order.
 //
 // The write gives each dimension of the storage as an iterator of the statement, or as a part of
-// one: the quotient or the remainder by one factor. The loops over the dimensions are therefore the
-// iterators' loops, split where necessary, in the order of the storage. The outermost part of a
-// split loop is isolated: if a factor does not divide the extent, only the last iteration has
-// conditions.
+// one: a quotient, a remainder, or a part between two factors. The loops over the dimensions are
+// therefore the iterators' loops, split where necessary, in the order of the storage. The outermost
+// part of a split loop is isolated: if a factor does not divide the extent, only the last iteration
+// has conditions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
 }
 
 // Returns the dimensions of the storage, outermost first. Returns nothing if a dimension is not an
-// iterator or a part of one.
+// iterator or a part of one, or if the dimensions do not contain each iterator completely.
 std::optional<std::vector<Axis>> AxesOf(const Statement& statement, const Tensor& tensor) {
   std::vector<IndexExpr> indices = statement.writes[0].index;
   if (!tensor.layout.IsRowMajor()) {

@@ -16,7 +16,7 @@ class WordReader {
   WordReader(std::string_view line, SourceLocation where);
 
   bool IsAtEnd() const { return next_ == words_.size(); }
-  /// Takes the next word and returns true if the word is `word`.
+  /// Takes the next word only if it equals `word`, and returns whether it does.
   bool TryTake(std::string_view word);
   /// Takes the next word. Fails with kParse at the end of the line; the message names `expected`,
   /// the kind of word that was expected.

@@ -19,7 +19,7 @@ struct BundleBench {
   OutputForm form = OutputForm::kText;
 };
 
-/// Times loading and runs, and prints both times.
+/// Times the loading of a bundle and runs of its model, and prints the times.
 Result<int> BenchBundle(const BundleBench& bench);
 
 }  // namespace tunec

@@ -203,7 +203,7 @@ std::vector<Settings> EachSize(const Settings& settings) {
   return all;
 }
 
-/// Tunes a model of several sizes for one combination of sizes after another.
+/// Runs the command for one combination of listed sizes after another.
 Result<int> RunEachSize(const ModelCommand& command, double started) {
   if (!HasSeveralSizes(command.compile.settings)) return RunCompile(command, started);
   if (command.json)

@@ -62,9 +62,9 @@ Cell DateCell(int64_t unix_seconds) {
 
 std::string WorkloadHash(const TaskSummary& task) { return StableHash(task.key.workload.text); }
 
-// Returns the parts in which the target texts differ, and prints the common parts. A text without
-// such a part is called "with any accuracy": under it are facts about the machine, which are stored
-// without an accuracy.
+// Returns the parts in which the target texts differ, and prints the common parts. A text without a
+// separate part is shown as "with any accuracy": the facts about the machine are stored under a
+// text without an accuracy.
 std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   std::vector<std::string> texts;
   for (const TargetStats& target : targets) texts.push_back(target.target);

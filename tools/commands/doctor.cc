@@ -72,7 +72,8 @@ bool ProcessorHasAmx() {
   return false;
 }
 
-// Returns the CPU tile intrinsics of the target, and the missing features of the others.
+// Returns the names of the tile intrinsics for the target's processor, each with the features that
+// the processor lacks.
 std::string TileText(const Target& target) {
   std::string text;
   for (const TileIntrinsic& intrinsic : TileIntrinsics()) {

@@ -97,8 +97,8 @@ void CudaExamination::ExamineGpu(const CudaDriver& driver, const GpuFacts& gpu) 
                          BytesText(static_cast<double>(gpu.block_shared_bytes)), gpu.uuid));
 }
 
-// Returns true if the program's toolkit has a later CUDA version than the driver. Within one major
-// version, drivers run the output of later toolkits.
+// Returns true if the program's toolkit has a later major version of CUDA than the driver. Within
+// one major version, drivers run the output of later toolkits.
 bool IsAheadOfDriver(const std::string& version, int cuda_version) {
   int major = 0;
   std::from_chars(version.data(), version.data() + version.size(), major);

@@ -53,7 +53,8 @@ Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& g
   return PrintCounts(graph, pipeline, count);
 }
 
-// Prints changes and rejected rules. Several passes try the same rules, so equal lines print once.
+// Prints changes, applied rules, and why others are not applied. Several passes try the same rules,
+// so equal reasons are printed once.
 void ShowChanges(PipelineOptions& options) {
   const auto shown = std::make_shared<std::set<std::string>>();
   const auto show_once = [shown](const std::string& line) {

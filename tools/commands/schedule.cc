@@ -182,7 +182,7 @@ class Runner {
   }
 
  private:
-  // A longer run, in seconds, is timed only once.
+  // A run of more than this number of seconds is timed only once.
   static constexpr double kLongRun = 0.5;
   static TimingPolicy Once() {
     return {.budget_seconds = 0, .least_samples = 1, .most_samples = 1};

@@ -41,7 +41,7 @@ struct Case {
   std::optional<std::vector<Array>> expected;
 };
 
-/// Reads `prefix`0.pb, `prefix`1.pb, ... from one of ONNX's test_data_set folders.
+/// Reads PREFIX_0.pb, PREFIX_1.pb, ... from one of ONNX's test_data_set folders.
 Result<std::vector<Array>> ReadTestData(const std::string& folder, std::string_view prefix,
                                         const std::vector<TensorSpec>& specs) {
   std::vector<Array> arrays;

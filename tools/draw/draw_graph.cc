@@ -25,8 +25,8 @@ namespace {
 constexpr const char* kNoGroup = "#f2f2f2";
 constexpr size_t kLongestName = 32;
 
-/// Returns a pale colour. Steps of the golden ratio on the circle of hues make neighbouring groups
-/// distinguishable.
+/// Returns a pale colour. Steps of the golden ratio on the circle of hues give consecutive groups
+/// different hues.
 std::string ColourOf(size_t group) {
   constexpr double kGoldenRatio = 0.61803398875;
   const double hue = std::fmod(0.08 + static_cast<double>(group) * kGoldenRatio, 1.0);

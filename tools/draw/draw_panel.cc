@@ -63,7 +63,7 @@ std::string PanelDrawing::Title() const {
                      fixed);
 }
 
-// Returns the lines under the panel: what is cut off, and the loops.
+// Returns the lines of text under the panel: the cropped ranges, and the loops.
 std::vector<std::string> PanelDrawing::Lines() const {
   std::vector<std::string> lines;
   for (const VarId axis : panel_.view.axes) {
@@ -130,8 +130,8 @@ std::string PanelDrawing::Lanes() const {
   return bars.Print("fill=\"none\" stroke=\"#a5a5a5\" stroke-width=\"4\"");
 }
 
-// Draws lines between neighbours of different tiles, and around tiles at the domain's end. Inner
-// levels are thinner.
+// Draws lines between adjacent points of different tiles, and around tiles at the domain's end.
+// Inner levels are thinner.
 std::string PanelDrawing::Outlines() const {
   if (!layers_.tiles) return {};
   std::map<std::pair<int64_t, int64_t>, const PicturePoint*> at;

@@ -20,7 +20,7 @@ struct IterationLayers {
 };
 
 /// Colours of waves, or of tasks if there are no waves. They are pale, so that arrows and numbers
-/// stay legible. Colours repeat; neighbours differ in hue.
+/// stay legible. Consecutive colours differ in hue; after the last one, the colours repeat.
 inline constexpr std::array<const char*, 8> kTaskColours = {
     "#cfe3f7", "#fde2c8", "#d7f0d2", "#f6d5df", "#e4dbf5", "#f5efc4", "#d2eeee", "#e8ddd0"};
 inline constexpr double kPictureMargin = 44;  // left of the points, for labels of the axes

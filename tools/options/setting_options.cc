@@ -105,7 +105,7 @@ class TextReader {
   const std::string& text_;
 };
 
-/// Returns the form of a value in help, after the flag.
+/// A visitor that returns the form of a value in help, after the flag.
 struct TypeName {
   std::string_view value;
 

@@ -28,13 +28,13 @@ ITEM = re.compile(r"^([-*]|\d{1,2}\.) ")  # begins an item of a list
 
 
 def text_of(comment):
-    """The text of a line of comment. Code and rows of tables end a passage as an empty line does."""
+    """Returns the text of a line of comment; empty for code and rows of tables, so that they end a passage."""
     return "" if comment.startswith("    ") or COLUMNS.search(comment) else comment.strip()
 
 
 def joined_comments(comments):
-    """Returns passages. Comments of neighbouring lines that begin their lines are one passage; an item of
-    a list begins another. `comments`: (line, text, begins its line)."""
+    """Returns passages. Comments on consecutive lines are one passage if they begin their lines; an item
+    of a list begins another. `comments`: (line, text, begins its line)."""
     passages = []
     for line, text, begins in comments:
         last = passages[-1] if passages else None

@@ -1,4 +1,4 @@
-// Measures the ceilings of arithmetics beside kernels that are being timed.
+// Measures the ceilings of arithmetics before and after kernels are timed.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ class Peaks {
 
   /// Adds an arithmetic to the set.
   void Add(const std::optional<KernelArithmetic>& arithmetic);
-  /// Measures all arithmetics that this machine supports. The maximum of several calls counts.
-  /// Errors: kInternal.
+  /// Measures the arithmetics of the set that this machine supports. The maximum of several calls
+  /// counts. Errors: kInternal.
   Status Measure();
 
   /// Returns operations per second; 0 if not measured. Requires: the arithmetic was added.

@@ -9,7 +9,8 @@ namespace {
 
 Cell BytesCell(double bytes) { return {BytesText(bytes), bytes}; }
 
-// Returns "50 % registers": the share of a processor's threads in use, and its limit.
+// Returns "50 % registers": the share of a processor's threads in use, and the resource that limits
+// the share.
 Cell OccupancyCell(const std::optional<Occupancy>& occupancy) {
   if (!occupancy) return Missing();
   return fmt::format("{:.0f} % {}", 100 * occupancy->share, Name(occupancy->limit));

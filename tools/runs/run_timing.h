@@ -36,7 +36,7 @@ struct Timing {
   double Spread() const;
 };
 
-/// Returns the medians of timings that have samples.
+/// Returns the medians of the timings. Timings without samples are omitted.
 std::vector<double> MediansOf(const std::vector<Timing>& timings);
 
 nlohmann::ordered_json TimingJson(const Timing& timing);
@@ -60,7 +60,7 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
 Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<const Array> inputs,
                                       const TimingLimits& limits);
 
-/// The roofline for shares, or one line with the reason why there is no reliable roofline.
+/// The roofline from which shares are computed, or the reason why no reliable roofline exists.
 struct ShownRoofline {
   std::optional<Roofline> roofline;
   std::string why_not;

@@ -14,7 +14,7 @@ struct VerifyTolerance {
   std::string why;  // "the model computes in f16: 16 roundings of 2^-11"; empty for float32
 };
 
-/// Returns the tolerance of the coarsest type in which values are computed or stored.
+/// Returns the greatest tolerance that a type of computed values or the accuracy mode requires:
 /// - 16-bit floats: 16 roundings, because every operation rounds and errors of layers add up.
 /// - Quantised values: 4 levels. The largest magnitude has 127 levels for 8 bits and 32767 for 16.
 ///   A value near the edge between two levels may fall on either side, and all values computed from

@@ -11,8 +11,8 @@ namespace tunec {
 /// groups with the reason against fusing.
 void AddFusion(TableReport& report, const Graph& graph, const FusionPlan& plan);
 
-/// Adds a row for each value between two computing nodes: the decision, and the cost that fusing
-/// saves.
+/// Adds a row for each edge between two computing nodes: the decision, and the cost that fusing
+/// saves or would save.
 void AddFusionCandidates(TableReport& report, const Graph& graph, const FusionPlan& plan);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Prints a kernel after one stage of the loop pipeline, for `tunec show --after`.
+// Formats a kernel after one stage of the loop pipeline, for `tunec show --after`.
 #pragma once
 
 #include <string>

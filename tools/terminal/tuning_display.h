@@ -22,7 +22,7 @@ class TuningDisplay {
 
   /// Returns the latest state; empty before the first Update.
   const std::optional<TuneProgress>& Latest() const { return latest_; }
-  /// Returns one line per task, the costliest first.
+  /// Returns a table with one line per task: tasks without a time, then the costliest first.
   std::string TaskTable() const;
 
  private:

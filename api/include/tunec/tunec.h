@@ -103,7 +103,7 @@ typedef struct tunec_progress {
   size_t tasks;       /* distinct kernels to tune */
   size_t tasks_timed; /* tasks that have at least one correct trial */
   int64_t trials;     /* trials that count towards the budget, including those of earlier runs */
-  int64_t budget;     /* the option `trials` */
+  int64_t budget;     /* limit of `trials`; at least INT_MAX if only the time is limited */
   int64_t measured;   /* trials that this call measured */
   double elapsed_seconds; /* seconds since this call began to tune */
   double model_seconds;   /* sum of the best kernel times; negative while unknown */

@@ -282,7 +282,7 @@ class CallbackBridge {
 /// Options for loading a bundle.
 struct LoadOptions {
   size_t threads = 0;  // threads of a run; 0: the number at build time, at most one per core
-  bool share_threads = false;  // share one thread pool with models of as many threads
+  bool share_threads = false;  // share one pool with models that set this and have as many threads
   std::string device = {};  // a GPU's number or UUID, or "cpu"; empty: the first GPU that runs the
                             // bundle, else the CPU
 };

@@ -10,8 +10,8 @@
 namespace tunec {
 
 struct ExportOptions {
-  /// Largest number of bytes of all weights inside the model. If they exceed it, weights are stored
-  /// in a separate file, `PATH.data`. Protobuf cannot read messages of 2 GiB.
+  /// Largest number of bytes of all weights inside the model. If the weights have more bytes, they
+  /// are stored in a separate file, `PATH.data`. Protobuf cannot read messages of 2 GiB.
   int64_t most_bytes_inside = (int64_t{1} << 31) - (int64_t{1} << 26);
 };
 
@@ -19,11 +19,12 @@ struct ExportOptions {
 /// lacks the operator or the operand's type. Layouts are omitted, because they do not change
 /// values. Inputs and outputs keep their names and types. Files are written under temporary names
 /// and renamed, the weights' file first. Requires: a verified graph.
-/// Errors: kUnsupported lists every node without an ONNX form; kIo.
+/// Errors: kUnsupported, with every node without an ONNX form, or with an output that has the name
+/// of an input; kIo.
 Status ExportOnnx(const Graph& graph, const std::string& path, const ExportOptions& options = {});
 
-/// Returns the model as bytes with all weights inside. Fails with kResourceLimit if the weights are
-/// too large.
+/// Returns the model as bytes with all weights inside. Fails with kResourceLimit if these are 2 GiB
+/// or more.
 Result<std::string> ExportOnnxBytes(const Graph& graph);
 
 }  // namespace tunec

@@ -16,7 +16,7 @@ namespace tunec::onnx_export {
 using onnx_import::OnnxAttributes;
 using onnx_import::OnnxNode;
 
-/// Makes names that are unique in the model.
+/// A generator of names that are unique in the model.
 class UniqueNames {
  public:
   std::string Make(std::string_view base);
@@ -50,7 +50,8 @@ class FormContext {
   /// Adds a node with one output and returns the output's name.
   std::string Emit(std::string_view op_type, std::vector<std::string> inputs,
                    OnnxAttributes attributes = {});
-  /// Adds an initializer. A scalar is rounded to a float type and truncated to an integer type.
+  /// Adds an initializer and returns its name. Scalar rounds `value` to a float type, and truncates
+  /// it to an integer type.
   std::string Constant(Array array);
   std::string Scalar(double value, DataType type);
   std::string Ints(const std::vector<int64_t>& values);  // a list of i64
@@ -72,12 +73,12 @@ class FormContext {
 
 struct ExportForm {
   Op op = Op::kIdentity;
-  /// Writes the node and returns the name of its value. Null if the node is not written.
+  /// Writes the node and returns the name of its value. Null if nodes of the operator are omitted.
   Result<std::string> (*write)(FormContext& node) = nullptr;
   std::string_view onnx_name = "";  // for functions that serve several operators
 };
 
-/// Returns null if the operator has no ONNX form.
+/// Returns the ONNX form of the operator, or null if there is none.
 const ExportForm* FindForm(Op op);
 
 /// Writes one ONNX node with the form's name, the node's operands and all of its attributes.

@@ -108,7 +108,8 @@ Written WriteResize(FormContext& node) {
   return node.Emit("Resize", std::move(inputs), std::move(attributes));
 }
 
-/// Writes a Range. It is computed in 64 bits, so that every type has the same elements.
+/// Writes a Range, which is computed in 64 bits and then cast. So rounding in a narrow type does
+/// not change the number of elements.
 Written WriteRange(FormContext& node) {
   const Node& range = node.node();
   const DataType type = node.OutputType().type;

@@ -7,7 +7,7 @@
 
 namespace tunec::onnx_export {
 
-/// Returns ONNX's number for an element type. The inverse of onnx_import::DataTypeOf.
+/// Returns ONNX's number for an element type: the inverse of onnx_import::DataTypeOf.
 int64_t OnnxTypeOf(DataType type);
 
 struct ExportedModel {
@@ -16,7 +16,7 @@ struct ExportedModel {
   int64_t opset = 20;
 };
 
-/// Returns the bytes of the initializers that are large enough for a separate file.
+/// Returns the number of bytes of all weights: the initializers of at least 1 KiB.
 int64_t WeightBytes(const ExportedModel& model);
 
 /// Returns the serialized ModelProto. With `data_file` (a file name) it does not contain the
@@ -29,8 +29,8 @@ struct WeightOffset {
   const Array* array = nullptr;
   int64_t offset = 0;
 };
-/// Returns page-aligned offsets in the order of the initializers, so that a reader can map the
-/// weights.
+/// Returns the weights with page-aligned offsets, in the order of the initializers. Alignment lets
+/// a reader map the weights.
 std::vector<WeightOffset> LayOutWeights(const ExportedModel& model);
 
 }  // namespace tunec::onnx_export

@@ -14,7 +14,7 @@ namespace tunec::onnx_import {
 /// The folders that may contain a model's external data.
 struct DataFolders {
   std::string named;     // names of files are relative to this folder; empty: the current folder
-  std::string resolved;  // contains the model's file, links resolved; empty: unknown
+  std::string resolved;  // path without links of the model file's folder; empty: unknown
 };
 
 /// A read-only mapping of a whole regular file, unmapped on destruction.
@@ -22,9 +22,8 @@ class MappedFile {
  public:
   /// Opens the regular file at the path and follows links.
   static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path);
-  /// Opens `location` inside the named folder. Links may lead to files below one of the folders.
-  /// All other paths out of the named folder are rejected: absolute paths, "..", other links, files
-  /// with more than one hard link.
+  /// Opens the file `location` in the named folder. Links may lead to files below one of the
+  /// folders. Rejects other links, absolute paths, "..", and files with more than one hard link.
   static Result<std::shared_ptr<const MappedFile>> OpenConfined(const DataFolders& folders,
                                                                 const std::string& location);
   ~MappedFile();
@@ -32,7 +31,7 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
-  /// Returns the folder that contains the file, links resolved. Empty if it is unknown.
+  /// Returns the path, without links, of the file's folder. The path is empty if it is unknown.
   const std::string& folder() const { return folder_; }
 
  private:

@@ -1,5 +1,5 @@
-// An ONNX model as plain data. parse_model.cc creates it from the protobuf messages, so that no
-// other file needs the protobuf format. Only graph/onnx uses this file.
+// An ONNX model as plain data. parse_model.cc creates it from the protobuf messages, so that the
+// importer does not depend on the protobuf format. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,8 @@ struct AttributeReference {
   std::string name;
 };
 
-/// An attribute of a kind that no handler supports (sparse tensors, types, lists of graphs).
+/// An attribute that no handler supports: of a kind such as sparse tensors, types and lists of
+/// graphs, or a tensor of an unsupported element type.
 struct UnsupportedAttribute {
   std::string kind;
 };
@@ -51,7 +52,8 @@ struct OnnxNode {
   OnnxAttributes attributes;
 };
 
-/// A graph input or output. The type is empty if the file omits it (allowed in subgraphs).
+/// A graph input or output. The type is empty if the file omits it (allowed in subgraphs), and for
+/// an output of an unsupported type.
 struct OnnxValue {
   std::string name;
   std::optional<DataType> type;

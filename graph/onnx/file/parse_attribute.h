@@ -40,7 +40,7 @@ struct RawAttribute {
 /// Parses an attribute. Returns nothing if the bytes are malformed.
 std::optional<RawAttribute> ReadAttribute(Bytes bytes);
 
-/// Returns the name in onnx.proto, such as "TYPE_PROTO".
+/// Returns the name in onnx.proto, such as "TYPE_PROTO", or the number of an unknown kind.
 std::string Name(AttributeKind kind);
 
 }  // namespace tunec::onnx_import

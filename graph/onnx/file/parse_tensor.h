@@ -18,7 +18,7 @@
 
 namespace tunec::onnx_import {
 
-/// The supported part of TensorProto.DataType.
+/// The supported part of TensorProto.DataType, and strings, which are not supported.
 enum OnnxType : int64_t {
   kFloat = 1,
   kUint8 = 2,
@@ -62,7 +62,7 @@ struct OnnxTensor {
   bool in_segments = false;
   bool is_external = false;
   std::optional<Bytes> raw_data;
-  // Elements in typed fields: the bits of floats and doubles, the values of integers.
+  // Elements in typed fields: the bits of all float types, the values of integers.
   std::vector<uint64_t> float_data, double_data, int32_data, int64_data, uint64_data;
   std::vector<std::pair<std::string, std::string>> external_data;  // key, value
 };
@@ -70,8 +70,8 @@ struct OnnxTensor {
 /// Parses a tensor. Returns nothing if the bytes are malformed.
 std::optional<OnnxTensor> ReadTensor(const Pieces& pieces);
 
-/// Returns the tensor's elements, copied at most once. Fails if sizes do not match the shape;
-/// errors contain the tensor's name.
+/// Returns the tensor's elements. Aligned external data is not copied. Fails if the amount of data
+/// does not match the shape; errors contain the tensor's name.
 Result<Array> DecodeTensor(const OnnxTensor& tensor, ExternalFiles& files);
 
 }  // namespace tunec::onnx_import

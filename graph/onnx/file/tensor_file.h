@@ -8,7 +8,8 @@
 
 namespace tunec {
 
-/// Reads a serialized TensorProto. Fails if sizes do not match the shape, or for external data.
+/// Reads a serialized TensorProto. Fails if the amount of data does not match the shape, or for
+/// external data.
 /// Errors contain the file's name: kNotFound, kIo, kParse, kUnsupported.
 Result<Array> ReadOnnxTensor(const std::string& path);
 

@@ -15,8 +15,8 @@
 namespace tunec::onnx_import {
 
 using Bytes = std::span<const std::byte>;
-/// The pieces of a message. If a singular message field occurs several times, protobuf merges the
-/// occurrences.
+/// The pieces of one message, in order. If a singular message field occurs several times, its
+/// occurrences are pieces of one message.
 using Pieces = std::vector<Bytes>;
 
 enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -29,13 +29,13 @@ constexpr uint32_t Tag(uint32_t number, WireType type) {
 constexpr uint32_t VarintTag(uint32_t number) { return Tag(number, WireType::kVarint); }
 constexpr uint32_t FloatTag(uint32_t number) { return Tag(number, WireType::kFixed32); }
 constexpr uint32_t DoubleTag(uint32_t number) { return Tag(number, WireType::kFixed64); }
-/// Returns the tag of strings, bytes, messages and packed numbers.
+/// Returns the tag of a field that holds a string, bytes, a message or packed numbers.
 constexpr uint32_t BytesTag(uint32_t number) { return Tag(number, WireType::kBytes); }
 
 /// One field of a message. It refers to the message's bytes.
 struct WireField {
   uint32_t tag = 0;
-  uint64_t number = 0;  // a varint, or the bits of a float or double
+  uint64_t number = 0;  // a varint, the bits of a float or double, or a length
   Bytes bytes;          // for a field with a length
 
   std::string Text() const;
@@ -46,10 +46,10 @@ struct WireField {
 class WireReader {
  public:
   explicit WireReader(Bytes message) : rest_(message) {}
-  /// Returns the next field. Returns nothing at the end and for malformed bytes; then `Malformed()`
-  /// is true.
+  /// Returns the next field. Returns nothing at the end of the message, and for malformed bytes.
+  /// Only malformed bytes make `Malformed()` true.
   std::optional<WireField> Next();
-  /// Returns the next number of a run of packed numbers, which have no tags.
+  /// Returns the next of packed numbers, which have no tags. Returns nothing like `Next`.
   std::optional<uint64_t> Number(WireType type);
   bool Malformed() const { return malformed_; }
 

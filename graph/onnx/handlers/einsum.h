@@ -5,8 +5,8 @@
 
 namespace tunec::onnx_import {
 
-/// Imports Einsum with any number of operands, two at a time from the left. A repeated label in one
-/// operand (a diagonal) is kUnsupported.
+/// Imports Einsum with any number of operands, two at a time from the left. Fails with kUnsupported
+/// if one operand repeats a label (a diagonal).
 Result<Operands> Einsum(const NodeContext& node, Op op);
 
 }  // namespace tunec::onnx_import

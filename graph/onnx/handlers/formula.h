@@ -31,13 +31,13 @@ class Formula {
   }
   Result<int64_t> Extent(int64_t axis) const;
 
-  /// Returns a constant of this operand's type.
+  /// Returns `value` as a constant of rank 0 and of this operand's type.
   Formula Number(double value) const;
   Formula Cast(DataType type) const;
   Formula Reshape(std::vector<int64_t> shape) const;
   /// Returns this operand with an axis of extent 1 inserted before `axis`.
   Formula Unsqueeze(int64_t axis) const;
-  /// Returns element `index` of `axis`, without this axis.
+  /// Returns the slice at position `index` of `axis`, without this axis.
   Formula At(int64_t axis, int64_t index) const;
   Formula Transpose(std::vector<int64_t> perm) const;
   Formula Expand(std::vector<int64_t> shape) const;
@@ -65,7 +65,7 @@ Formula operator-(const Formula& a);
 Formula Min(const Formula& a, const Formula& b);
 Formula Max(const Formula& a, const Formula& b);
 Formula Clamp(const Formula& x, double least, double most);
-/// Returns `position` as integer indices from 0 to `last`; 0 for NaN.
+/// Returns `position` as i64 indices, clamped to 0..last; 0 for NaN.
 Formula ClampedIndex(const Formula& position, int64_t last);
 Formula Less(const Formula& a, const Formula& b);
 Formula LessOrEqual(const Formula& a, const Formula& b);
@@ -75,7 +75,7 @@ Formula Where(const Formula& condition, const Formula& yes, const Formula& no);
 Formula Sum(const Formula& x, std::vector<int64_t> axes, bool keepdims = false);
 Formula Matmul(const Formula& a, const Formula& b);
 Formula Concat(const std::vector<Formula>& parts, int64_t axis);
-/// Returns elements of `data` along the axis.
+/// Returns the elements of `data` at `indices` along the axis.
 Formula Gather(const Formula& data, const Formula& indices, int64_t axis = 0);
 
 /// Returns the node's input. Fails if it is missing.
@@ -84,7 +84,7 @@ Formula Constant(const NodeContext& node, Array array);
 /// Returns begin, begin + 1, ... below end as i64.
 Formula Iota(const NodeContext& node, int64_t begin, int64_t end);
 
-/// Returns a handler's result.
+/// Returns the outputs as a handler's result, or the first error among them.
 Result<Operands> Results(const std::vector<Formula>& outputs);
 
 }  // namespace tunec::onnx_import

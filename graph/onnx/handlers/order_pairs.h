@@ -10,8 +10,8 @@
 
 namespace tunec::onnx_import {
 
-/// A flag in a position, which is an i32. It marks the later of two different elements whose
-/// compared values are equal.
+/// A flag in a position, which is an i32. Comparisons replace NaN by an infinity. The flag marks
+/// the later of the two: NaN, or the elements that are this infinity.
 inline constexpr int64_t kLater = int64_t{1} << 30;
 /// Largest number of elements of all rows together. It is less than kLater, because positions in
 /// the last piece of a row may be slightly beyond the row.
@@ -22,14 +22,14 @@ inline constexpr int64_t kLastPosition = std::numeric_limits<int32_t>::max();
 /// The order of NaN in a row whose greatest values come first.
 enum class NanOrder { kNone, kFirst, kLast };
 
-/// Values whose greatest come first, in a type that compares fast, and the order of NaN.
+/// Values to be sorted, greatest first, in a type that compares fast, and the order of NaN.
 struct Comparable {
   Formula values;
   NanOrder nan = NanOrder::kNone;
 };
 
-/// Returns the values to be compared. NaN is greater than infinity, so it is last if the least
-/// values come first.
+/// Returns the values to be compared. Unless `largest`, floats are negated and integers inverted,
+/// so that the least come first. NaN is greater than infinity, so it is then last.
 Comparable ComparableOf(const Formula& x, bool largest);
 
 /// Returns the number that comes last in an order without NaN.
@@ -42,8 +42,8 @@ Formula IsNan(const Formula& x);
 /// Returns the values with NaN replaced by an infinity.
 Formula Numbers(const Comparable& x);
 
-/// Values without NaN and their positions, with the same shape. The positions of a row differ,
-/// except in padding.
+/// Values without NaN and their positions. The positions have the values' shape or broadcast to it.
+/// The positions of a row differ, except in padding.
 struct Pairs {
   Formula values;
   Formula positions;  // i32, with kLater
@@ -66,11 +66,11 @@ Pairs Each(const Pairs& pairs, const Move& move) {
 }
 
 Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape);
-/// Returns the elements with some axes reversed.
+/// Returns the pairs with these axes reversed.
 Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes);
-/// Returns `x` with an axis padded at its end.
+/// Returns `x` with `by` elements equal to `value` appended along an axis.
 Formula Padded(const Formula& x, size_t axis, int64_t by, double value);
-/// Returns the pairs with the last of two axes padded by elements that come after all others.
+/// Returns pairs of two axes with `by` elements appended to each row, which come after all others.
 Pairs Padded(const Pairs& pairs, int64_t by);
 
 }  // namespace tunec::onnx_import

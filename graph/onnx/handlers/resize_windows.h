@@ -1,6 +1,6 @@
-// Resizing that the operator `resize` does not support: antialiasing, weights without elements
-// outside the image, cropping. Each axis is a weighted sum over windows. Only graph/onnx uses this
-// file.
+// Resizing that the operator `resize` does not support: antialiasing, weights that exclude elements
+// outside the image, cropping. Each axis is resized by weighted sums over windows. Only graph/onnx
+// uses this file.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct WindowResize {
   double extrapolation = 0;
 };
 
-/// Returns the resized image. Fails with kUnsupported if an axis has too many taps.
+/// Returns the resized image. Fails with kUnsupported if an axis is empty or has too many taps.
 Result<Formula> ResizeByWindows(const Formula& x, const WindowResize& resize);
 
 }  // namespace tunec::onnx_import

@@ -24,14 +24,14 @@ struct Window {
   int64_t Span(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }
 };
 
-/// Reads kernel_shape (or uses `kernel`), strides, dilations and pads, and checks their lengths and
-/// signs. auto_pad is not resolved.
+/// Reads kernel_shape, strides, dilations and pads, and checks their lengths and ranges. If
+/// `kernel` is not empty, kernel_shape must equal it or be omitted. auto_pad is not resolved.
 Result<Window> ReadWindow(const NodeContext& node, const std::vector<int64_t>& kernel);
 
 /// Returns the sizes of an operand's spatial axes: all after batch and channel, one to three.
 Result<std::vector<int64_t>> SpatialSizes(const Operand& x);
 
-/// Sets pads from auto_pad, for windows that slide over `sizes`.
+/// Sets pads from auto_pad, for windows that slide over `sizes`. NOTSET leaves the pads unchanged.
 Status ResolveAutoPad(const NodeContext& node, const std::vector<int64_t>& sizes, Window& window);
 
 }  // namespace tunec::onnx_import

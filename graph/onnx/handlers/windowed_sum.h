@@ -1,4 +1,4 @@
-// Weighted sums over windows of an axis. Windows differ in position, length and weights. Only
+// Weighted sums over windows of an axis. Each window has its own position, length and weights. Only
 // graph/onnx uses this file.
 #pragma once
 

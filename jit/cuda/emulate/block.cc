@@ -114,7 +114,7 @@ class Block {
   const std::optional<CheckedBlock>& checks() const { return checks_; }
 
  private:
-  // Runs each lane to its next barrier.
+  // Runs each lane to its next barrier or its end.
   void RunWarp(std::span<Thread> lanes) {
     do {
       for (Thread& thread : lanes) {

@@ -1,9 +1,9 @@
 // Checks of the memory accesses of a block's threads, one access at a time.
 //
-// Each byte stores its last writer and reader, and the barrier intervals of both accesses. On a
-// GPU, all threads may be in the same interval at the same time. Two threads must therefore not
-// access one byte in the same interval, unless both read. The order in which the emulation runs the
-// threads does not change the result of the check (as in ir/interpret/races.h).
+// The checker stores the last writer and the last reader of each byte, and the barrier intervals of
+// both accesses. On a GPU, all threads may be in the same interval at the same time. Two threads
+// must therefore not access one byte in the same interval, unless both read. The order in which the
+// emulation runs the threads does not change the result of the check (as in ir/interpret/races.h).
 #pragma once
 
 #include <cstddef>

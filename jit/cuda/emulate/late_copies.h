@@ -35,7 +35,7 @@ class LateCopies {
   /// Removes and returns the copies of all but the last `pending` groups of the thread, in their
   /// order.
   std::vector<LateCopy> Wait(int32_t thread, int32_t pending);
-  /// Returns a copy without a wait; null if none is left.
+  /// Returns a copy that no Wait has returned; null if there is none.
   const LateCopy* FindUnfinished() const;
 
  private:

@@ -15,7 +15,7 @@ struct Regions {
   std::mutex mutex;
   std::map<const std::byte*, MemoryRegion, std::less<>> by_begin;
 
-  // Returns the last region that begins at or before the address.
+  // Returns the last region that begins at or before the address; null if there is none.
   const MemoryRegion* Before(const std::byte* address) const {
     const auto after = by_begin.upper_bound(address);
     return after == by_begin.begin() ? nullptr : &std::prev(after)->second;

@@ -33,7 +33,7 @@ class CheckedRegion {
   const std::byte* begin_;
 };
 
-/// Returns the region that contains the address or begins there.
+/// Returns the region that contains the address or begins there, if there is one.
 std::optional<MemoryRegion> RegionOf(const void* address);
 
 /// Returns an address for messages: "A + 12", or the number if no region begins before it.

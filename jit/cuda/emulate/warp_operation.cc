@@ -18,7 +18,8 @@ namespace {
 constexpr int64_t kRegisterBytes = 4;
 constexpr int32_t kRows = 8;  // rows and columns of a matrix
 
-// Returns an element of a lane's fragment. A register has neighbours from its low bits on.
+// Returns an element of a lane's fragment. A register has consecutive elements, the first one in
+// its low bits.
 uint32_t BitsOf(const uint32_t* registers, int64_t element, int64_t size) {
   const int64_t group = kRegisterBytes / size;
   const uint32_t bits = registers[element / group] >> (8 * size * (element % group));

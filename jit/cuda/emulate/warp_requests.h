@@ -18,7 +18,7 @@ struct EmulatedCounts {
   int64_t global_requests = 0;  // instructions of a warp
   int64_t global_sectors = 0;   // sectors that these instructions access
   int64_t shared_requests = 0;
-  int64_t bank_conflicts = 0;  // rounds beyond the first round of a request's part
+  int64_t bank_conflicts = 0;  // rounds beyond the first, for each part of a warp served at once
 
   EmulatedCounts& operator+=(const EmulatedCounts& other);
   bool operator==(const EmulatedCounts&) const = default;
@@ -50,7 +50,7 @@ class WarpRequests {
  public:
   enum class Space : uint8_t { kGlobal, kShared };
 
-  /// Adds a thread's access of `bytes` bytes; addresses of shared memory are relative to its begin.
+  /// Adds a thread's access of `bytes` bytes; addresses of shared memory are relative to its start.
   /// 0 bytes: the thread does not take part in the request.
   void Add(int32_t thread, int32_t site, Space space, uint64_t address, int64_t bytes);
   /// Ends a thread's turn. The next access is made by a later thread, or by any thread after the
