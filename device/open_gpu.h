@@ -18,7 +18,7 @@ namespace tunec {
 /// for a GPU without code generation.
 Result<Accelerator> DetectCuda(const CudaDriver& driver, int number);
 /// Returns this machine's GPU of that number or UUID, in nvidia-smi's form ("GPU-8f2c..."). An
-/// empty choice selects the first GPU. Errors: those of the function above; kDevice without a
+/// empty choice selects the first GPU. Errors: those of the other DetectCuda; kDevice without a
 /// driver or without the chosen GPU.
 Result<Accelerator> DetectCuda(std::string_view choice = {});
 

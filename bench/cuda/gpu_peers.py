@@ -33,6 +33,9 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 PEERS = ("tunec", "torch", "inductor", "triton")
 DEFAULT_MODELS = ("matmul_512", "matmul_1024", "matmul_2048", "matmul_bias_gelu", "attention", "softmax_heads",
@@ -316,6 +319,7 @@ def main(arguments):
     parser.add_argument("--trials", type=int, default=0, metavar="N", help="tunec tunes each model before; needs --db")
     parser.add_argument("--json", type=Path, metavar="OUT")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    write_results.add_option(parser)
     options = parser.parse_args(arguments)
     if options.trials and not options.db:
         parser.error("--trials needs --db")
@@ -323,6 +327,13 @@ def main(arguments):
     if options.dry_run:
         say_plan(options, models, missing)
         return 0
+    with write_results.recorded(options, packages=("tunec", "torch", "triton")):
+        compare(options, models)
+    return 0
+
+
+def compare(options, models):
+    """Runs the models in sequence. Prints and stores the results of each."""
     results = []
     for accuracy in options.accuracy:
         for name in models:
@@ -333,7 +344,6 @@ def main(arguments):
             if options.json:
                 options.json.write_text(json.dumps({"rounds": options.rounds, "runs": options.runs,
                                                     "results": results}, indent=1))
-    return 0
 
 
 if __name__ == "__main__":

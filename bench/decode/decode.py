@@ -21,6 +21,9 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
+
 THREADS = 2
 PROMPT = 32
 DEFAULT_LENGTHS = "160,1024,4096,16384"
@@ -167,12 +170,19 @@ def main():
     parser.add_argument("--json", type=Path)
     parser.add_argument("--no-warm", action="store_true")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    write_results.add_option(parser)
     arguments = parser.parse_args()
     lengths = [int(length) for length in arguments.lengths.split(",")]
     if arguments.one:
         print(json.dumps(run_one(arguments.names[0], lengths[0], arguments.backends.split(","), arguments.tokens,
                                  arguments.rounds)))
         return
+    with write_results.recorded(arguments, packages=("tunec", "torch", "transformers")):
+        compare(arguments, lengths)
+
+
+def compare(arguments, lengths):
+    """Runs the models and cache lengths in sequence. Prints and stores the results of each."""
     results = []
     for name in arguments.names or MODELS:
         for length in lengths:

@@ -19,6 +19,10 @@ import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
 
 LINE = 64
 # A processor that Valgrind supports. Valgrind crashes if code ends at the end of its page. The
@@ -90,7 +94,14 @@ def main():
     parser.add_argument("models", nargs="+")
     parser.add_argument("--cache", type=int, default=1 << 20)
     parser.add_argument("--skip-traffic", action="store_true")
+    write_results.add_option(parser)
     arguments = parser.parse_args()
+    with write_results.recorded(arguments):
+        compare(arguments)
+
+
+def compare(arguments):
+    """Prints the table of the models."""
     print("MiB: as read, a kernel for each node -> after the passes, fused\n")
     print("| model | bytes moved, predicted | measured | peak memory, predicted | measured |")
     print("|---|---|---|---|---|")

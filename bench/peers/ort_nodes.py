@@ -6,14 +6,19 @@ ONNX Runtime writes its optimised graph (ORT_ENABLE_ALL) to `optimized_model_fil
 a kernel call. For tunec, both launches and phases are counted: a kernel of several phases has
 barriers between them, like separate launches.
 """
+import argparse
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import onnx
 import onnxruntime
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
 
 
 def ort_nodes(model):
@@ -37,9 +42,17 @@ def tunec_counts(tunec, model):
 
 
 def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    tunec, models = sys.argv[1], sys.argv[2:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tunec", metavar="TUNEC")
+    parser.add_argument("models", metavar="MODEL", nargs="+")
+    write_results.add_option(parser)
+    arguments = parser.parse_args()
+    with write_results.recorded(arguments, packages=("onnx", "onnxruntime")):
+        print_counts(arguments.tunec, arguments.models)
+
+
+def print_counts(tunec, models):
+    """Prints the table of the models."""
     print("| model | launches | phases | nodes of ONNX Runtime |")
     print("|---|---|---|---|")
     for model in models:

@@ -17,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NAMES = sorted(path.stem for path in HERE.glob("*.compute"))
@@ -148,10 +151,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--program", default=str(ROOT / "build/bin/bench_polybench"))
     parser.add_argument("--small", metavar="CC", help="only compare results at small sizes, with this compiler")
+    write_results.add_option(parser)
     arguments = parser.parse_args()
     names = arguments.names or NAMES
     if arguments.small:
         return compare_small(arguments.program, arguments.small, names)
+    with write_results.recorded(arguments):
+        return compare(arguments, names)
+
+
+def compare(arguments, names: list[str]) -> int:
+    """Measures the kernels and prints the table. Returns the exit code."""
     print(f"{platform.machine()}, {os.cpu_count()} processors; {' '.join(FLAGS[:3])}; least milliseconds of "
           f"{arguments.rounds} rounds\n")
     table = Table(C_FORMS)

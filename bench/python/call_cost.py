@@ -10,11 +10,15 @@ subtracted.
 import argparse
 import ctypes
 import statistics
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import tunec
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
 
 CALLS = 2000
 GRAPH = """graph g {
@@ -62,7 +66,14 @@ def prepared(library, arrays, outputs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=31)
+    write_results.add_option(parser)
     arguments = parser.parse_args()
+    with write_results.recorded(arguments, packages=("tunec", "numpy")):
+        measure(arguments)
+
+
+def measure(arguments):
+    """Measures all ways of a call in turns and prints their overhead."""
     arrays = [np.arange(16, dtype=np.float32), np.ones(16, np.float32)]
     out = np.zeros(16, np.float32)
     model = tunec.compile(GRAPH, db=None, threads=1)

@@ -24,6 +24,9 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
+
 MOST_BATCH, LEAST_LENGTH, MOST_LENGTH = 8, 16, 512
 STALL = 0.1  # seconds by which a stalled request exceeds its repetition
 SENT_TWICE = 3  # a third of the requests are sent again, and those that may have stalled
@@ -263,10 +266,17 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json")
     parser.add_argument("--one", help=argparse.SUPPRESS)
+    write_results.add_option(parser)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(compare_exact(options) if options.one == "exact" else serve(options.one, options)))
         return
+    with write_results.recorded(options, packages=("tunec", "torch", "transformers", "onnxruntime")):
+        compare(options)
+
+
+def compare(options):
+    """Serves the requests with each backend. Prints and stores the results of each."""
     results = []
     for backend in options.backends.split(",") + (["exact"] if options.exact else []):
         results.append(run_process(backend, options))

@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NAMES = ["jacobi_1d", "jacobi_2d", "heat_3d", "gauss_seidel_2d"]
@@ -91,7 +94,14 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--compiler", default="clang-22")
     parser.add_argument("--program", default=str(ROOT / "build/bin/bench_stencils"))
+    write_results.add_option(parser)
     arguments = parser.parse_args()
+    with write_results.recorded(arguments):
+        return compare(arguments)
+
+
+def compare(arguments) -> int:
+    """Measures the stencils and prints their tables. Returns the exit code."""
     version = subprocess.run([arguments.compiler, "--version"], capture_output=True, text=True,
                              check=True).stdout.splitlines()[0]
     print(f"{platform.machine()}, {os.cpu_count()} processors; {version}, {' '.join(PLAIN[:2])}; milliseconds")

@@ -22,6 +22,9 @@ import time
 import traceback
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 THREADS = 2
 
@@ -199,10 +202,17 @@ def main():
     parser.add_argument("--json", type=Path)
     parser.add_argument("--no-warm", action="store_true")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    write_results.add_option(parser)
     arguments = parser.parse_args()
     if arguments.one:
         print(json.dumps(run_one(arguments.names[0], arguments)))
         return
+    with write_results.recorded(arguments, packages=("tunec", "torch", "torchvision", "transformers", "timm")):
+        compare(arguments)
+
+
+def compare(arguments):
+    """Runs the models in sequence. Prints and stores the results of each."""
     sys.path.insert(0, str(HERE))
     from models import MODELS
     results = []

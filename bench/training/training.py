@@ -19,6 +19,9 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import write_results  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -220,6 +223,7 @@ def parsed():
     parser.add_argument("--profile", action="store_true", help="tunec's kernels, the slowest first")
     parser.add_argument("--no-warm", action="store_true")
     parser.add_argument("--one", help=argparse.SUPPRESS)
+    write_results.add_option(parser)
     return parser.parse_args()
 
 
@@ -228,6 +232,12 @@ def main():
     if arguments.one:
         print(json.dumps(run_one(arguments.one, arguments)))
         return
+    with write_results.recorded(arguments, packages=("tunec", "torch", "torchvision", "transformers")):
+        compare(arguments)
+
+
+def compare(arguments):
+    """Runs the models in sequence. Prints and stores the results of each."""
     sys.path.insert(0, str(HERE))
     from models import MODELS
     results = []

@@ -10,7 +10,7 @@ namespace tunec {
 /// matrix products and convolutions are folded whatever their size, up to 4 GiB in all. A node is
 /// also not folded if all constants together would grow too much (PassOptions), if a result is a
 /// graph output, or if the reference execution rejects the node. Operands with other readers stay,
-/// and the result then counts fully as growth.
+/// so they do not reduce the total growth.
 /// Requires: verified. Ensures: no foldable node left; the operands may be dead. O(nodes) plus the
 /// evaluations.
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options);

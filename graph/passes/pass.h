@@ -1,5 +1,6 @@
 // Graph passes. A pass is a free function from a verified graph to a verified graph with the same
-// inputs, outputs and results. Each pass has its own file; pipeline.h declares their order.
+// inputs, outputs and results. Each pass has its own file. DefaultPipeline (pipeline.h) returns the
+// order of the passes.
 #pragma once
 
 #include <cstdint>

@@ -19,11 +19,11 @@ struct ReplacementPlan {
   std::vector<ReplacementPlan> operands;  // for kNode; omitted: kExisting with an invalid value
 };
 
-/// Returns the plan if the replacement can be typed and has the root's type and shape. A number
-/// takes the element type of the first operand that is not a number. A node whose operands are all
-/// constants is computed if its result is at most 64 KiB, or at most as large as an operand without
-/// other users. Returns nothing if the element type cannot represent a computed result
-/// (joined_constant.h).
+/// Returns the plan if type inference accepts the replacement, and its type and shape are the
+/// root's. A number takes the element type of the first operand that is not a number. A node whose
+/// operands are all constants is computed if its result is at most 64 KiB, or at most as large as
+/// an operand without other users. Returns nothing if the element type cannot represent a computed
+/// result (joined_constant.h), or if the result is not finite under FloatRules::kStrict.
 std::optional<ReplacementPlan> PlanReplacement(const Rule& rule, const RuleBindings& bindings,
                                                const MatchSite& site);
 

@@ -14,8 +14,8 @@ namespace tunec {
 
 struct RuleFunction;  // defined in rule_functions.h
 
-/// Permission for rewrites that change results for NaN, infinities or signed zeros: kFast allows
-/// them.
+/// Permission for rewrites that change results for NaN, infinities or signed zeros, or the order of
+/// float sums. kFast allows them.
 enum class FloatRules : uint8_t { kStrict, kFast };
 
 enum class VariableKind : uint8_t {

@@ -46,7 +46,8 @@ class WeightSource {
   /// Returns the weight's array, whose elements can be unset until Fill. Fails if the source lacks
   /// the weight. So a parser finds a missing weight before any large array is written.
   virtual Result<Array> Reserve(const WeightRequest& request) const = 0;
-  /// Writes the elements of an array from Reserve. By default, does nothing: they are set.
+  /// Writes the elements of an array from Reserve. The default does nothing, for sources whose
+  /// Reserve writes the elements.
   virtual void Fill(const WeightRequest& request, Array& array) const;
   /// Reserves and fills a weight.
   Result<Array> Load(const WeightRequest& request) const;

@@ -13,9 +13,13 @@ other numbers. If such a case passes, it is wrong, because the list is out of da
 An input whose value decides shapes (Reshape's `shape` given as an input of the model) is bound to
 its value by the compiler's option `constants`. This is done only if the compiler reports that it
 needs the value. The count of such cases is printed.
+
+A run of all cases on a processor compares the outcomes with outcomes.txt, the source of
+docs/support.md. `--write-outcomes` rewrites that file.
 """
 import argparse
 import collections
+import difflib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -27,12 +31,22 @@ import warnings
 
 import ml_dtypes
 import numpy as np
+import onnx
 
 import cases
 from library import UNSUPPORTED, Failure, Library
 
+OUTCOMES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "outcomes.txt")
+OUTCOMES_HEADER = """\
+# Outcomes of the test cases of the onnx wheel {version} on a processor, by operator.
+# Written by `tools/dev onnx-conformance --write-outcomes`; docs/support.md shows them.
+"""
+
 # The largest number of elements of a bound input.
 MOST_BOUND = 16
+
+# Words of outcomes.txt for outcomes that another word describes better.
+OUTCOME_WORDS = {"chosen": "other by choice"}
 
 # The outcome of one case. `status` is one of passed, unsupported, wrong, chosen. `bound` lists the
 # names of inputs that are bound to constants.
@@ -268,6 +282,32 @@ def reported_operators(case, detail):
     return sorted(set(re.findall(r"(?:^|; |: )([A-Z]\w+) '", detail))) or [operator(case)]
 
 
+def outcomes_text(all_cases, outcomes, left_out, version):
+    """Returns the text of outcomes.txt: a line for each operator, then one for each reason."""
+    counts = collections.defaultdict(collections.Counter)
+    for case, outcome in zip(all_cases, outcomes):
+        kinds = {node.op_type for node in case.model.graph.node}
+        counts[kinds.pop() if len(kinds) == 1 else "several operators"][outcome.status] += 1
+    lines = [f"{name}: " + ", ".join(f"{count} {OUTCOME_WORDS.get(status, status)}"
+                                     for status, count in sorted(of_name.items()))
+             for name, of_name in sorted(counts.items())]
+    lines += [f"out of scope: {count} {reason}" for reason, count in sorted(left_out.items())]
+    return OUTCOMES_HEADER.format(version=version) + "\n".join(lines) + "\n"
+
+
+def compare_outcomes(text):
+    """Prints the lines that differ from outcomes.txt. Returns their number."""
+    with open(OUTCOMES, encoding="utf-8") as file:
+        stored = file.read().splitlines()
+    changes = [line for line in difflib.unified_diff(stored, text.splitlines(), lineterm="", n=0)
+               if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    for line in changes:
+        print(f"  outcomes.txt {line}")
+    if changes:
+        print("outcomes.txt is out of date; --write-outcomes rewrites it")
+    return len(changes)
+
+
 def report(all_cases, outcomes, left_out, listed_status):
     ended = collections.defaultdict(list)
     for case, outcome in zip(all_cases, outcomes):
@@ -307,7 +347,11 @@ def main():
     parser.add_argument("--arch", metavar="NAME", help="with cuda: the GPU's, sm_90a for example")
     parser.add_argument("--emulate", action="store_true", help="with cuda: without a GPU")
     parser.add_argument("--most-elements", type=int, metavar="N", help="of an array of a case")
+    parser.add_argument("--write-outcomes", action="store_true", help="rewrite outcomes.txt (all cases, cpu)")
     options = parser.parse_args()
+    is_whole = not (options.filter or options.most_elements or options.target == "cuda")
+    if options.write_outcomes and not is_whole:
+        parser.error("--write-outcomes needs all cases, on a processor")
     target = {name: value for name in ("target", "arch", "emulate") if (value := getattr(options, name))}
     warnings.simplefilter("ignore")  # warnings from the cases' arithmetic
 
@@ -324,7 +368,15 @@ def main():
             else:
                 selected.append(case)
     outcomes = run_all(os.path.abspath(options.library), selected, target, options.jobs, options.limit)
-    return report(selected, outcomes, left_out, options.list)
+    code = report(selected, outcomes, left_out, options.list)
+    if is_whole:
+        text = outcomes_text(selected, outcomes, left_out, onnx.__version__)
+        if options.write_outcomes:
+            with open(OUTCOMES, "w", encoding="utf-8") as file:
+                file.write(text)
+        elif compare_outcomes(text):
+            code = 1
+    return code
 
 
 if __name__ == "__main__":

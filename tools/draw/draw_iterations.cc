@@ -91,8 +91,8 @@ class IterationDrawing {
   double y_ = 0, width_ = 0;  // extent of the legend so far
 };
 
-// Draws dependences. Arrows that would cross other points are bent; arrows between panels are
-// faint.
+// Draws dependences. Arrows that would cross other points are bent; arrows between panels are bent
+// and faint.
 std::string IterationDrawing::Arrows() const {
   std::array<ArrowPaths, kArrows.size()> within, between;
   ArrowPaths violated;

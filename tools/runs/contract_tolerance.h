@@ -16,12 +16,13 @@ namespace tunec {
 /// Returns true if the accuracy mode permits rounding operands of products.
 bool RoundsOperands(const Accuracy& accuracy);
 
-/// Returns ToleranceFor, except under `tf32` and `bf16`. In these modes the result is
-/// kOutputTolerance plus twice the greatest error of two reference executions. Both round the
-/// operands of products, each to a different grid. A compiled model rounds at other places (folded
-/// weights, order of sums), which gives another sample of the same error. A kernel may also have
-/// twice the error of one evaluation (autotune/checker/check.h). `exact`: the reference's outputs
-/// without roundings. Cost: two reference executions in these modes, else none.
+/// Returns ToleranceFor, except under `tf32` and `bf16`. In these modes the result is the greater
+/// of ToleranceFor and this sum: kOutputTolerance plus twice the greatest error of two reference
+/// executions. Both round the operands of products, each to a different grid. A compiled model
+/// rounds at other places (folded weights, order of sums), which gives another sample of the same
+/// error. A kernel may also have twice the error of one evaluation (autotune/checker/check.h).
+/// `exact`: the reference's outputs without roundings. Cost: two reference executions in these
+/// modes, else none.
 Result<VerifyTolerance> PropagatedTolerance(const Graph& graph, std::span<const Array> inputs,
                                             const Accuracy& accuracy, std::span<const Array> exact);
 

@@ -29,7 +29,7 @@ Result<ExplainedRuns> ExplainRuns(const Executable& executable, std::span<const 
 TextTable ExplanationTable(const std::vector<KernelTiming>& kernels, const ShownRoofline& ceilings,
                            size_t name_width);
 
-/// Returns a picture of the ceilings, and of the kernels that have an arithmetic.
+/// Returns a picture of the ceilings, and of the kernels that have operations, bytes and a time.
 RooflinePicture PictureOf(const std::string& title, const std::vector<KernelTiming>& kernels,
                           const Roofline& roofline);
 

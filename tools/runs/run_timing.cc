@@ -192,7 +192,7 @@ std::string WhyNoRoofline(const MacInstruction& by,
       Describe(by), 100 * ceiling->disturbance);
 }
 
-// Returns a line for each arithmetic whose ceiling is unknown, so that its kernels have no share.
+// Returns a line for each arithmetic whose ceiling is unknown or provisional.
 std::string UnknownArithmetics(const std::vector<KernelTiming>& timings, const Roofline& roofline) {
   std::string lines;
   std::set<std::string> seen;

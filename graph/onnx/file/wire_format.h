@@ -49,7 +49,8 @@ class WireReader {
   /// Returns the next field. Returns nothing at the end of the message, and for malformed bytes.
   /// Only malformed bytes make `Malformed()` true.
   std::optional<WireField> Next();
-  /// Returns the next of packed numbers, which have no tags. Returns nothing like `Next`.
+  /// Returns the next of packed numbers, which have no tags. The end and malformed bytes are
+  /// reported as by `Next`.
   std::optional<uint64_t> Number(WireType type);
   bool Malformed() const { return malformed_; }
 

@@ -12,7 +12,7 @@ namespace tunec::onnx_import {
 
 struct Handler {
   std::string_view op_type;
-  int64_t since;  // first opset of the domain that has the operator
+  int64_t since;  // first opset with the operator; `translate` also handles later opsets
   /// Returns the node's outputs, at most as many as the node has. Fails with kUnsupported for a
   /// node that cannot be translated.
   Result<Operands> (*translate)(const NodeContext& node, Op op);

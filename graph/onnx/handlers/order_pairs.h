@@ -34,12 +34,12 @@ Comparable ComparableOf(const Formula& x, bool largest);
 
 /// Returns the number that comes last in an order without NaN.
 double LastNumber(DataType type);
-/// Returns the value that comes last.
+/// Returns the value that comes last: NaN if NaN is last, else LastNumber.
 double LastValue(const Comparable& x);
 
 Formula Not(const Formula& x);
 Formula IsNan(const Formula& x);
-/// Returns the values with NaN replaced by an infinity.
+/// Returns the values with NaN replaced by the infinity that is next to NaN in the order.
 Formula Numbers(const Comparable& x);
 
 /// Values without NaN and their positions. The positions have the values' shape or broadcast to it.
@@ -70,7 +70,7 @@ Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape);
 Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes);
 /// Returns `x` with `by` elements equal to `value` appended along an axis.
 Formula Padded(const Formula& x, size_t axis, int64_t by, double value);
-/// Returns pairs of two axes with `by` elements appended to each row, which come after all others.
+/// Returns pairs of two axes, each row extended by `by` elements that come after all others.
 Pairs Padded(const Pairs& pairs, int64_t by);
 
 }  // namespace tunec::onnx_import

@@ -19,7 +19,7 @@ Taps LinearTapsAmongZeros(const Formula& position, int64_t extent);
 
 /// Returns the weighted elements of x, [n, c, d1, ...], at all combinations of taps. `image` is i64
 /// and selects one of the n images. The result's shape is the broadcast of `image` with the taps'
-/// positions, then one axis of taps for each axis d1, ..., then c.
+/// positions, then one axis of taps for each spatial axis, then c.
 Formula SampleTaps(const Formula& x, const Formula& image, const std::vector<Taps>& taps);
 
 }  // namespace tunec::onnx_import

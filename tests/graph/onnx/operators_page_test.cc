@@ -119,6 +119,14 @@ ONNX, its reference and the runtimes differ in these cases, or a definition leav
 - **Slice** backwards clamps a start before the axis to its first element. An end of the greatest
   number of i32 or i64 stands for the end of the axis. ONNX Runtime does both.
 - **Clip** with a least bound above its greatest one gives the greatest one.
+- **Quantised models** (QuantizeLinear, DequantizeLinear, MatMulInteger, ConvInteger) run as
+  arithmetic on wider types.
+- **Recurrent layers** are unrolled. Their time steps share kernels, because the position of a step is
+  no part of a kernel's computation.
+- **Inputs that decide a shape or an axis** need a value while compiling. `--constant NAME=FILE` and
+  the option `constants` bind an input to an array.
+- **Scatter** writes in the order of the updates and leaves all other elements. If data and result
+  share storage, nothing is copied ([0038](../decisions/0038_scatter.md)).
 - **Attributes of 0 or 1** are true for every other number, too.
 - **Declared shapes of outputs** must agree with what is computed, or loading fails. Sizes must
   agree where all inputs have fixed sizes. With dynamic shapes only the count of axes must, since
