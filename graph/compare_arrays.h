@@ -12,7 +12,7 @@ inline constexpr double kOutputTolerance = 1e-4;
 
 struct OutputError {
   std::string name;
-  double absolute = 0;   // the greatest difference; infinite if only one of two values is NaN
+  double absolute = 0;   // greatest difference; infinite where a NaN or infinity meets another
   double magnitude = 0;  // the greatest finite magnitude of the reference
   double Relative() const;
   bool IsWithin(double tolerance) const { return Relative() <= tolerance; }

@@ -107,11 +107,18 @@ struct Swizzle {
 /// is memory of the thread. All threads of a block share kShared storage. The registers of a warp's
 /// lanes are kFragment storage. The Tiles that accumulate into a fragment have an owner map, which
 /// assigns the elements to lanes (tile_intrinsic.h).
+///
+/// Storage outside of block loops is one tensor for all threads of the block. If it is
+/// `per_thread`, each thread has a tensor of this shape and accesses this tensor only. A Shuffle
+/// reads the tensor of the other thread. A Tile of a warp may accumulate into per-thread registers
+/// instead of a fragment. The last dimension then counts the elements that a lane owns, and the
+/// tile's index `f[..., 0]` is the first of them.
 struct Alloc {
   TensorId tensor;
   Scope scope = Scope::kPacked;
   int stages = 1;   // number of copies that are used in turn; the first dimension selects the copy
   Swizzle swizzle;  // kShared
+  bool per_thread = false;  // only for kRegister and kPacked
   Body body;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <vector>
 
 #include "jit/cpu/cpu_generator.h"
 #include "jit/cuda/cuda_generator.h"
@@ -29,6 +28,19 @@ KnownGenerators& Known() {
 }
 
 }  // namespace
+
+Result<LoopNest> CodeGenerator::MapThreads(LoopNest nest) const {
+  for (const NestStage& stage : Stages()) {
+    TUNEC_ASSIGN(nest, stage.rewrite(nest));
+  }
+  return nest;
+}
+
+std::vector<Generator> CodeGenerators() {
+  KnownGenerators& known = Known();
+  const std::lock_guard lock(known.mutex);
+  return known.list;
+}
 
 Result<Generator> GeneratorFor(const Target& target) {
   KnownGenerators& known = Known();

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ir/loop_nest.h"
 #include "ir/target.h"
@@ -21,6 +23,15 @@ enum class CodeText : uint8_t {
   kMachineCode,  // disassembly, if an external assembler translates kAssembly
 };
 
+/// A rewrite of a nest towards the form that a kind of target runs. Requires: a verified nest.
+/// Ensures: a nest that verifies, with the same results. Errors: kUnsupported for loops that cannot
+/// be rewritten.
+struct NestStage {
+  std::string_view name;     // a verb, for `tunec show --after`
+  std::string_view summary;  // one line, for --help
+  Result<LoopNest> (*rewrite)(const LoopNest& nest);
+};
+
 /// A stateless generator of code for one kind of target. All functions may be called from several
 /// threads.
 class CodeGenerator {
@@ -33,10 +44,12 @@ class CodeGenerator {
   /// The line is part of the keys of stored code.
   virtual std::string Version() const = 0;
 
-  /// Returns the nest in the form that this kind of target runs: with blocks and threads mapped to
-  /// the target and with storage for them. Requires: a verified nest. Ensures: a nest that
-  /// verifies, with the same results.
-  virtual LoopNest MapThreads(const LoopNest& nest) const = 0;
+  /// Returns the rewrites to the form that this kind of target runs, in order. In this form, blocks
+  /// and threads are mapped to the target and have storage. The stages of the loop pipeline
+  /// (kernel/loop_pipeline.h) contain these rewrites. The result is valid as long as the program.
+  virtual std::span<const NestStage> Stages() const = 0;
+  /// Runs all Stages without verification. Errors: those of the stages.
+  Result<LoopNest> MapThreads(LoopNest nest) const;
 
   /// Checks if a kernel of these loops is worth compiling, before any code is generated. Generating
   /// code costs a thousand times more than this check. Errors: kResourceLimit if the kernel would
@@ -44,7 +57,7 @@ class CodeGenerator {
   /// mapped to threads.
   virtual Status CheckFits(const LoopNest& /*nest*/, const Target& /*target*/) const { return {}; }
 
-  /// Generates the kernel. Requires: a nest that MapThreads returned and Verify accepts. Errors:
+  /// Generates the kernel. Requires: a nest that all Stages rewrote and Verify accepts. Errors:
   /// kUnsupported for nodes that the target does not support, kDevice for a target without code
   /// generation, kResourceLimit for code or storage beyond the target's limits.
   virtual Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const = 0;
@@ -54,6 +67,8 @@ class CodeGenerator {
                                    CodeText text) const = 0;
 };
 
+/// Returns the generators of all kinds of targets.
+std::vector<std::shared_ptr<const CodeGenerator>> CodeGenerators();
 /// Returns the generator for the target's kind. Errors: kUnsupported if no generator exists.
 Result<std::shared_ptr<const CodeGenerator>> GeneratorFor(const Target& target);
 /// Returns the version of the target's generator: "tunec-codegen 1, LLVM 22.1.8".

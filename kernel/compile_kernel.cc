@@ -9,13 +9,17 @@
 namespace tunec {
 namespace {
 
-// Maps the loops to the target's threads and verifies the mapped loops.
-Result<LoopNest> Prepare(const LoopNest& nest, const CodeGenerator& generator,
-                         const StageRunner& stages) {
-  TUNEC_ASSIGN(LoopNest mapped, stages.Run<LoopNest>("map_threads", nest.name,
-                                                     [&] { return generator.MapThreads(nest); }));
-  TUNEC_RETURN_IF_ERROR(stages.VerifyLast(mapped));
-  return mapped;
+// Runs the target's own stages. Verifies the loops before the first stage and after the last.
+Result<LoopNest> RunTargetStages(LoopNest nest, const CodeGenerator& generator,
+                                 const StageRunner& stages) {
+  const std::span<const NestStage> table = generator.Stages();
+  if (!table.empty()) TUNEC_RETURN_IF_ERROR(StageRunner::VerifyBefore(table[0].name, nest));
+  for (const NestStage& stage : table) {
+    TUNEC_ASSIGN(nest,
+                 stages.Run<LoopNest>(stage.name, nest.name, [&] { return stage.rewrite(nest); }));
+  }
+  TUNEC_RETURN_IF_ERROR(StageRunner::VerifyBefore("emit", nest));
+  return nest;
 }
 
 Result<KernelImage> EmitMapped(LoopNest mapped, const CodeGenerator& generator,
@@ -31,7 +35,7 @@ Result<KernelImage> EmitMapped(LoopNest mapped, const CodeGenerator& generator,
 
 Result<KernelImage> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages) {
   TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
-  TUNEC_ASSIGN(LoopNest mapped, Prepare(nest, *generator, stages));
+  TUNEC_ASSIGN(LoopNest mapped, RunTargetStages(nest, *generator, stages));
   return EmitMapped(std::move(mapped), *generator, target, stages);
 }
 
@@ -59,7 +63,7 @@ Result<CompiledKernel> CompileLoops(const KernelLoops& loops, const KernelOption
   const StageRunner stages(options.loops);
   const LoopNest& nest = loops.nest;
   TUNEC_ASSIGN(const auto generator, GeneratorFor(options.target));
-  TUNEC_ASSIGN(LoopNest mapped, Prepare(nest, *generator, stages));
+  TUNEC_ASSIGN(LoopNest mapped, RunTargetStages(nest, *generator, stages));
   CompiledKernel kernel;
   if (options.target.device) kernel.work = CountPhaseWork(mapped);
   TUNEC_ASSIGN(kernel.image, EmitMapped(std::move(mapped), *generator, options.target, stages));
@@ -87,7 +91,7 @@ Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target) {
 Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text) {
   const LoopPipelineOptions options;
   TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
-  TUNEC_ASSIGN(const LoopNest mapped, Prepare(nest, *generator, StageRunner(options)));
+  TUNEC_ASSIGN(const LoopNest mapped, RunTargetStages(nest, *generator, StageRunner(options)));
   return generator->Show(mapped, target, text);
 }
 

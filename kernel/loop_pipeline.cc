@@ -1,22 +1,19 @@
 #include "kernel/loop_pipeline.h"
 
 #include "ir/nest/insert_barriers.h"
-#include "ir/verify/verify_fragments.h"
+#include "jit/code_generator.h"
 #include "kernel/stage_runner.h"
-#include "polyhedral/generate/generate.h"
 
 namespace tunec {
 namespace {
 
-constexpr LoopStage kStages[] = {
-    {"compute_steps", "the schedule's steps that rewrite statements"},
-    {"loop_steps", "its steps that shape loops"},
-    {"check_legality", "the proof that every dependence holds"},
-    {"generate_loops", "bounds, conditions, storage and stores"},
-    {"insert_barriers", "barriers between what different threads of a block do"},
-    {"map_threads", "blocks of threads as the target runs them: as tasks of a CPU"},
-    {"emit", "the loops as LLVM IR"},
-};
+// The stages that no table of another folder lists (schedule/apply.h, jit/code_generator.h).
+constexpr LoopStage kComputeSteps = {
+    "compute_steps", "the schedule's steps that rewrite statements", {}};
+constexpr LoopStage kLoopSteps = {"loop_steps", "its steps that shape loops", {}};
+constexpr LoopStage kInsertBarriers = {
+    "insert_barriers", "barriers between what different threads of a block do", {}};
+constexpr LoopStage kEmit = {"emit", "the loops as LLVM IR", {}};
 
 class Pipeline {
  public:
@@ -36,10 +33,10 @@ class Pipeline {
 Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& schedule) const {
   const Stopwatch watch;
   TUNEC_ASSIGN(ScheduledTrees trees, ApplyLoopSteps(std::move(rewritten), schedule));
-  StageRecord record{"loop_steps", trees.kernel.tree.name, watch.Milliseconds()};
+  StageRecord record{kLoopSteps.name, trees.kernel.tree.name, watch.Milliseconds()};
   TUNEC_RETURN_IF_ERROR(stages_.Finish(record, trees.kernel.tree));
   for (const ScheduledTree& prepack : trees.prepacks) {
-    record = {"loop_steps", prepack.tree.name, 0};
+    record = {kLoopSteps.name, prepack.tree.name, 0};
     TUNEC_RETURN_IF_ERROR(stages_.Finish(record, prepack.tree));
   }
   return trees;
@@ -54,30 +51,27 @@ Status Pipeline::Heed(Status legal) {
   return {};
 }
 
-// Generates loops and checks fragments. A schedule must place the tiles of a warp correctly, and
-// only the tiles' own lanes may access an element of a fragment.
-Result<LoopNest> LoopsOf(const ScheduleTree& tree, Contraction contraction) {
-  TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree, contraction));
-  TUNEC_RETURN_IF_ERROR(VerifyFragments(nest));
-  return nest;
-}
-
 // Runs the stages from a schedule tree to its loops.
 Result<LoopNest> Pipeline::MakeLoops(const ScheduledTree& scheduled) {
   const ScheduleTree& tree = scheduled.tree;
   const RoundingFreedom& rounding = options_.rounding;
-  TUNEC_RETURN_IF_ERROR(stages_.Check("check_legality", tree.name, scheduled.tree,
-                                      [&] { return Heed(CheckLegality(scheduled, rounding)); }));
-  TUNEC_ASSIGN(LoopNest nest, stages_.Run<LoopNest>("generate_loops", tree.name, [&] {
-    return LoopsOf(tree, rounding.contraction());
-  }));
-  TUNEC_RETURN_IF_ERROR(Heed(CheckTiles(tree, nest, rounding)));
-  return stages_.Run<LoopNest>("insert_barriers", tree.name,
-                               [&] { return InsertBarriers(std::move(nest)); });
+  std::optional<LoopNest> nest;
+  for (const TreeStage& stage : TreeStages()) {
+    if (stage.generate != nullptr) {
+      TUNEC_ASSIGN(nest, stages_.Run<LoopNest>(stage.name, tree.name,
+                                               [&] { return stage.generate(tree, rounding); }));
+      continue;
+    }
+    const auto check = [&] { return Heed(stage.check(scheduled, nest, rounding)); };
+    TUNEC_RETURN_IF_ERROR(nest ? stages_.Check(stage.name, tree.name, *nest, check)
+                               : stages_.Check(stage.name, tree.name, tree, check));
+  }
+  return stages_.Run<LoopNest>(kInsertBarriers.name, tree.name,
+                               [&] { return InsertBarriers(*std::move(nest)); });
 }
 
 Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedule) {
-  TUNEC_ASSIGN(Compute rewritten, stages_.Run<Compute>("compute_steps", compute.name, [&] {
+  TUNEC_ASSIGN(Compute rewritten, stages_.Run<Compute>(kComputeSteps.name, compute.name, [&] {
     return ApplyComputeSteps(compute, schedule, options_.rounding);
   }));
   TUNEC_ASSIGN(const ScheduledTrees trees, MakeTrees(std::move(rewritten), schedule));
@@ -94,7 +88,25 @@ Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedu
 
 }  // namespace
 
-std::span<const LoopStage> LoopStages() { return kStages; }
+std::vector<LoopStage> LoopStages() {
+  std::vector<LoopStage> stages = {kComputeSteps, kLoopSteps};
+  for (const TreeStage& stage : TreeStages()) stages.push_back({stage.name, stage.summary, {}});
+  stages.push_back(kInsertBarriers);
+  for (const auto& generator : CodeGenerators()) {
+    for (const NestStage& stage : generator->Stages())
+      stages.push_back({stage.name, stage.summary, generator->Name()});
+  }
+  stages.push_back(kEmit);
+  return stages;
+}
+
+std::vector<LoopStage> LoopStages(std::string_view kind) {
+  std::vector<LoopStage> stages = LoopStages();
+  std::erase_if(stages, [&](const LoopStage& stage) {
+    return !stage.target.empty() && stage.target != kind;
+  });
+  return stages;
+}
 
 std::string Print(const StageProduct& product) {
   return std::visit([](const auto* made) { return Print(*made); }, product);
@@ -105,8 +117,8 @@ Status StageRunner::AddStageName(std::string_view stage, Status status) {
   return Fail(ErrorCode::kInternal, "stage {}: {}", stage, status.error().message);
 }
 
-Status StageRunner::VerifyLast(const LoopNest& nest) const {
-  return AddStageName("emit", Verify(nest));
+Status StageRunner::VerifyBefore(std::string_view stage, const LoopNest& nest) {
+  return AddStageName(stage, Verify(nest));
 }
 
 Result<KernelLoops> RunLoopPipeline(const Compute& compute, const Schedule& schedule,

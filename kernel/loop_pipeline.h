@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -23,10 +22,14 @@ namespace tunec {
 struct LoopStage {
   std::string_view name;
   std::string_view summary;  // one line, for --help
+  std::string_view target;   // the kind of target that the stage is for; empty: every kind
 };
 
-/// Returns every stage in order, from the schedule's first step to the code.
-std::span<const LoopStage> LoopStages();
+/// Returns every stage in order, from the schedule's first step to the code. The stages of one kind
+/// of target (CodeGenerator::Stages) stand before `emit`, kind after kind.
+std::vector<LoopStage> LoopStages();
+/// Returns the stages of kernels for this kind of target (Target::Kind).
+std::vector<LoopStage> LoopStages(std::string_view kind);
 
 /// A pointer to a stage's result, valid during the call that passes the pointer. Print returns the
 /// result's text.
@@ -42,7 +45,7 @@ struct StageRecord {
 
 /// The stages after which the verifiers of ir/ and polyhedral/ check the result.
 enum class VerifyStages : uint8_t {
-  kLast,  // only before code is generated
+  kLast,  // only before and after the stages of the target, which code generation follows
   kEach,  // after every stage, for debug builds and tests
 };
 

@@ -52,8 +52,8 @@ class StageRunner {
     return {};
   }
 
-  /// Verifies the loops before code is generated.
-  Status VerifyLast(const LoopNest& nest) const;
+  /// Verifies the loops that a stage receives, in every mode.
+  static Status VerifyBefore(std::string_view stage, const LoopNest& nest);
 
   /// Turns off the verification of all later results, because loops of an illegal schedule need not
   /// satisfy any invariant.

@@ -224,14 +224,46 @@ Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Rounding
 
 namespace {
 
-Status CheckAll(const ScheduledTree& scheduled, const RoundingFreedom& rounding) {
-  TUNEC_RETURN_IF_ERROR(CheckLegality(scheduled, rounding));
-  TUNEC_ASSIGN(const LoopNest nest, GenerateLoops(scheduled.tree, rounding.contraction()));
+// Generates loops and checks fragments. A schedule must place the tiles of a warp correctly, and
+// only the tiles' own lanes may access an element of a fragment.
+Result<LoopNest> GenerateWithFragments(const ScheduleTree& tree, const RoundingFreedom& rounding) {
+  TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree, rounding.contraction()));
   TUNEC_RETURN_IF_ERROR(VerifyFragments(nest));
-  return CheckTiles(scheduled.tree, nest, rounding);
+  return nest;
+}
+
+constexpr TreeStage kTreeStages[] = {
+    {.name = "check_legality",
+     .summary = "the proof that every dependence holds",
+     .check = [](const ScheduledTree& scheduled, const std::optional<LoopNest>&,
+                 const RoundingFreedom& rounding) { return CheckLegality(scheduled, rounding); }},
+    {.name = "generate_loops",
+     .summary = "bounds, conditions, storage and stores",
+     .generate = GenerateWithFragments},
+    {.name = "check_tiles",
+     .summary = "the proof that each tile of an instruction is used and allowed",
+     .check =
+         [](const ScheduledTree& scheduled, const std::optional<LoopNest>& nest,
+            const RoundingFreedom& rounding) {
+           return CheckTiles(scheduled.tree, *nest, rounding);
+         }},
+};
+
+Status CheckAll(const ScheduledTree& scheduled, const RoundingFreedom& rounding) {
+  std::optional<LoopNest> nest;
+  for (const TreeStage& stage : kTreeStages) {
+    if (stage.check != nullptr) {
+      TUNEC_RETURN_IF_ERROR(stage.check(scheduled, nest, rounding));
+    } else {
+      TUNEC_ASSIGN(nest, stage.generate(scheduled.tree, rounding));
+    }
+  }
+  return {};
 }
 
 }  // namespace
+
+std::span<const TreeStage> TreeStages() { return kTreeStages; }
 
 Status CheckApplies(const Compute& compute, const Schedule& schedule,
                     const RoundingFreedom& rounding) {

@@ -2,6 +2,9 @@
 // proven legal.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "ir/compute.h"
@@ -46,6 +49,20 @@ Status CheckLegality(const ScheduledTree& scheduled, const RoundingFreedom& roun
 /// with kIllegalSchedule if the contract requires float sums as written, or if the instruction
 /// rounds operands to TF32 and the contract forbids it.
 Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const RoundingFreedom& rounding);
+
+/// A stage from a scheduled tree to its loops. It either checks or generates.
+struct TreeStage {
+  std::string_view name;
+  std::string_view summary;  // one line, for --help
+  /// Checks the tree and the loops, if they are generated already. Null if the stage generates.
+  Status (*check)(const ScheduledTree& scheduled, const std::optional<LoopNest>& nest,
+                  const RoundingFreedom& rounding) = nullptr;
+  /// Generates the loops. Null if the stage checks.
+  Result<LoopNest> (*generate)(const ScheduleTree& tree, const RoundingFreedom& rounding) = nullptr;
+};
+/// Returns these stages in order: CheckLegality, the generation of loops whose tiles and fragments
+/// are valid, CheckTiles.
+std::span<const TreeStage> TreeStages();
 
 /// Runs ApplyComputeSteps and ApplyLoopSteps.
 Result<ScheduledTrees> DraftSchedule(const Compute& compute, const Schedule& schedule,

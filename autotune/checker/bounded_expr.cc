@@ -12,7 +12,6 @@
 #include "autotune/checker/check.h"
 #include "autotune/checker/reference_compute.h"
 #include "ir/rounding.h"
-#include "support/check.h"
 
 namespace tunec {
 namespace {
@@ -56,135 +55,6 @@ bool IsWhole(const Expr& constant) {
 Expr Step(const BoundedValue& x, const std::function<Expr(const Expr&)>& function) {
   const Expr at = Expr::Cast(x.value, kWide);
   return function(at + x.error) - function(at - x.error);
-}
-
-// An argument, and another one within its error whose function value differs most.
-struct SteepestPair {
-  Expr from, to;
-};
-
-// Returns the pair for a function that is convex or concave in x or in |x|. Returns none for a
-// function whose slope never exceeds kGreatestSlope. Requires: FunctionErrorOf supports `op`.
-std::optional<SteepestPair> FindSteepestPair(ScalarOp op, const Expr& x, const Expr& error) {
-  const Expr size = Abs(x);
-  switch (op) {
-    case ScalarOp::kExp:
-    case ScalarOp::kExpm1:
-      return SteepestPair{x, x + error};
-    case ScalarOp::kSqrt:
-    case ScalarOp::kRsqrt:
-    case ScalarOp::kLog:
-    case ScalarOp::kLog2:
-    case ScalarOp::kLog10:
-      return SteepestPair{x, AboveZero(x - error)};
-    case ScalarOp::kLog1p:
-      return SteepestPair{x, Max(x - error, Number(-1))};
-    case ScalarOp::kAcosh:
-      return SteepestPair{x, Max(x - error, Number(1))};
-    case ScalarOp::kSinh:
-    case ScalarOp::kCosh:
-    case ScalarOp::kTan:
-      return SteepestPair{size, size + error};
-    case ScalarOp::kAsin:
-    case ScalarOp::kAcos:
-    case ScalarOp::kAtanh:
-      return SteepestPair{size, Min(size + error, Number(1))};
-    case ScalarOp::kTanh:
-    case ScalarOp::kErf:
-    case ScalarOp::kGelu:
-    case ScalarOp::kGeluTanh:
-    case ScalarOp::kSilu:
-    case ScalarOp::kMish:
-    case ScalarOp::kSin:
-    case ScalarOp::kCos:
-    case ScalarOp::kAtan:
-    case ScalarOp::kAsinh:
-      return std::nullopt;
-    default:
-      TUNEC_UNREACHABLE("the slope of {}", Name(op));
-  }
-}
-
-// The slope of gelu at the square root of 2, slightly more than that of erf at 0. The slope of
-// gelu's approximation is 1.12936.
-constexpr double kGreatestSlope = 1.13;
-
-class Bounder {
- public:
-  using Leaf = std::function<BoundedValue(const Expr&)>;
-  explicit Bounder(const Leaf& leaf) : leaf_(leaf) {}
-
-  BoundedValue Of(const Expr& expr) const {
-    switch (expr.kind()) {
-      case ExprKind::kConstant:
-        return {PromoteToFloat64(expr), Number(0), IsWhole(expr)};
-      case ExprKind::kIndex:
-      case ExprKind::kHolds:
-        return {PromoteToFloat64(expr), Number(0), true};
-      case ExprKind::kRead:
-      case ExprKind::kAccumulator:
-      case ExprKind::kIncoming:
-        return leaf_(expr);
-      case ExprKind::kCast:
-        return OfCast(Of(expr.operands()[0]), expr.operands()[0].type(), expr.type());
-      case ExprKind::kApply:
-        return OfApply(expr);
-    }
-    return leaf_(expr);
-  }
-
- private:
-  BoundedValue OfApply(const Expr& expr) const;
-  static Expr ErrorOf(const Expr& expr, const Expr& value, const std::vector<BoundedValue>& of);
-  static BoundedValue OfCast(const BoundedValue& x, DataType from, DataType to);
-
-  const Leaf& leaf_;
-};
-
-bool IsSteppy(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::kFloor:
-    case ScalarOp::kCeil:
-    case ScalarOp::kRound:
-    case ScalarOp::kTrunc:
-    case ScalarOp::kSign:
-    case ScalarOp::kFloorMod:
-    case ScalarOp::kTruncMod:
-    case ScalarOp::kEq:
-    case ScalarOp::kNe:
-    case ScalarOp::kLt:
-    case ScalarOp::kLe:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsWholeResult(ScalarOp op, const std::vector<BoundedValue>& of) {
-  const auto whole = [](const BoundedValue& x) { return x.whole; };
-  switch (op) {
-    case ScalarOp::kFloor:
-    case ScalarOp::kCeil:
-    case ScalarOp::kRound:
-    case ScalarOp::kTrunc:
-    case ScalarOp::kSign:
-      return true;
-    case ScalarOp::kAdd:
-    case ScalarOp::kSub:
-    case ScalarOp::kMul:
-    case ScalarOp::kFma:
-    case ScalarOp::kMin:
-    case ScalarOp::kMax:
-    case ScalarOp::kNeg:
-    case ScalarOp::kAbs:
-    case ScalarOp::kFloorMod:
-    case ScalarOp::kTruncMod:
-      return std::ranges::all_of(of, whole);
-    case ScalarOp::kSelect:
-      return of[1].whole && of[2].whole;
-    default:
-      return false;
-  }
 }
 
 // Returns the error of a product; the errors of both factors may be large.
@@ -258,97 +128,212 @@ Expr BitsError(const std::vector<BoundedValue>& of, DataType type) {
   return Where(IsPositive(any), Number(std::exp2(8.0 * static_cast<double>(SizeOf(type)))));
 }
 
-Expr FunctionErrorOf(ScalarOp op, const BoundedValue& x, const Expr& value) {
+// --- rules of the column `checker` in ir/expr/scalar_op.h ---
+
+// One operation: the result, and the operands with their errors.
+struct Operation {
+  ScalarOp op;
+  DataType type;  // type of the result in the checked expression
+  const Expr& value;
+  const std::vector<BoundedValue>& of;
+};
+
+// Returns the error of a step at an operand that may not be whole.
+Expr StepError(const Operation& o) {
+  const BoundedValue& x = o.of[0];
+  if (x.IsExact()) return x.error;
+  return Expr::Cast(Step(x, [&](const Expr& y) { return Unary(o.op, y); }), kWide);
+}
+
+// An argument, and another one within its error whose function value differs most.
+struct SteepestPair {
+  Expr from, to;
+};
+
+// These functions return the pair for an operand x: above x, between x and `bound`, or farther from
+// 0 on the same side.
+SteepestPair Above(const Expr& x, const Expr& error) { return {x, x + error}; }
+template <int bound>
+SteepestPair Toward(const Expr& x, const Expr& error) {
+  return {x, Max(x - error, Number(bound))};
+}
+SteepestPair Outward(const Expr& x, const Expr& error) {
+  const Expr size = Abs(x);
+  return {size, size + error};
+}
+SteepestPair OutwardTo1(const Expr& x, const Expr& error) {
+  const Expr size = Abs(x);
+  return {size, Min(size + error, Number(1))};
+}
+
+// Returns the error of a function: its change between the arguments of `steepest`.
+template <SteepestPair (*steepest)(const Expr& x, const Expr& error)>
+Expr FunctionErrorOf(const Operation& o) {
+  const BoundedValue& x = o.of[0];
   Expr error = Number(0);
   if (!x.IsExact()) {
-    const auto steepest = FindSteepestPair(op, x.value, x.error);
-    error = steepest ? Abs(Unary(op, steepest->to) - Unary(op, steepest->from))
-                     : x.error * Number(kGreatestSlope);
+    const SteepestPair pair = steepest(x.value, x.error);
+    error = Abs(Unary(o.op, pair.to) - Unary(o.op, pair.from));
   }
-  return AddRelative(error, value, FunctionError(op));
+  return AddRelative(error, o.value, FunctionError(o.op));
 }
 
-Expr Bounder::ErrorOf(const Expr& expr, const Expr& value, const std::vector<BoundedValue>& of) {
-  const ScalarOp op = expr.node().op;
-  switch (op) {
-    case ScalarOp::kAdd:
-    case ScalarOp::kSub:
-      return Plus(of[0].error, of[1].error);
-    case ScalarOp::kMul:
-      return ProductError(of[0], of[1]);
-    case ScalarOp::kFma:
-      return Plus(ProductError(of[0], of[1]), of[2].error);
-    case ScalarOp::kDiv:
-      return QuotientError(of[0], of[1], value);
-    case ScalarOp::kFloorMod:
-    case ScalarOp::kTruncMod:
-      return RemainderError(op, of[0], of[1]);
-    case ScalarOp::kPow:
-      return IsFloat(expr.type()) ? PowerError(of[0], of[1], value) : BitsError(of, expr.type());
-    case ScalarOp::kMin:
-    case ScalarOp::kMax:
-      return Larger(of[0].error, of[1].error);
-    case ScalarOp::kNeg:
-    case ScalarOp::kAbs:
-      return of[0].error;
-    case ScalarOp::kEq:
-    case ScalarOp::kNe:
-    case ScalarOp::kLt:
-    case ScalarOp::kLe:
-      return ComparisonError(of[0], of[1]);
-    case ScalarOp::kSelect:
-      return SelectError(of[0], of[1], of[2], value);
-    case ScalarOp::kIsNan:
-    case ScalarOp::kIsInf:
-      return Number(0);
-    case ScalarOp::kFloor:
-    case ScalarOp::kCeil:
-    case ScalarOp::kRound:
-    case ScalarOp::kTrunc:
-    case ScalarOp::kSign:
-      if (of[0].IsExact() || (of[0].whole && op != ScalarOp::kSign)) return of[0].error;
-      return Expr::Cast(Step(of[0], [&](const Expr& x) { return Unary(op, x); }), kWide);
-    case ScalarOp::kAnd:
-    case ScalarOp::kOr:
-    case ScalarOp::kXor:
-    case ScalarOp::kNot:
-    case ScalarOp::kShl:
-    case ScalarOp::kShr:
-      return BitsError(of, expr.type());
-    default:  // a function; FindSteepestPair fails if it is unknown
-      return FunctionErrorOf(op, of[0], value);
-  }
-}
+// The slope of gelu at the square root of 2, slightly more than that of erf at 0. The slope of
+// gelu's approximation is 1.12936.
+constexpr double kGreatestSlope = 1.13;
 
-bool IsRounded(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::kMin:
-    case ScalarOp::kMax:
-    case ScalarOp::kNeg:
-    case ScalarOp::kAbs:
-    case ScalarOp::kSelect:
-    case ScalarOp::kFloorMod:
-    case ScalarOp::kTruncMod:
+// States which results are whole numbers.
+enum class Whole : uint8_t {
+  kNever,
+  kAlways,
+  kOfOperands,  // if all operands are
+  kOfChosen,    // if both values of a selection are
+};
+
+// A rule for the error of an operation's result.
+struct Rule {
+  Expr (*error)(const Operation&);  // the error of the exact operation on operands with errors
+  Whole whole = Whole::kNever;
+  bool is_rounded = true;  // the operation also rounds its result to the type
+  bool is_step = false;    // small errors of the operands may become large
+};
+
+constexpr Rule kSum = {
+    .error = [](const Operation& o) { return Plus(o.of[0].error, o.of[1].error); },
+    .whole = Whole::kOfOperands};
+
+constexpr Rule kProduct = {
+    .error = [](const Operation& o) { return ProductError(o.of[0], o.of[1]); },
+    .whole = Whole::kOfOperands};
+
+constexpr Rule kMultiplyAdd = {
+    .error = [](const Operation& o) { return Plus(ProductError(o.of[0], o.of[1]), o.of[2].error); },
+    .whole = Whole::kOfOperands};
+
+constexpr Rule kQuotient = {
+    .error = [](const Operation& o) { return QuotientError(o.of[0], o.of[1], o.value); }};
+
+constexpr Rule kRemainder = {
+    .error = [](const Operation& o) { return RemainderError(o.op, o.of[0], o.of[1]); },
+    .whole = Whole::kOfOperands,
+    .is_rounded = false,
+    .is_step = true};
+
+constexpr Rule kPower = {.error = [](const Operation& o) {
+  return IsFloat(o.type) ? PowerError(o.of[0], o.of[1], o.value) : BitsError(o.of, o.type);
+}};
+
+constexpr Rule kExtreme = {
+    .error = [](const Operation& o) { return Larger(o.of[0].error, o.of[1].error); },
+    .whole = Whole::kOfOperands,
+    .is_rounded = false};
+
+constexpr Rule kSame = {.error = [](const Operation& o) { return o.of[0].error; },
+                        .whole = Whole::kOfOperands,
+                        .is_rounded = false};
+
+constexpr Rule kComparison = {
+    .error = [](const Operation& o) { return ComparisonError(o.of[0], o.of[1]); }, .is_step = true};
+
+constexpr Rule kSelection = {
+    .error = [](const Operation& o) { return SelectError(o.of[0], o.of[1], o.of[2], o.value); },
+    .whole = Whole::kOfChosen,
+    .is_rounded = false};
+
+constexpr Rule kExact = {.error = [](const Operation&) { return Number(0); }};
+
+constexpr Rule kSign = {.error = StepError, .whole = Whole::kAlways, .is_step = true};
+
+constexpr Rule kStep = {
+    .error = [](const Operation& o) { return o.of[0].whole ? o.of[0].error : StepError(o); },
+    .whole = Whole::kAlways,
+    .is_step = true};
+
+constexpr Rule kBits = {.error = [](const Operation& o) { return BitsError(o.of, o.type); }};
+
+// Functions that are convex or concave in x or in |x|: the error is the change of the function on
+// the steeper side.
+constexpr Rule kSteepAbove = {.error = FunctionErrorOf<Above>};
+constexpr Rule kSteepToward0 = {.error = FunctionErrorOf<Toward<0>>};
+constexpr Rule kSteepTowardMinus1 = {.error = FunctionErrorOf<Toward<-1>>};
+constexpr Rule kSteepToward1 = {.error = FunctionErrorOf<Toward<1>>};
+constexpr Rule kSteepOutward = {.error = FunctionErrorOf<Outward>};
+constexpr Rule kSteepOutwardTo1 = {.error = FunctionErrorOf<OutwardTo1>};
+// Functions whose slope never exceeds kGreatestSlope.
+constexpr Rule kBoundedSlope = {.error = [](const Operation& o) {
+  const BoundedValue& x = o.of[0];
+  const Expr error = x.IsExact() ? Number(0) : x.error * Number(kGreatestSlope);
+  return AddRelative(error, o.value, FunctionError(o.op));
+}};
+
+constexpr Rule kRules[] = {
+#define TUNEC_RULE(id, name, operands, result, domain, order, checker) k##checker,
+    TUNEC_SCALAR_OPS(TUNEC_RULE)
+#undef TUNEC_RULE
+};
+
+const Rule& RuleOf(ScalarOp op) { return kRules[static_cast<size_t>(op)]; }
+
+bool IsWholeResult(Whole whole, const std::vector<BoundedValue>& of) {
+  switch (whole) {
+    case Whole::kNever:
       return false;
-    default:
+    case Whole::kAlways:
       return true;
+    case Whole::kOfOperands:
+      return std::ranges::all_of(of, &BoundedValue::whole);
+    case Whole::kOfChosen:
+      return of[1].whole && of[2].whole;
   }
+  return false;
 }
+
+class Bounder {
+ public:
+  using Leaf = std::function<BoundedValue(const Expr&)>;
+  explicit Bounder(const Leaf& leaf) : leaf_(leaf) {}
+
+  BoundedValue Of(const Expr& expr) const {
+    switch (expr.kind()) {
+      case ExprKind::kConstant:
+        return {PromoteToFloat64(expr), Number(0), IsWhole(expr)};
+      case ExprKind::kIndex:
+      case ExprKind::kHolds:
+        return {PromoteToFloat64(expr), Number(0), true};
+      case ExprKind::kRead:
+      case ExprKind::kAccumulator:
+      case ExprKind::kIncoming:
+        return leaf_(expr);
+      case ExprKind::kCast:
+        return OfCast(Of(expr.operands()[0]), expr.operands()[0].type(), expr.type());
+      case ExprKind::kApply:
+        return OfApply(expr);
+    }
+    return leaf_(expr);
+  }
+
+ private:
+  BoundedValue OfApply(const Expr& expr) const;
+  static BoundedValue OfCast(const BoundedValue& x, DataType from, DataType to);
+
+  const Leaf& leaf_;
+};
 
 BoundedValue Bounder::OfApply(const Expr& expr) const {
   const ScalarOp op = expr.node().op;
+  const Rule& rule = RuleOf(op);
   std::vector<BoundedValue> of;
   std::vector<Expr> values;
   for (const Expr& operand : expr.operands()) {
     of.push_back(Of(operand));
     values.push_back(of.back().value);
   }
-  BoundedValue result{Expr::Apply(op, std::move(values)), Number(0), IsWholeResult(op, of)};
-  result.error = ErrorOf(expr, result.value, of);
+  BoundedValue result{Expr::Apply(op, std::move(values)), Number(0), IsWholeResult(rule.whole, of)};
+  result.error = rule.error({op, expr.type(), result.value, of});
   const bool exact = result.IsExact();
   for (const BoundedValue& operand : of) result.stepped |= operand.stepped;
-  result.stepped = !exact && (result.stepped || IsSteppy(op));
-  if (IsRounded(op)) {
+  result.stepped = !exact && (result.stepped || rule.is_step);
+  if (rule.is_rounded) {
     result.error = AddRounding(result.error, result.value, expr.type(), result.whole);
   }
   return result;

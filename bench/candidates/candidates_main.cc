@@ -121,7 +121,7 @@ double MillisecondsOfPtx(const Workload& workload, int64_t candidates) {
   for (int64_t i = 0; i < candidates; ++i) {
     const Schedule schedule = Must(ParseSchedule(ScheduleOf(i), "candidate"));
     const KernelLoops loops = Must(RunLoopPipeline(workload.lowerings[0].compute, schedule, {}));
-    const LoopNest mapped = generator->MapThreads(loops.nest);
+    const LoopNest mapped = Must(generator->MapThreads(loops.nest));
     const Stopwatch watch;
     Must(generator->Show(mapped, gpu, CodeText::kAssembly));
     milliseconds += watch.Milliseconds();

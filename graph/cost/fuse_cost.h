@@ -35,8 +35,8 @@ int64_t ElementsOf(const Graph& graph, ValueId value);
 int64_t BytesOf(const Graph& graph, ValueId value);
 
 /// Returns the memory traffic and the launch that are saved if `value` is fused into one of its
-/// `users`. A value with a single user that is not an output of the graph is never stored.
-/// Otherwise the value is still written, but this user need not read it.
+/// users, whose number is `users`. A value with one user is then not stored, unless it is an output
+/// of the graph. Any other value is still written, but this user need not read it.
 FusionCost CostOfFusing(const Graph& graph, ValueId value, size_t users);
 
 /// Returns the greatest number of values that are in registers at once if the nodes, in order,

@@ -116,8 +116,8 @@ FusionReason DecideInjective(const Graph& graph, const FusionQuestion& q) {
   return FusionReason::kRenamedOutput;
 }
 
-// Returns whether the elements that one product sums over are contiguous in the first operand. Then
-// computing them within the product is as fast as in a separate kernel.
+// Returns whether the elements of the first operand that each result sums are contiguous. Then
+// computing them within the contraction is as fast as in a separate kernel.
 bool SumsContiguously(const Graph& graph, const Node& node) {
   const Value& operand = graph.value(node.inputs[0]);
   const Tensor tensor{
@@ -184,8 +184,8 @@ FusionReason DecideContraction(const Graph& graph, const FusionQuestion& q) {
   if (q.producer.anchor != Anchor::kNone) return FusionReason::kContractionOperand;
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.only_renames) return FusionReason::kIndexMap;
-  // A computed first operand is computed in the contraction if the contraction has no windows,
-  // which would read elements repeatedly. Any other operand is stored first.
+  // A first operand that needs operations is computed in the contraction if the contraction has no
+  // windows, which would read elements repeatedly. Any other operand is stored first.
   const bool computes = q.producer.operations > 0;
   if (computes && q.value == q.consumer.inputs[0] &&
       std::ranges::count(q.consumer.inputs, q.value) == 1 && HasNoWindows(graph, q.consumer))
@@ -206,7 +206,7 @@ FusionReason DecideReduction(const Graph& graph, const FusionQuestion& q) {
 }
 
 // Decides on a scatter. Operand 0 needs separate storage, so that the result can reuse it. The
-// indices and updates are computed while they are written.
+// scatter's kernel can compute the indices and updates.
 FusionReason DecideScatter(const Graph& graph, const FusionQuestion& q) {
   if (q.value == q.consumer.inputs[0] || q.producer.anchor != Anchor::kNone)
     return FusionReason::kWrittenOver;

@@ -126,8 +126,8 @@ class LowerContext {
   /// Returns the output tensor of the value if it is an output of the group, for lowerings that
   /// write the output themselves.
   std::optional<TensorId> OutputTensor(ValueId value) const;
-  /// Registers `lazy` as the node's output `value`. An output of the group is written, unless
-  /// `lazy` already is the output tensor.
+  /// Registers `lazy` as the graph's `value`. An output of the group is written, unless `lazy`
+  /// already is the output tensor. Another value is stored if recomputing it would cost more.
   Status Bind(ValueId value, Lazy lazy);
   Compute Finish() &&;
 

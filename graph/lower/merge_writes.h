@@ -6,11 +6,11 @@
 namespace tunec::lower {
 
 /// Merges consecutive statements that write outputs over the same domain into one statement with
-/// several writes, if it stays small and each statement can run directly after the one before at
-/// each point. Shared operands are then read and computed once. A Compute with reductions is
-/// returned unchanged, because schedules fuse its statements into the loops of the reductions. A
-/// workspace tensor stays stored, because its expression would grow with each use. The values are
-/// unchanged. O(statements x accesses).
+/// several writes. The merged statement must stay small. At each point, each statement must be able
+/// to run directly after the one before. Shared operands are then read and computed once. A Compute
+/// with reductions is returned unchanged, because schedules fuse its statements into the loops of
+/// the reductions. A workspace tensor stays stored, because its expression would grow with each
+/// use. The values are unchanged. O(statements x accesses).
 Compute MergeWrites(const Compute& compute);
 
 }  // namespace tunec::lower

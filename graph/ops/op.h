@@ -61,8 +61,8 @@ enum class RowAxes : uint8_t {
   kFromSpatial,  // all axes after batch and channels
 };
 
-/// How an operator accesses images. The layout pass (passes/choose_layouts.h) chooses storage
-/// orders of images by it.
+/// The accesses of an operator to images. The layout pass (passes/choose_layouts.h) chooses storage
+/// orders of images by them.
 enum class ImageUse : uint8_t {
   kAnyOrder,     // no preference
   kSameOrder,    // the result is best stored as the operands are

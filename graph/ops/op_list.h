@@ -145,7 +145,7 @@
      axes */                                                                                       \
   TUNEC_CONTRACTION(X, kConv, "conv", Conv(),                                                      \
     ConvWindows, Convolution, Conv, Conv)                                                          \
-  /* as conv, but w[C,M/g,*]; and output_padding */                                                \
+  /* operands and attributes of conv, but w[C,M/g,*]; output_padding */                            \
   TUNEC_CONTRACTION(X, kConvTranspose, "conv_transpose", ConvTranspose(),                          \
     Spread, Convolution, Conv, ConvTranspose)                                                      \
   /* q[*,H,S,D] k[*,H/g,T,D] v[*,H/g,T,E] mask?; scale softcap=0 causal=0 causal_offset=0          \
@@ -178,7 +178,7 @@
   /* kernel strides pads dilations (ceil_mode is resolved into pads) */                            \
   TUNEC_OVER_ROWS(X, kMaxPool, "max_pool", Reduction, MaxPool(),                                   \
     kRowCost, Windows, None, Pool, Any, Pool, MaxPool)                                             \
-  /* as max_pool, and count_include_pad=0 */                                                       \
+  /* attributes of max_pool; count_include_pad=0 */                                                \
   TUNEC_OVER_ROWS(X, kAveragePool, "average_pool", Reduction, AveragePool(),                       \
     kRowCost, Windows, None, Pool, Any, Pool, AveragePool)                                         \
   /* axis exclusive=0 reverse=0 */                                                                 \
@@ -241,8 +241,8 @@
   /* data indices; axis */                                                                         \
   TUNEC_INJECTIVE(X, kGatherElements, "gather_elements", Shape, GatherElements(),                  \
     2, Spread, AnyOrder, Chosen(First), GatherElements, GatherElements)                            \
-  /* data indices updates; axis, depth=1: an index numbers the positions along `depth` axes of the \
-     data from `axis` on, in row-major order; updates have one axis for these; indices broadcast;  \
+  /* data indices updates; axis, depth=1: an index numbers, in row-major order, positions along    \
+     `depth` data axes from `axis` on; updates have one axis for these; indices broadcast to them; \
      reduction="none"|"add"|"mul"|"min"|"max"; negative indices count from the end */              \
   X(kScatter, "scatter", Compute, Scatter, Scatter(), 1,                                           \
     Once, None, AnyOrder, Any, Scatter, Scatter)                                                   \

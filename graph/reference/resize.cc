@@ -50,7 +50,7 @@ double CubicWeight(double distance, double a) {
   return 0;
 }
 
-/// Returns the taps around x, before coordinates are clamped to the input.
+/// Returns the taps around x. Their indices are not clamped to the input.
 std::vector<Tap> TapsAt(const Node& node, double x) {
   const std::string& mode = node.String("mode");
   if (mode == "nearest")

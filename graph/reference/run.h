@@ -35,7 +35,7 @@ using Outputs = Result<std::vector<Array>>;
 using RunOp = Outputs (*)(const RunContext& context);
 
 // Load copies `count` elements of an array, beginning at `start`; the stride is 0 or more. Store
-// writes neighbouring elements of an array, beginning at `start`.
+// writes consecutive elements of an array, beginning at `start`.
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, double* to);
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, int64_t* to);
 void Store(const double* from, int64_t start, int64_t count, Array& to);

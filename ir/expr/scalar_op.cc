@@ -16,7 +16,7 @@ struct Row {
 };
 
 constexpr auto kOps = std::to_array<Row>({
-#define TUNEC_ROW(id, name, operands, result, domain, order) \
+#define TUNEC_ROW(id, name, operands, result, domain, order, checker) \
   {name, operands, ResultType::result, Domain::domain, OperandOrder::order},
     TUNEC_SCALAR_OPS(TUNEC_ROW)
 #undef TUNEC_ROW

@@ -2,11 +2,12 @@
 #include <memory>
 
 #include "ir/interpret/assignment.h"
+#include "ir/interpret/block_thread.h"
 #include "ir/interpret/copies.h"
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/races.h"
+#include "ir/interpret/shuffle.h"
 #include "ir/interpret/tile.h"
-#include "ir/nest/plain_shuffles.h"
 #include "ir/nest/visit_loop_nest.h"
 
 namespace tunec {
@@ -24,6 +25,7 @@ struct Step {
     kWait,
     kBarrier,
     kTile,
+    kShuffle,
     kBlock,
     kNothing
   };
@@ -40,6 +42,7 @@ struct Step {
   int token = 0;                                   // kCopy, kArrive, kWait
   std::vector<FlatIndex> stage;                    // kArrive: the stage; kWait: and the parity
   std::unique_ptr<CompiledTile> tile;              // kTile
+  std::unique_ptr<CompiledShuffle> shuffle;        // kShuffle
   std::vector<Step> body;
 };
 
@@ -51,8 +54,8 @@ std::vector<FlatIndex> Flatten(const std::vector<IndexExpr>& exprs) {
 
 class Compiler {
  public:
-  Compiler(const LoopNest& nest, const Storage& storage, Precision precision, RaceDetector* races)
-      : nest_(nest), storage_(storage), precision_(precision), races_(races) {}
+  Compiler(const LoopNest& nest, const Storage& storage, Precision precision, BlockThread& thread)
+      : nest_(nest), storage_(storage), precision_(precision), thread_(thread) {}
 
   Result<std::vector<Step>> CompileBody(const Body& body) {
     std::vector<Step> steps;
@@ -87,19 +90,17 @@ class Compiler {
     return step;
   }
 
-  Result<Step> Compile(const Store& store) { return CompileStore(store, races_); }
-
-  // A shuffle reads another thread's private storage. All threads do so at the same time, so there
-  // is no race.
-  Result<Step> Compile(const Shuffle& shuffle) {
-    return CompileStore(StoreOf(shuffle, nest_.tensors), nullptr);
-  }
-
-  Step CompileStore(const Store& store, RaceDetector* races) const {
+  Result<Step> Compile(const Store& store) {
     Step step{.kind = Step::Kind::kStore};
     const Assignment assignment{store.reads, store.writes, store.values, store.reducer};
-    step.assignment = std::make_unique<CompiledAssignment>(storage_, assignment, store.statement,
-                                                           nest_.contraction, precision_, races);
+    step.assignment = std::make_unique<CompiledAssignment>(
+        storage_, assignment, store.statement, nest_.contraction, precision_, &thread_.races());
+    return step;
+  }
+
+  Result<Step> Compile(const Shuffle& shuffle) {
+    Step step{.kind = Step::Kind::kShuffle};
+    step.shuffle = std::make_unique<CompiledShuffle>(storage_, shuffle, thread_);
     return step;
   }
 
@@ -122,7 +123,7 @@ class Compiler {
     step.token = copy.token;
     step.assignment = std::make_unique<CompiledAssignment>(
         storage_, Assignment{reads, writes, values, no_reducer}, "async_copy", nest_.contraction,
-        precision_, races_);
+        precision_, &thread_.races());
     return step;
   }
 
@@ -153,25 +154,27 @@ class Compiler {
       TUNEC_ASSIGN(step.body, CompileBody(tile.body));
       return step;
     }
-    step.tile = std::make_unique<CompiledTile>(storage_, parts, precision_, *races_);
+    step.tile = std::make_unique<CompiledTile>(storage_, parts, precision_, thread_);
     return step;
   }
 
   const LoopNest& nest_;
   const Storage& storage_;
   Precision precision_;
-  RaceDetector* races_;
+  BlockThread& thread_;
 };
 
 class Runner {
  public:
-  Runner(const LoopNest& nest, const Storage& storage, RaceDetector& races)
+  Runner(const LoopNest& nest, const Storage& storage, BlockThread& thread)
       : storage_(storage),
-        races_(races),
-        copies_(nest, storage, &races),
+        thread_(thread),
+        races_(thread.races()),
+        copies_(nest, storage, &races_),
         point_(nest.variables.size(), 0) {}
 
-  Status RunPhase(std::vector<Step>& parts) {
+  Status RunPhase(std::vector<Step>& parts, const Launch& launch) {
+    thread_.BeginPhase(launch);
     races_.BeginSection();
     for (Step& part : parts) {
       races_.BeginTask();
@@ -211,6 +214,8 @@ class Runner {
         return {};
       case Step::Kind::kTile:
         return step.tile->Run(point_);
+      case Step::Kind::kShuffle:
+        return step.shuffle->Run(point_);
       case Step::Kind::kBlock:
         return Run(step.body);
       case Step::Kind::kNothing:
@@ -229,18 +234,18 @@ class Runner {
       Enter(step.loop, i);
       TUNEC_RETURN_IF_ERROR(Run(step.body));
     }
-    if (IsBlock(step.loop)) races_.SetThread(BlockAxis(step.loop), 0);
+    if (IsBlock(step.loop)) thread_.SetNumber(BlockAxis(step.loop), 0);
     return {};
   }
 
-  // Tells the race detector which agent runs the iteration.
+  // Selects the agent that runs the iteration.
   void Enter(LoopKind loop, int64_t iteration) {
     if (loop == LoopKind::kWave) {
       races_.BeginSection();
     } else if (NumbersTasks(loop)) {
       races_.BeginTask();
     } else if (IsBlock(loop)) {
-      races_.SetThread(BlockAxis(loop), iteration);
+      thread_.SetNumber(BlockAxis(loop), iteration);
     }
   }
 
@@ -270,6 +275,7 @@ class Runner {
   }
 
   const Storage& storage_;
+  BlockThread& thread_;
   RaceDetector& races_;
   CopiesInFlight copies_;
   std::vector<int64_t> point_;
@@ -295,21 +301,32 @@ RaceDetector WatchRaces(const LoopNest& nest, const Storage& storage) {
   return {std::move(homes), elements};
 }
 
+// Gives each thread its own elements of the tensors whose Allocs are per thread.
+void MakePerThread(const LoopNest& nest, Storage& storage) {
+  int64_t most = 1;
+  for (const Phase& phase : nest.phases) most = std::max(most, LaunchOf(phase).Threads());
+  ForEach<Alloc>(nest, [&](const Alloc& alloc) {
+    if (alloc.per_thread) storage.MakePerThread(alloc.tensor, most);
+  });
+}
+
 }  // namespace
 
 Result<std::vector<Array>> Interpret(const LoopNest& nest, std::span<const Array> arguments,
                                      Precision precision) {
   TUNEC_RETURN_IF_ERROR(Verify(nest));
-  TUNEC_ASSIGN(const Storage storage, Storage::Create(nest.tensors, arguments, precision));
+  TUNEC_ASSIGN(Storage storage, Storage::Create(nest.tensors, arguments, precision));
+  MakePerThread(nest, storage);
   RaceDetector races = WatchRaces(nest, storage);
-  Compiler compiler(nest, storage, precision, &races);
-  Runner runner(nest, storage, races);
+  BlockThread thread(storage, races);
+  Compiler compiler(nest, storage, precision, thread);
+  Runner runner(nest, storage, thread);
   std::vector<std::vector<Step>> phases;  // must outlive the run: races refer to the steps'
                                           // statement names
   for (const Phase& phase : nest.phases) {
     TUNEC_ASSIGN(std::vector<Step> parts, compiler.CompileBody(phase.body));
     phases.push_back(std::move(parts));
-    TUNEC_RETURN_IF_ERROR(runner.RunPhase(phases.back()));
+    TUNEC_RETURN_IF_ERROR(runner.RunPhase(phases.back(), LaunchOf(phase)));
   }
   return storage.TakeOutputs();
 }

@@ -49,6 +49,7 @@ Result<Storage> Storage::Create(const Tensors& tensors, std::span<const Array> a
   storage.precision_ = precision;
   storage.buffers_.resize(tensors.size());
   storage.maps_.resize(tensors.size());
+  storage.elements_of_thread_.resize(tensors.size());
   for (const TensorId t : tensors.ids()) {
     const TensorId home = FollowAlias(tensors, t);
     TUNEC_RETURN_IF_ERROR(CheckAlias(tensors[t], tensors[home]));
@@ -92,7 +93,17 @@ void Storage::Load(TensorId id, const Array& array) {
 
 TensorId Storage::FindAliasOwner(TensorId tensor) const { return FollowAlias(*tensors_, tensor); }
 
+void Storage::MakePerThread(TensorId id, int64_t threads) {
+  elements_of_thread_[id] = StorageElements(tensor(id));
+  *buffers_[id] = ElementBuffer(tensor(id).type, threads * elements_of_thread_[id]);
+}
+
 int64_t Storage::Offset(TensorId id, std::span<const int64_t> logical) const {
+  const int64_t offset = OffsetInTensor(id, logical);
+  return offset < 0 ? offset : offset + thread_ * elements_of_thread_[id];
+}
+
+int64_t Storage::OffsetInTensor(TensorId id, std::span<const int64_t> logical) const {
   const Tensor& t = tensor(id);
   int64_t offset = 0;
   if (t.layout.IsRowMajor()) {

@@ -71,6 +71,13 @@ class Storage {
   static Result<Storage> Create(const Tensors& tensors, std::span<const Array> arguments,
                                 Precision precision);
 
+  /// Gives each of the threads that run together its own elements of the tensor. Requires: no alias
+  /// of the tensor, and no elements were written.
+  void MakePerThread(TensorId tensor, int64_t threads);
+  bool IsPerThread(TensorId tensor) const { return elements_of_thread_[tensor] > 0; }
+  /// Selects the thread whose elements later calls of Offset return.
+  void SelectThread(int64_t thread) { thread_ = thread; }
+
   ElementBuffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }
   const Tensor& tensor(TensorId tensor) const { return (*tensors_)[tensor]; }
   /// Returns the tensor whose storage `tensor` shares. Without an alias it is `tensor` itself.
@@ -83,10 +90,13 @@ class Storage {
  private:
   Result<Array> TakeOutput(TensorId tensor) const;
   void Load(TensorId tensor, const Array& array);
+  int64_t OffsetInTensor(TensorId tensor, std::span<const int64_t> logical) const;
 
   const Tensors* tensors_ = nullptr;
   IdVector<TensorId, std::shared_ptr<ElementBuffer>> buffers_;
   IdVector<TensorId, std::vector<FlatIndex>> maps_;  // index maps from the tensors' layouts
+  IdVector<TensorId, int64_t> elements_of_thread_;   // 0: all threads have the same elements
+  int64_t thread_ = 0;
   Precision precision_ = Precision::kNative;
 };
 

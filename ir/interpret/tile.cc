@@ -31,20 +31,34 @@ std::vector<Owner> OwnersOf(const TileIntrinsic& intrinsic) {
                   intrinsic.Extent(TileAxis::kColumn));
 }
 
+// Returns the index of the accumulator's element. If each lane has its own accumulator, the
+// variable of the rows numbers the elements of the lane (SetAccumulator).
+std::vector<IndexExpr> AccumulatorIndex(const TileParts& parts, bool of_lane) {
+  std::vector<IndexExpr> index = parts.store->writes[0].index;
+  if (of_lane) {
+    index.back() += IndexExpr::Var(parts.loops[static_cast<int>(TileAxis::kRow)]->var);
+  }
+  return index;
+}
+
 }  // namespace
 
 CompiledTile::CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
-                           RaceDetector& races)
+                           BlockThread& thread)
     : parts_(parts),
       meaning_(MeaningOf(*parts.intrinsic, precision)),
       owners_(OwnersOf(*parts.intrinsic)),
-      races_(races),
+      thread_(thread),
       name_("tile " + std::string(parts.intrinsic->name)),
       left_(AccessOf(storage, parts.store->reads[parts.left])),
       right_(AccessOf(storage, parts.store->reads[parts.right])),
-      accumulator_(storage, parts.store->writes[0].tensor, parts.store->writes[0].index) {}
+      of_lane_(storage.IsPerThread(parts.store->writes[0].tensor)),
+      accumulator_(storage, parts.store->writes[0].tensor, AccumulatorIndex(parts, of_lane_)) {}
 
-void CompiledTile::SetLane(int64_t lane) const { races_.SetThread(/*axis=*/0, lane); }
+void CompiledTile::SetAccumulator(std::span<int64_t> point, const Owner& owner) const {
+  thread_.SetNumber(/*axis=*/0, owner.lane);
+  if (of_lane_) Set(point, TileAxis::kRow, owner.element);
+}
 
 void CompiledTile::Set(std::span<int64_t> point, TileAxis axis, int64_t value) const {
   const Loop* loop = parts_.loops[static_cast<int>(axis)];
@@ -57,7 +71,7 @@ Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t
     return Fail(ErrorCode::kInvalidArgument, "{}: read of {}, which nothing wrote", name_,
                 access.Element());
   }
-  TUNEC_RETURN_IF_ERROR(AtElement(access, races_.Read(access.tensor(), offset, name_)));
+  TUNEC_RETURN_IF_ERROR(AtElement(access, thread_.races().Read(access.tensor(), offset, name_)));
   return access.buffer().Get(offset);
 }
 
@@ -66,16 +80,16 @@ Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t
 Result<Scalar> CompiledTile::LoadOperand(ElementAccess& access,
                                          std::span<const int64_t> point) const {
   if (owners_.empty()) return Load(access, point);
-  SetLane(kWarpThreads - 1);
+  thread_.SetNumber(/*axis=*/0, kWarpThreads - 1);
   TUNEC_RETURN_IF_ERROR(Load(access, point));
-  SetLane(0);
+  thread_.SetNumber(/*axis=*/0, 0);
   return Load(access, point);
 }
 
 Status CompiledTile::Store(std::span<const int64_t> point, const Scalar& value) {
   TUNEC_ASSIGN(const int64_t offset, accumulator_.Locate(point, {}));
   TUNEC_RETURN_IF_ERROR(
-      AtElement(accumulator_, races_.Write(accumulator_.tensor(), offset, name_)));
+      AtElement(accumulator_, thread_.races().Write(accumulator_.tensor(), offset, name_)));
   accumulator_.buffer().Set(offset, value);
   return {};
 }
@@ -93,7 +107,7 @@ Status CompiledTile::RunElement(std::span<int64_t> point, const Owner* owner) {
       right_values_.push_back(right);
     }
   }
-  if (owner != nullptr) SetLane(owner->lane);
+  if (owner != nullptr) SetAccumulator(point, *owner);
   TUNEC_ASSIGN(const Scalar old_value, Load(accumulator_, point));
   return Store(point, meaning_(old_value, left_values_, right_values_));
 }
@@ -108,7 +122,7 @@ Status CompiledTile::Run(std::span<int64_t> point) {
       TUNEC_RETURN_IF_ERROR(RunElement(point, owner));
     }
   }
-  if (!owners_.empty()) SetLane(0);
+  if (!owners_.empty()) thread_.SetNumber(/*axis=*/0, 0);
   return {};
 }
 

@@ -5,16 +5,18 @@
 #include <vector>
 
 #include "ir/interpret/assignment.h"
+#include "ir/interpret/block_thread.h"
 #include "ir/tile_intrinsic.h"
 
 namespace tunec {
 
 class CompiledTile {
  public:
-  /// Run reports every access to `races`. If a warp executes the tile, an access of the accumulator
-  /// counts as an access by the lane that owns the element. Under kFloat64 nothing is rounded.
+  /// Run reports every access to the races of `thread`. If a warp executes the tile, an access of the
+  /// accumulator counts as an access by the lane that owns the element. Under kFloat64 nothing is
+  /// rounded.
   CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
-               RaceDetector& races);
+               BlockThread& thread);
 
   /// `point` has the values of the nest's variables; Run changes those of the tile's own loops.
   /// Errors: as those of a statement.
@@ -26,17 +28,18 @@ class CompiledTile {
   Status Store(std::span<const int64_t> point, const Scalar& value);
   Status RunElement(std::span<int64_t> point, const Owner* owner);
   int64_t Extent(TileAxis axis) const { return parts_.intrinsic->Extent(axis); }
-  void SetLane(int64_t lane) const;
+  void SetAccumulator(std::span<int64_t> point, const Owner& owner) const;
   void Set(std::span<int64_t> point, TileAxis axis, int64_t value) const;
 
   TileParts parts_;
   TileMeaning meaning_;
   std::vector<Owner> owners_;  // owners of the accumulator's elements; empty if one thread executes
                                // the tile
-  RaceDetector& races_;
+  BlockThread& thread_;
   std::string name_;
   ElementAccess left_;
   ElementAccess right_;
+  bool of_lane_;  // each lane has its own accumulator
   ElementAccess accumulator_;
   std::vector<Scalar> left_values_;
   std::vector<Scalar> right_values_;

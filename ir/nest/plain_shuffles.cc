@@ -5,15 +5,18 @@
 #include "ir/nest/rewrite_loop_nest.h"
 
 namespace tunec {
+namespace {
 
-// With the bit b of the thread, the partner is thread + distance if b is 0, and thread - distance
-// if b is 1.
+// Returns the number of the thread that differs from the number `thread` in the bit `distance`, a
+// power of two. With the bit b of the thread, the partner is thread + distance if b is 0, and
+// thread - distance if b is 1.
 IndexExpr PartnerOf(const IndexExpr& thread, int64_t distance) {
   const IndexExpr bit =
       IndexExpr::FloorDiv(thread, distance) - IndexExpr::FloorDiv(thread, 2 * distance) * 2;
   return thread + distance - bit * (2 * distance);
 }
 
+// Returns the shuffle as a store that copies the element of the other thread.
 Store StoreOf(const Shuffle& shuffle, const Tensors& tensors) {
   Store store{.statement = "shuffle", .reads = {shuffle.from}, .writes = {shuffle.to}};
   const IndexExpr partner = PartnerOf(IndexExpr::Var(shuffle.thread), shuffle.distance);
@@ -24,6 +27,8 @@ Store StoreOf(const Shuffle& shuffle, const Tensors& tensors) {
   store.values = {Expr::Read(0, tensors[shuffle.from.tensor].type)};
   return store;
 }
+
+}  // namespace
 
 LoopNest PlainShuffles(LoopNest nest) {
   const Tensors tensors = nest.tensors;

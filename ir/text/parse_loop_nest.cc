@@ -150,6 +150,7 @@ class Parser {
     if (!scope) return lexer_.Expected("a scope: global, packed, shared, register, tile, fragment");
     lexer_.Next();
     alloc.scope = *scope;
+    alloc.per_thread = lexer_.TryTake("per_thread");
     if (lexer_.TryTake("stages")) {
       TUNEC_ASSIGN(alloc.stages, ParseCount("the number of stages"));
     }

@@ -87,6 +87,7 @@ class Printer {
 
   void Write(const Alloc& alloc) {
     std::string head = fmt::format("alloc {}: {}", TensorText(alloc.tensor), Name(alloc.scope));
+    if (alloc.per_thread) head += " per_thread";
     if (alloc.stages != 1) head += fmt::format(" stages {}", alloc.stages);
     Block(head + PrintSwizzle(alloc.swizzle), alloc.body);
   }

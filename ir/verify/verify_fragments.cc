@@ -4,6 +4,8 @@
 //   dimensions of an accumulator are the tile's rows and columns; tiles are side by side in it.
 //   Fragments: all tiles that add to a fragment have the same owner map. A store that touches an
 //   element runs in the lane that owns the element, for all values of the surrounding loops.
+//   Per-thread accumulators: the last dimension has as many elements as a lane owns. A tile's index
+//   is 0 in this dimension, and the same for all lanes: it uses no variable of the tile's loops.
 //
 // The last invariant is checked value by value; an index modulo the size of a tile has few values.
 #include "ir/verify/verify_fragments.h"
@@ -44,6 +46,9 @@ class FragmentVerifier {
                      lanes, kWarpThreads);
       }
     }
+    ForEach<Alloc>(nest_, [&](const Alloc& alloc) {
+      if (alloc.per_thread) per_thread_.insert(alloc.tensor);
+    });
     TUNEC_RETURN_IF_ERROR(FindFragments());
     if (tiles_.empty()) return {};
     for (const Phase& phase : nest_.phases) TUNEC_RETURN_IF_ERROR(Check(phase.body));
@@ -138,12 +143,37 @@ class FragmentVerifier {
                  name);
   }
 
+  Status CheckTile(const Tile& tile) const {
+    if (WarpIntrinsicOf(tile) == nullptr) return {};
+    TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
+    const bool per_thread = per_thread_.contains(parts.store->writes[0].tensor);
+    return per_thread ? CheckElementsOfLane(tile, parts) : CheckRowsAndColumns(tile, parts);
+  }
+
+  // Checks the accumulator of each lane: the tile adds to its elements from 0 on.
+  Status CheckElementsOfLane(const Tile& tile, const TileParts& parts) const {
+    const Write& write = parts.store->writes[0];
+    const Tensor& tensor = nest_.tensors[write.tensor];
+    const int64_t elements = ElementsOfLane(*parts.intrinsic->accumulator.owners);
+    if (tensor.shape.empty() || tensor.shape.back() != elements) {
+      return Wrong("tile {}: the last dimension of {} does not have the {} elements of a lane",
+                   tile.intrinsic, tensor.name, elements);
+    }
+    if (write.index.back() != IndexExpr(0)) {
+      return Wrong("tile {}: the last index of {} is not 0", tile.intrinsic, tensor.name);
+    }
+    for (const Loop* loop : parts.loops) {
+      const auto uses = [&](const IndexExpr& index) { return index.Uses(loop->var); };
+      if (loop == nullptr || std::ranges::none_of(write.index, uses)) continue;
+      return Wrong("tile {}: the index of {} uses {}, but all lanes have one index", tile.intrinsic,
+                   tensor.name, nest_.variables[loop->var]);
+    }
+    return {};
+  }
+
   // Checks that the last two dimensions of the accumulator are the tile's rows and columns. The
   // tile must begin at multiples of its size.
-  Status CheckTile(const Tile& tile) const {
-    const TileIntrinsic* intrinsic = WarpIntrinsicOf(tile);
-    if (intrinsic == nullptr) return {};
-    TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
+  Status CheckRowsAndColumns(const Tile& tile, const TileParts& parts) const {
     const Write& write = parts.store->writes[0];
     const size_t rank = write.index.size();
     if (rank < 2) return Wrong("tile {}: the accumulator has no rows and columns", tile.intrinsic);
@@ -152,7 +182,7 @@ class FragmentVerifier {
       const TileAxis axis = kAxes.at(i);
       const VarId variable = parts.loops[static_cast<int>(axis)]->var;
       const IndexExpr& index = write.index[rank - kAxes.size() + i];
-      if (IsMultiple(index - IndexExpr::Var(variable), intrinsic->Extent(axis))) continue;
+      if (IsMultiple(index - IndexExpr::Var(variable), parts.intrinsic->Extent(axis))) continue;
       return Wrong("tile {}: {} of {} are not aligned to a tile", tile.intrinsic, Name(axis),
                    nest_.tensors[write.tensor].name);
     }
@@ -178,7 +208,7 @@ class FragmentVerifier {
   Status CheckAccess(std::string_view who, TensorId tensor,
                      const std::vector<IndexExpr>& index) const {
     const auto found = tiles_.find(tensor);
-    if (found == tiles_.end()) return {};
+    if (found == tiles_.end() || per_thread_.contains(tensor)) return {};
     const Status status = CheckLane(*found->second, index);
     if (status) return {};
     return Wrong("{}: fragment {}: {}", who, nest_.tensors[tensor].name, status.error().message);
@@ -221,6 +251,7 @@ class FragmentVerifier {
   const LoopNest& nest_;
   IdVector<VarId, Interval> intervals_;
   std::map<TensorId, const TileIntrinsic*> tiles_;  // by accumulator
+  std::set<TensorId> per_thread_;                   // tensors whose Allocs are per thread
   std::optional<VarId> lane_;                       // variable of the surrounding loop over block.x
 };
 

@@ -13,7 +13,8 @@
 //   barriers, arrives and waits are outside block loops. A vector loop contains no loop. An
 //   unrolled loop has a constant bound on its iterations, at most kMostUnrolled.
 //   Ifs: they have a condition, without loaded values.
-//   Storage: if storage has several stages, its first dimension has as many elements. A swizzle
+//   Storage: only register and packed storage is per thread. If storage has several stages, its
+//   first dimension has as many elements. A swizzle
 //   moves 2, 4 or 8 chunks in rows of a power of two bytes that hold at least these chunks; it
 //   applies to shared storage only.
 //   Stores: as statements in a Compute, over the loop variables in scope.
@@ -24,8 +25,9 @@
 //   the distance; from one tensor of each thread to another tensor of the same type.
 //   Roles: they have threads and names.
 //   Tiles: a tile contains the loops and the statement of its intrinsic (PartsOf). The intrinsic
-//   can access the scopes of the tensors. No tensor is both operand and accumulator. Tiles that a
-//   warp executes, and their accumulators: see verify_fragments.cc.
+//   can access the scopes of the tensors; a tile that a warp executes can also accumulate into
+//   per-thread registers. No tensor is both operand and accumulator. Tiles that a warp executes,
+//   and their accumulators: see verify_fragments.cc.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -52,6 +54,11 @@ struct Binding {
   LoopKind kind = LoopKind::kSerial;
   Interval interval;
   bool exact = false;  // takes every value of the interval, independent of the other loops
+};
+
+struct StorageKind {
+  Scope scope = Scope::kGlobal;
+  bool per_thread = false;
 };
 
 class Verifier {
@@ -278,11 +285,14 @@ class Verifier {
       return Wrong("alloc of {} with {} stages, which its first dimension hasn't", tensor.name,
                    alloc.stages);
     }
+    if (alloc.per_thread && alloc.scope != Scope::kRegister && alloc.scope != Scope::kPacked) {
+      return Wrong("alloc of {}: {} storage is not per thread", tensor.name, Name(alloc.scope));
+    }
     if (alloc.scope == Scope::kShared && IsAround(IsBlock)) {
       return Wrong("alloc of {}: shared storage inside a block loop", tensor.name);
     }
     TUNEC_RETURN_IF_ERROR(CheckSwizzle(alloc, tensor));
-    if (!allocated_.emplace(alloc.tensor, alloc.scope).second) {
+    if (!allocated_.emplace(alloc.tensor, StorageKind{alloc.scope, alloc.per_thread}).second) {
       return Wrong("alloc of {} inside another alloc of it", tensor.name);
     }
     const bool outer_blocks = std::exchange(block_chain_, false);
@@ -378,7 +388,7 @@ class Verifier {
   Status CheckPrivate(TensorId id) const {
     TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(id), "shuffle"));
     const auto found = allocated_.find(id);
-    if (found != allocated_.end() && IsPrivate(found->second)) return {};
+    if (found != allocated_.end() && IsPrivate(found->second.scope)) return {};
     return Wrong("shuffle: {} is not in private storage", nest_.tensors[id].name);
   }
 
@@ -447,12 +457,22 @@ class Verifier {
     }
     TUNEC_RETURN_IF_ERROR(CheckScope(tile, parts.intrinsic->left, left));
     TUNEC_RETURN_IF_ERROR(CheckScope(tile, parts.intrinsic->right, right));
+    if (parts.intrinsic->IsOfWarp() && IsRegisterOfThread(accumulator)) return {};
     return CheckScope(tile, parts.intrinsic->accumulator, accumulator);
   }
 
-  Status CheckScope(const Tile& tile, const TileOperand& operand, TensorId id) const {
+  StorageKind StorageOf(TensorId id) const {
     const auto found = allocated_.find(id);
-    const Scope scope = found == allocated_.end() ? Scope::kGlobal : found->second;
+    return found == allocated_.end() ? StorageKind{} : found->second;
+  }
+
+  bool IsRegisterOfThread(TensorId id) const {
+    const StorageKind storage = StorageOf(id);
+    return storage.per_thread && storage.scope == Scope::kRegister;
+  }
+
+  Status CheckScope(const Tile& tile, const TileOperand& operand, TensorId id) const {
+    const Scope scope = StorageOf(id).scope;
     if (std::ranges::find(operand.scopes, scope) != operand.scopes.end()) return {};
     return Wrong("tile {}: {} is in {} storage, which the tile cannot access", tile.intrinsic,
                  nest_.tensors[id].name, Name(scope));
@@ -464,7 +484,7 @@ class Verifier {
   Launch launch_;             // launch of the phase
   bool block_chain_ = false;  // directly in a block loop that contains one node
   std::map<VarId, Binding> bindings_;
-  std::map<TensorId, Scope> allocated_;
+  std::map<TensorId, StorageKind> allocated_;
   std::set<int> tokens_;
 };
 

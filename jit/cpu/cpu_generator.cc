@@ -68,13 +68,18 @@ Result<KernelImage> CompileObject(const LoopNest& nest, const Target& target) {
   return image;
 }
 
+constexpr NestStage kStages[] = {
+    {"map_threads", "blocks of threads become tasks, whose threads run one after the other",
+     [](const LoopNest& nest) -> Result<LoopNest> { return SerializeThreads(nest); }},
+};
+
 class CpuGenerator : public CodeGenerator {
  public:
   std::string_view Name() const override { return "cpu"; }
   std::string Version() const override {
     return fmt::format("tunec-codegen {}, LLVM {}", kCodeGeneratorVersion, LLVM_VERSION_STRING);
   }
-  LoopNest MapThreads(const LoopNest& nest) const override { return SerializeThreads(nest); }
+  std::span<const NestStage> Stages() const override { return kStages; }
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
     return CompileObject(nest, target);
   }

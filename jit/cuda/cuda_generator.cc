@@ -12,6 +12,7 @@
 #include "jit/builder/module.h"
 #include "jit/cuda/assemble_without_spills.h"
 #include "jit/cuda/assembly_memo.h"
+#include "jit/cuda/cuda_stages.h"
 #include "jit/cuda/emit_module.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/limits.h"
@@ -96,7 +97,7 @@ class CudaGenerator : public CodeGenerator {
                        LLVM_VERSION_STRING, ptxas ? ptxas->version : "not found");
   }
 
-  LoopNest MapThreads(const LoopNest& nest) const override { return jit::MapCudaThreads(nest); }
+  std::span<const NestStage> Stages() const override { return CudaStages(); }
 
   Status CheckFits(const LoopNest& nest, const Target& target) const override {
     TUNEC_RETURN_IF_ERROR(CheckLaunchLimits(nest, *target.device));

@@ -29,7 +29,7 @@ enum class AccessNames : uint8_t { kNone, kMetadata };
 /// workspace, i64 first)`. Block b of a launch runs task first + b, so that each wave of a phase
 /// can be a separate launch. Storage that all threads of a block share is the launch's dynamic
 /// shared memory. Private storage of a thread is local memory, unless it becomes registers.
-/// Requires: a nest from MapCudaThreads and PrivatizeThreads, at a stable address.
+/// Requires: a nest that CudaStages rewrote, at a stable address.
 class CudaMachine : public Machine {
  public:
   explicit CudaMachine(const LoopNest& nest, AccessNames names = AccessNames::kNone);

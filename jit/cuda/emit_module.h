@@ -22,13 +22,8 @@ struct CudaModule {
   std::vector<PhaseLaunch> phases;
 };
 
-/// Implements the generator's MapThreads. Work outside of loops over threads is assigned to thread
-/// 0. Asynchronous copies become copies of one element each, or immediate copies if a GPU has no
-/// instruction for them.
-LoopNest MapCudaThreads(const LoopNest& nest);
-
-/// Emits kernels for `machine`, which is the GPU, or the host for emulation. Requires: a nest from
-/// MapCudaThreads. Errors: kUnsupported, kResourceLimit as in CodeGenerator::Compile.
+/// Emits kernels for `machine`, which is the GPU, or the host for emulation. Requires: a nest
+/// that CudaStages rewrote. Errors: kUnsupported, kResourceLimit as in CodeGenerator::Compile.
 Result<CudaModule> EmitCudaModule(const LoopNest& nest, const llvm::TargetMachine& machine,
                                   AccessNames names = AccessNames::kNone);
 

@@ -30,7 +30,8 @@ Status Check(const Limit& limit, const Phase& phase, const Accelerator& device) 
 bool IsRegisters(Scope scope) { return scope == Scope::kRegister || scope == Scope::kFragment; }
 
 // Returns the largest number of bytes of register tensors and fragments that one thread has at
-// once. Storage outside of the loops over threads is divided among the threads.
+// once. Storage outside of the loops over threads is divided among the threads, unless it is per
+// thread.
 int64_t RegisterBytes(const Body& body, const LoopNest& nest, int64_t threads) {
   int64_t most = 0;
   for (const NestNode& node : body) {
@@ -44,7 +45,7 @@ int64_t RegisterBytes(const Body& body, const LoopNest& nest, int64_t threads) {
       inside = std::max(inside, RegisterBytes(inner, nest, over_threads ? 1 : threads));
     });
     const int64_t bytes = own ? StorageBytes(nest.tensors[alloc->tensor]) : 0;
-    const bool shared_out = own && HoldsBlockLoop(alloc->body);
+    const bool shared_out = own && !alloc->per_thread && HoldsBlockLoop(alloc->body);
     most = std::max(most, inside + (shared_out ? bytes / threads : bytes));
   }
   return most;

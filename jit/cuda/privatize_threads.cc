@@ -69,6 +69,7 @@ class ThreadPrivatizer {
     }
     return Rewrite(std::move(result), Overloaded{
                                           [&](Alloc alloc) {
+                                            alloc.per_thread = dimensions_.contains(alloc.tensor);
                                             if (tiles_.contains(alloc.tensor))
                                               alloc.scope = Scope::kRegister;
                                             return alloc;

@@ -8,13 +8,14 @@ namespace tunec {
 
 /// Replaces storage of register and packed scope outside of loops over threads. In the input, such
 /// storage is one tensor for all threads, and each element is accessed by one thread only. In the
-/// output, each thread has a private tensor: the thread's number is removed from the indices, and
-/// the shape shrinks to one thread's part:
+/// output, each thread has a private tensor (Alloc::per_thread): the thread's number is removed
+/// from the indices, and the shape shrinks to one thread's part:
 ///
 ///     local r: f32[64, 2]                        local r: f32[4, 2]
-///     block.x for x in 0 .. 16             ->    block.x for x in 0 .. 16
-///       unrolled for i in 0 .. 4                   unrolled for i in 0 .. 4
-///         r[4*x + i, u] = ...                        r[i, u] = ...
+///     alloc r: register                          alloc r: register per_thread
+///       block.x for x in 0 .. 16           ->      block.x for x in 0 .. 16
+///         unrolled for i in 0 .. 4                   unrolled for i in 0 .. 4
+///           r[4*x + i, u] = ...                        r[i, u] = ...
 ///
 /// A thread has some registers of each tile of a fragment, one after the other. The number of the
 /// register becomes the last index, and the scope becomes register. The variables of the tile's own
@@ -22,14 +23,14 @@ namespace tunec {
 /// warp:
 ///
 ///     local f: f32[32, 8]                        local f: f32[2, 1, 4]
-///     block.x for l in 0 .. 32                   block.x for l in 0 .. 32
-///       f[16*i + floor(l/4), 2*(l mod 4)] =        f[i, 0, 0] =
-///     tile mma.m16n8k16.bf16               ->    tile mma.m16n8k16.bf16
-///       f[16*i + m, n] sum=                        f[i, 0, 0] sum=
+///     alloc f: fragment                          alloc f: register per_thread
+///       block.x for l in 0 .. 32                   block.x for l in 0 .. 32
+///         f[16*i + floor(l/4), 2*(l mod 4)] =        f[i, 0, 0] =
+///       tile mma.m16n8k16.bf16             ->      tile mma.m16n8k16.bf16
+///         f[16*i + m, n] sum=                        f[i, 0, 0] sum=
 ///
-/// Requires: a verified nest from AssignThreads. Ensures: except for such tiles, the nest verifies.
-/// The nest has the same meaning if private storage exists per thread (in the interpreter: per
-/// block). Errors: kUnsupported for an index that is not the sum of a part with only the thread's
+/// Requires: a verified nest from AssignThreads. Ensures: a nest that verifies, with the same
+/// results. Errors: kUnsupported for an index that is not the sum of a part with only the thread's
 /// number and a part with only other loops; kUnsupported for two accesses with different thread
 /// parts.
 Result<LoopNest> PrivatizeThreads(const LoopNest& nest);

@@ -29,8 +29,8 @@ struct PhaseWork {
 /// Returns the operations of threads and the multiply-adds of tiles together.
 double AllOperations(const PhaseWork& work);
 
-/// Returns the work of each phase. `nest` has the form that a GPU's CodeGenerator returns from
-/// MapThreads.
+/// Returns the work of each phase. `nest` has the form that the stages of a GPU's
+/// CodeGenerator return.
 ///
 /// An access of a warp moves the sectors of 32 bytes that its 32 threads touch. The lanes of a
 /// vector loop form one access. The sectors are counted for the first warp of a block. While no

@@ -76,7 +76,7 @@ int64_t RowThreads(const CudaStreamPlan& plan, const CudaStreamChoice& choice);
 bool RowsChangePlaces(const CudaStreamChoice& choice);
 
 /// Returns the number of consecutive elements, of `extent` in a row, that one thread processes
-/// together. It is 4, 2 or 1 and divides the work evenly.
+/// together. It is 4, 2 or 1, divides `extent`, and leaves work for all threads of a row.
 int64_t LanesOf(int64_t extent, const CudaStreamChoice& choice);
 
 /// Returns the choice, reduced to sizes that the plan and the device allow.

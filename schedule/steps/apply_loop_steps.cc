@@ -312,7 +312,7 @@ bool IsInLoopChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(L
   return true;
 }
 
-bool ContainsKind(const ScheduleTree& tree, const TreeNode& node, bool (*reordered)(LoopKind)) {
+bool ContainsKind(const ScheduleTree& tree, const TreeNode& node, bool (*accepts)(LoopKind)) {
   std::vector<VarId> loops;
   CollectLoops(node, loops);
   return std::ranges::any_of(loops, [&](VarId loop) { return accepts(tree.loops[loop].kind); });

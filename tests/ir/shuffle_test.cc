@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "ir/interpret/interpret.h"
 #include "ir/nest/plain_shuffles.h"
 #include "ir/nest/rewrite_loop_nest.h"
@@ -80,6 +82,12 @@ void ExpectPartners(const LoopNest& nest) {
 }
 
 TEST(Shuffle, TakesThePartnersElement) { ExpectPartners(Parsed(Nest(Over("0 .. 8", kByTwo)))); }
+
+TEST(Shuffle, TakesTheElementOfThePartnersTensor) {
+  const std::regex element(R"((own|other)\[y, x\])");
+  const std::string text = Nest(Over("0 .. 8", kByTwo), "register per_thread");
+  ExpectPartners(Parsed(std::regex_replace(text, element, "$1[1, 7]")));
+}
 
 TEST(PlainShuffles, TakeItFromMemory) {
   const LoopNest one_thread =

@@ -94,6 +94,28 @@ TEST(Threads, PrivateStorageIsOfOneThread) {
             "fill");
 }
 
+TEST(Threads, PerThreadStorageIsOneTensorForEachThread) {
+  const auto use = [](int filled) {
+    return fmt::format(
+        "alloc t: register per_thread {{\n block.x for x in 0 .. {} {{\n fill: t[0] = A[x]\n}}\n"
+        " block.x for y in 0 .. 16 {{\n use: C[15 - y] = t[0]\n}}\n}}",
+        filled);
+  };
+  const auto result = RunBody(use(16));
+  ASSERT_TRUE(result) << result.error().message;
+  for (int64_t i = 0; i < 16; ++i) EXPECT_EQ((*result)[0].GetDouble(i), 15 - i);
+  EXPECT_EQ(ErrorOf(use(8)), "use: read of t[0], which nothing wrote");
+}
+
+TEST(Threads, PerThreadStorageFollowsAllAxes) {
+  const auto result = RunBody(
+      "alloc t: packed per_thread {\n block.z for x in 0 .. 4 {\n block.y for y in 0 .. 4 {\n"
+      " fill: t[15] = A[4*x + y]\n}\n}\n block.y for v in 0 .. 4 {\n block.z for u in 0 .. 4 {\n"
+      " use: C[4*v + u] = t[15]\n}\n}\n}");
+  ASSERT_TRUE(result) << result.error().message;
+  for (int64_t i = 0; i < 16; ++i) EXPECT_EQ((*result)[0].GetDouble(i), 4 * (i % 4) + i / 4);
+}
+
 TEST(Threads, OfAWarpRunInTurn) {
   const auto result = RunBody("warp for w in 0 .. 16 {\n s: C[w] = A[15 - w]\n}");
   ASSERT_TRUE(result) << result.error().message;

@@ -279,6 +279,11 @@ TEST(VerifyLoopNest, Allocations) {
             "phase p: alloc of t: a swizzle of 8 chunks in rows of 64 bytes, of shared storage");
   EXPECT_EQ(Nest("alloc t: shared swizzle 2 of 96 {\n s: t[0] = 0.0\n}"),
             "phase p: alloc of t: a swizzle of 2 chunks in rows of 96 bytes, of shared storage");
+  EXPECT_EQ(Nest("alloc t: register per_thread {\n s: t[0] = 0.0\n}"), "");
+  EXPECT_EQ(Nest("alloc t: shared per_thread {\n s: t[0] = 0.0\n}"),
+            "phase p: alloc of t: shared storage is not per thread");
+  EXPECT_EQ(Nest("alloc t: fragment per_thread {\n s: t[0] = 0.0\n}"),
+            "phase p: alloc of t: fragment storage is not per thread");
   EXPECT_EQ(Nest("alloc t: register {\n for i in 0 .. 16 {\n s: t[i] = 0.0\n}\n}"), "");
   EXPECT_EQ(Nest("for o in 0 .. 2 {\n alloc t: register {\n vector for i in 8*o .. 8*o + 8 {\n"
                  " s: t[i mod 8] = 0.0\n u: t[i - 8*o + 8] = 0.0\n}\n}\n}"),

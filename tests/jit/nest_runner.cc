@@ -185,10 +185,22 @@ Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& targe
 }
 
 Result<std::vector<Array>> RunEmulated(const LoopNest& nest, const std::vector<Array>& arguments) {
-  TUNEC_ASSIGN(const KernelImage image,
-               CompileEmulated(MakeCudaGenerator()->MapThreads(nest), EmulationMode::kChecked));
+  TUNEC_ASSIGN(const LoopNest mapped, MakeCudaGenerator()->MapThreads(nest));
+  TUNEC_ASSIGN(const KernelImage image, CompileEmulated(mapped, EmulationMode::kChecked));
   TUNEC_ASSIGN(const Kernel kernel, LoadEmulated(image));
   return Run(nest, arguments, kernel);
+}
+
+void ExpectStagesRetainResults(const LoopNest& nest, const std::vector<Array>& arguments,
+                               const std::vector<Array>& expected) {
+  const auto mapped = MakeCudaGenerator()->MapThreads(nest);
+  if (!mapped && IsOfOneMachine(mapped.error())) return;
+  ASSERT_TRUE(mapped.has_value()) << mapped.error().Format();
+  const auto actual = Interpret(*mapped, arguments, Precision::kNative);
+  ASSERT_TRUE(actual.has_value()) << actual.error().Format() << Print(*mapped);
+  ASSERT_EQ(actual->size(), expected.size());
+  for (size_t i = 0; i < actual->size(); ++i)
+    ExpectClose((*actual)[i], expected[i], 0, "mapped, output " + std::to_string(i));
 }
 
 void ExpectAsInterpreted(const std::string& text, double tolerance, uint64_t seed) {
@@ -205,6 +217,7 @@ void ExpectAsInterpreted(const std::string& text, double tolerance, uint64_t see
       ExpectClose((*actual)[i], (*expected)[i], tolerance,
                   std::to_string(target.host.vector_bits) + " bits, output " + std::to_string(i));
   }
+  ExpectStagesRetainResults(nest, arguments, *expected);
   if (!kEmulates) return;
   const auto emulated = RunEmulated(nest, arguments);
   if (!emulated && IsOfOneMachine(emulated.error())) return;

@@ -27,6 +27,10 @@ std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed);
 /// surrounding bytes were written.
 Result<std::vector<Array>> RunCompiled(const LoopNest& nest, const Target& target,
                                        const std::vector<Array>& arguments);
+/// Expects that a GPU's stages (CodeGenerator::Stages) make a valid nest with the same results in
+/// the interpreter.
+void ExpectStagesRetainResults(const LoopNest& nest, const std::vector<Array>& arguments,
+                               const std::vector<Array>& expected);
 /// Returns the outputs of the nest in the checked emulation of a GPU. Requires kEmulates
 /// (jit/cuda/emulate).
 Result<std::vector<Array>> RunEmulated(const LoopNest& nest, const std::vector<Array>& arguments);

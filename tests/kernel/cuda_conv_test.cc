@@ -144,7 +144,7 @@ TEST_P(LargeConvolution, IsMultipliedByTensorCores) {
         RunLoopPipeline(MustParse(GetParam().text), schedule, {.rounding = GetParam().rounding});
     ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
     const CodeGenerator& generator = **GeneratorFor(target);
-    const LoopNest nest = generator.MapThreads(loops->nest);
+    const LoopNest nest = *generator.MapThreads(loops->nest);
     const auto ptx = generator.Show(nest, target, CodeText::kAssembly);
     ASSERT_TRUE(ptx) << ptx.error().message << "\n" << Print(schedule);
     EXPECT_THAT(*ptx, HasSubstr(GetParam().mma));

@@ -190,7 +190,7 @@ TEST_P(CudaRows, KeepTheirValuesInRegisters) {
     const Sketch sketch = RowsOf(GetParam().compute, target);
     ASSERT_FALSE(HasFailure());
     const LoopNest nest =
-        MakeCudaGenerator()->MapThreads(LoopsOf(sketch, sketch.InitialDecisions()));
+        *MakeCudaGenerator()->MapThreads(LoopsOf(sketch, sketch.InitialDecisions()));
     const auto image = MakeCudaGenerator()->Compile(nest, target);
     ASSERT_TRUE(image) << image.error().message;
     for (const PhaseLaunch& launch : image->phases) {

@@ -202,7 +202,7 @@ LoopNest Mapped(const Multiplied& product, const Schedule& schedule, const Targe
   const auto loops =
       RunLoopPipeline(MustParse(product.text), schedule, {.rounding = product.rounding});
   EXPECT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
-  return loops ? (*GeneratorFor(target))->MapThreads(loops->nest) : LoopNest{};
+  return loops ? *(*GeneratorFor(target))->MapThreads(loops->nest) : LoopNest{};
 }
 
 // Expects assembly without spills, with the matrix instruction in the machine code.

@@ -59,11 +59,11 @@ TEST(LoopPipeline, TellsOfEveryStageInOrder) {
   const auto compiled = Compiled(options);
   ASSERT_TRUE(compiled) << compiled.error().Format();
   EXPECT_THAT(kernel, ElementsAre("compute_steps", "loop_steps", "check_legality", "generate_loops",
-                                  "insert_barriers", "map_threads", "emit"));
-  EXPECT_THAT(prepack, ElementsAre("loop_steps", "check_legality", "generate_loops",
+                                  "check_tiles", "insert_barriers", "map_threads", "emit"));
+  EXPECT_THAT(prepack, ElementsAre("loop_steps", "check_legality", "generate_loops", "check_tiles",
                                    "insert_barriers", "map_threads", "emit"));
   std::vector<std::string> names;
-  for (const LoopStage& stage : LoopStages()) names.emplace_back(stage.name);
+  for (const LoopStage& stage : LoopStages("cpu")) names.emplace_back(stage.name);
   EXPECT_EQ(names, kernel);
 }
 
@@ -136,9 +136,9 @@ TEST(LoopPipeline, BrokenLoopsAreCaughtWhereTheyWereBroken) {
 
 TEST(LoopPipeline, NothingBrokenIsCompiled) {
   EXPECT_THAT(ErrorOfBroken("generate_loops", VerifyStages::kLast, BreakLoops),
-              StartsWith("stage emit: "));
+              StartsWith("stage map_threads: "));
   EXPECT_THAT(ErrorOfBroken("insert_barriers", VerifyStages::kLast, BreakBarriers),
-              StartsWith("stage emit: "));
+              StartsWith("stage map_threads: "));
   EXPECT_THAT(ErrorOfBroken("map_threads", VerifyStages::kLast, BreakThreads),
               StartsWith("stage emit: "));
   EXPECT_EQ(Compiled(Options()).has_value(), true);

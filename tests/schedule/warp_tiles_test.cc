@@ -74,7 +74,7 @@ TEST(WarpTileSchedules, AreCodeForEveryArch) {
     const Target target = {.device = *CudaAccelerator(arch)};
     const auto generator = GeneratorFor(target);
     ASSERT_TRUE(generator) << generator.error().message;
-    const LoopNest mapped = (*generator)->MapThreads(kernel->nest);
+    const LoopNest mapped = *(*generator)->MapThreads(kernel->nest);
     const auto ptx = (*generator)->Show(mapped, target, CodeText::kAssembly);
     ASSERT_TRUE(ptx) << arch << ": " << ptx.error().message;
     EXPECT_THAT(*ptx, HasSubstr("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"));

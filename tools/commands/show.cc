@@ -144,8 +144,8 @@ Status Shower::ShowNest(const std::string& name) const {
 }
 
 Status Shower::ShowAfter(const std::string& stage, const std::string& name) const {
-  TUNEC_RETURN_IF_ERROR(CheckLoopStage(stage));
   const CompileOptions& options = session_.options;
+  TUNEC_RETURN_IF_ERROR(CheckLoopStage(stage, options.target));
   std::vector<const GroupReport*> shown;
   for (const GroupReport& group : front_.groups) shown.push_back(&group);
   if (!name.empty()) {

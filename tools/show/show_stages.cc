@@ -13,9 +13,9 @@
 namespace tunec {
 namespace {
 
-std::vector<std::string_view> Names() {
+std::vector<std::string_view> NamesOf(const std::vector<LoopStage>& stages) {
   std::vector<std::string_view> names;
-  for (const LoopStage& stage : LoopStages()) names.push_back(stage.name);
+  for (const LoopStage& stage : stages) names.push_back(stage.name);
   return names;
 }
 
@@ -26,13 +26,21 @@ Result<std::string> CodeOf(const LoopNest& nest, const Target& target) {
 
 }  // namespace
 
-std::string LoopStageNames() { return fmt::format("{}", fmt::join(Names(), ", ")); }
+std::string LoopStageNames() {
+  std::vector<std::string> names;
+  for (const LoopStage& stage : LoopStages()) {
+    names.emplace_back(stage.name);
+    if (!stage.target.empty()) names.back() += fmt::format(" ({})", stage.target);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
-Status CheckLoopStage(const std::string& stage) {
-  const std::vector<std::string_view> names = Names();
+Status CheckLoopStage(const std::string& stage, const Target& target) {
+  const std::vector<std::string_view> names = NamesOf(LoopStages(target.Kind()));
   if (std::ranges::find(names, stage) != names.end()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "--after: no stage is called '{}', expected one of {}{}",
-              stage, LoopStageNames(), DidYouMean(stage, names));
+  return Fail(ErrorCode::kInvalidArgument,
+              "--after: no stage for {} is called '{}', expected one of {}{}", target.Kind(), stage,
+              fmt::join(names, ", "), DidYouMean(stage, names));
 }
 
 Result<std::string> TextAfterStage(const Compute& compute, const Schedule& schedule,

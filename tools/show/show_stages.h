@@ -7,10 +7,10 @@
 
 namespace tunec {
 
-/// Returns "compute_steps, loop_steps, ..." for --help.
+/// Returns "compute_steps, ..., map_threads (cpu), ..., emit" for --help.
 std::string LoopStageNames();
-/// Returns kInvalidArgument with the nearest name if the stage does not exist.
-Status CheckLoopStage(const std::string& stage);
+/// Returns kInvalidArgument with the nearest name if kernels for this target do not have the stage.
+Status CheckLoopStage(const std::string& stage, const Target& target);
 
 /// Returns the text of the kernel and of its weight packing after the stage; the LLVM IR for the
 /// stage `emit`. Requires: CheckLoopStage accepts the stage. Errors: those of CompileKernel, and of

@@ -28,7 +28,7 @@ inline constexpr std::string_view kEmulatedFormat = "cuda-emulated";
 /// Compiles the nest as the CUDA generator does, for this machine's processor. In checked mode, the
 /// process ends at races and at reads of shared memory without a previous write. With CheckedRegion
 /// (regions.h) the process also ends at accesses out of bounds. Requires: a nest from the
-/// generator's MapThreads. Errors: those of CodeGenerator::Compile.
+/// generator's Stages. Errors: those of CodeGenerator::Compile.
 Result<KernelImage> CompileEmulated(const LoopNest& nest,
                                     EmulationMode mode = EmulationMode::kPlain);
 

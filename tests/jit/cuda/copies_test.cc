@@ -67,7 +67,7 @@ nest rows {
 constexpr const char* kFirstRow = "async_copy 0 A[0, 8*x]";
 
 std::string PtxOf(const std::string& text) {
-  const LoopNest mapped = MakeCudaGenerator()->MapThreads(Parse(text));
+  const LoopNest mapped = *MakeCudaGenerator()->MapThreads(Parse(text));
   const auto ptx =
       MakeCudaGenerator()->Show(mapped, {.device = *CudaAccelerator("sm_80")}, CodeText::kAssembly);
   EXPECT_TRUE(ptx) << ptx.error().message;

@@ -21,7 +21,7 @@ Target CudaTarget(const std::string& arch) { return {.device = *CudaAccelerator(
 LoopNest Mapped(const std::string& text) {
   const auto nest = ParseLoopNest(text, "n");
   EXPECT_TRUE(nest) << nest.error().Format();
-  return MakeCudaGenerator()->MapThreads(*nest);
+  return *MakeCudaGenerator()->MapThreads(*nest);
 }
 
 TEST(CudaGenerator, WritesKernels) {

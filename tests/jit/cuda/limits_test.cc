@@ -179,7 +179,7 @@ TEST(CudaLimits, FewRegistersAreNoReasonToRejectCode) {
   const LoopNest many = jit_test::Parse(SumsOfAThread(320, "inside"));
   const auto generator = MakeCudaGenerator();
   EXPECT_THAT(Rejection(generator->CheckFits(many, target)), HasSubstr("320 registers a thread"));
-  EXPECT_TRUE(generator->Show(generator->MapThreads(many), target, CodeText::kLlvmIr));
+  EXPECT_TRUE(generator->Show(*generator->MapThreads(many), target, CodeText::kLlvmIr));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct alignas(128) Memory {
 }  // namespace
 
 void RunChecked(const LoopNest& nest, int times, Placing placing) {
-  const LoopNest mapped = MakeCudaGenerator()->MapThreads(nest);
+  const LoopNest mapped = *MakeCudaGenerator()->MapThreads(nest);
   const auto image = CompileEmulated(mapped, EmulationMode::kChecked);
   ASSERT_TRUE(image) << image.error().message;
   const auto kernel = LoadEmulated(*image);

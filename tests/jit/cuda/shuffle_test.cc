@@ -184,7 +184,7 @@ TEST(ShuffleDeathTest, ACheckedKernelFindsTheMissingBarrierBetweenWarps) {
   const auto nest = ParseLoopNest(ReducedNest("f32", ""), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   const auto image =
-      CompileEmulated(MakeCudaGenerator()->MapThreads(*nest), EmulationMode::kChecked);
+      CompileEmulated(*MakeCudaGenerator()->MapThreads(*nest), EmulationMode::kChecked);
   ASSERT_TRUE(image) << image.error().message;
   const auto kernel = LoadEmulated(*image);
   ASSERT_TRUE(kernel) << kernel.error().message;
@@ -198,7 +198,7 @@ TEST(ShuffleDeathTest, ACheckedKernelFindsTheMissingBarrierBetweenWarps) {
 LoopNest Mapped(const std::string& text) {
   const auto nest = ParseLoopNest(text, "n");
   EXPECT_TRUE(nest) << nest.error().Format();
-  return MakeCudaGenerator()->MapThreads(*nest);
+  return *MakeCudaGenerator()->MapThreads(*nest);
 }
 
 TEST(Shuffle, IsOneInstructionOfAWarp) {

@@ -126,8 +126,9 @@ block.x for y in 0 .. 8 {
 )"));
   const auto own = PrivatizeThreads(nest);
   ASSERT_TRUE(own) << own.error().message;
-  ASSERT_TRUE(Verify(*own)) << Verify(*own).error().message;
+  ExpectSameResults(nest, *own);
   const std::string text = Print(*own);
+  EXPECT_THAT(text, HasSubstr("alloc r: register per_thread {"));
   EXPECT_THAT(text, HasSubstr("local r: f32[1, 4]"));
   EXPECT_THAT(text, HasSubstr("fill: r[0, i] = A[b, 4*x + i]"));
   EXPECT_THAT(text, HasSubstr("= r[0, -i + 3]"));
@@ -148,6 +149,7 @@ block.x for x in 0 .. 2 {
 )"));
   const auto own = PrivatizeThreads(nest);
   ASSERT_TRUE(own) << own.error().message;
+  ExpectSameResults(nest, *own);
   EXPECT_THAT(Print(*own), HasSubstr("local r: f32[4, 4]"));
   EXPECT_THAT(Print(*own), HasSubstr("r[floor(k/4), k mod 4]"));
 }
@@ -255,14 +257,41 @@ TEST(AssignThreads, LeavesTilesOfWarpsToAllLanes) {
 }
 
 TEST(PrivatizeThreads, MakesRegistersOfFragments) {
-  const auto own = PrivatizeThreads(AssignThreads(Parsed(kWarps)));
+  const LoopNest nest = Parsed(kWarps);
+  const auto own = PrivatizeThreads(AssignThreads(nest));
   ASSERT_TRUE(own) << own.error().message;
+  ExpectSameResults(nest, *own);
   const std::string text = Print(*own);
   EXPECT_THAT(text, HasSubstr("local acc: f32[1, 1, 1, 4]"));
-  EXPECT_THAT(text, HasSubstr("alloc acc: register"));
+  EXPECT_THAT(text, HasSubstr("alloc acc: register per_thread {"));
   EXPECT_THAT(text, HasSubstr("all: acc[0, 0, 0, 0] sum= f32(a[m, k]) * f32(b[k, n])"));
   EXPECT_THAT(text, HasSubstr("first: acc[0, 0, 0, 0] sum="));
   EXPECT_THAT(text, HasSubstr("init: acc[0, floor(u/2), floor(v/8), "));
+}
+
+// Returns the reason why the verifier rejects the registers of kWarps after a replacement.
+std::string RejectionOfRegisters(const std::string& what, const std::string& by) {
+  const auto own = PrivatizeThreads(AssignThreads(Parsed(kWarps)));
+  EXPECT_TRUE(own) << own.error().message;
+  std::string text = Print(*own);
+  const size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  const auto nest = ParseLoopNest(text.replace(at, what.size(), by), "n");
+  EXPECT_TRUE(nest) << nest.error().Format();
+  const Status status = Verify(*nest);
+  return status ? "" : status.error().message;
+}
+
+TEST(PrivatizeThreads, RegistersOfFragmentsAreVerified) {
+  EXPECT_EQ(RejectionOfRegisters("acc[0, 0, 0, 0] sum=", "acc[0, 0, 0, 1] sum="),
+            "tile mma.m16n8k16.bf16: the last index of acc is not 0");
+  EXPECT_EQ(RejectionOfRegisters("local acc: f32[1, 1, 1, 4]", "local acc: f32[1, 1, 1, 8]"),
+            "tile mma.m16n8k16.bf16: the last dimension of acc does not have the 4 elements of a "
+            "lane");
+  EXPECT_THAT(RejectionOfRegisters("acc[0, 0, 0, 0] sum=", "acc[0, 0, floor(n/7), 0] sum="),
+              HasSubstr("uses n, but all lanes have one index"));
+  EXPECT_THAT(RejectionOfRegisters("acc: register per_thread", "acc: register"),
+              HasSubstr("acc is in register storage, which the tile cannot access"));
 }
 
 TEST(PrivatizeThreads, RejectsFragmentsWithoutTiles) {
@@ -313,6 +342,7 @@ TEST(CutPrivateDimensions, GivesEachThreadAPart) {
   EXPECT_THAT(Print(cut), HasSubstr("fill: r[c, 2*x + v] ="));
   const auto own = PrivatizeThreads(cut);
   ASSERT_TRUE(own) << own.error().message;
+  ExpectSameResults(nest, *own);
   EXPECT_THAT(Print(*own), HasSubstr("local r: f32[4, 2]"));
   EXPECT_THAT(Print(*own), HasSubstr("fill: r[c, v] ="));
 }

@@ -154,6 +154,7 @@ TEST_P(WarpTiles, AreAsInterpreted) {
     const std::vector<Array> arguments = RandomArguments(nest, seed);
     const auto expected = Interpret(nest, arguments, Precision::kNative);
     ASSERT_TRUE(expected) << expected.error().message;
+    ExpectStagesRetainResults(nest, arguments, *expected);
     const auto actual = RunEmulated(nest, arguments);
     ASSERT_TRUE(actual) << actual.error().message;
     const Array& reference = expected->front();
@@ -168,7 +169,7 @@ TEST_P(WarpTiles, AreAsInterpreted) {
 }
 
 TEST_P(WarpTiles, AreInstructionsOfTensorCores) {
-  const LoopNest nest = MakeCudaGenerator()->MapThreads(Parse(Product(GetParam())));
+  const LoopNest nest = *MakeCudaGenerator()->MapThreads(Parse(Product(GetParam())));
   const auto ptx =
       MakeCudaGenerator()->Show(nest, {.device = *CudaAccelerator("sm_80")}, CodeText::kAssembly);
   ASSERT_TRUE(ptx) << ptx.error().message;
@@ -178,7 +179,7 @@ TEST_P(WarpTiles, AreInstructionsOfTensorCores) {
 
 TEST_P(WarpTiles, AreAssembled) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
-  const LoopNest nest = MakeCudaGenerator()->MapThreads(Parse(Product(GetParam())));
+  const LoopNest nest = *MakeCudaGenerator()->MapThreads(Parse(Product(GetParam())));
   for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
     const auto image = MakeCudaGenerator()->Compile(nest, {.device = *CudaAccelerator(arch)});
     ASSERT_TRUE(image) << arch << ": " << image.error().message;

@@ -25,7 +25,7 @@ class PrintingGenerator : public CodeGenerator {
   std::string_view Name() const override { return kKind; }
   std::string Version() const override { return "printer 1"; }
   // The device's threads run side by side, as in the loops.
-  LoopNest MapThreads(const LoopNest& nest) const override { return nest; }
+  std::span<const NestStage> Stages() const override { return {}; }
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
     const StoragePlan plan = PlanStorage(nest);

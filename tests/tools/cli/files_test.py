@@ -75,12 +75,23 @@ class Files(CliTest):
     def test_what_each_stage_of_the_loop_pipeline_leaves(self):
         path = self.file("g.graph", GRAPH)
         for stage, sign in (("compute_steps", "compute"), ("loop_steps", "sequence"), ("check_legality", "sequence"),
-                            ("generate_loops", "phase"), ("insert_barriers", "phase"), ("map_threads", "phase"),
-                            ("emit", "define ")):
+                            ("generate_loops", "phase"), ("check_tiles", "phase"), ("insert_barriers", "phase"),
+                            ("map_threads", "phase"), ("emit", "define ")):
             shown = self.good("show", path, "--no-db", "--after", stage)
             self.assertRegex(shown, rf"(?m)^# \S+, after {stage} \([0-9.]+ ms\)$")
             self.assertIn(sign, shown)
             self.assertIn(sign, self.good("show", path, "--no-db", "--nest", "0", "--after", stage))
+
+    def test_what_each_stage_for_a_gpu_leaves(self):
+        path = self.file("g.graph", GRAPH)
+        show = ("show", path, "--no-db", "--target", "cuda", "--arch", "sm_80", "--after")
+        for stage in ("insert_barriers", "replace_copies", "split_copies", "assign_threads", "cut_private_dimensions",
+                      "privatize_threads"):
+            shown = self.good(*show, stage)
+            self.assertRegex(shown, rf"(?m)^# \S+, after {stage} \([0-9.]+ ms\)$")
+            self.assertIn("block.x for", shown)
+        self.bad(2, "no stage for cuda is called 'map_threads'", *show, "map_threads")
+        self.bad(2, "did you mean assign_threads?", *show, "asign_threads")
 
     def test_drawings_say_where_no_border_of_a_tile_is_in_sight(self):
         compute = self.file("c.compute", COMPUTE)

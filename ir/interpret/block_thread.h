@@ -1,0 +1,37 @@
+// The thread of a block that the interpreter of loop nests runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "ir/interpret/races.h"
+#include "ir/interpret/storage.h"
+#include "ir/loop_nest.h"
+
+namespace tunec {
+
+/// The number of the running thread along each axis. Outside of block loops the numbers are 0. The
+/// thread's own elements of per-thread tensors are selected in the storage, and its accesses are
+/// reported to the race detector.
+class BlockThread {
+ public:
+  /// Requires: both outlive this object.
+  BlockThread(Storage& storage, RaceDetector& races) : storage_(storage), races_(races) {}
+
+  void BeginPhase(const Launch& launch) { block_ = launch.block; }
+  void SetNumber(size_t axis, int64_t number) {
+    numbers_.at(axis) = number;
+    races_.SetThread(axis, number);
+    storage_.SelectThread(numbers_[0] + block_[0] * (numbers_[1] + block_[1] * numbers_[2]));
+  }
+  int64_t Number(size_t axis) const { return numbers_.at(axis); }
+  RaceDetector& races() const { return races_; }
+
+ private:
+  Storage& storage_;
+  RaceDetector& races_;
+  std::array<int64_t, 3> block_ = {1, 1, 1};  // threads of a block
+  std::array<int64_t, 3> numbers_ = {0, 0, 0};
+};
+
+}  // namespace tunec

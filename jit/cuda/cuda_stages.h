@@ -1,0 +1,15 @@
+// The rewrites of a nest on the way to kernels for NVIDIA GPUs.
+#pragma once
+
+#include <span>
+
+#include "jit/code_generator.h"
+
+namespace tunec {
+
+/// Returns the generator's Stages. Copies without an instruction happen at once; the others become
+/// copies of one element each. Work outside of loops over threads is assigned to thread 0. Then
+/// each thread gets private storage.
+std::span<const NestStage> CudaStages();
+
+}  // namespace tunec
