@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "ir/target.h"
-
 namespace tunec::test {
 
 struct ProductShape {
@@ -23,18 +21,13 @@ struct DotProgram {
   std::string name;
   std::string text;
   bool is_offered = true;
-  bool has_bf16_operand = false;  // an operand is stored as bfloat16, so it is not split
-  bool IsOfferedWhenSplit() const { return is_offered && !has_bf16_operand; }
+  bool has_term = false;  // an operand is stored as bfloat16, so it is not split
+  bool IsOfferedWhenSplit() const { return is_offered && !has_term; }
 };
 /// Prints the name for GoogleTest, which would print bytes.
 inline void PrintTo(const DotProgram& program, std::ostream* out) { *out << program.name; }
 
 /// Returns products and convolutions with sizes that are not multiples of the instructions' sizes.
 std::vector<DotProgram> DotPrograms();
-
-/// Returns AVX-512 with AVX512_BF16.
-Target Avx512Bf16();
-/// Returns AVX-512 with emulated AMX.
-Target EmulatedAmx();
 
 }  // namespace tunec::test
