@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "compiler/settings.h"
+#include "compiler/options/settings.h"
 #include "graph/edge_layouts.h"
 #include "support/error.h"
 

@@ -17,11 +17,11 @@
 #include "api/run/executable.h"
 #include "api/run/guarded.h"
 #include "compiler/compiler.h"
-#include "compiler/report_json.h"
-#include "compiler/shared_packed_weights.h"
+#include "compiler/report/report_json.h"
 #include "compiler/sized/lay_source.h"
 #include "compiler/sized/load_sized.h"
 #include "compiler/sized/sized_model.h"
+#include "compiler/weights/shared_packed_weights.h"
 #include "graph/edge_layouts.h"
 #include "support/file.h"
 
@@ -204,8 +204,8 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
 
 /// Compiles a model for all entry points. `load` reads the model after the options were checked;
 /// `load_sized` reads a model with dynamic shapes. `model` is the caller's pointer to the model,
-/// and `what` its name in messages. `keep` returns a function that reads the model again for other
-/// layouts, or an empty function.
+/// and `what` its name in messages. `make_reload` returns a function that reads the model again for
+/// other layouts, or an empty function.
 template <class Load, class LoadSized, class MakeReload>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
                  const tunec_callbacks* callbacks, tunec_executable** out, Load load,

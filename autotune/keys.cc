@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "device/open_device.h"
 #include "jit/code_generator.h"
-#include "jit/open_device.h"
 #include "support/check.h"
 
 namespace tunec {

@@ -36,3 +36,10 @@ function(tunec_use_precompiled target set)
     target_precompile_headers(${target} REUSE_FROM ${set})
   endif()
 endfunction()
+
+# Optimizes source files for size: those that are a part of libtunec_runtime.so. Other options than
+# those of the precompiled headers exclude such files from them.
+function(tunec_optimize_for_size)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-Os>;-ffunction-sections")
+endfunction()

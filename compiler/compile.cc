@@ -3,11 +3,11 @@
 #include <memory>
 #include <utility>
 
-#include "compiler/compile_report.h"
 #include "compiler/compiler.h"
 #include "compiler/model_stages.h"
-#include "compiler/shared_packed_weights.h"
-#include "compiler/task_packed_weights.h"
+#include "compiler/report/compile_report.h"
+#include "compiler/weights/shared_packed_weights.h"
+#include "compiler/weights/task_packed_weights.h"
 #include "runtime/shared_pool.h"
 #include "support/stopwatch.h"
 

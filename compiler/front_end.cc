@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "compiler/finite_weights.h"
+#include "compiler/weights/finite_weights.h"
 #include "graph/fuse/plan_fusion.h"
 #include "graph/fuse/store_as_bf16.h"
 #include "graph/lower/lower.h"
@@ -123,11 +123,10 @@ Transforms TransformsFor(const Accuracy& accuracy) {
   return RoundingFreedomFor(accuracy).allowed_error > 0 ? Transforms::kAll : Transforms::kAccurate;
 }
 
-bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
-
 // Logs why a model of a single operator is not rewritten, so that users do not expect a rewrite.
 Status TellWhatStays(const Graph& graph, const CompileOptions& options) {
-  if (!options.on_log || std::ranges::count_if(graph.nodes(), IsComputed) > 1) return {};
+  const auto computes = [](const Node& node) { return !IsLeaf(node.op); };
+  if (!options.on_log || std::ranges::count_if(graph.nodes(), computes) > 1) return {};
   PassOptions pass = PassesOf(options).pass;
   pass.on_unchanged = [&](const Node& node, const std::string& reason) {
     options.on_log(fmt::format("{} stays as it is: {}", node.name, reason));

@@ -9,7 +9,7 @@
 
 #include "autotune/fallback.h"
 #include "autotune/keys.h"
-#include "jit/open_device.h"
+#include "device/open_device.h"
 #include "kernel/compile_kernel.h"
 
 namespace tunec {

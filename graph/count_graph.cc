@@ -38,8 +38,6 @@ std::vector<bool> LiveNodes(const Graph& graph) {
   return live;
 }
 
-bool Computes(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
-
 // Returns the values that only batch normalisations read, as mean or variance.
 std::set<ValueId> Statistics(const Graph& graph) {
   std::set<ValueId> statistics, others;
@@ -79,7 +77,7 @@ Result<GraphCounts> CountGraph(const Graph& graph) {
       const bool counted = live[n] && IsFloat(node.constant.type()) &&
                            !node.constant.shape().empty() && !statistics.contains(node.outputs[0]);
       counts.parameters += counted ? node.constant.size() : 0;
-    } else if (Computes(node)) {
+    } else if (!IsLeaf(node.op)) {
       counts.bytes += BytesMoved(graph, node);
     }
   }

@@ -166,7 +166,7 @@ void GraphBuilder::RenameValue(ValueId value, const std::string& name) {
   value_names_.erase(renamed.name);
   renamed.name = UniqueName(value_names_, name);
   Node& node = data().nodes[renamed.producer.index];
-  if (node.op != Op::kInput && node.op != Op::kConstant) return;
+  if (!IsLeaf(node.op)) return;
   node_names_.erase(node.name);  // inputs and constants have the names of their values
   node.name = UniqueName(node_names_, renamed.name);
 }

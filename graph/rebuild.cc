@@ -23,8 +23,7 @@ Result<ValueId> CopyLeaf(const Graph& graph, const Node& node, GraphBuilder& bui
 
 Result<std::vector<ValueId>> Copy(const Graph& graph, const Node& node,
                                   const std::vector<ValueId>& inputs, GraphBuilder& builder) {
-  if (node.op != Op::kInput && node.op != Op::kConstant)
-    return builder.CopyNode(graph, node, inputs);
+  if (!IsLeaf(node.op)) return builder.CopyNode(graph, node, inputs);
   TUNEC_ASSIGN(const ValueId leaf, CopyLeaf(graph, node, builder));
   return std::vector<ValueId>{leaf};
 }

@@ -148,7 +148,7 @@ Status Verify(const Graph& graph) {
   TUNEC_RETURN_IF_ERROR(VerifyNames(graph));
   TUNEC_RETURN_IF_ERROR(VerifyInputs(graph));
   for (const Node& node : graph.nodes()) {
-    const bool data = node.op == Op::kInput || node.op == Op::kConstant;
+    const bool data = IsLeaf(node.op);
     TUNEC_RETURN_IF_ERROR(data ? VerifyData(graph, node) : VerifyOperation(graph, node));
     for (const ValueId output : node.outputs)
       TUNEC_RETURN_IF_ERROR(VerifyLayout(graph.value(output)));

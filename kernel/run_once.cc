@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "jit/open_device.h"
+#include "device/open_device.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/device_arrays.h"
 #include "support/check.h"

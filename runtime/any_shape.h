@@ -36,7 +36,7 @@ class AnyShape {
   virtual std::optional<int> DeviceNumber() const = 0;
 
   /// Runs the model on inputs of these shapes. Buffers are dense, as for Executable::Run. `options`
-  /// have no boxes. After an error no output was written, except for kResourceLimit and kDevice:
+  /// have no slices. After an error no output was written, except for kResourceLimit and kDevice:
   /// these can occur in a later part of a split run.
   virtual Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
                      std::span<void* const> outputs, const RunOptions& options = {}) const = 0;

@@ -1,4 +1,4 @@
-// Private to runtime/: one block of memory for the prologue's results that runs read.
+// Private to runtime/: one block of memory for the preprocessing's results that runs read.
 #pragma once
 
 #include "runtime/executable_plan.h"

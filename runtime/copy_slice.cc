@@ -5,14 +5,14 @@
 namespace tunec {
 namespace {
 
-/// An axis of a box. A step is the distance of two elements in each array, in bytes.
+/// An axis of a slice. A step is the distance of two elements in each array, in bytes.
 struct Axis {
   int64_t size = 0;
   int64_t source_step = 0;
   int64_t target_step = 0;
 };
 
-/// The axes of a non-empty box, the slowest first, and the bytes that are contiguous in both
+/// The axes of a non-empty slice, the slowest first, and the bytes that are contiguous in both
 /// arrays. Neighbouring axes are merged if their elements are evenly spaced in both arrays.
 struct MergedAxes {
   std::vector<Axis> axes;

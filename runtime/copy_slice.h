@@ -1,4 +1,4 @@
-// Copies a sub-tensor (box) between dense arrays of different extents.
+// Copies a slice between dense arrays of different extents.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace tunec {
 
-/// A dense row-major array, and the first element of a box in it.
+/// A dense row-major array, and the first element of a slice in it.
 struct SlicePosition {
   std::vector<int64_t> extents;
   std::vector<int64_t> begin;
 };
 
-/// A box in two arrays. `box` has the number of elements along each axis. The box and the arrays
-/// have the same rank, and the box is inside both arrays.
+/// A slice of two arrays. `slice` has the number of elements along each axis. The slice and the
+/// arrays have the same rank, and the slice is inside both arrays.
 struct SliceCopy {
   SlicePosition source;
   SlicePosition target;
@@ -35,16 +35,16 @@ struct CopiedRows {
 
 /// Returns the bytes of a dense array of these extents.
 int64_t BytesOf(const SlicePosition& position, size_t element_bytes);
-/// Returns the offset of the box in an array, in bytes.
+/// Returns the offset of the slice in an array, in bytes.
 int64_t OffsetOf(const SlicePosition& position, size_t element_bytes);
 
-/// Splits a box into as few groups of evenly spaced rows as possible. Calls `each` with the rows
+/// Splits a slice into as few groups of evenly spaced rows as possible. Calls `each` with the rows
 /// and with their offsets in both arrays, in bytes.
 void ForEachRows(
     const SliceCopy& copy,
     const std::function<void(int64_t source, int64_t target, const CopiedRows& rows)>& each);
 
-/// Copies a box. Requires: the arrays do not overlap.
+/// Copies a slice. Requires: the arrays do not overlap.
 void CopySlice(const void* from, void* to, const SliceCopy& copy);
 
 }  // namespace tunec

@@ -176,8 +176,9 @@ void DeviceContext::SetArguments() {
   }
 }
 
-// Fills the memory of inputs that are boxes with zeros, because a copy fills only the box. Without
-// the zeros, CountOutside would also count indices of an earlier run that are outside the box.
+// Fills the memory of inputs that are slices with zeros, because a copy fills only the slice.
+// Without the zeros, CountOutside would also count indices of an earlier run that are outside the
+// slice.
 Status DeviceContext::ClearSlicedInputs(const RunBuffers& buffers) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (buffers.InputSlice(i) == nullptr) continue;

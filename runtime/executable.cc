@@ -174,11 +174,11 @@ Status Executable::Impl::CheckRunOptions(const RunBuffers& buffers) const {
   };
   TUNEC_CHECK(fits(options.inputs, inputs) && fits(options.outputs, outputs) &&
                   fits(options.input_slices, inputs) && fits(options.output_slices, outputs),
-              "{} and {} places, {} and {} boxes of {} inputs and {} outputs",
+              "{} and {} addresses, {} and {} slices of {} inputs and {} outputs",
               options.inputs.size(), options.outputs.size(), options.input_slices.size(),
               options.output_slices.size(), inputs.size(), outputs.size());
   TUNEC_CHECK(device != nullptr || (options.input_slices.empty() && options.output_slices.empty()),
-              "boxes of a run on the host");
+              "slices of a run on the host");
   if (device != nullptr && device->Number())
     return options.returns == RunReturn::kQueued ? CheckQueued(options) : Status();
   const auto there = [](BufferLocation location) { return location == BufferLocation::kDevice; };

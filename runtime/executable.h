@@ -1,5 +1,5 @@
-// A program that is ready to run. It is made from an ExecutablePlan, runs the plan's prologue once
-// and then serves any number of threads.
+// A program that is ready to run. It is made from an ExecutablePlan, runs the plan's preprocessing
+// once and then serves any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct RunOptions {
   std::span<const BufferLocation> inputs = {};
   std::span<const BufferLocation> outputs = {};
   /// Box of each input and output. The buffer is then the first byte of the caller's array, which
-  /// may have other extents than the tensor. The run copies only the box between the array and the
-  /// tensor. An axis of the tensor may be split into several extents of the SliceCopy. Null: the
-  /// whole tensor. Elements of an input outside its box are 0; elements of an output outside its
-  /// box do not change. An empty list: no boxes. Boxes are for devices only.
+  /// may have other extents than the tensor. The run copies only the slice between the array and
+  /// the tensor. An axis of the tensor may be split into several extents of the SliceCopy. Null:
+  /// the whole tensor. Elements of an input outside its slice are 0; elements of an output outside
+  /// its slice do not change. An empty list: no slices. Slices are for devices only.
   std::span<const SliceCopy* const> input_slices = {};
   std::span<const SliceCopy* const> output_slices = {};
   /// A stream of the device into which the run is put, in order with other work there. Null: a
@@ -78,11 +78,11 @@ struct OutsideIndices {
 /// assigned to. The destructor requires that no call is running; it waits for queued runs.
 class Executable {
  public:
-  /// Makes an executable: checks the plan, runs the prologue, copies the constants to the plan's
-  /// device if there is one, and makes one context. `pool` may be shared by executables; if it is
-  /// null, a pool of plan.threads is made. A device that needs a pool runs on this pool. Errors:
-  /// kInvalidArgument for an invalid plan, naming the step; kResourceLimit without memory, on a
-  /// device naming the needed and the free bytes; kDevice for errors of the device.
+  /// Makes an executable: checks the plan, runs the preprocessing, copies the constants to the
+  /// plan's device if there is one, and makes one context. `pool` may be shared by executables; if
+  /// it is null, a pool of plan.threads is made. A device that needs a pool runs on this pool.
+  /// Errors: kInvalidArgument for an invalid plan, naming the step; kResourceLimit without memory,
+  /// on a device naming the needed and the free bytes; kDevice for errors of the device.
   static Result<Executable> Make(ExecutablePlan plan, std::shared_ptr<ThreadPool> pool = nullptr);
 
   Executable(Executable&&) noexcept;

@@ -6,8 +6,8 @@
 //      kernel have tasks >= 0 and a function; the function may be missing in a plan with a
 //      rejection and in a device's kernel. A copy has two arguments, stays within both, and its
 //      ends do not overlap; its target is writable.
-//   4. Prologue steps name only constants.
-//   5. If a step names a constant without data, a prologue step names it too.
+//   4. Preprocessing steps name only constants.
+//   5. If a step names a constant without data, a preprocessing step names it too.
 //   6. Only `steps` name kernels of the device. If there is a device, all kernels of `steps` are
 //      kernels of the device.
 //   7. Arguments computed in place are arguments of their step.

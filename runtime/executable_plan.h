@@ -47,10 +47,10 @@ struct Step {
   /// Pairs of positions in `arguments`: the kernel reads the first argument and writes the second.
   /// The result is the same if both use the same memory.
   std::vector<std::pair<int32_t, int32_t>> in_place = {};
-  /// Text of a prologue step whose results may be shared: equal texts mean that the kernels do the
-  /// same. A non-empty identity is a promise: the kernel writes completely all constants without
-  /// data that no earlier step names. It only reads the other arguments. Empty: each executable
-  /// runs the step.
+  /// Text of a preprocessing step whose results may be shared: equal texts mean that the kernels do
+  /// the same. A non-empty identity is a promise: the kernel writes completely all constants
+  /// without data that no earlier step names. It only reads the other arguments. Empty: each
+  /// executable runs the step.
   std::string identity = {};
 };
 
@@ -63,7 +63,7 @@ struct Constant {
   std::string name;
   int64_t bytes = 0;
   /// Data of the constant, read-only and shared with its owner (a mapped file). The data is copied
-  /// once if it is not aligned as below. Null: a prologue step writes the constant.
+  /// once if it is not aligned as below. Null: a preprocessing step writes the constant.
   std::shared_ptr<const void> data;
   int64_t alignment = 64;    // a power of two up to 64, on which readers rely
   std::string content = {};  // text that identifies the bytes of `data`; empty: not known
@@ -90,7 +90,7 @@ struct ExecutablePlan {
   std::vector<Constant> constants;
   /// Steps that the host runs once when the executable is made; their arguments are constants only.
   /// A constant without data is allocated (not cleared) before the first step that names it. A
-  /// constant without a use in `steps` is freed after the last prologue step that names it. An
+  /// constant without a use in `steps` is freed after the last preprocessing step that names it. An
   /// example is packing of weights: {original, packed}, and `steps` name only the packed weight.
   std::vector<Step> preprocessing;
   std::vector<Step> steps;
@@ -104,7 +104,7 @@ struct ExecutablePlan {
   /// null: they are not shared.
   std::shared_ptr<SharedConstants> shared = nullptr;
   /// The reason why this machine cannot run the kernels. If it is set, nothing runs, not even the
-  /// prologue, Run returns this error, and phases need no functions.
+  /// preprocessing, Run returns this error, and phases need no functions.
   std::optional<Error> rejection;
 };
 

@@ -34,8 +34,8 @@ Status Settle(Constant& constant) {
   return {};
 }
 
-// Returns, per constant, the number of the last prologue step that names the constant; `kept` if a
-// run step names the constant; SIZE_MAX if no step does.
+// Returns, per constant, the number of the last preprocessing step that names the constant;
+// `used_by_run` if a run step names the constant; SIZE_MAX if no step does.
 std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t used_by_run) {
   std::vector<size_t> last(plan.constants.size(), SIZE_MAX);
   for (size_t s = 0; s < plan.preprocessing.size(); ++s)

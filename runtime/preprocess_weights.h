@@ -1,4 +1,4 @@
-// The prologue of a plan: steps that run once, such as the packing of weights.
+// The weight preprocessing of a plan: steps that run once, such as the packing of weights.
 #pragma once
 
 #include "runtime/executable_plan.h"
@@ -7,12 +7,12 @@
 
 namespace tunec {
 
-/// Runs the prologue and removes it from the plan. Afterwards exactly the constants that run steps
-/// name have data, with the required alignment. A prologue kernel and a constant are freed after
-/// the last step that needs them. So packing all weights of a model holds one weight twice at a
-/// time, not all. With plan.shared and without a device, constants that other executables have are
-/// reused, and only missing constants are made. Requires: Verify(plan), no rejection. Fails with
-/// kResourceLimit without memory.
+/// Runs the preprocessing and removes it from the plan. Afterwards exactly the constants that run
+/// steps name have data, with the required alignment. A preprocessing kernel and a constant are
+/// freed after the last step that needs them. So packing all weights of a model holds one weight
+/// twice at a time, not all. With plan.shared and without a device, constants that other
+/// executables have are reused, and only missing constants are made. Requires: Verify(plan), no
+/// rejection. Fails with kResourceLimit without memory.
 Status PreprocessWeights(ExecutablePlan& plan, ThreadPool& pool);
 
 }  // namespace tunec

@@ -42,7 +42,7 @@ struct RunBuffers {
   bool IsOutputOnDevice(size_t i) const {
     return !options.outputs.empty() && options.outputs[i] == BufferLocation::kDevice;
   }
-  /// Returns the box of an input. Null: the buffer is the whole tensor.
+  /// Returns the slice of an input. Null: the buffer is the whole tensor.
   const SliceCopy* InputSlice(size_t i) const {
     return options.input_slices.empty() ? nullptr : options.input_slices[i];
   }

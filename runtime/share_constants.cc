@@ -28,7 +28,7 @@ std::vector<bool> NamedBySteps(const std::vector<Step>& steps, size_t constants)
   return named;
 }
 
-// Returns the constants that each prologue step makes: constants without data that no earlier
+// Returns the constants that each preprocessing step makes: constants without data that no earlier
 // step names.
 std::vector<std::vector<int32_t>> MadeBySteps(const ExecutablePlan& plan) {
   std::vector<bool> named(plan.constants.size());

@@ -10,17 +10,17 @@
 namespace tunec {
 
 /// Returns a key per constant; equal keys mean equal bytes. The key of data is its hash. The key of
-/// a prologue step's result is the step's identity with the keys of the constants that it reads.
-/// Empty: the constant is not shared, or no step names it. Hashes the data of constants whose
-/// `content` is not known.
+/// a preprocessing step's result is the step's identity with the keys of the constants that it
+/// reads. Empty: the constant is not shared, or no step names it. Hashes the data of constants
+/// whose `content` is not known.
 std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan);
 
-/// Sets the data of constants that other executables have, and removes prologue steps that make
-/// nothing else.
+/// Sets the data of constants that other executables have, and removes preprocessing steps that
+/// make nothing else.
 void ReuseSharedConstants(const SharedConstants& shared, const std::vector<std::string>& keys,
                           ExecutablePlan& plan);
 
-/// Adds the data of constants with a key to `shared`. Requires: the prologue was run.
+/// Adds the data of constants with a key to `shared`. Requires: the preprocessing was run.
 void AddSharedConstants(const std::vector<std::string>& keys, const ExecutablePlan& plan,
                         SharedConstants& shared);
 

@@ -1,4 +1,5 @@
-// Constants that the executables of one model share: original weights, and results of prologues.
+// Constants that the executables of one model share: original weights, and results of weight
+// preprocessing.
 #pragma once
 
 #include <cstdint>

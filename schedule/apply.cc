@@ -33,7 +33,7 @@ Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, Redu
               statement.reducer->name, Name(type));
 }
 
-// Checks a step that rounds operands of a sum to this number of bfloat16 terms.
+// Checks a step that rounds operands of a sum to this number of bfloat16 parts.
 Status CheckContract(std::string_view step, int bf16_parts, const RoundingFreedom& rounding) {
   if (rounding.order == ReductionOrder::kAsWritten) {
     return Fail(ErrorCode::kIllegalSchedule, "{}: its products must be computed as written", step);

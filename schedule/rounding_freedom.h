@@ -10,9 +10,9 @@ struct RoundingFreedom {
   RoundingFreedom(ReductionOrder of_reductions)  // NOLINT: most contracts give only the order
       : order(of_reductions) {}
   ReductionOrder order;
-  /// Least number of bfloat16 terms into which `precision` may split a float32 operand, if the
-  /// contract permits a split. Three terms are as accurate as float32, two terms have 16 bits, one
-  /// term has 8.
+  /// Least number of bfloat16 parts into which `precision` may split a float32 operand, if the
+  /// contract permits a split. Three parts are as accurate as float32, two parts have 16 bits, one
+  /// part has 8.
   int min_bf16_parts = 3;
   /// float32 operands of a product may be rounded to TF32, which has a 10-bit fraction.
   bool tf32_operands = false;

@@ -13,7 +13,7 @@
 #include "autotune/checker/kernel_reference.h"
 #include "autotune/checker/sample_blocks.h"
 #include "autotune/measure/predict_candidate.h"
-#include "jit/open_device.h"
+#include "device/open_device.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/device_arrays.h"
 #include "runtime/cache_eviction.h"

@@ -18,7 +18,7 @@
 
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/verify_workload.h"
-#include "jit/open_device.h"
+#include "device/open_device.h"
 
 namespace tunec {
 namespace {

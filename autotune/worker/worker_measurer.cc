@@ -14,7 +14,7 @@
 
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/worker_process.h"
-#include "jit/open_device.h"
+#include "device/open_device.h"
 #include "support/usable_memory.h"
 
 namespace tunec {

@@ -66,7 +66,7 @@ class HostTimed:
 
 
 def tensor_of(value, keep_alive):
-    """Returns a DLTensor of a dense torch tensor; `keep` holds the memory that it points to."""
+    """Returns a DLTensor of a dense torch tensor; `keep_alive` holds the memory that it points to."""
     shape = (ctypes.c_int64 * max(value.dim(), 1))(*value.shape)
     keep_alive += [value, shape]
     on_gpu = value.device.type == "cuda"

@@ -9,8 +9,8 @@
 
 #include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
-#include "compiler/shared_packed_weights.h"
-#include "jit/open_device.h"
+#include "compiler/weights/shared_packed_weights.h"
+#include "device/open_device.h"
 #include "support/check.h"
 #include "support/hash.h"
 

@@ -10,7 +10,7 @@
 
 #include "compiler/compiler.h"
 #include "compiler/kernel_build.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "runtime/bundle/code_table.h"
 #include "runtime/thread_pool.h"
 

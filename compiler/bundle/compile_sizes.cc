@@ -10,11 +10,11 @@
 
 #include "compiler/bundle/check_served.h"
 #include "compiler/model_stages.h"
-#include "compiler/shared_packed_weights.h"
 #include "compiler/sized/check_sizes.h"
 #include "compiler/sized/learn_form.h"
 #include "compiler/sized/sized_graph.h"
-#include "compiler/task_packed_weights.h"
+#include "compiler/weights/shared_packed_weights.h"
+#include "compiler/weights/task_packed_weights.h"
 #include "jit/cpu/features_used.h"
 #include "runtime/bundle/stored_sizes.h"
 #include "runtime/executable.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "compiler/bundle/plan_writer.h"
-#include "compiler/compile_report.h"
 #include "compiler/model_stages.h"
-#include "compiler/report_json.h"
+#include "compiler/report/compile_report.h"
+#include "compiler/report/report_json.h"
 #include "jit/cpu/features_used.h"
 #include "runtime/cuda/cubin.h"
 

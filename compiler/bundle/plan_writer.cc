@@ -14,7 +14,7 @@ using bundle::StoredStep;
 
 namespace {
 
-/// Returns whether all kernels of the prologue are loaded.
+/// Returns whether all kernels of the preprocessing are loaded.
 bool CanPack(const ExecutablePlan& plan) {
   const auto is_loaded = [](const KernelPhase& phase) { return phase.function != nullptr; };
   return std::ranges::all_of(plan.preprocessing, [&](const Step& step) {
@@ -22,7 +22,7 @@ bool CanPack(const ExecutablePlan& plan) {
   });
 }
 
-/// Removes constants that only the prologue named, and renumbers the others.
+/// Removes constants that only the preprocessing named, and renumbers the others.
 void DropUnnamed(ExecutablePlan& plan) {
   std::vector<int32_t> number(plan.constants.size(), -1);
   std::vector<Constant> remaining;

@@ -25,8 +25,8 @@ struct PlanWithData {
   std::vector<std::shared_ptr<const void>> constants;
 };
 
-/// Packs the weights by running the prologue, if all its kernels are loaded. Removes the constants
-/// that no remaining step names.
+/// Packs the weights by running the preprocessing, if all its kernels are loaded. Removes the
+/// constants that no remaining step names.
 Status PackWeights(AssembledPlan& assembled, ThreadPool& pool);
 
 /// Converts a plan without its steps.

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "compiler/shared_packed_weights.h"
 #include "compiler/sized/check_sizes.h"
 #include "compiler/sized/worth_joining.h"
+#include "compiler/weights/shared_packed_weights.h"
+#include "device/open_device.h"
 #include "graph/cost/fusion_machine.h"
-#include "jit/open_device.h"
 #include "runtime/thread_pool.h"
 
 namespace tunec {

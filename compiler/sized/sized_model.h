@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "compiler/compiler.h"
-#include "compiler/open_database.h"
+#include "compiler/options/open_database.h"
 #include "compiler/sized/learn_form.h"
 #include "compiler/sized/sized_graph.h"
 #include "compiler/sized/sized_source.h"

@@ -15,7 +15,7 @@ struct FusionGroup {
   std::vector<ValueId> outputs;  // read outside or graph outputs, in graph order
   /// Layouts of inputs and outputs that are stored within another value's storage.
   std::map<ValueId, Layout> layouts;
-  /// Types of inputs and outputs that are stored in a type other than their own (store_terms.h).
+  /// Types of inputs and outputs that are stored in a type other than their own (store_as_bf16.h).
   std::map<ValueId, DataType> stored;
 };
 

@@ -1,6 +1,6 @@
 // Each edge in turn is checked: can one kernel do both groups (fuse_rules.h), does fusion pay
 // (edge_cost.h), and is there no other path between the groups (node_groups.h)? Then siblings,
-// which read one value, are joined. Nodes that need no kernel are removed (place_views.h), and the
+// which read one value, are joined. Nodes that need no kernel are removed (plan_views.h), and the
 // others are grouped again. Finally, small groups are recomputed in each of their readers
 // (fuse_copies.h).
 #include "graph/fuse/plan_fusion.h"
@@ -26,8 +26,6 @@ constexpr size_t kMostSiblings = 8;
 // Most rounds of placing views and grouping again.
 constexpr int kMostRounds = 3;
 
-bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
-
 // Returns the computing nodes that a graph output depends on.
 std::vector<bool> LiveNodes(const Graph& graph) {
   std::vector<bool> live(graph.nodes().size());
@@ -37,7 +35,7 @@ std::vector<bool> LiveNodes(const Graph& graph) {
     for (const ValueId input : graph.nodes()[n].inputs)
       if (input.valid()) live[graph.value(input).producer.index] = true;
   }
-  for (size_t n = 0; n < live.size(); ++n) live[n] = live[n] && IsComputed(graph.nodes()[n]);
+  for (size_t n = 0; n < live.size(); ++n) live[n] = live[n] && !IsLeaf(graph.nodes()[n].op);
   return live;
 }
 

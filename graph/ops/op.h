@@ -23,6 +23,9 @@ inline constexpr Op kAllOps[] = {
 #undef TUNEC_ID
 };
 
+/// Returns whether the operator computes nothing: an input or a constant of the graph.
+constexpr bool IsLeaf(Op op) { return op == Op::kInput || op == Op::kConstant; }
+
 /// Returns whether a table besides op_list.h has exactly one row for each operator that `needs`
 /// one, and no row for any other operator.
 template <class Row, size_t n, class Needs>

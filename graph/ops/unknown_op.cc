@@ -11,9 +11,7 @@ namespace tunec {
 namespace {
 
 // Returns the operator's name, or an empty text for inputs and constants, which graphs declare.
-constexpr std::string_view Applied(Op op, std::string_view name) {
-  return op == Op::kInput || op == Op::kConstant ? "" : name;
-}
+constexpr std::string_view Applied(Op op, std::string_view name) { return IsLeaf(op) ? "" : name; }
 
 constexpr std::array kNames = {
 #define TUNEC_NAME(id, name, ...) Applied(Op::id, name),

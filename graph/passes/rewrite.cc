@@ -17,8 +17,6 @@ constexpr int kMostSweeps = 64;
 constexpr size_t kMostGrowth = 8;
 constexpr size_t kSmallGraph = 1000;
 
-bool IsLeaf(const Node& node) { return node.op == Op::kInput || node.op == Op::kConstant; }
-
 struct Match {
   const Rule* rule = nullptr;
   ReplacementPlan plan;
@@ -76,7 +74,7 @@ class Sweep {
 
  private:
   static bool IsReplaceable(const Node& node) {
-    return !IsLeaf(node) && node.outputs.size() == 1 && node.bodies.empty();
+    return !IsLeaf(node.op) && node.outputs.size() == 1 && node.bodies.empty();
   }
 
   MatchSite SiteOf(const Node& node, const std::vector<ValueId>& inputs, const Graph& graph,
@@ -118,7 +116,7 @@ class Sweep {
     if (plan.kind == ReplacementPlan::Kind::kConstant) return "a constant";
     if (plan.kind == ReplacementPlan::Kind::kNode) return "";
     const Node& producer = graph.producer(plan.value);
-    if (IsLeaf(producer)) return producer.op == Op::kInput ? "an input" : "a constant";
+    if (IsLeaf(producer.op)) return producer.op == Op::kInput ? "an input" : "a constant";
     return is_output_[plan.value.index] ? "another output" : "";
   }
 

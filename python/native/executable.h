@@ -20,7 +20,7 @@ namespace tunec::python {
 
 class Executable {
  public:
-  /// `kept` holds the weights whose memory the executable reads.
+  /// `held` holds the weights whose memory the executable reads.
   explicit Executable(tunec_executable* owned, HeldTensors held = {});
 
   /// Runs once, without the interpreter's lock. Inputs are given by position, or by name in

@@ -52,7 +52,7 @@ bool AreInRange(std::span<const std::byte> bytes, const TrustedRange& range) {
   }
 }
 
-// The part of a plan to which steps belong. Steps of the prologue use only constants.
+// The part of a plan to which steps belong. Steps of the preprocessing use only constants.
 enum class Part : uint8_t { kPreprocessing, kRun };
 
 class PlanChecker {

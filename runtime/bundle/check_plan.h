@@ -22,7 +22,7 @@ struct PlanKernels {
 ///   1. Constants that are in the file are within the weights, at multiples of 64.
 ///   2. A step is a copy, or has a kernel of the table and the kernel's number of arguments.
 ///   3. Each argument has at least the bytes that its kernel accesses, and the kernel's alignment.
-///   4. A kernel or a copy writes only outputs and the arena. In the prologue it writes only
+///   4. A kernel or a copy writes only outputs and the arena. In the preprocessing it writes only
 ///      constants that are not in the file, because the file is mapped read-only.
 ///   5. Arguments that a kernel uses as indices without a check are constants of the file, with
 ///      values in the kernel's range.

@@ -19,7 +19,7 @@ inline constexpr int64_t kNothing = -1;
 struct StoredConstant {
   std::string name;
   int64_t bytes = 0;
-  int64_t offset = kNothing;  // offset in the weights; kNothing: a prologue step writes it
+  int64_t offset = kNothing;  // offset in the weights; kNothing: a preprocessing step writes it
   bool operator==(const StoredConstant&) const = default;
 };
 

@@ -38,7 +38,7 @@ struct CudaTensorPlan {
   CudaTensorOperand left;         // the operand that uses the row
   CudaTensorOperand right;        // the operand that uses the column
   bool padded = false;            // tiles may extend beyond the ends of the sum's dimensions
-  // For split operands: the reduction over products of terms, the small products first. Each
+  // For split operands: the reduction over products of parts, the small products first. Each
   // K-block is then a separate sum, which the lanes add to their sums.
   std::optional<VarId> part_product;
 

@@ -17,7 +17,7 @@ namespace tunec {
 /// preferred width, and on matrices with rows of the same length.
 std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 
-/// Checks that products may round their operands to one term of bfloat16: the contract permits
+/// Checks that products may round their operands to one part of bfloat16: the contract permits
 /// this, and the target has instructions for one term.
 bool CanRoundToBf16(const RoundingFreedom& rounding, const Target& target);
 
@@ -33,7 +33,7 @@ std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& l
 
 /// Returns how many times faster than `plain` the plan is expected to be. `instruction_gain` is the
 /// same factor for the instruction alone (ArithmeticGain). The estimate includes padding, the
-/// products of all terms, and the time to round and pack operands that are not constants. Requires:
+/// products of all parts, and the time to round and pack operands that are not constants. Requires:
 /// plan.dot.
 double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_gain);
 

@@ -41,7 +41,7 @@ struct TilePlan {
     int64_t columns = 0;                // number of columns before padding
     int64_t rows = 0;   // number of rows before padding, for an instruction on matrices; else 0
     int64_t depth = 0;  // extent of the long reduction before padding
-    std::optional<VarId> part_product;  // iterator over the products of bfloat16 terms
+    std::optional<VarId> part_product;  // iterator over the products of bfloat16 parts
     // Number of planes of terms in the operand along the columns and in the other operand. The
     // planes are the first dimension of an operand.
     int64_t column_planes = 1;

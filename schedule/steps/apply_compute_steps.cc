@@ -216,7 +216,7 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
               step.statement, step.iterator, step.factor);
 }
 
-// Returns S.part, where r = factor*ro + ri. Of ro and ri, the one that `keep` names becomes a
+// Returns S.part, where r = factor*ro + ri. Of ro and ri, the one that `parallel` names becomes a
 // parallel iterator, and the other one is reduced.
 Statement PartialReduction(const Statement& statement, const ReduceSplitStep& step,
                            const ReductionSplit& split, TensorId partial) {

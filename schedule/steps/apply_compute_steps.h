@@ -27,7 +27,7 @@ Result<Compute> Apply(const Compute& compute, const PadStep& step,
                       ReductionOrder order = ReductionOrder::kAny);
 
 /// Returns the tensors whose elements the statement multiplies and sums up, if both are f32.
-/// `precision` splits them into several terms. Returns an empty list for any other statement.
+/// `precision` splits them into several parts. Returns an empty list for any other statement.
 std::vector<TensorId> SplitOperands(const Statement& statement);
 
 /// Adds iterators d0, d1, ... over the dimensions of the shape to the statement. Returns the index

@@ -128,11 +128,11 @@ struct InlineStep {
 };
 
 /// `precision acc bf16 3`: computes a float32 sum of products with each operand split into one to
-/// three bfloat16 terms, and accumulates in float32. The accuracy contract limits how few terms are
+/// three bfloat16 parts, and accumulates in float32. The accuracy contract limits how few parts are
 /// allowed.
 ///   before: acc[i,j] sum= A[i,k] * B[k,j]
-///   after:  A.bf16[0..3,i,k] = terms of A[i,k]; B.bf16[0..3,k,j] = terms of B[k,j]
-///           acc[i,j] sum= f32(A.bf16[.,i,k]) * f32(B.bf16[.,k,j])      for six products of terms
+///   after:  A.bf16[0..3,i,k] = parts of A[i,k]; B.bf16[0..3,k,j] = parts of B[k,j]
+///           acc[i,j] sum= f32(A.bf16[.,i,k]) * f32(B.bf16[.,k,j])      for six products of parts
 struct PrecisionStep {
   static constexpr std::string_view kName = "precision";
   std::string statement;

@@ -18,7 +18,7 @@ bool WritesPlanes(const Statement& statement, const Tensor& tensor);
 std::vector<IndexExpr> ConditionsOf(const Read& read);
 
 /// Returns conditions that all hold exactly if the index is inside the shape. Omits conditions that
-/// always hold for iterators in `box`.
+/// always hold for iterators in `intervals`.
 std::vector<IndexExpr> ConditionsInside(const std::vector<IndexExpr>& index,
                                         const std::vector<int64_t>& shape,
                                         const IntervalOf& intervals);

@@ -1,32 +1,32 @@
-// precision: a float32 sum of products whose operands are split into bfloat16 terms.
+// precision: a float32 sum of products whose operands are split into bfloat16 parts.
 //
-// With f32(x) = h + m + l, each term is the bfloat16 nearest to the remainder after the earlier
-// terms. A product of two operands is the sum of the products of their terms. Only the leading
-// products are computed: one for one term each, three for two terms each, six for three terms each.
+// With f32(x) = h + m + l, each part is the bfloat16 nearest to the remainder after the earlier
+// parts. A product of two operands is the sum of the products of their parts. Only the leading
+// products are computed: one for one part each, three for two parts each, six for three parts each.
 // With six products, the omitted part is less than the rounding of float32.
 //
-// An infinity or NaN must reach the result unchanged, and must not be multiplied by zero terms of
-// the other operand. With several terms, the first term is therefore stored twice: `h` unchanged,
-// for the product of the two first terms only, and `h0`, zero for an operand that is not finite,
+// An infinity or NaN must reach the result unchanged, and must not be multiplied by zero parts of
+// the other operand. With several parts, the first part is therefore stored twice: `h` unchanged,
+// for the product of the two first parts only, and `h0`, zero for an operand that is not finite,
 // for the other products. A finite operand that would round to infinity uses the largest bfloat16
-// as `h`, and its second term takes the rest. A denormal operand uses the smallest normal number as
+// as `h`, and its second part takes the rest. A denormal operand uses the smallest normal number as
 // `h`, so that an infinity times the operand remains an infinity. Numbers below 2^-109 may lose low
-// terms, because processors flush denormal terms to zero. The error of a product is then at most
-// 2^-126 times its other operand. A product beyond float32 overflows as usual, but its terms may
+// parts, because processors flush denormal parts to zero. The error of a product is then at most
+// 2^-126 times its other operand. A product beyond float32 overflows as usual, but its parts may
 // overflow in either direction.
 //
 // A weight that is known to be finite does not need `h0`: its `h` is 0 only if the weight is 0, and
 // is used in all products. It is multiplied by an infinity of the other operand only in the last
 // product.
 //
-// The terms of an operand are planes of one tensor: h0 m l h, or h m l for finite operands (two
-// terms: h0 m h, h m). A reduction iterator walks the products, smallest first. The planes of each
+// The parts of an operand are planes of one tensor: h0 m l h, or h m l for finite operands (two
+// parts: h0 m h, h m). A reduction iterator walks the products, smallest first. The planes of each
 // operand are quasi-affine in this iterator.
-//   two terms:    (h0 m) (m h0) (h h)
-//   three terms:  (h0 l) (h0 m) (m m) (m h0) (l h0) (h h)
+//   two parts:    (h0 m) (m h0) (h h)
+//   three parts:  (h0 l) (h0 m) (m m) (m h0) (l h0) (h h)
 //
 // If only one operand is finite, the finite operand uses the planes of the right operand. The last
-// three products then share one `h`. The term iterator is the outermost of the reduction. All small
+// three products then share one `h`. The iterator `term` is the outermost of the reduction. All small
 // products are added up before the large ones, so the sum is rounded as often as a float32 sum.
 #include <algorithm>
 #include <optional>
@@ -46,14 +46,14 @@ constexpr const char* kIterator = "term";
 // the product. The intervals of these expressions must be exactly those of the planes, because they
 // determine the storage of copies.
 
-// Returns the planes for the terms h0 h0 m m l h.
+// Returns the planes for the parts h0 h0 m m l h.
 IndexExpr AscendingPlanes(int bf16_parts, bool finite, const IndexExpr& p) {
   if (bf16_parts == 2) return finite ? IndexExpr::Mod(p, 2) : p;
   const IndexExpr planes = IndexExpr::FloorDiv(p, 2) + IndexExpr::FloorDiv(p, 5);
   return finite ? IndexExpr::Mod(planes, 3) : planes;
 }
 
-// Returns the planes for the terms l m m h0 h0 h.
+// Returns the planes for the parts l m m h0 h0 h.
 IndexExpr DescendingPlanes(int bf16_parts, bool finite, const IndexExpr& p) {
   if (bf16_parts == 2) {
     return finite ? IndexExpr(1) - IndexExpr::FloorDiv(p + 1, 2)
@@ -63,7 +63,7 @@ IndexExpr DescendingPlanes(int bf16_parts, bool finite, const IndexExpr& p) {
                 : IndexExpr::Mod(IndexExpr(2) - IndexExpr::FloorDiv(p + 1, 2), 4);
 }
 
-constexpr int kProducts[] = {0, 1, 3, 6};  // by number of terms
+constexpr int kProducts[] = {0, 1, 3, 6};  // by number of parts
 
 struct SplitProduct {
   StatementId statement;

@@ -27,7 +27,7 @@ inline Target EmulatedGpu() {
 /// Returns an empty string if candidates for a GPU can be compiled and emulated here, otherwise the
 /// reason why not.
 inline std::string WhyNoPredictions() {
-  if (!kEmulates) return "the sanitizer does not know the emulation's stacks";
+  if (!kEmulates) return "the sanitizer does not support the emulation's stacks";
   return test::WhyNoPtxas();
 }
 

@@ -8,8 +8,8 @@
 
 #include "autotune/checker/guarded_memory.h"
 #include "autotune/checker/reference_compute.h"
+#include "device/open_device.h"
 #include "ir/interpret/interpret.h"
-#include "jit/open_device.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "tests/autotune/workloads.h"
 #include "tests/programs/must_parse.h"

@@ -5,7 +5,7 @@
 
 #include "autotune/checker/guarded_memory.h"
 #include "autotune/checker/kernel_reference.h"
-#include "jit/open_device.h"
+#include "device/open_device.h"
 #include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
 #include "tests/programs/must_parse.h"

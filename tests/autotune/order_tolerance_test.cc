@@ -285,7 +285,7 @@ std::vector<Array> DrawnForTwo(int64_t length, uint64_t seed) {
   return arrays;
 }
 
-// Computes both products. `first` rounds the operands of the first product. The first `lost` terms
+// Computes both products. `first` rounds the operands of the first product. The first `lost` parts
 // of the second product are omitted.
 Array OfTwo(const std::vector<Array>& arguments, const Round& first, int64_t lost = 0) {
   const int64_t length = arguments[2].shape()[0];

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "autotune/keys.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "tests/compiler/models.h"
@@ -38,7 +38,7 @@ CompileOptions ForEmulatedGpu() {
 class OnAnEmulatedGpu : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+    if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   }
 };
 

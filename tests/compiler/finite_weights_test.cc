@@ -1,6 +1,6 @@
 // Tests of weights with finite values through the whole compiler: which tasks record the fact, what
 // work it saves, and that infinities and NaNs of weights and inputs still reach the outputs.
-#include "compiler/finite_weights.h"
+#include "compiler/weights/finite_weights.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "compiler/front_end.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
 #include "jit/cpu/detect_cpu.h"

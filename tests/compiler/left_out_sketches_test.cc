@@ -7,7 +7,7 @@
 #include "autotune/best_schedule.h"
 #include "autotune/keys.h"
 #include "compiler/front_end.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "schedule/apply.h"
 #include "tests/compiler/models.h"
 #include "tests/networks/load_npz.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
 #include "jit/cpu/detect_cpu.h"

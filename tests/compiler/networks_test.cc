@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "autotune/best_schedule.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "graph/passes/pipeline.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
@@ -94,7 +94,7 @@ class EveryWay : public ::testing::TestWithParam<std::tuple<std::string, Way>> {
 
 TEST_P(EveryWay, AgreesWithPyTorch) {
   if (std::get<1>(GetParam()) == Way::kEmulatedGpu && !kEmulates)
-    GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+    GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const auto network = LoadNetwork(std::get<0>(GetParam()));
   ASSERT_TRUE(network) << network.error().Format();
   const auto options = OptionsFor(std::get<1>(GetParam()));

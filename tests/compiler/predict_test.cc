@@ -1,5 +1,5 @@
 // Tests that the predictions for a run equal the results of compiling.
-#include "compiler/predict.h"
+#include "compiler/report/predict.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/keys.h"
-#include "compiler/report_json.h"
+#include "compiler/report/report_json.h"
 #include "support/check.h"
 #include "tests/autotune/emulated_gpu.h"
 #include "tests/compiler/models.h"

@@ -1,5 +1,5 @@
 // Tests that the JSON form equals the report.
-#include "compiler/report_json.h"
+#include "compiler/report/report_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests of the table of settings against the documents that list them.
-#include "compiler/settings.h"
+#include "compiler/options/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests of one model's executables for several sizes, which share its weights and packed weights.
-#include "compiler/shared_packed_weights.h"
+#include "compiler/weights/shared_packed_weights.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

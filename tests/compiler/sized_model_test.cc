@@ -319,7 +319,7 @@ CompileOptions ForAnEmulatedGpu() {
 
 // The sizes are inputs of the device's kernels, as the padded images are.
 TEST(SizedModel, OnAnEmulatedGpu) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const CompileOptions options = ForAnEmulatedGpu();
   const auto block = Make(kBlock, {{"batch", {{1, 2}}}, {"length", {{12, 20}}}}, {{}, {}}, options);
   ASSERT_TRUE(block) << block.error().message;
@@ -334,7 +334,7 @@ TEST(SizedModel, OnAnEmulatedGpu) {
 
 // On a device, a second run would take longer than a few wasted elements.
 TEST(SizedModel, RunsOfADeviceAreRoundedUpAndCutWhereTheyAreLarge) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   constexpr const char* kRows = R"(graph rows {
   input x: f32[batch, 8]
   y = softmax(x) {axis=1}

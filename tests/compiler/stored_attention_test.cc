@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "graph/compare_arrays.h"
 #include "ir/interpret/interpret.h"
 #include "kernel/loop_pipeline.h"

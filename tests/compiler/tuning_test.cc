@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "autotune/keys.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "jit/cpu/detect_cpu.h"
 #include "tests/compiler/models.h"
 

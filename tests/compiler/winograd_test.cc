@@ -8,7 +8,7 @@
 
 #include "autotune/keys.h"
 #include "compiler/front_end.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "jit/cpu/detect_cpu.h"
 #include "tests/compiler/models.h"
 

@@ -130,7 +130,7 @@ class Checker {
   }
 
   // Transforms about double the error of rounded operands. In the tuner, the checker decides
-  // whether to accept such a kernel (docs/decisions/0024_values_stored_as_terms.md).
+  // whether to accept such a kernel (docs/decisions/0024_values_stored_as_bf16_parts.md).
   static bool IsLeftToTheChecker(const Schedule& schedule, const Verdict& verdict,
                                  const KernelReference& reference) {
     constexpr double kEnlarged = 4;

@@ -71,9 +71,9 @@ TEST(GraphGenerator, HasARecipeForEveryOperator) {
   for (const Recipe& recipe : Recipes()) {
     rows[recipe.op] += 1;
     EXPECT_NE(recipe.draw == nullptr, recipe.left_out.empty())
-        << Name(recipe.op) << " wants either a recipe or a reason";
+        << Name(recipe.op) << " needs either a recipe or a reason";
   }
-  for (const Op op : kAllOps) EXPECT_EQ(rows[op], 1) << Name(op) << " wants one row in recipes.cc";
+  for (const Op op : kAllOps) EXPECT_EQ(rows[op], 1) << Name(op) << " needs one row in recipes.cc";
 }
 
 TEST(GraphGenerator, DrawsEveryOperator) {

@@ -3,7 +3,7 @@
 #include "autotune/measure/measure.h"
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/verify_workload.h"
-#include "jit/open_device.h"
+#include "device/open_device.h"
 #include "tests/fuzz_input/finding.h"
 
 namespace tunec::fuzz {

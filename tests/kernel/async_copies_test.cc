@@ -56,7 +56,7 @@ Counted RunExample(const std::string& steps) {
 }
 
 TEST(MatmulAsync, RunsOnAnEmulatedGpu) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const std::string steps = test::ReadExample("matmul_async.sched");
   const Counted swizzled = RunExample(steps);
   EXPECT_EQ(swizzled.disagreement, "");

@@ -42,7 +42,7 @@ std::vector<Case> SmallConvolutions() {
       {"bf16", Convolution("bf16", {.channels = 32, .size = 16, .outputs = 32}), AnyOrder(), kBf16},
       {"f16", Convolution("f16", {.channels = 16, .size = 8, .outputs = 32}), AnyOrder(), kF16},
       {"tf32", Convolution("f32", {.channels = 16, .size = 16, .outputs = 16}), Tf32(), kTf32},
-      {"rounded", Convolution("f32", {.channels = 32, .size = 16, .outputs = 32}), Bf16Terms(1),
+      {"rounded", Convolution("f32", {.channels = 32, .size = 16, .outputs = 32}), RoundingWithBf16Parts(1),
        kBf16},
       {"residual",
        Convolution("bf16", {.channels = 32, .size = 8, .outputs = 32}, Behind::kResidual),
@@ -89,7 +89,7 @@ std::vector<Case> LargeConvolutions() {
   };
   return {
       {"bf16_56", Convolution("bf16", layer(64, 56, 64)), AnyOrder(), kBf16},
-      {"rounded_56", Convolution("f32", layer(64, 56, 64)), Bf16Terms(1), kBf16},
+      {"rounded_56", Convolution("f32", layer(64, 56, 64)), RoundingWithBf16Parts(1), kBf16},
       {"tf32_56", Convolution("f32", layer(64, 56, 64)), Tf32(), kTf32},
       {"f16_28", Convolution("f16", layer(128, 28, 128), Behind::kResidual), AnyOrder(), kF16},
       {"bf16_28_stride", Convolution("bf16", layer(64, 56, 128, 2)), AnyOrder(), kBf16},
@@ -106,7 +106,7 @@ Sketch FirstSketch(const Case& one, const Target& target) {
 class SmallConvolution : public testing::TestWithParam<Case> {};
 
 TEST_P(SmallConvolution, IsComputedRight) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");
@@ -171,7 +171,7 @@ TEST(CudaConv, IsPredictedFasterThanThreads) {
                                  Window{.channels = 512, .size = 7, .outputs = 512, .batch = 4}}) {
       const std::string text = Convolution("f32", window);
       const double threads = Predicted({"", text, AnyOrder(), ""}, Gpu(arch));
-      for (const RoundingFreedom& rounding : {Tf32(), Bf16Terms(1)})
+      for (const RoundingFreedom& rounding : {Tf32(), RoundingWithBf16Parts(1)})
         EXPECT_LT(Predicted({"", text, rounding, ""}, Gpu(arch)), threads)
             << arch << ", " << window.size;
     }

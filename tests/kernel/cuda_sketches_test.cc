@@ -130,7 +130,7 @@ std::vector<Sketch> DeviceSketches(const Compute& compute, const Target& target)
 class SmallShape : public testing::TestWithParam<Shape> {};
 
 TEST_P(SmallShape, IsComputedRight) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");

@@ -173,7 +173,7 @@ std::function<Draw(std::mt19937&)> Scaled(float by) {
 class SplitFloat32 : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+    if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   }
 };
 

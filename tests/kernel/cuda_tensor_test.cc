@@ -82,32 +82,32 @@ const std::string kS8 = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
 // Returns products small enough to emulate.
 std::vector<Multiplied> SmallProducts() {
   return {{"tf32", DenseLayerText(64, 96, 64), Tf32(), kTf32},
-          {"rounded", DenseLayerText(128, 128, 128), Bf16Terms(1), kBf16},
+          {"rounded", DenseLayerText(128, 128, 128), RoundingWithBf16Parts(1), kBf16},
           {"bf16", HalfProduct("bf16", 64, 96, 128), AnyOrder(), kBf16},
           {"f16", HalfProduct("f16", 64, 96, 64), AnyOrder(), kF16},
           {"s8", ByteProduct(64, 96, 128), AnyOrder(), kS8},
           {"batched", Batched(3, 32, 64, 64), AnyOrder(), kBf16},
           // Tiles do not divide these shapes, and copies of 16 bytes do not fit their rows.
           {"tf32_odd", DenseLayerText(100, 45, 27), Tf32(), kTf32},
-          {"rounded_odd", DenseLayerText(101, 94, 66), Bf16Terms(1), kBf16},
+          {"rounded_odd", DenseLayerText(101, 94, 66), RoundingWithBf16Parts(1), kBf16},
           {"bf16_odd", HalfProduct("bf16", 50, 61, 83), AnyOrder(), kBf16},
           {"bf16_of_8_bytes", HalfProduct("bf16", 50, 61, 84), AnyOrder(), kBf16},
           {"f16_of_4_bytes", HalfProduct("f16", 70, 45, 122), AnyOrder(), kF16},
           {"s8_odd", ByteProduct(37, 45, 100), AnyOrder(), kS8},
           {"s8_of_bytes", ByteProduct(37, 45, 101), AnyOrder(), kS8},
           {"batched_odd", Batched(3, 29, 42, 37), AnyOrder(), kBf16},
-          {"three_terms", DenseLayerText(128, 128, 160), Bf16Terms(3), kBf16},
-          {"three_terms_one_piece", DenseLayerText(256, 128, 32), Bf16Terms(3), kBf16},
-          {"three_terms_small_pieces", DenseLayerText(128, 192, 80), Bf16Terms(3), kBf16},
-          {"two_terms", DenseLayerText(128, 128, 96), Bf16Terms(2), kBf16},
-          {"batched_three_terms", BatchedProductText(2, 128, 128, 96), Bf16Terms(3), kBf16},
-          {"batched_two_terms", BatchedProductText(2, 128, 128, 96), Bf16Terms(2), kBf16}};
+          {"three_terms", DenseLayerText(128, 128, 160), RoundingWithBf16Parts(3), kBf16},
+          {"three_terms_one_piece", DenseLayerText(256, 128, 32), RoundingWithBf16Parts(3), kBf16},
+          {"three_terms_small_pieces", DenseLayerText(128, 192, 80), RoundingWithBf16Parts(3), kBf16},
+          {"two_terms", DenseLayerText(128, 128, 96), RoundingWithBf16Parts(2), kBf16},
+          {"batched_three_terms", BatchedProductText(2, 128, 128, 96), RoundingWithBf16Parts(3), kBf16},
+          {"batched_two_terms", BatchedProductText(2, 128, 128, 96), RoundingWithBf16Parts(2), kBf16}};
 }
 
 // Returns products of real sizes, which are only compiled.
 std::vector<Multiplied> LargeProducts() {
   return {{"tf32_512", DenseLayerText(512, 512, 512), Tf32(), kTf32},
-          {"rounded_512", DenseLayerText(512, 512, 512), Bf16Terms(1), kBf16},
+          {"rounded_512", DenseLayerText(512, 512, 512), RoundingWithBf16Parts(1), kBf16},
           {"any_512", DenseLayerText(512, 512, 512), AnyRounding(), "mma.sync.aligned"},
           {"any_1024", DenseLayerText(1024, 1024, 1024), AnyRounding(), "mma.sync.aligned"},
           {"any_wide", DenseLayerText(128, 3072, 768), AnyRounding(), "mma.sync.aligned"},
@@ -124,14 +124,14 @@ std::vector<Multiplied> LargeProducts() {
           {"batched_197", Batched(12, 197, 197, 64), AnyOrder(), kBf16}};
 }
 
-// Returns float32 products with operands of two or three bfloat16 terms. They are not for GPUs
+// Returns float32 products with operands of two or three bfloat16 parts. They are not for GPUs
 // whose tensor cores are less than six times as fast as their threads.
 std::vector<Multiplied> LargeSplitProducts() {
-  return {{"product_1024", DenseLayerText(1024, 1024, 1024), Bf16Terms(3), kBf16},
-          {"product_4096", DenseLayerText(4096, 4096, 4096), Bf16Terms(3), kBf16},
-          {"wide", DenseLayerText(1024, 3072, 768), Bf16Terms(3), kBf16},
-          {"two_terms", DenseLayerText(1024, 1024, 1024), Bf16Terms(2), kBf16},
-          {"batched", BatchedProductText(12, 1024, 1024, 1024), Bf16Terms(3), kBf16}};
+  return {{"product_1024", DenseLayerText(1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16},
+          {"product_4096", DenseLayerText(4096, 4096, 4096), RoundingWithBf16Parts(3), kBf16},
+          {"wide", DenseLayerText(1024, 3072, 768), RoundingWithBf16Parts(3), kBf16},
+          {"two_terms", DenseLayerText(1024, 1024, 1024), RoundingWithBf16Parts(2), kBf16},
+          {"batched", BatchedProductText(12, 1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16}};
 }
 
 Sketch FirstSketch(const Multiplied& product, const Target& target) {
@@ -141,7 +141,7 @@ Sketch FirstSketch(const Multiplied& product, const Target& target) {
 class SmallTensorProduct : public testing::TestWithParam<Multiplied> {};
 
 TEST_P(SmallTensorProduct, IsComputedRight) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");
@@ -289,9 +289,9 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
     for (const int extent : {512, 1024, 2048, 4096}) {
       const std::string text = DenseLayerText(extent, extent, extent);
       const Target target = Gpu(arch);
-      const Sketch sketch = FirstSketch({"", text, Bf16Terms(3), "", ""}, target);
+      const Sketch sketch = FirstSketch({"", text, RoundingWithBf16Parts(3), "", ""}, target);
       if (sketch.Kind() != "cuda_tensor") continue;
-      EXPECT_LT(PredictedSeconds(MustParse(text), Analytic(sketch), target, Bf16Terms(3)),
+      EXPECT_LT(PredictedSeconds(MustParse(text), Analytic(sketch), target, RoundingWithBf16Parts(3)),
                 PredictedByThreads(text, target))
           << arch << ", " << extent;
     }
@@ -301,7 +301,7 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
 // Six products are not worthwhile if tensor cores are only twice as fast as threads.
 TEST(CudaTensor, LeavesFloat32ToThreadsWhereTheyAreFaster) {
   for (const int extent : {512, 2048})
-    EXPECT_EQ(FirstSketch({"", DenseLayerText(extent, extent, extent), Bf16Terms(3), "", ""},
+    EXPECT_EQ(FirstSketch({"", DenseLayerText(extent, extent, extent), RoundingWithBf16Parts(3), "", ""},
                           Gpu("sm_86"))
                   .Kind(),
               "cuda_tile");

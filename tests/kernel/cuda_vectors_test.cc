@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "device/open_device.h"
 #include "ir/array.h"
 #include "ir/nest/visit_loop_nest.h"
 #include "ir/tile_intrinsic.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/make_kernel_file.h"
 #include "runtime/file_kernel.h"
@@ -160,7 +160,7 @@ OwnerMap Interleaved(OwnerMap map, int64_t OwnerDigit::*coordinate) {
 class CudaVectors : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (!kEmulates) GTEST_SKIP() << "the sanitizer does not know the emulation's stacks";
+    if (!kEmulates) GTEST_SKIP() << "the sanitizer does not support the emulation's stacks";
     const Compute compute = test::MustParse(*ReadFile(File(GetParam(), ".compute")));
     const Schedule schedule =
         *ParseSchedule(*ReadFile(File(GetParam(), ".sched")), GetParam() + ".sched");

@@ -40,7 +40,7 @@ RoundingFreedom Tf32() {
   return rounding;
 }
 
-RoundingFreedom Bf16Terms(int terms) {
+RoundingFreedom RoundingWithBf16Parts(int bf16_parts) {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.min_bf16_parts = terms;
   return rounding;

@@ -28,7 +28,7 @@ RoundingFreedom AnyOrder();
 RoundingFreedom Tf32();
 /// Returns the freedom of sums in any order, with float32 operands in this many bf16 splits.
 /// Operands of one split are rounded in earlier phases.
-RoundingFreedom Bf16Terms(int terms);
+RoundingFreedom RoundingWithBf16Parts(int bf16_parts);
 
 Schedule Analytic(const Sketch& sketch);
 

@@ -55,7 +55,7 @@ TEST(PaddedTiles, RunOnThisMachine) {
 }
 
 TEST(PaddedTiles, RunOnAnEmulatedGpu) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   EXPECT_EQ(Disagreement(test::ReadExample("matmul_padded.compute"), ExampleSchedule(),
                          test::CheckedGpu("sm_80")),
             "");

@@ -13,6 +13,7 @@ folder graph support ir
 folder polyhedral support ir
 folder schedule support ir polyhedral
 folder jit support ir
+folder device support ir jit
 target jit tunec_jit fmt::fmt tunec_support tunec_ir tunec_llvm
 interface jit tunec_jit fmt::fmt tunec_support tunec_ir $<LINK_ONLY:tunec_llvm>
 target tools tunec_command tunec_jit CLI11::CLI11
@@ -81,7 +82,7 @@ class LayeringTest(unittest.TestCase):
 
     def test_kind_of_target(self):
         sound = {"jit/cpu/load.h": "", "tools/main.cc": "",
-                 "jit/open_device.cc": '#include "jit/cpu/load.h"\n'}
+                 "device/open_device.cc": '#include "jit/cpu/load.h"\n'}
         self.assertEqual(self.violations(sound), [])
         self.expect("tools/main.cc:1: jit/cpu/load.h belongs to one kind of target",
                     {**sound, "tools/main.cc": '#include "jit/cpu/load.h"\n'})

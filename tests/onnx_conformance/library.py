@@ -99,7 +99,7 @@ class Executable:
 
 
 def row(arrays, keep_alive):
-    """Returns an array of DLTensor*, whose parts live as long as `keep`."""
+    """Returns an array of DLTensor*, whose parts live as long as `keep_alive`."""
     tensors = []
     for array in arrays:
         shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)

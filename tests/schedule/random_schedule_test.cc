@@ -61,7 +61,7 @@ TEST(RandomSchedules, HaveEveryStep) {
     std::istringstream lines(Print(RandomSchedule(RandomProgram(random), 14, random)));
     for (std::string line; std::getline(lines, line);) missing.erase(FirstWord(line));
   }
-  EXPECT_EQ(missing, std::set<std::string>()) << "wants a case in random_schedule.cc";
+  EXPECT_EQ(missing, std::set<std::string>()) << "needs a case in random_schedule.cc";
 }
 
 // An instruction without random schedules would not be fuzzed.

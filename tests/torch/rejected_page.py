@@ -1,4 +1,4 @@
-"""The tables of docs/reference/torch_refused.md, made from core_operators.py and from the importer's
+"""The tables of docs/reference/torch_rejected.md, made from core_operators.py and from the importer's
 exceptions.
 
     python tests/torch/rejected_page.py      # writes them into the page; its other parts are by hand
@@ -10,7 +10,7 @@ import tunec.torch
 
 from core_operators import CORE, Done, Rejected
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/reference/torch_refused.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/torch_rejected.md"
 _BEGIN, _END = "<!-- {} -->\n", "<!-- end -->\n"
 
 # The work that each reason would need. "..." stands for a part that a message fills in. None: no
@@ -40,7 +40,7 @@ TAKES = {
     "averages of ...": "averages of integers, rounded as torch does",
     "bounds of booleans": "nothing: torch rejects them in eager mode",
     "distances of more than a million pairs": "as `_cdist_forward`, and a gather of a triangle",
-    "elements by their places in memory, of a tensor that is not row-major":
+    "elements by their offsets, of a tensor that is not row-major":
         "the operand's strides in the handler: an index table that follows them",
     "elements behind the tensor": "nothing: an error of the program",
     "gradients by frequency": "a count of each index by a scatter, and a gather of it",

@@ -110,7 +110,7 @@ class LeftToTorch(AgainstEager):
 
         def strided(x):
             return torch.as_strided(torch.roll(x * 2, -1, 0), (5, 10), (4, 1), 0) + 1
-        self.check(strided, x, reason="places in memory")
+        self.check(strided, x, reason="by their offsets")
         self.check(strided, x.contiguous())
         self.check(lambda x, w: torch.as_strided(x @ w.t(), (3, 2), (2, 2)), x[0, 0], torch.randn(4, 5))
 
@@ -119,7 +119,7 @@ class LeftToTorch(AgainstEager):
 
         def strided(x, divide):
             return torch.as_strided(divide(x, x.abs().amax(1, keepdim=True) + 1), (5, 10), (4, 1), 0)
-        self.check(lambda x: strided(x, torch.div), x, reason="places in memory")  # not row-major, but known
+        self.check(lambda x: strided(x, torch.div), x, reason="by their offsets")  # not row-major, but known
         floor = functools.partial(torch.div, rounding_mode="floor")
 
         def pooled(x, w):

@@ -170,7 +170,7 @@ class Ports(ModelTest):
         reasons = {node.reason for node in caught.exception.nodes}
         self.assertIn("random numbers", reasons)
         self.assertGreaterEqual(len(caught.exception.nodes), 2)
-        self.assertTrue(any("test_models.py" in node.place for node in caught.exception.nodes))
+        self.assertTrue(any("test_models.py" in node.location for node in caught.exception.nodes))
 
     def test_weights_share_memory(self):
         module = small_models.TinyModel()

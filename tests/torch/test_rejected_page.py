@@ -1,4 +1,4 @@
-"""Tests that docs/reference/torch_refused.md lists exactly the importer's rejections."""
+"""Tests that docs/reference/torch_rejected.md lists exactly the importer's rejections."""
 import unittest
 
 try:

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "jit/open_device.h"
+#include "device/open_device.h"
 #include "support/file.h"
 #include "tools/commands/bench_bundle.h"
 #include "tools/commands/commands.h"

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/keys.h"
-#include "compiler/report_json.h"
+#include "compiler/report/report_json.h"
 #include "compiler/sized/load_sized.h"
-#include "jit/open_device.h"
+#include "device/open_device.h"
 #include "tools/commands/commands.h"
 #include "tools/options/model_options.h"
 #include "tools/runs/model_inputs.h"

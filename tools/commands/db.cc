@@ -8,7 +8,7 @@
 #include "autotune/key_parts.h"
 #include "autotune/keys.h"
 #include "autotune/tuner.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "support/hash.h"
 #include "tools/commands/commands.h"
 #include "tools/options/model_options.h"

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "device/open_gpu.h"
 #include "jit/cuda/nvdisasm.h"
-#include "jit/cuda/open_gpu.h"
 #include "jit/cuda/ptxas.h"
 #include "runtime/cuda/gpu_facts.h"
 #include "runtime/cuda/load_driver.h"

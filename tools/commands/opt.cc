@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "compiler/settings.h"
+#include "compiler/options/settings.h"
 #include "graph/onnx/export/export.h"
 #include "graph/passes/pipeline.h"
 #include "graph/text/graph_text.h"

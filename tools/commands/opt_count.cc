@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/front_end.h"
-#include "compiler/predict.h"
+#include "compiler/report/predict.h"
 #include "graph/count_graph.h"
 #include "tools/terminal/text_table.h"
 

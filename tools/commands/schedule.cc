@@ -7,7 +7,7 @@
 #include "autotune/best_schedule.h"
 #include "autotune/measure/kernel_arithmetic.h"
 #include "autotune/measure/measure.h"
-#include "compiler/settings.h"
+#include "compiler/options/settings.h"
 #include "kernel/compile_kernel.h"
 #include "polyhedral/check_elements.h"
 #include "polyhedral/explain/describe.h"

@@ -6,7 +6,7 @@
 
 #include "autotune/best_schedule.h"
 #include "compiler/front_end.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "graph/onnx/export/export.h"
 #include "kernel/compile_kernel.h"
 #include "schedule/apply.h"

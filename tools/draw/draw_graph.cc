@@ -150,8 +150,7 @@ Colours GroupsBefore(const Graph& graph, const Colours& after) {
 
 int64_t CountComputing(const Graph& graph) {
   int64_t count = 0;
-  for (const Node& node : graph.nodes())
-    count += node.op != Op::kInput && node.op != Op::kConstant ? 1 : 0;
+  for (const Node& node : graph.nodes()) count += IsLeaf(node.op) ? 0 : 1;
   return count;
 }
 

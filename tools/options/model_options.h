@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/compiler.h"
-#include "compiler/settings.h"
+#include "compiler/options/settings.h"
 #include "compiler/sized/load_sized.h"
 #include "db/database.h"
 #include "graph/graph.h"

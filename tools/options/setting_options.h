@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "compiler/settings.h"
+#include "compiler/options/settings.h"
 
 namespace tunec {
 

@@ -177,16 +177,16 @@ class Tensor {
 
   Tensor() : state_(std::make_unique<State>()) {}
 
-  static bool HasElements(std::span<const int64_t> shape, size_t wanted) {
+  static bool HasElements(std::span<const int64_t> shape, size_t elements) {
     if (std::ranges::any_of(shape, [](int64_t size) { return size < 0; })) return false;
-    if (std::ranges::find(shape, 0) != shape.end()) return wanted == 0;
+    if (std::ranges::find(shape, 0) != shape.end()) return elements == 0;
     size_t count = 1;
     for (const int64_t size : shape) {
-      if (count > wanted / static_cast<size_t>(size))
+      if (count > elements / static_cast<size_t>(size))
         return false;  // the division avoids an overflow of the product
       count *= static_cast<size_t>(size);
     }
-    return count == wanted;
+    return count == elements;
   }
 
   void Describe(void* data, DLDataType type, std::span<const int64_t> shape, size_t bytes) {
@@ -405,11 +405,11 @@ class Session {
     if (auto right = CheckCounts(inputs.size(), tunec_num_outputs(get())); !right)
       return std::unexpected(std::move(right).error());
     std::vector<std::vector<int64_t>> shapes;
-    std::vector<int64_t*> places;
+    std::vector<int64_t*> shape_pointers;
     for (const TensorSpec& spec : Outputs())
-      places.push_back(shapes.emplace_back(spec.shape.begin(), spec.shape.end()).data());
+      shape_pointers.push_back(shapes.emplace_back(spec.shape.begin(), spec.shape.end()).data());
     const auto from = Pointers(inputs);
-    auto known = detail::Check(tunec_output_shapes(get(), from.data(), places.data()));
+    auto known = detail::Check(tunec_output_shapes(get(), from.data(), shape_pointers.data()));
     if (!known) return std::unexpected(std::move(known).error());
     return shapes;
   }
@@ -513,12 +513,12 @@ class Session {
 
   /// Checks the numbers of tensors, because the C function receives arrays without a length.
   Result<void> CheckCounts(size_t inputs, size_t outputs) const {
-    const size_t wanted_inputs = tunec_num_inputs(get());
-    const size_t wanted_outputs = tunec_num_outputs(get());
-    if (inputs == wanted_inputs && outputs == wanted_outputs) return {};
+    const size_t expected_inputs = tunec_num_inputs(get());
+    const size_t expected_outputs = tunec_num_outputs(get());
+    if (inputs == expected_inputs && outputs == expected_outputs) return {};
     return detail::WrongArgument(std::to_string(inputs) + " inputs and " + std::to_string(outputs) +
-                                 " outputs given, expected " + std::to_string(wanted_inputs) +
-                                 " and " + std::to_string(wanted_outputs));
+                                 " outputs given, expected " + std::to_string(expected_inputs) +
+                                 " and " + std::to_string(expected_outputs));
   }
   static Result<void> CheckWritable(std::span<const Tensor> outputs) {
     if (std::ranges::none_of(outputs, &Tensor::constant)) return {};

@@ -99,7 +99,7 @@ int64_t Volume(const LabelledOperand& x, const std::string& labels) {
   return volume;
 }
 
-/// Returns the product of two operands, summed over labels that are not in `kept`.
+/// Returns the product of two operands, summed over labels that are not in `retained`.
 Result<LabelledOperand> Join(const NodeContext& node, LabelledOperand a, LabelledOperand b,
                              const std::string& retained) {
   const auto is_retained = [&](char c) { return retained.contains(c); };

@@ -136,7 +136,7 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
   const Formula samples = SampleTaps(x.Cast(float_type), image, taps);
   std::vector<int64_t> tap_axes;
   for (int64_t d = 0; d < axes; ++d) tap_axes.push_back(axes + 1 + d);
-  std::vector<int64_t> perm = AllAxes(axes + 2);  // [n, places..., c] to [n, c, places...]
+  std::vector<int64_t> perm = AllAxes(axes + 2);  // [n, points..., c] to [n, c, points...]
   perm.erase(perm.end() - 1);
   perm.insert(perm.begin() + 1, axes + 1);
   return Results({Sum(samples, tap_axes).Transpose(perm).Cast(input->type)});

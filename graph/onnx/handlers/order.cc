@@ -264,7 +264,7 @@ struct Rows {
     const Formula is_nan = Equal(are_nan, are_nan.Number(1));
     return {Turned(Where(is_nan, greatest.Number(LastValue(x)), greatest)), x.nan};
   }
-  /// Returns the elements at `places`, which may be beyond the row: [rows, places].
+  /// Returns the elements at `positions`, which may be beyond the row: [rows, positions].
   Comparable At(const Formula& positions) const {
     const int64_t count = positions.ok() ? positions.shape().list().back() : 0;
     const Formula indices = positions.Reshape({outer, inner, count}).Transpose({0, 2, 1});

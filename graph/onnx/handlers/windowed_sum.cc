@@ -21,8 +21,8 @@ size_t LongestOf(const std::vector<TapWindow>& windows) {
   return longest;
 }
 
-/// Returns the tap of a window at position `place` of `longest`, the number of taps of the longest
-/// window.
+/// Returns the tap of a window at position `position` of `longest`, the number of taps of the
+/// longest window.
 WindowTap TapAt(const TapWindow& window, size_t position, size_t longest) {
   const auto tap_of = [&](size_t at) { return at * window.size() / longest; };
   WindowTap tap = window[tap_of(position)];

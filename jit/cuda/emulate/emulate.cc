@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "jit/cpu/cpu_device.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/generate_code.h"
 #include "jit/cpu/llvm_target.h"
@@ -19,6 +18,7 @@
 #include "jit/cuda/emulate/regions.h"
 #include "jit/cuda/emulate/warp_calls.h"
 #include "jit/cuda/emulate/warp_operation.h"
+#include "runtime/host_device.h"
 
 namespace tunec {
 namespace {

@@ -135,19 +135,19 @@ def _tell_of_module(broken):
 
 def tell_of_left(nodes, where):
     """Warns once of each graph node that torch has to run. Nodes with random numbers always run in
-    torch and are omitted. `where`: (file, line) for nodes without a place."""
+    torch and are omitted. `where`: (file, line) for nodes without a location."""
     new = [node for node in nodes if node.operator != "placeholder" and not _is_random(node.operator)
-           and (node.operator, node.reason, node.place) not in _warned]
+           and (node.operator, node.reason, node.location) not in _warned]
     if not new:
         return
-    _warned.update((node.operator, node.reason, node.place) for node in new)
+    _warned.update((node.operator, node.reason, node.location) for node in new)
     named = [f"{node.operator}: {node.reason}" for node in new]
     shown = "; ".join(dict.fromkeys(named[:_MOST_NAMED]))
     rest = f"; and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else ""
-    place = re.match(r'File "(.*)", line (\d+)', new[0].place)
+    line = re.match(r'File "(.*)", line (\d+)', new[0].location)
     warn(f"torch runs {len(new)} node(s) of a graph that tunec compiles: {shown}{rest}. "
          "tunec.torch.reports.explain names all.",
-         *((place[1], int(place[2])) if place else where))
+         *((line[1], int(line[2])) if line else where))
 
 
 def _is_random(operator):

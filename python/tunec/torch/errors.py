@@ -1,6 +1,7 @@
 """Errors of an import."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,11 +23,17 @@ class UnsupportedNode:
     node: str  # its name in the FX graph
     operator: str  # such as "aten.nonzero.default"
     reason: str
-    place: str  # line of the model, "" if unknown
+    location: str  # line of the model, "" if unknown
 
     def __str__(self) -> str:
-        at = f" ({self.place})" if self.place else ""
+        at = f" ({self.location})" if self.location else ""
         return f"{self.node}: {self.operator}: {self.reason}{at}"
+
+    @property
+    def place(self) -> str:
+        """Returns `location`, by its name of version 0.1. Warns of the deprecation."""
+        warnings.warn("UnsupportedNode.place is now UnsupportedNode.location", DeprecationWarning, stacklevel=2)
+        return self.location
 
 
 class UnsupportedOperator(Unsupported):

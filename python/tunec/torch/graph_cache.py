@@ -131,7 +131,7 @@ def can_be_cached(example_inputs):
 
 
 def caching_compiler(make_function, static_indices):
-    """Returns a compiler for AOTAutograd whose graphs are cached. `static_places()` returns the
+    """Returns a compiler for AOTAutograd whose graphs are cached. `static_indices()` returns the
     indices of parameters and buffers among the arguments of the current graph."""
     def compiled(graph, inputs):
         indices = static_indices()
@@ -144,7 +144,7 @@ def caching_compiler(make_function, static_indices):
 @contextlib.contextmanager
 def cached_graphs(make_function):
     """Returns a context for AOTAutograd. In it, graphs are looked up in tunec's cache, and
-    `make_function(graph, places)` makes the callable of a cached graph."""
+    `make_function(graph, static_indices)` makes the callable of a cached graph."""
     token = _make_function.set(make_function)
     try:
         # Dynamo compiles one graph at a time, so the patches affect no other compiler.

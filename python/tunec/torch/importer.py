@@ -173,7 +173,7 @@ class Importer:
         if handler is None:
             raise Rejected(_why_not(target))
         if reads_by_address(node) and not _is_known_row_major(node.args[0]):
-            raise Rejected("elements by their places in memory, of a tensor that is not row-major")
+            raise Rejected("elements by their offsets, of a tensor that is not row-major")
         _reject_unknown_types(node)
         call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node),
                     self._beside_torch)

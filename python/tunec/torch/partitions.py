@@ -80,10 +80,10 @@ def _elsewhere(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]
 
 def _read_by_address(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
     """Returns the nodes that torch must run because other nodes read the results by address
-    (memory_places.py)."""
+    (address_reads.py)."""
     sources = {source: None for node in module.graph.nodes if reads_by_address(node)
                for source in nodes_with_unreliable_strides(node.args[0])}
-    return [UnsupportedNode(source.name, str(source.target), "its places in memory are read",
+    return [UnsupportedNode(source.name, str(source.target), "its addresses are read",
                             source_line_of(source))
             for source in sources if source.name not in known]
 

@@ -62,7 +62,7 @@ std::string GraphTable() {
       "| operator | kind | operands | attributes |\n"
       "| --- | --- | --- | --- |\n";
   for (const Op op : kAllOps) {
-    if (op == Op::kInput || op == Op::kConstant) continue;
+    if (IsLeaf(op)) continue;
     const OpSpec& spec = SpecOf(op);
     text +=
         fmt::format("| `{}` | {} | {} | {} |\n", Name(op), kKinds[static_cast<size_t>(KindOf(op))],

@@ -76,7 +76,7 @@ Graph RandomGraph(const std::vector<uint32_t>& choices) {
 
 bool IsMade(const Graph& graph, ValueId value) {
   const Op op = graph.producer(value).op;
-  return op != Op::kInput && op != Op::kConstant;
+  return !IsLeaf(op);
 }
 
 // Returns whether the value is stored. A view is stored if the inputs of its node are stored.

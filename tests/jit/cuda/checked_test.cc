@@ -9,7 +9,6 @@
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/emulate/warp_requests.h"
-#include "jit/open_device.h"
 #include "tests/jit/cuda/run_checked.h"
 
 namespace tunec::jit_test {
@@ -18,7 +17,7 @@ namespace {
 class CheckedEmulation : public testing::Test {
  protected:
   void SetUp() override {
-    if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+    if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   }
 };
 using CheckedEmulationDeathTest = CheckedEmulation;
@@ -192,7 +191,7 @@ void RunOnDevice() {
   target.device = *CudaAccelerator("sm_90a");
   target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
   ThreadPool pool(1);
-  const auto device = *OpenDevice(target, pool);
+  const auto device = MakeEmulatedDevice(pool, PerfMap::kOff);
   const auto nest = ParseLoopNest(Nest(R"(
 block.x for x in 0 .. 4 {
   put: C[x] = A[x + 1]

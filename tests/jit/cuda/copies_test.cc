@@ -238,7 +238,7 @@ nest columns {
 }
 
 TEST(Swizzle, RemovesBankConflicts) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const EmulatedCounts plain = CountsOf("");
   const EmulatedCounts swizzled = CountsOf(" swizzle 8 of 128");
   // Eight threads at once read 16 bytes, all from the same four banks.

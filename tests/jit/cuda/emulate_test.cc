@@ -61,7 +61,7 @@ nest cpu {
 }
 
 TEST(EmulationDeathTest, FindsABarrierThatIsNotForAll) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   // The nest is written by hand, because the verifier rejects such nests.
   const auto nest = ParseLoopNest(R"(
 nest divergent {

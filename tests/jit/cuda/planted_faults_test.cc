@@ -256,7 +256,7 @@ arrive 0 stage 0
 class PlantedFaultDeathTest : public testing::TestWithParam<Fault> {};
 
 TEST_P(PlantedFaultDeathTest, IsFoundInTheCode) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   EXPECT_DEATH(RunChecked(GetParam().nest), GetParam().emulation);
 }
 
@@ -280,7 +280,7 @@ TEST(PlantedFaults, AreAllThatIsWrong) {
 }
 
 TEST(PlantedFaultDeathTests, MisalignedCopiesAreFound) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const auto nest = ParseLoopNest(Pipelined(kFirstWait, kWait, "barrier"), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   EXPECT_DEATH(RunChecked(*nest, 1, Placing::kOneElementOff),

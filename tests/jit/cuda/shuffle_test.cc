@@ -93,7 +93,7 @@ nest divergent {{
 }
 
 TEST(ShuffleDeathTest, FindsOneThatIsNotForTheWholeWarp) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   // The nest is written by hand, because the verifier rejects such nests.
   const auto nest = ParseLoopNest(Divergent("block.x for t in 0 .. 40"), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
@@ -180,7 +180,7 @@ TEST(Shuffle, WhatWarpsLeaveIsReadBehindABarrier) {
 }
 
 TEST(ShuffleDeathTest, ACheckedKernelFindsTheMissingBarrierBetweenWarps) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const auto nest = ParseLoopNest(ReducedNest("f32", ""), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   const auto image =

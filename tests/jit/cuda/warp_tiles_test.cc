@@ -147,7 +147,7 @@ std::vector<ProductCase> Cases() {
 class WarpTiles : public testing::TestWithParam<ProductCase> {};
 
 TEST_P(WarpTiles, AreAsInterpreted) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const LoopNest nest = Parse(Product(GetParam()));
   ASSERT_FALSE(HasFailure());
   EXPECT_EQ(*ParseLoopNest(Print(nest), "again"), nest);
@@ -202,7 +202,7 @@ int64_t ConflictsOf(const std::string& swizzle) {
 }
 
 TEST(SwizzledWarpTiles, HaveFewerBankConflicts) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   EXPECT_LT(ConflictsOf(" swizzle 4 of 128"), ConflictsOf(""));
 }
 
@@ -291,7 +291,7 @@ LoopNest OfEightLanes(const std::string& before_end = "") {
 }
 
 TEST(WrongWarpTilesDeathTest, HaveLanesThatGoApart) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const LoopNest nest = OfEightLanes();
   EXPECT_DEATH(std::ignore = RunEmulated(nest, RandomArguments(nest, 1)),
                "product_phase0, block 0, warp of thread 0: lane 8 is at its end, but lane 0 at "
@@ -300,7 +300,7 @@ TEST(WrongWarpTilesDeathTest, HaveLanesThatGoApart) {
 
 // The other lanes wait at a barrier, which lanes 0 to 7 cannot reach.
 TEST(WrongWarpTilesDeathTest, WaitForEver) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const LoopNest nest = OfEightLanes("barrier\n");
   EXPECT_DEATH(std::ignore = RunEmulated(nest, RandomArguments(nest, 1)),
                "lane 8 is at barrier [0-9]+, but lane 0 at ldmatrix [0-9]+");

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "jit/open_device.h"
+#include "device/open_device.h"
 #include "runtime/device.h"
 
 namespace tunec::second_target {

@@ -95,7 +95,7 @@ void ChangeLists(StoredPlan& plan, Random& random) {
     case 6:
       if (!plan.steps.empty()) ChangeList(OneOf(plan.steps, random).arguments, random);
       return;
-    case 7:  // adds a prologue step to the steps of a run
+    case 7:  // adds a preprocessing step to the steps of a run
       if (!plan.preprocessing.empty()) plan.steps.push_back(OneOf(plan.preprocessing, random));
       return;
     default:

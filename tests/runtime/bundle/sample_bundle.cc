@@ -32,7 +32,7 @@ ArgumentContract Writes(int64_t bytes, int64_t alignment) {
   return {.bytes = bytes, .alignment = alignment, .written = true};
 }
 
-// Returns the kernels: pack for the prologue; product, gather and update for the steps.
+// Returns the kernels: pack for the preprocessing; product, gather and update for the steps.
 std::vector<KernelContract> Kernels() {
   std::vector<KernelContract> kernels(4);
   kernels[0].arguments = {Reads(kWeights, 4), Writes(kPacked, 64)};

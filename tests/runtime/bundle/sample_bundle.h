@@ -1,6 +1,7 @@
 // A small handmade bundle with every feature of a plan: mapped and packed constants, trusted and
 // checked indices, copies, an output in an input's memory. Its three variants are a plan with a
-// prologue for a processor, a plan without a prologue for a processor, and a plan for a GPU.
+// preprocessing for a processor, a plan without preprocessing for a processor, and a plan for a
+// GPU.
 #pragma once
 
 #include <string>

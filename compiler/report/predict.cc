@@ -1,4 +1,4 @@
-#include "compiler/predict.h"
+#include "compiler/report/predict.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include "autotune/best_schedule.h"
 #include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "ir/nest/in_place.h"
 #include "kernel/loop_pipeline.h"
 #include "support/check.h"

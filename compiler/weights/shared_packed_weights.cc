@@ -1,4 +1,4 @@
-#include "compiler/shared_packed_weights.h"
+#include "compiler/weights/shared_packed_weights.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "compiler/finite_weights.h"
+#include "compiler/weights/finite_weights.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-// Returns whether a schedule may split operands into several terms, and the target has instructions
+// Returns whether a schedule may split operands into several parts, and the target has instructions
 // that multiply matrices of such terms.
 bool CanSplitIntoBf16Parts(const CompileOptions& options) {
   const RoundingFreedom rounding = RoundingFreedomFor(options.accuracy);

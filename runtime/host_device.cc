@@ -1,9 +1,8 @@
-#include "jit/cpu/cpu_device.h"
+#include "runtime/host_device.h"
 
 #include <cstring>
 #include <utility>
 
-#include "jit/cpu/load.h"
 #include "runtime/buffer.h"
 #include "runtime/kernel_run.h"
 #include "support/check.h"
@@ -15,18 +14,18 @@ namespace {
 using LoadImage = std::function<Result<Kernel>(const KernelImage&)>;
 using WrapOwner = std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)>;
 
-class CpuCode final : public DeviceCode {
+class HostCode final : public DeviceCode {
  public:
-  explicit CpuCode(Kernel kernel) : kernel_(std::move(kernel)) {}
+  explicit HostCode(Kernel kernel) : kernel_(std::move(kernel)) {}
   const Kernel* OnHost() const override { return &kernel_; }
 
  private:
   Kernel kernel_;
 };
 
-class CpuKernel final : public DeviceKernel {
+class HostKernel final : public DeviceKernel {
  public:
-  CpuKernel(KernelRun run, ThreadPool& pool) : run_(std::move(run)), pool_(pool) {}
+  HostKernel(KernelRun run, ThreadPool& pool) : run_(std::move(run)), pool_(pool) {}
 
   void SetArgument(size_t number, void* address) override { run_.SetArgument(number, address); }
   void Start() override { run_.Run(pool_); }
@@ -42,14 +41,14 @@ class CpuKernel final : public DeviceKernel {
   ThreadPool& pool_;
 };
 
-// The host as a device. The object has no mutable state, so each queue is a separate CpuDevice.
-class CpuDevice final : public Device {
+// The host as a device. The object has no mutable state, so each queue is a separate HostDevice.
+class HostDevice final : public Device {
  public:
-  CpuDevice(ThreadPool& pool, LoadImage load, WrapOwner wrap_owner)
+  HostDevice(ThreadPool& pool, LoadImage load, WrapOwner wrap_owner)
       : pool_(pool), load_(std::move(load)), wrap_owner_(std::move(wrap_owner)) {}
 
   Result<std::unique_ptr<Device>> OpenQueue() override {
-    return std::make_unique<CpuDevice>(pool_, load_, wrap_owner_);
+    return std::make_unique<HostDevice>(pool_, load_, wrap_owner_);
   }
   Result<DeviceMemory> Allocate(size_t bytes) override {
     TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
@@ -80,7 +79,7 @@ class CpuDevice final : public Device {
   }
   Result<std::shared_ptr<const DeviceCode>> Load(const KernelImage& image) override {
     TUNEC_ASSIGN(Kernel kernel, load_(image));
-    return std::make_shared<const CpuCode>(std::move(kernel));
+    return std::make_shared<const HostCode>(std::move(kernel));
   }
   Result<std::unique_ptr<DeviceKernel>> Bind(std::shared_ptr<const DeviceCode> code,
                                              std::vector<void*> arguments,
@@ -89,7 +88,7 @@ class CpuDevice final : public Device {
     TUNEC_CHECK(kernel != nullptr, "code of another device is bound on the host");
     TUNEC_ASSIGN(KernelRun run,
                  KernelRun::Make(*kernel, std::move(arguments), pool_.threads(), workspace));
-    return std::make_unique<CpuKernel>(std::move(run), pool_);
+    return std::make_unique<HostKernel>(std::move(run), pool_);
   }
   Status Synchronize() override { return {}; }
 
@@ -101,14 +100,8 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map) {
-  return MakeHostDevice(
-      pool, [perf_map](const KernelImage& image) { return LoadKernel(image, perf_map); },
-      [](std::shared_ptr<void> owner, const void*, size_t) { return owner; });
-}
-
 std::unique_ptr<Device> MakeHostDevice(ThreadPool& pool, LoadImage load, WrapOwner wrap_owner) {
-  return std::make_unique<CpuDevice>(pool, std::move(load), std::move(wrap_owner));
+  return std::make_unique<HostDevice>(pool, std::move(load), std::move(wrap_owner));
 }
 
 }  // namespace tunec

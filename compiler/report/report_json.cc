@@ -1,4 +1,4 @@
-#include "compiler/report_json.h"
+#include "compiler/report/report_json.h"
 
 #include <map>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "compiler/open_database.h"
+#include "compiler/options/open_database.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "jit/cuda/open_gpu.h"
+#include "device/open_gpu.h"
 
 #include <fmt/format.h>
 

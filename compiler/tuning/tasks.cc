@@ -1,4 +1,4 @@
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "compiler/compile_report.h"
+#include "compiler/report/compile_report.h"
 
 #include <algorithm>
 #include <optional>

@@ -15,7 +15,7 @@
 
 #include "autotune/accuracy.h"
 #include "compiler/compiler.h"
-#include "compiler/open_database.h"
+#include "compiler/options/open_database.h"
 #include "db/database.h"
 #include "ir/target.h"
 #include "support/error.h"

@@ -1,4 +1,4 @@
-#include "compiler/task_packed_weights.h"
+#include "compiler/weights/task_packed_weights.h"
 
 #include <map>
 #include <optional>
@@ -8,7 +8,7 @@
 
 #include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
-#include "compiler/shared_packed_weights.h"
+#include "compiler/weights/shared_packed_weights.h"
 #include "schedule/packed_constant.h"
 #include "schedule/schedule.h"
 #include "support/hash.h"

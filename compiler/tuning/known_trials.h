@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compiler/compiler.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "db/database.h"
 
 namespace tunec {

@@ -1,4 +1,4 @@
-#include "jit/open_device.h"
+#include "device/open_device.h"
 
 #include <algorithm>
 #include <mutex>
@@ -6,12 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "jit/cpu/cpu_device.h"
+#include "device/open_gpu.h"
 #include "jit/cpu/detect_cpu.h"
+#include "jit/cpu/load.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
-#include "jit/cuda/open_gpu.h"
 #include "jit/cuda/ptxas.h"
+#include "runtime/host_device.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -83,7 +84,9 @@ Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& poo
                                            const DeviceChoice& choice) {
   if (!target.device) {
     TUNEC_RETURN_IF_ERROR(CheckHostRuns(target.host));
-    return MakeCpuDevice(pool, perf_map);
+    return MakeHostDevice(
+        pool, [perf_map](const KernelImage& image) { return LoadKernel(image, perf_map); },
+        [](std::shared_ptr<void> owner, const void*, size_t) { return owner; });
   }
   TUNEC_ASSIGN(const DeviceDriver driver, DriverFor(*target.device));
   return driver.open({*target.device, choice}, pool, perf_map);

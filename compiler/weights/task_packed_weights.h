@@ -8,7 +8,7 @@
 
 #include "compiler/compiler.h"
 #include "compiler/model_stages.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "schedule/sketch.h"
 
 namespace tunec {

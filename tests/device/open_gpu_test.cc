@@ -1,13 +1,13 @@
 // Tests which GPU kernels run on, and the messages without a GPU.
-#include "jit/cuda/open_gpu.h"
+#include "device/open_gpu.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include "device/open_device.h"
 #include "jit/cuda/ptxas.h"
-#include "jit/open_device.h"
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/load_driver.h"
 #include "tests/scripted_cuda/load_script.h"

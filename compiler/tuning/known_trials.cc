@@ -1,4 +1,4 @@
-#include "compiler/known_trials.h"
+#include "compiler/tuning/known_trials.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "autotune/tuner.h"
 #include "compiler/compiler.h"
-#include "compiler/tasks.h"
+#include "compiler/tuning/tasks.h"
 #include "db/database.h"
 
 namespace tunec {

@@ -8,9 +8,9 @@
 #include <array>
 #include <utility>
 
+#include "device/open_device.h"
 #include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
-#include "jit/open_device.h"
 #include "runtime/kernel_run.h"
 #include "tests/jit/nest_runner.h"
 

@@ -1,15 +1,15 @@
-#include "compiler/settings.h"
+#include "compiler/options/settings.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
 
+#include "device/open_gpu.h"
 #include "graph/rules/parse_rules.h"
 #include "ir/array.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
-#include "jit/cuda/open_gpu.h"
 #include "runtime/sized/choose_sizes.h"
 
 namespace tunec {

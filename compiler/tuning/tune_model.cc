@@ -1,10 +1,10 @@
-#include "compiler/tune_model.h"
+#include "compiler/tuning/tune_model.h"
 
 #include <utility>
 
 #include "compiler/front_end.h"
-#include "compiler/known_trials.h"
-#include "jit/open_device.h"
+#include "compiler/tuning/known_trials.h"
+#include "device/open_device.h"
 #include "kernel/predict/predict_time.h"
 
 namespace tunec {
