@@ -81,27 +81,28 @@ const std::string kS8 = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
 
 // Returns products small enough to emulate.
 std::vector<Multiplied> SmallProducts() {
-  return {{"tf32", DenseLayerText(64, 96, 64), Tf32(), kTf32},
-          {"rounded", DenseLayerText(128, 128, 128), RoundingWithBf16Parts(1), kBf16},
-          {"bf16", HalfProduct("bf16", 64, 96, 128), AnyOrder(), kBf16},
-          {"f16", HalfProduct("f16", 64, 96, 64), AnyOrder(), kF16},
-          {"s8", ByteProduct(64, 96, 128), AnyOrder(), kS8},
-          {"batched", Batched(3, 32, 64, 64), AnyOrder(), kBf16},
-          // Tiles do not divide these shapes, and copies of 16 bytes do not fit their rows.
-          {"tf32_odd", DenseLayerText(100, 45, 27), Tf32(), kTf32},
-          {"rounded_odd", DenseLayerText(101, 94, 66), RoundingWithBf16Parts(1), kBf16},
-          {"bf16_odd", HalfProduct("bf16", 50, 61, 83), AnyOrder(), kBf16},
-          {"bf16_of_8_bytes", HalfProduct("bf16", 50, 61, 84), AnyOrder(), kBf16},
-          {"f16_of_4_bytes", HalfProduct("f16", 70, 45, 122), AnyOrder(), kF16},
-          {"s8_odd", ByteProduct(37, 45, 100), AnyOrder(), kS8},
-          {"s8_of_bytes", ByteProduct(37, 45, 101), AnyOrder(), kS8},
-          {"batched_odd", Batched(3, 29, 42, 37), AnyOrder(), kBf16},
-          {"three_terms", DenseLayerText(128, 128, 160), RoundingWithBf16Parts(3), kBf16},
-          {"three_terms_one_piece", DenseLayerText(256, 128, 32), RoundingWithBf16Parts(3), kBf16},
-          {"three_terms_small_pieces", DenseLayerText(128, 192, 80), RoundingWithBf16Parts(3), kBf16},
-          {"two_terms", DenseLayerText(128, 128, 96), RoundingWithBf16Parts(2), kBf16},
-          {"batched_three_terms", BatchedProductText(2, 128, 128, 96), RoundingWithBf16Parts(3), kBf16},
-          {"batched_two_terms", BatchedProductText(2, 128, 128, 96), RoundingWithBf16Parts(2), kBf16}};
+  return {
+      {"tf32", DenseLayerText(64, 96, 64), Tf32(), kTf32},
+      {"rounded", DenseLayerText(128, 128, 128), RoundingWithBf16Parts(1), kBf16},
+      {"bf16", HalfProduct("bf16", 64, 96, 128), AnyOrder(), kBf16},
+      {"f16", HalfProduct("f16", 64, 96, 64), AnyOrder(), kF16},
+      {"s8", ByteProduct(64, 96, 128), AnyOrder(), kS8},
+      {"batched", Batched(3, 32, 64, 64), AnyOrder(), kBf16},
+      // Tiles do not divide these shapes, and copies of 16 bytes do not fit their rows.
+      {"tf32_odd", DenseLayerText(100, 45, 27), Tf32(), kTf32},
+      {"rounded_odd", DenseLayerText(101, 94, 66), RoundingWithBf16Parts(1), kBf16},
+      {"bf16_odd", HalfProduct("bf16", 50, 61, 83), AnyOrder(), kBf16},
+      {"bf16_of_8_bytes", HalfProduct("bf16", 50, 61, 84), AnyOrder(), kBf16},
+      {"f16_of_4_bytes", HalfProduct("f16", 70, 45, 122), AnyOrder(), kF16},
+      {"s8_odd", ByteProduct(37, 45, 100), AnyOrder(), kS8},
+      {"s8_of_bytes", ByteProduct(37, 45, 101), AnyOrder(), kS8},
+      {"batched_odd", Batched(3, 29, 42, 37), AnyOrder(), kBf16},
+      {"three_terms", DenseLayerText(128, 128, 160), RoundingWithBf16Parts(3), kBf16},
+      {"three_terms_one_piece", DenseLayerText(256, 128, 32), RoundingWithBf16Parts(3), kBf16},
+      {"three_terms_small_pieces", DenseLayerText(128, 192, 80), RoundingWithBf16Parts(3), kBf16},
+      {"two_terms", DenseLayerText(128, 128, 96), RoundingWithBf16Parts(2), kBf16},
+      {"batched_three_terms", BatchedProductText(2, 128, 128, 96), RoundingWithBf16Parts(3), kBf16},
+      {"batched_two_terms", BatchedProductText(2, 128, 128, 96), RoundingWithBf16Parts(2), kBf16}};
 }
 
 // Returns products of real sizes, which are only compiled.
@@ -291,8 +292,9 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
       const Target target = Gpu(arch);
       const Sketch sketch = FirstSketch({"", text, RoundingWithBf16Parts(3), "", ""}, target);
       if (sketch.Kind() != "cuda_tensor") continue;
-      EXPECT_LT(PredictedSeconds(MustParse(text), Analytic(sketch), target, RoundingWithBf16Parts(3)),
-                PredictedByThreads(text, target))
+      EXPECT_LT(
+          PredictedSeconds(MustParse(text), Analytic(sketch), target, RoundingWithBf16Parts(3)),
+          PredictedByThreads(text, target))
           << arch << ", " << extent;
     }
   }
@@ -301,10 +303,11 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
 // Six products are not worthwhile if tensor cores are only twice as fast as threads.
 TEST(CudaTensor, LeavesFloat32ToThreadsWhereTheyAreFaster) {
   for (const int extent : {512, 2048})
-    EXPECT_EQ(FirstSketch({"", DenseLayerText(extent, extent, extent), RoundingWithBf16Parts(3), "", ""},
-                          Gpu("sm_86"))
-                  .Kind(),
-              "cuda_tile");
+    EXPECT_EQ(
+        FirstSketch({"", DenseLayerText(extent, extent, extent), RoundingWithBf16Parts(3), "", ""},
+                    Gpu("sm_86"))
+            .Kind(),
+        "cuda_tile");
 }
 
 }  // namespace

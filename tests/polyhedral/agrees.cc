@@ -22,13 +22,13 @@ bool Agrees(const Compute& compute, const LoopNest& nest) {
     }
     arguments.push_back(std::move(array));
   }
-  const auto wanted = Interpret(compute, arguments, Precision::kFloat64);
-  TUNEC_CHECK(wanted.has_value(), "{}", wanted.error().message);
+  const auto expected = Interpret(compute, arguments, Precision::kFloat64);
+  TUNEC_CHECK(expected.has_value(), "{}", expected.error().message);
   const auto found = Interpret(nest, arguments, Precision::kFloat64);
   if (!found) return false;
-  for (size_t o = 0; o < wanted->size(); ++o) {
-    for (int64_t i = 0; i < (*wanted)[o].size(); ++i) {
-      const double difference = std::abs((*wanted)[o].GetDouble(i) - (*found)[o].GetDouble(i));
+  for (size_t o = 0; o < expected->size(); ++o) {
+    for (int64_t i = 0; i < (*expected)[o].size(); ++i) {
+      const double difference = std::abs((*expected)[o].GetDouble(i) - (*found)[o].GetDouble(i));
       if (!(difference <= 1e-9)) return false;
     }
   }

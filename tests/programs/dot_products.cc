@@ -86,7 +86,7 @@ constexpr std::string_view kImage = R"(compute image {
 })";
 
 // Values stored as one bfloat16, before and after the product.
-constexpr std::string_view kTerms = R"(compute terms {
+constexpr std::string_view kBf16Product = R"(compute terms {
   input A: bf16[$M, $K]
   weight B: f32[$K, $N] constant
   input R: bf16[$M, $N]
@@ -98,13 +98,13 @@ constexpr std::string_view kTerms = R"(compute terms {
     C[i, j] = bf16(max(acc[i, j] + f32(R[i, j]), 0.0))
 })";
 
-std::string Terms(const ProductShape& shape) {
-  return Numbered(std::string(kTerms),
+std::string Bf16Product(const ProductShape& shape) {
+  return Numbered(std::string(kBf16Product),
                   {{"$M", shape.rows}, {"$N", shape.columns}, {"$K", shape.length}});
 }
 
 // Returns the program of an image with bfloat16 input and output.
-std::string ImageOfTerms(std::string text) {
+std::string Bf16Image(std::string text) {
   const auto replace = [&](std::string_view what, std::string_view by) {
     text.replace(text.find(what), what.size(), by);
   };
@@ -116,8 +116,8 @@ std::string ImageOfTerms(std::string text) {
   return text;
 }
 
-std::string Image(int64_t channels, int64_t outputs, int64_t stride, bool of_terms = false) {
-  return Numbered(of_terms ? ImageOfTerms(std::string(kImage)) : std::string(kImage),
+std::string Image(int64_t channels, int64_t outputs, int64_t stride, bool is_bf16 = false) {
+  return Numbered(is_bf16 ? Bf16Image(std::string(kImage)) : std::string(kImage),
                   {{"$C", channels},
                    {"$M", outputs},
                    {"$S", stride},
@@ -170,12 +170,12 @@ std::vector<DotProgram> DotPrograms() {
       {"finite_left", Finite(kLeftWeight)},
       {"finite_chain", Finite(std::string(kChain))},
       {"finite_image", Finite(Image(5, 18, 1))},
-      {.name = "terms", .text = Terms({}), .has_term = true},
-      {.name = "terms_whole", .text = Terms({32, 64, 48}), .has_term = true},
-      {.name = "terms_one_row", .text = Terms({1, 50, 33}), .has_term = true},
-      {.name = "image_of_terms", .text = Image(5, 18, 1, true), .has_term = true},
-      {.name = "image_of_terms_even", .text = Image(16, 32, 1, true), .has_term = true},
-      {.name = "image_of_terms_strided", .text = Image(16, 20, 2, true), .has_term = true},
+      {.name = "terms", .text = Bf16Product({}), .has_bf16_operand = true},
+      {.name = "terms_whole", .text = Bf16Product({32, 64, 48}), .has_bf16_operand = true},
+      {.name = "terms_one_row", .text = Bf16Product({1, 50, 33}), .has_bf16_operand = true},
+      {.name = "image_of_terms", .text = Image(5, 18, 1, true), .has_bf16_operand = true},
+      {.name = "image_of_terms_even", .text = Image(16, 32, 1, true), .has_bf16_operand = true},
+      {.name = "image_of_terms_strided", .text = Image(16, 20, 2, true), .has_bf16_operand = true},
       {"pointwise", std::string(kPointwiseConv)},
       {"conv3x3", std::string(kConv3x3)},
       {"triangle", std::string(kTriangularProduct), false},

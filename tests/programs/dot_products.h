@@ -21,8 +21,8 @@ struct DotProgram {
   std::string name;
   std::string text;
   bool is_offered = true;
-  bool has_term = false;  // an operand is stored as bfloat16, so it is not split
-  bool IsOfferedWhenSplit() const { return is_offered && !has_term; }
+  bool has_bf16_operand = false;  // an operand is stored as bfloat16, so it is not split
+  bool IsOfferedWhenSplit() const { return is_offered && !has_bf16_operand; }
 };
 /// Prints the name for GoogleTest, which would print bytes.
 inline void PrintTo(const DotProgram& program, std::ostream* out) { *out << program.name; }
