@@ -7,6 +7,8 @@
 #include "autotune/search/task_search.h"
 #include "autotune/tuner.h"
 #include "tests/autotune/scripted_tuning.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/products.h"
 
 namespace tunec {
 namespace {
@@ -221,14 +223,15 @@ TEST_F(ArithmeticCeilings, AnAnswerThatIsNoneLeavesTheSearchWithout) {
 }
 
 TEST_F(ArithmeticCeilings, IntegersHaveNoneAndWhatEndedAtFloat32sGoesOn) {
-  tasks_ = {TaskOf(testing::Parsed(R"(
-    compute matmul {
-      input A: i32[64, 96]
-      weight B: i32[96, 128] constant
-      output C: i32[64, 128]
-      acc[i: 64, j: 128, k: 96 reduction]:
-        C[i, j] sum= A[i, k] * B[k, j]
-    })"))};
+  tasks_ = {
+      TaskOf(test::MustParse(test::ProductText({.rows = 64,
+                                                .columns = 128,
+                                                .length = 96,
+                                                .left = {.type = "i32"},
+                                                .right = {.type = "i32", .weight = "constant"},
+                                                .sum = "i32",
+                                                .result = "i32",
+                                                .value = ""})))};
   MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   measurer_.seconds = 1e-3;
   options_.trials = 2;

@@ -2,20 +2,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <set>
 
 #include "autotune/measure/kernel_arithmetic.h"
 #include "ir/nest/visit_loop_nest.h"
-#include "support/file.h"
 #include "tests/autotune/workloads.h"
+#include "tests/programs/examples.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/loops_of.h"
 
 namespace tunec {
 namespace {
 
+using test::MustParse;
 using ::testing::ElementsAre;
-using testing::Parsed;
 
 // Returns text such as "amx.bf16 x 6" or "none".
 std::string ArithmeticText(const Compute& compute, const std::string& steps = "") {
@@ -27,26 +28,14 @@ std::string ArithmeticText(const Compute& compute, const std::string& steps = ""
 
 // Returns a product of matrices of these types, followed by another statement.
 Compute Product(const std::string& left, const std::string& right, const std::string& sum,
-                const std::string& out = "f32(t[i, j])") {
-  const auto operand = [&](const std::string& type, const std::string& element) {
-    return type == sum ? element : fmt::format("{}({})", sum, element);
-  };
-  return Parsed(fmt::format(R"(
-    compute product {{
-      input A: {0}[37, 29]
-      weight B: {1}[29, 13] constant
-      output C: f32[37, 13]
-      workspace t: {2}[37, 13]
-      acc[i: 37, j: 13, k: 29 reduction]:
-        t[i, j] sum= {3} * {4}
-      out[i: 37, j: 13]:
-        C[i, j] = {5}
-    }})",
-                            left, right, sum, operand(left, "A[i, k]"), operand(right, "B[k, j]"),
-                            out));
+                const std::string& out = "f32(acc[i, j])") {
+  return MustParse(test::ProductText({.left = {.type = left},
+                                      .right = {.type = right, .weight = "constant"},
+                                      .sum = sum,
+                                      .value = out}));
 }
 
-Compute Float32Product() { return Product("f32", "f32", "f32", "max(t[i, j], 0.0)"); }
+Compute Float32Product() { return Product("f32", "f32", "f32", "max(acc[i, j], 0.0)"); }
 
 TEST(MacInstructions, AreThePlainOnesAndTheTilesOfCpus) {
   std::vector<std::string> names;
@@ -143,7 +132,7 @@ TEST(KernelArithmetic, OfSplitOperandsDoesSeveralForEachUsefulOne) {
 // Returns two products with sums of these lengths. The tests split only one of them, as in
 // attention.
 Compute TwoProducts(int64_t first, int64_t second) {
-  return Parsed(fmt::format(R"(
+  return MustParse(fmt::format(R"(
     compute two {{
       input A: f32[16, {0}]
       input B: f32[{0}, 16]
@@ -156,7 +145,7 @@ Compute TwoProducts(int64_t first, int64_t second) {
       other[i: 16, j: 16, k: {1} reduction]:
         F[i, j] sum= D[i, k] * E[k, j]
     }})",
-                            first, second));
+                               first, second));
 }
 
 TEST(KernelArithmetic, OfAMixtureIsWhatDoesMost) {
@@ -169,21 +158,21 @@ TEST(KernelArithmetic, OfAMixtureIsWhatDoesMost) {
 
 TEST(KernelArithmetic, OfIntegersAloneIsNone) {
   EXPECT_EQ(ArithmeticText(Product("u8", "i8", "i32")), "none");
-  EXPECT_EQ(ArithmeticText(Product("i32", "i32", "i32", "f32(t[i, j])")), "none");
+  EXPECT_EQ(ArithmeticText(Product("i32", "i32", "i32", "f32(acc[i, j])")), "none");
   // The statement after the product has another arithmetic, but fewer operations.
-  EXPECT_EQ(ArithmeticText(Product("u8", "i8", "i32", "f32(t[i, j]) * 0.5 + 1.0")), "none");
+  EXPECT_EQ(ArithmeticText(Product("u8", "i8", "i32", "f32(acc[i, j]) * 0.5 + 1.0")), "none");
 }
 
 TEST(KernelArithmetic, WithoutMultiplyAddsIsOfTheFloatType) {
   const auto elementwise = [](const std::string& type, const std::string& value) {
-    return Parsed(fmt::format(R"(
+    return MustParse(fmt::format(R"(
     compute elementwise {{
       input X: {0}[37, 13]
       output Y: {0}[13, 37]
       out[i: 37, j: 13]:
         Y[j, i] = {1}
     }})",
-                              type, value));
+                                 type, value));
   };
   EXPECT_EQ(ArithmeticText(elementwise("f32", "max(X[i, j], 0.0)")), "fma.f32 x 1");
   EXPECT_EQ(ArithmeticText(elementwise("f32", "exp(X[i, j]) + 1.0")), "fma.f32 x 1");
@@ -203,11 +192,9 @@ TEST(KernelArithmetic, OfAScheduleThatDoesNotApplyIsTheLowerings) {
 
 // The generated loops confirm the arithmetic.
 TEST(KernelArithmetic, IsWhatTheLoopsTilesSay) {
-  const std::filesystem::path folder =
-      std::filesystem::path(TUNEC_TEST_DATA).parent_path() / "examples/loops";
-  const Compute compute = Parsed(*ReadFile(folder / "bfloat16_terms.compute"));
+  const Compute compute = test::ExampleCompute("bfloat16_terms");
   const Result<Schedule> schedule =
-      ParseSchedule(*ReadFile(folder / "bfloat16_terms.sched"), "bfloat16_terms");
+      ParseSchedule(test::ReadExample("bfloat16_terms.sched"), "bfloat16_terms");
   ASSERT_TRUE(schedule) << schedule.error().Format();
   const auto loops = test::LoopsOf(compute, *schedule, ReductionOrder::kAny);
   ASSERT_TRUE(loops) << loops.error().Format();

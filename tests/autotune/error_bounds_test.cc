@@ -9,19 +9,20 @@
 #include "autotune/checker/kernel_reference.h"
 #include "ir/interpret/interpret.h"
 #include "tests/autotune/workloads.h"
+#include "tests/programs/must_parse.h"
 
 namespace tunec {
 namespace {
 
+using test::MustParse;
 using testing::MatmulRelu;
-using testing::Parsed;
 using testing::QuantisedMatmul;
 using testing::SoftmaxRows;
 
 // Returns the error bound of y = `expression`, which reads one float32 x[i], or no value if the
 // expression has no step such as `round`.
 std::optional<double> BoundOf(const std::string& expression, double x, DataType type) {
-  const Compute compute = Parsed(fmt::format(
+  const Compute compute = MustParse(fmt::format(
       "compute c {{\n  input x: f32[1]\n  output y: {}[1]\n  out[i: 1]:\n    y[i] = {}\n}}\n",
       Name(type), expression));
   const std::optional<Compute> bounded = WithErrorBounds(compute, {});
@@ -116,7 +117,7 @@ TEST(ErrorBounds, GroupsWithoutStepsHaveNone) {
 }
 
 TEST(ErrorBounds, SumsAndMaximaPassTheirTermsErrorsOn) {
-  const Compute compute = Parsed(R"(
+  const Compute compute = MustParse(R"(
     compute rows {
       input X: f32[4, 9]
       output Y: f32[4]

@@ -12,6 +12,7 @@
 #include "tests/autotune/emulated_gpu.h"
 #include "tests/autotune/workloads.h"
 #include "tests/jit/cuda/need_ptxas.h"
+#include "tests/programs/must_parse.h"
 #include "tests/scripted_cuda/load_script.h"
 
 namespace tunec {
@@ -56,7 +57,7 @@ class GpuWorkerTest : public ::testing::Test {
     return results;
   }
 
-  Workload workload_{.lowerings = {{"direct", testing::Parsed(R"(
+  Workload workload_{.lowerings = {{"direct", test::MustParse(R"(
                          compute twice {
                            input A: f32[64]
                            output C: f32[64]

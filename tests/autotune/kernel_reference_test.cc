@@ -12,17 +12,20 @@
 #include "ir/interpret/interpret.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "tests/autotune/workloads.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/products.h"
+#include "tests/programs/rows.h"
 #include "tests/schedule/loops_of.h"
 
 namespace tunec {
 namespace {
 
+using test::MustParse;
 using testing::MatmulRelu;
-using testing::Parsed;
 using testing::SoftmaxRows;
 
 Compute PaddedConv() {
-  return Parsed(R"(
+  return MustParse(R"(
     compute conv {
       input X: f32[1, 3, 9, 9]
       weight W: f32[5, 3, 3, 3] constant
@@ -32,19 +35,10 @@ Compute PaddedConv() {
     })");
 }
 
-Compute GatherRows() {
-  return Parsed(R"(
-    compute gather {
-      input T: f32[11, 70]
-      input I: i64[6] range [0, 10]
-      output Y: f32[6, 70]
-      out[i: 6, j: 70]:
-        Y[i, j] = T[@(I[i]), j] * 2.0
-    })");
-}
+Compute GatherRows() { return MustParse(test::GatherText(6, 11, 70)); }
 
 Compute Logarithm() {
-  return Parsed(R"(
+  return MustParse(R"(
     compute logarithm {
       input X: f32[100]
       output Y: f32[100]
@@ -53,16 +47,7 @@ Compute Logarithm() {
     })");
 }
 
-Compute ArgmaxRows() {
-  return Parsed(R"(
-    compute argmax {
-      input X: f32[7, 19]
-      output V: f32[7]
-      output I: i64[7]
-      best[i: 7, j: 19 reduction]:
-        (V[i], I[i]) argmax= (X[i, j], index_i64(j))
-    })");
-}
+Compute ArgmaxRows() { return MustParse(test::ArgMaxText(7, 19)); }
 
 class KernelReferenceTest : public ::testing::Test {
  protected:
@@ -108,7 +93,7 @@ TEST_F(KernelReferenceTest, TheSequentialEvaluationIsTheInterpretersForProducts)
 
 // The operand t is computed in float32 and rounded only for the product. The bias b is not rounded.
 TEST_F(KernelReferenceTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
-  const Compute compute = Parsed(R"(
+  const Compute compute = MustParse(R"(
     compute layer {
       input X: f32[9, 40]
       weight W: f32[40, 21] constant
@@ -135,21 +120,16 @@ TEST_F(KernelReferenceTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
   }
 }
 
-// The operand X, which the previous kernel stored as bfloat16, needs no further rounding. The bias
+// The operand A, which the previous kernel stored as bfloat16, needs no further rounding. The bias
 // b, which is added to the sum, is not rounded.
 TEST_F(KernelReferenceTest, OfBFloat16RoundsNothingBesideStoredTerms) {
-  const Compute compute = Parsed(R"(
-    compute layer {
-      input X: bf16[9, 40]
-      weight W: f32[40, 21] constant
-      weight b: f32[21] constant
-      output Y: f32[9, 21]
-      workspace acc: f32[9, 21]
-      acc[i: 9, j: 21, k: 40 reduction]:
-        acc[i, j] sum= f32(X[i, k]) * W[k, j]
-      Y[i: 9, j: 21]:
-        Y[i, j] = acc[i, j] + b[j] * 100.0
-    })");
+  const Compute compute = MustParse(test::ProductText({.rows = 9,
+                                                       .columns = 21,
+                                                       .length = 40,
+                                                       .left = {.type = "bf16"},
+                                                       .right = {.weight = "constant"},
+                                                       .bias = "weight",
+                                                       .value = "acc[i, j] + b[j] * 100.0"}));
   const Result<Compute> rounded = Apply(compute, PrecisionStep{"acc", 1});
   ASSERT_TRUE(rounded) << rounded.error().Format();
   const Result<KernelReference> reference =
@@ -185,7 +165,7 @@ TEST_F(KernelReferenceTest, TheMagnitudeIsTheLargestSumOfAbsoluteProducts) {
 TEST_F(KernelReferenceTest, ContractionsAreSumsOfProductsOfDifferentThings) {
   EXPECT_EQ(LastContraction(MatmulRelu()), StatementId(0));
   EXPECT_EQ(LastContraction(SoftmaxRows()), std::nullopt);
-  const Compute squares = Parsed(R"(
+  const Compute squares = MustParse(R"(
     compute squares {
       input X: f32[4, 9]
       output Y: f32[4]
@@ -256,7 +236,7 @@ TEST(ArgumentsTest, AreThoseOfTheirSeedAndRange) {
 }
 
 TEST(ArgumentsTest, StorageFollowsTheLayout) {
-  const Compute compute = Parsed(R"(
+  const Compute compute = MustParse(R"(
     compute blocked {
       input X: f32[5, 6] layout [5, 2, 4] (i, j) -> [i, floor(j/4), j mod 4]
       output Y: f32[5, 6]

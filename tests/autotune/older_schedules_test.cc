@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "schedule/sketch.h"
-#include "tests/ir/must_parse.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/operators.h"
 #include "tests/schedule/loops_of.h"
-#include "tests/schedule/programs.h"
 #include "tests/schedule/random_decisions.h"
 
 namespace tunec {

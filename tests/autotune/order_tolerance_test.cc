@@ -13,24 +13,19 @@
 #include "autotune/checker/kernel_reference.h"
 #include "support/random.h"
 #include "tests/autotune/workloads.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/products.h"
 
 namespace tunec {
 namespace {
 
-using testing::Parsed;
+using test::MustParse;
 
 constexpr int64_t kRows = 5, kColumns = 9;
 
 Compute Product(int64_t length) {
-  return Parsed(fmt::format(R"(
-    compute product {{
-      input A: f32[5, {0}]
-      input B: f32[{0}, 9]
-      output C: f32[5, 9]
-      acc[i: 5, j: 9, k: {0} reduction]:
-        C[i, j] sum= A[i, k] * B[k, j]
-    }})",
-                            length));
+  return MustParse(
+      test::ProductText({.rows = kRows, .columns = kColumns, .length = length, .value = ""}));
 }
 
 using Draw = std::function<double(Random&, int64_t k)>;
@@ -265,7 +260,7 @@ TEST_F(OrderTest, OtherContractsAllowWhatTheyDid) {
 constexpr int64_t kInner = 9;
 
 Compute TwoProducts(int64_t length) {
-  return Parsed(fmt::format(R"(
+  return MustParse(fmt::format(R"(
     compute two_products {{
       input A: f32[3, {1}]
       input B: f32[{1}, {0}]
@@ -277,7 +272,7 @@ Compute TwoProducts(int64_t length) {
       acc[i: 3, j: 2, k: {0} reduction]:
         C[i, j] sum= T[i, k] * D[k, j]
     }})",
-                            length, kInner));
+                               length, kInner));
 }
 
 std::vector<Array> DrawnForTwo(int64_t length, uint64_t seed) {

@@ -5,17 +5,18 @@
 #include "autotune/best_schedule.h"
 #include "autotune/keys.h"
 #include "tests/autotune/scripted_tuning.h"
-#include "tests/schedule/programs.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/operators.h"
+#include "tests/programs/products.h"
 
 namespace tunec {
 namespace {
 
-using testing::Parsed;
 using testing::TaskOf;
 
 class PackedRanking : public testing::TunerTest {
  protected:
-  PackedRanking() { tasks_ = {TaskOf(Parsed(std::string(test::kWeightMatmul)))}; }
+  PackedRanking() { tasks_ = {TaskOf(test::MustParse(test::kWeightMatmul))}; }
 
   static std::string PackedBy(int columns) {
     return fmt::format("lower direct\npack B 0/{0} 1 0%{0}\n", columns);
@@ -82,16 +83,12 @@ TEST_F(PackedRanking, ABestOneThatPacksNothingStays) {
 
 // Tiles of two to four vectors cost about the same.
 TEST_F(PackedRanking, AnalyticSchedulesPreferItToo) {
-  tasks_ = {TaskOf(Parsed(R"(compute product {
-  input A: f32[64, 256]
-  weight B: f32[768, 256] constant
-  output C: f32[64, 768]
-  workspace acc: f32[64, 768]
-  acc[i: 64, j: 768, k: 256 reduction]:
-    acc[i, j] sum= A[i, k] * B[j, k]
-  C[i: 64, j: 768]:
-    C[i, j] = acc[i, j] + 1.0
-})"))};
+  tasks_ = {
+      TaskOf(test::MustParse(test::ProductText({.rows = 64,
+                                                .columns = 768,
+                                                .length = 256,
+                                                .right = {.index = "j, k", .weight = "constant"},
+                                                .value = "acc[i, j] + 1.0"})))};
   options_.target.host.vector_bits = 512;
   options_.target.host.vector_registers = 32;
   for (const int columns : {32, 48, 64}) {

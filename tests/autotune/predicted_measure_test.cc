@@ -17,6 +17,8 @@
 #include "tests/autotune/emulated_gpu.h"
 #include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/products.h"
 
 namespace tunec {
 namespace {
@@ -32,7 +34,7 @@ using testing::WithFault;
 
 // A product whose rows are copied first, in two phases.
 Compute TwoPhases() {
-  return testing::Parsed(R"(
+  return test::MustParse(R"(
     compute two_phases {
       input A: f32[48, 20]
       output C: f32[48]
@@ -45,15 +47,8 @@ Compute TwoPhases() {
 }
 
 Compute Product(int64_t n) {
-  return testing::Parsed(fmt::format(R"(
-    compute product {{
-      input A: f32[{0}, {0}]
-      weight B: f32[{0}, {0}] constant
-      output C: f32[{0}, {0}]
-      acc[i: {0}, j: {0}, k: {0} reduction]:
-        C[i, j] sum= A[i, k] * B[k, j]
-    }})",
-                                     n));
+  return test::MustParse(test::ProductText(
+      {.rows = n, .columns = n, .length = n, .right = {.weight = "constant"}, .value = ""}));
 }
 
 std::string BlocksOf(int threads) {

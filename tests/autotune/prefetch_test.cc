@@ -8,7 +8,8 @@
 #include "autotune/measure/measure.h"
 #include "schedule/sketch.h"
 #include "tests/autotune/workloads.h"
-#include "tests/schedule/programs.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/operators.h"
 
 namespace tunec {
 namespace {
@@ -17,7 +18,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::MatmulRelu;
-using testing::Parsed;
 using testing::SoftmaxRows;
 using testing::WorkloadOf;
 
@@ -97,7 +97,7 @@ TEST(PrefetchKnob, OfRowsAsksForTheRestOfTheRowAndTheNext) {
 }
 
 TEST(PrefetchKnob, OfStreamsAsksForTheNextChunk) {
-  EXPECT_THAT(RightWithPrefetch(Parsed(std::string(test::kStreamedAttention))), Contains("stream"));
+  EXPECT_THAT(RightWithPrefetch(test::MustParse(test::kStreamedAttention)), Contains("stream"));
 }
 
 // A search space without a possible gain does not grow.

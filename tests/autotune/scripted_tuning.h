@@ -13,6 +13,8 @@
 #include "autotune/tune_with.h"
 #include "support/random.h"
 #include "tests/autotune/workloads.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/products.h"
 
 namespace tunec::testing {
 
@@ -100,15 +102,8 @@ inline Roofline RooflineOf(double flops, double bytes_per_second, double disturb
 }
 
 inline Compute Matmul(int64_t n) {
-  return Parsed(fmt::format(R"(
-    compute matmul {{
-      input A: f32[64, {0}]
-      weight B: f32[{0}, 128] constant
-      output C: f32[64, 128]
-      acc[i: 64, j: 128, k: {0} reduction]:
-        C[i, j] sum= A[i, k] * B[k, j]
-    }})",
-                            n));
+  return test::MustParse(test::ProductText(
+      {.rows = 64, .columns = 128, .length = n, .right = {.weight = "constant"}, .value = ""}));
 }
 
 class TunerTest : public ::testing::Test {

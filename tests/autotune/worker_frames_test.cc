@@ -8,6 +8,7 @@
 #include "support/random.h"
 #include "tests/autotune/served_here.h"
 #include "tests/autotune/workloads.h"
+#include "tests/programs/replaced.h"
 
 namespace tunec {
 namespace {
@@ -36,17 +37,11 @@ void ExpectServing(ServedHere& worker) {
   EXPECT_EQ(measured, 2u);
 }
 
-std::string Replaced(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 TEST(WorkerFrames, WhatCannotBeIsNamed) {
   ServedHere worker;
   const std::string good = GoodPrepare();
   const auto with = [&](const std::string& from, const std::string& to) {
-    return worker.Rejection(Replaced(good, from, to));
+    return worker.Rejection(test::ReplacedOnce(good, from, to));
   };
   const auto number = [&](const std::string& field, const std::string& value) {
     const std::regex pattern("\"" + field + "\":[0-9]+");

@@ -10,35 +10,18 @@
 #include "autotune/task.h"
 #include "ir/compute.h"
 #include "jit/cpu/detect_cpu.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/products.h"
 
 namespace tunec::testing {
 
-inline Compute Parsed(const std::string& text) {
-  Result<Compute> compute = ParseCompute(text, "test");
-  if (!compute) ADD_FAILURE() << compute.error().Format();
-  return compute ? *compute : Compute{};
-}
-
 /// A product of 37x29 and 29x13 matrices, a bias and relu. No tile size divides an extent.
-inline Compute MatmulRelu() {
-  return Parsed(R"(
-    compute matmul_relu {
-      input A: f32[37, 29]
-      weight B: f32[29, 13] constant
-      weight bias: f32[13] constant
-      output C: f32[37, 13]
-      workspace t: f32[37, 13]
-      acc[i: 37, j: 13, k: 29 reduction]:
-        t[i, j] sum= A[i, k] * B[k, j]
-      out[i: 37, j: 13]:
-        C[i, j] = max(t[i, j] + bias[j], 0.0)
-    })");
-}
+inline Compute MatmulRelu() { return test::MustParse(test::DenseLayerText(37, 13, 29)); }
 
 /// A product whose results are rounded to multiples of 1/512. The second output has the rounded
 /// multiples (results times 512) as int16.
 inline Compute QuantisedMatmul() {
-  return Parsed(R"(
+  return MustParse(R"(
     compute quantised_matmul {
       input A: f32[64, 300]
       weight B: f32[300, 64] constant
@@ -55,7 +38,7 @@ inline Compute QuantisedMatmul() {
 }
 
 inline Compute SoftmaxRows() {
-  return Parsed(R"(
+  return MustParse(R"(
     compute softmax {
       input X: f32[5, 23]
       output Y: f32[5, 23]
@@ -84,8 +67,8 @@ inline TuningTask TaskOf(const Compute& compute, double weight = 1) {
 /// A legal schedule of MatmulRelu and an illegal one.
 inline constexpr const char* kGoodSchedule = R"(lower direct
 parallelize acc.i
-parallelize out.i
-vectorize out.j
+parallelize C.i
+vectorize C.j
 )";
 inline constexpr const char* kIllegalSchedule = R"(lower direct
 reorder acc.k acc.i acc.j

@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <set>
 
 #include "support/file.h"
+#include "tests/golden/golden_file.h"
 
 namespace tunec {
 namespace {
@@ -45,7 +45,7 @@ TEST(Settings, DimensionsHaveSizesOrRanges) {
     EXPECT_FALSE(ParseDimSizes(wrong)) << wrong;
 }
 
-// With TUNEC_BLESS=1 the test rewrites the list in the header.
+// `tools/dev bless` rewrites the list in the header.
 TEST(Settings, GoldenTheCHeaderListsThem) {
   const std::string path = std::string(TUNEC_TEST_DATA) + "/../api/include/tunec/tunec.h";
   const std::string list = DescribeAsC(SettingTable());
@@ -54,7 +54,7 @@ TEST(Settings, GoldenTheCHeaderListsThem) {
   const size_t begin = header->find(" *   \"");
   const size_t end = header->find(" *\n", begin);
   ASSERT_NE(end, std::string::npos);
-  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
+  if (test::RewritesGoldens()) {
     std::ofstream(path) << header->replace(begin, end - begin, list);
   } else {
     EXPECT_EQ(header->substr(begin, end - begin), list);

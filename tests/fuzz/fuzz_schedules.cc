@@ -22,7 +22,7 @@
 #include "jit/cuda/arch.h"
 #include "kernel/run_once.h"
 #include "tests/fuzz/fuzz_options.h"
-#include "tests/schedule/random_program.h"
+#include "tests/programs/random_program.h"
 #include "tests/schedule/random_schedule.h"
 #include "tests/schedule/try_schedule.h"
 

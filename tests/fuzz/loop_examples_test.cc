@@ -8,7 +8,7 @@
 #include "ir/tile_intrinsic.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/run_once.h"
-#include "support/file.h"
+#include "tests/programs/examples.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -21,13 +21,13 @@ TEST(LoopExamples, RunAsMachineCode) {
   ThreadPool pool(2);
   const Target target = DetectCpu(2);
   int examples = 0;
-  const fs::path folder = fs::path(TUNEC_TEST_DATA).parent_path().parent_path() / "examples/loops";
+  const fs::path folder = test::ExampleFolder();
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".compute") continue;
     const std::string name = entry.path().stem().string();
     if (!fs::exists(folder / (name + ".sched"))) continue;
-    const test::ScheduleChecker checker(test::MustParse(ReadFile(entry.path()).value_or("")));
-    const auto schedule = ParseSchedule(ReadFile(folder / (name + ".sched")).value_or(""), name);
+    const test::ScheduleChecker checker(test::ExampleCompute(name));
+    const auto schedule = ParseSchedule(test::ReadExample(name + ".sched"), name);
     ASSERT_TRUE(schedule) << schedule.error().Format();
     const auto kernel = test::LoopsOf(checker.compute(), *schedule, ReductionOrder::kAny);
     ASSERT_TRUE(kernel) << kernel.error().message;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/ir/programs.h"
+#include "tests/programs/text_forms.h"
 
 namespace tunec {
 namespace {
@@ -14,7 +14,7 @@ Compute MustParse(std::string_view text) {
 }
 
 TEST(ComputeText, CanonicalTextsPrintAsWritten) {
-  for (const auto& [name, text] : test::kComputes) {
+  for (const auto& [name, text] : test::kTextForms) {
     const Compute compute = MustParse(text);
     EXPECT_EQ(Print(compute), text) << name;
     EXPECT_EQ(MustParse(Print(compute)), compute) << name;
@@ -23,7 +23,7 @@ TEST(ComputeText, CanonicalTextsPrintAsWritten) {
 }
 
 TEST(ComputeText, KeepsTheNumbersOfReads) {
-  Compute compute = MustParse(test::kMatmul);
+  Compute compute = MustParse(test::kAlignedMatmul);
   Statement& s = compute.statements[StatementId(0)];
   std::swap(s.reads[0], s.reads[1]);
   s.reads.push_back(s.reads[0]);  // twice, and unused
@@ -31,7 +31,7 @@ TEST(ComputeText, KeepsTheNumbersOfReads) {
 }
 
 TEST(ComputeText, KeepsOddNames) {
-  Compute compute = MustParse(test::kMatmul);
+  Compute compute = MustParse(test::kAlignedMatmul);
   compute.name = "";
   compute.tensors[TensorId(0)].name = "conv1/weight:0";
   compute.tensors[TensorId(1)].name = "max";
@@ -53,7 +53,7 @@ TEST(ComputeText, SaysWhichWeightsAreFinite) {
 }
 
 TEST(ComputeText, KeepsCustomReducers) {
-  Compute compute = MustParse(test::kMatmul);
+  Compute compute = MustParse(test::kAlignedMatmul);
   compute.statements[StatementId(0)].reducer->finalise = {Expr::Accumulator(0, DataType::kF32) /
                                                           Expr::Constant(29.0, DataType::kF32)};
   compute.statements[StatementId(0)].reducer->reorderable = false;
@@ -92,7 +92,7 @@ TEST(ComputeText, RejectsWithAPlace) {
 
 // Every prefix of a text, and every text with one changed byte, gives a value or an error.
 TEST(ComputeText, SurvivesDamage) {
-  for (const auto& [name, text] : test::kComputes) {
+  for (const auto& [name, text] : test::kTextForms) {
     std::string damaged(text);
     for (size_t i = 0; i < text.size(); ++i) {
       (void)ParseCompute(text.substr(0, i), "c");
@@ -120,7 +120,7 @@ TEST(Compute, StorageFollowsTheLayout) {
 }
 
 TEST(Compute, CountsWork) {
-  const Work work = CountWork(MustParse(test::kMatmul));
+  const Work work = CountWork(MustParse(test::kAlignedMatmul));
   EXPECT_EQ(work.flops, 2.0 * 37 * 29 * 13 + 37 * 13);
   EXPECT_EQ(work.bytes, 4.0 * (37 * 29 + 29 * 13 + 37 * 13));
   const Work triangle = CountWork(MustParse(test::kTriangle));

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "support/random.h"
-#include "tests/ir/programs.h"
+#include "tests/programs/text_forms.h"
 
 namespace tunec {
 namespace {
@@ -42,9 +42,9 @@ TEST(InterpretCompute, MultipliesMatrices) {
   const Array a = RandomArray(DataType::kF32, {37, 29}, 1);
   const Array b = RandomArray(DataType::kF32, {29, 13}, 2);
   const auto begin = std::chrono::steady_clock::now();
-  const auto native = RunText(test::kMatmul, {a, b});
+  const auto native = RunText(test::kAlignedMatmul, {a, b});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
-  const auto wide = RunText(test::kMatmul, {a, b}, Precision::kFloat64);
+  const auto wide = RunText(test::kAlignedMatmul, {a, b}, Precision::kFloat64);
   ASSERT_EQ(native.size(), 1U);
   EXPECT_EQ(wide[0].type(), DataType::kF64);
   for (int64_t i = 0; i < 37; ++i) {
@@ -81,11 +81,11 @@ TEST(InterpretCompute, ReadsOutsideGuardsAreTheirValue) {
 }
 
 TEST(InterpretCompute, ArgMaxTakesTheFirstOfEqualValues) {
-  Array x = RandomArray(DataType::kF32, {6, 11}, 5);
-  for (int64_t k = 0; k < 11; ++k) x.SetDouble(11 + k, -INFINITY);
-  x.SetDouble(2 * 11 + 4, 5);
-  x.SetDouble(2 * 11 + 7, 5);
-  x.SetDouble(3 * 11 + 6, NAN);
+  Array x = RandomArray(DataType::kF32, {6, 37}, 5);
+  for (int64_t k = 0; k < 37; ++k) x.SetDouble(37 + k, -INFINITY);
+  x.SetDouble(2 * 37 + 4, 5);
+  x.SetDouble(2 * 37 + 7, 5);
+  x.SetDouble(3 * 37 + 6, NAN);
   const auto out = RunText(test::kArgMax, {x});
   EXPECT_EQ(out[1].GetInt(1), 0);
   EXPECT_EQ(out[1].GetInt(2), 4);
@@ -97,10 +97,11 @@ TEST(InterpretCompute, GathersByValue) {
   const Array x = RandomArray(DataType::kF32, {20, 3}, 6);
   Array index(DataType::kI32, {7});
   for (int64_t i = 0; i < 7; ++i) index.SetInt(i, i * 3);
-  const auto y = RunText(test::kGather, {x, index});
+  const auto y = RunText(test::kNarrowGather, {x, index});
   EXPECT_EQ(y[0].GetDouble(5 * 3 + 2), 2 * x.GetDouble(15 * 3 + 2));
   index.SetInt(4, 20);
-  EXPECT_EQ(ErrorOf(test::kGather, {x, index}), "S: read of X[20, 0] is outside its shape [20, 3]");
+  EXPECT_EQ(ErrorOf(test::kNarrowGather, {x, index}),
+            "Y: read of T[20, 0] is outside its shape [20, 3]");
 }
 
 TEST(InterpretCompute, LayoutsDoNotChangeValues) {
@@ -134,8 +135,9 @@ TEST(InterpretCompute, AnEmptyReductionIsTheIdentity) {
 
 TEST(InterpretCompute, RejectsWrongArguments) {
   const Array a(DataType::kF32, {37, 29});
-  EXPECT_EQ(ErrorOf(test::kMatmul, {a}), "argument B is missing");
-  EXPECT_EQ(ErrorOf(test::kMatmul, {a, a}), "argument B is f32[37, 29], expected f32[29, 13]");
+  EXPECT_EQ(ErrorOf(test::kAlignedMatmul, {a}), "argument B is missing");
+  EXPECT_EQ(ErrorOf(test::kAlignedMatmul, {a, a}),
+            "argument B is f32[37, 29], expected f32[29, 13]");
   EXPECT_EQ(ErrorOf(test::kTriangle, {Array(DataType::kF64, {10, 10}), a}),
             "2 arguments, expected 1");
 }

@@ -7,7 +7,7 @@
 #include "ir/interpret/interpret.h"
 #include "support/random.h"
 #include "tests/ir/nests.h"
-#include "tests/ir/programs.h"
+#include "tests/programs/text_forms.h"
 
 namespace tunec {
 namespace {
@@ -70,7 +70,7 @@ TEST(LoopNest, InterpretsLikeItsCompute) {
   const Array a = RandomArray({37, 29}, 1);
   const Array b = RandomArray({29, 13}, 2);
   const std::vector<Array> arguments = {a, b};
-  const auto compute = *ParseCompute(test::kMatmul, "c");
+  const auto compute = *ParseCompute(test::kAlignedMatmul, "c");
   LoopNest nest = MustParse(test::kTiledMatmul);
   const auto wide = *Interpret(compute, arguments, Precision::kFloat64);
   const auto expected = *Interpret(compute, arguments, Precision::kNative);

@@ -6,7 +6,7 @@
 #include "ir/compute.h"
 #include "ir/loop_nest.h"
 #include "tests/ir/nests.h"
-#include "tests/ir/programs.h"
+#include "tests/programs/text_forms.h"
 
 namespace tunec {
 namespace {
@@ -20,7 +20,7 @@ std::string ErrorOf(std::string_view text, const std::function<void(Compute&)>& 
 }
 
 std::string Matmul(const std::function<void(Compute&)>& spoil) {
-  return ErrorOf(test::kMatmul, spoil);
+  return ErrorOf(test::kAlignedMatmul, spoil);
 }
 
 TEST(VerifyCompute, Tensors) {
@@ -62,42 +62,42 @@ TEST(VerifyCompute, Layouts) {
 }
 
 TEST(VerifyCompute, Statements) {
-  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(1)].name = "S"; }),
-            "statement name 'S' is empty or used twice");
+  EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(1)].name = "acc"; }),
+            "statement name 'acc' is empty or used twice");
   EXPECT_EQ(
       Matmul([](Compute& c) { c.statements[StatementId(0)].iterators[IteratorVar(1)].name = "i"; }),
-      "statement S: iterator name 'i' is empty or used twice");
+      "statement acc: iterator name 'i' is empty or used twice");
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(0)].iterators[IteratorVar(1)].extent = -2;
             }),
-            "statement S: iterator j has extent -2, expected 0 to 281474976710656");
+            "statement acc: iterator j has extent -2, expected 0 to 281474976710656");
   EXPECT_EQ(
       Matmul([](Compute& c) {
         c.statements[StatementId(0)].iterators[IteratorVar(1)].extent = INT64_MAX;
       }),
-      "statement S: iterator j has extent 9223372036854775807, expected 0 to 281474976710656");
+      "statement acc: iterator j has extent 9223372036854775807, expected 0 to 281474976710656");
   EXPECT_EQ(
       Matmul([](Compute& c) { c.statements[StatementId(0)].domain = {IndexExpr::Var(VarId(3))}; }),
-      "statement S: variable 3 is not in scope");
+      "statement acc: variable 3 is not in scope");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements.pop_back(); }),
-            "compute matmul: no statement writes the output C");
+            "compute product: no statement writes the output C");
 }
 
 TEST(VerifyCompute, Accesses) {
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].reads[0].tensor = TensorId(4); }),
-            "statement S: tensor number 4, there are 4");
+            "statement acc: tensor number 4, there are 4");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].reads[0].index.pop_back(); }),
-            "statement S: A has 2 dimensions, its index 1");
+            "statement acc: A has 2 dimensions, its index 1");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(0)].reads[0].index[1] += 1; }),
-            "statement S: index 1 of A is 1 to 29, its extent 29");
+            "statement acc: index 1 of A is 1 to 29, its extent 29");
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(0)].reads[0].index[0] = IndexExpr::Loaded(0);
             }),
-            "statement S: index uses read @0, expected one of the 0 before it");
+            "statement acc: index uses read @0, expected one of the 0 before it");
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(0)].reads[1].index[0] = IndexExpr::Loaded(0);
             }),
-            "statement S: A of type f32 is used as an index");
+            "statement acc: A of type f32 is used as an index");
   // A guard or a domain may keep an index in range.
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(0)].reads[0].index[1] += 1;
@@ -109,41 +109,41 @@ TEST(VerifyCompute, Accesses) {
 
 TEST(VerifyCompute, Writes) {
   EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(3)].role = TensorRole::kInput; }),
-            "statement S: input acc is written");
+            "statement acc: input acc is written");
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(1)].writes.push_back(c.statements[StatementId(1)].writes[0]);
               c.statements[StatementId(1)].values.push_back(c.statements[StatementId(1)].values[0]);
             }),
-            "statement T: an element of C is written twice");
+            "statement C: an element of C is written twice");
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(1)].writes.clear(); }),
-            "statement T: nothing is written");
+            "statement C: nothing is written");
 }
 
 TEST(VerifyCompute, Values) {
   EXPECT_EQ(Matmul([](Compute& c) { c.statements[StatementId(1)].values.clear(); }),
-            "statement T: 0 values for 1 writes");
+            "statement C: 0 values for 1 writes");
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(1)].values[0] = Expr::Constant(1, DataType::kI64);
             }),
-            "statement T: values 0 is i64, but C is f32");
+            "statement C: values 0 is i64, but C is f32");
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(1)].values[0] = Expr::Read(1, DataType::kF32);
             }),
-            "statement T: slot 1 of 1 in an expression");
+            "statement C: slot 1 of 1 in an expression");
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(1)].values[0] =
                   Expr::Cast(Expr::Read(0, DataType::kF64), DataType::kF32);
             }),
-            "statement T: slot 0 is used as f64, its tensor acc is f32");
+            "statement C: slot 0 is used as f64, its tensor acc is f32");
   EXPECT_EQ(Matmul([](Compute& c) {
               const Expr x = Expr::Read(0, DataType::kF32);
               c.statements[StatementId(1)].values[0] = Expr::Apply(ScalarOp::kXor, {x, x});
             }),
-            "statement T: xor is not defined for f32");
+            "statement C: xor is not defined for f32");
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(1)].values[0] = Expr::Accumulator(0, DataType::kF32);
             }),
-            "statement T: an accumulator outside combine and finalise");
+            "statement C: an accumulator outside combine and finalise");
 }
 
 TEST(VerifyCompute, Reducers) {
@@ -151,19 +151,19 @@ TEST(VerifyCompute, Reducers) {
     return Matmul([&](Compute& c) { spoil(*c.statements[StatementId(0)].reducer); });
   };
   EXPECT_EQ(reducer([](Reducer& r) { r.identity.clear(); }),
-            "statement S: 0 identities for 1 writes");
+            "statement acc: 0 identities for 1 writes");
   EXPECT_EQ(reducer([](Reducer& r) { r.combine[0] = Expr::Read(0, DataType::kF32); }),
-            "statement S: a reducer reads slot 0");
+            "statement acc: a reducer reads slot 0");
   EXPECT_EQ(reducer([](Reducer& r) { r.identity[0] = Expr::Accumulator(0, DataType::kF32); }),
-            "statement S: an accumulator outside combine and finalise");
+            "statement acc: an accumulator outside combine and finalise");
   EXPECT_EQ(reducer([](Reducer& r) { r.finalise = {Expr::Incoming(0, DataType::kF32)}; }),
-            "statement S: an incoming value outside combine");
+            "statement acc: an incoming value outside combine");
   EXPECT_EQ(reducer([](Reducer& r) { r.combine[0] = Expr::Accumulator(1, DataType::kF32); }),
-            "statement S: slot 1 of 1 in an expression");
+            "statement acc: slot 1 of 1 in an expression");
   EXPECT_EQ(reducer([](Reducer& r) {
               r.combine[0] = Expr::Index(IndexExpr::Var(VarId(0)), DataType::kF32);
             }),
-            "statement S: a reducer uses variables");
+            "statement acc: a reducer uses variables");
 }
 
 // Returns the error of the parser or the verifier for a nest with this body, or an empty string.

@@ -115,13 +115,18 @@ TEST(Code, Avx2UsesYmmOnly) {
   EXPECT_GT(Count(*assembly, "vfmadd\\w+ps.*%ymm"), 0);
 }
 
+std::string NonTemporalCopy(int size) {
+  return fmt::format(R"(
+nest copy {{
+  input A: f32[{0}]
+  output C: f32[{0}]
+  phase main {{ vector for j in 0 .. {0} {{ s non_temporal: C[j] = A[j] + 1.0 }} }}
+}})",
+                     size);
+}
+
 TEST(Code, NonTemporalStoresOnlyWhereAligned) {
-  const char* nest = R"(
-nest copy {
-  input A: f32[512]
-  output C: f32[512]
-  phase main { vector for j in 0 .. 512 { s non_temporal: C[j] = A[j] + 1.0 } }
-})";
+  const std::string nest = NonTemporalCopy(512);
   const auto assembly = AssemblyOf(Parse(nest), *ParseCpu("skylake-avx512", 1));
   ASSERT_TRUE(assembly.has_value());
   EXPECT_GT(Count(*assembly, "vmovntps.*%zmm"), 0);
@@ -134,13 +139,7 @@ nest copy {
 // Arguments end at the end of a page. Their sizes give alignments of 64, 16 and 4.
 TEST(Code, NonTemporalStoresReachEveryAlignment) {
   for (const int size : {512, 500, 501}) {
-    ExpectAsInterpreted(fmt::format(R"(
-nest copy {{
-  input A: f32[{0}]
-  output C: f32[{0}]
-  phase main {{ vector for j in 0 .. {0} {{ s non_temporal: C[j] = A[j] + 1.0 }} }}
-}})",
-                                    size));
+    ExpectAsInterpreted(NonTemporalCopy(size));
   }
 }
 

@@ -3,8 +3,8 @@
 
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/serialize_threads.h"
+#include "tests/jit/block_nests.h"
 #include "tests/jit/nest_runner.h"
-#include "tests/jit/shared_nest.h"
 
 namespace tunec::jit_test {
 namespace {

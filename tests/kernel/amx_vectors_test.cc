@@ -6,7 +6,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +17,7 @@
 #include "support/check.h"
 #include "support/file.h"
 #include "support/random.h"
+#include "tests/golden/golden_file.h"
 
 namespace tunec {
 namespace {
@@ -162,8 +162,7 @@ class AmxVectors : public testing::TestWithParam<Instruction> {
 TEST_P(AmxVectors, GoldenAreWhatTheTableSays) {
   KernelVectors vectors = Vectors();
   const KernelVector sums = WithOneNan(ProductsOf(vectors, *FindTileIntrinsic(GetParam().name)));
-  const char* const bless = std::getenv("TUNEC_BLESS");
-  if (bless != nullptr && *bless == '1' && vectors.from == kTable) {
+  if (test::RewritesGoldens() && vectors.from == kTable) {
     vectors.arguments.resize(3);
     vectors.SetOutputs(kTable, {sums});
     std::ofstream(Path()) << Print(vectors);

@@ -6,13 +6,13 @@
 #include <string>
 
 #include "jit/cpu/detect_cpu.h"
-#include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "jit/cuda/emulate/warp_requests.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/run_once.h"
-#include "support/file.h"
 #include "tests/jit/cuda/need_ptxas.h"
+#include "tests/kernel/device_harness.h"
+#include "tests/programs/examples.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -21,10 +21,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string ReadExample(const std::string& name) {
-  return *ReadFile(std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + name);
-}
 
 // Returns the text without the lines that contain the word.
 std::string Without(const std::string& word, const std::string& text) {
@@ -38,23 +34,13 @@ std::string Without(const std::string& word, const std::string& text) {
   return remaining;
 }
 
-Target Gpu(const std::string& arch) {
-  return {.host = DetectCpu(2).host, .device = *CudaAccelerator(arch)};
-}
-
-Target CheckedGpu() {
-  Target target = Gpu("sm_80");
-  target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
-  return target;
-}
-
 struct Counted {
   std::string disagreement;
   EmulatedCounts counts;
 };
 
 Counted RunExample(const std::string& steps) {
-  const test::ScheduleChecker checker(test::MustParse(ReadExample("matmul_async.compute")));
+  const test::ScheduleChecker checker(test::ExampleCompute("matmul_async"));
   const auto kernel = test::LoopsOf(checker.compute(), *ParseSchedule(steps, "example"),
                                     ReductionOrder::kAsWritten);
   EXPECT_TRUE(kernel) << kernel.error().message;
@@ -63,7 +49,7 @@ Counted RunExample(const std::string& steps) {
   Counted result;
   result.disagreement =
       checker.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-        return CompileAndRun(nest, arguments, CheckedGpu(), pool);
+        return CompileAndRun(nest, arguments, test::CheckedGpu("sm_80"), pool);
       });
   result.counts = counted.Of("matmul_phase0");
   return result;
@@ -71,7 +57,7 @@ Counted RunExample(const std::string& steps) {
 
 TEST(MatmulAsync, RunsOnAnEmulatedGpu) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
-  const std::string steps = ReadExample("matmul_async.sched");
+  const std::string steps = test::ReadExample("matmul_async.sched");
   const Counted swizzled = RunExample(steps);
   EXPECT_EQ(swizzled.disagreement, "");
   EXPECT_EQ(swizzled.counts.bank_conflicts, 0);
@@ -81,10 +67,11 @@ TEST(MatmulAsync, RunsOnAnEmulatedGpu) {
 }
 
 std::string PtxFor(const std::string& arch) {
-  const auto loops = RunLoopPipeline(test::MustParse(ReadExample("matmul_async.compute")),
-                                     *ParseSchedule(ReadExample("matmul_async.sched"), "e"), {});
+  const auto loops =
+      RunLoopPipeline(test::ExampleCompute("matmul_async"),
+                      *ParseSchedule(test::ReadExample("matmul_async.sched"), "e"), {});
   EXPECT_TRUE(loops) << loops.error().message;
-  const auto ptx = EmitText(loops->nest, Gpu(arch), CodeText::kAssembly);
+  const auto ptx = EmitText(loops->nest, test::Gpu(arch), CodeText::kAssembly);
   EXPECT_TRUE(ptx) << ptx.error().message;
   return *ptx;
 }
@@ -103,9 +90,9 @@ class MatmulAsyncOn : public testing::TestWithParam<const char*> {};
 
 TEST_P(MatmulAsyncOn, IsAssembled) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
-  const auto kernel = CompileKernel(test::MustParse(ReadExample("matmul_async.compute")),
-                                    *ParseSchedule(ReadExample("matmul_async.sched"), "e"),
-                                    {.target = Gpu(GetParam())});
+  const auto kernel = CompileKernel(test::ExampleCompute("matmul_async"),
+                                    *ParseSchedule(test::ReadExample("matmul_async.sched"), "e"),
+                                    {.target = test::Gpu(GetParam())});
   ASSERT_TRUE(kernel) << kernel.error().Format();
   ASSERT_EQ(kernel->image.phases.size(), 1u);
   EXPECT_EQ(kernel->image.phases[0].spilled_bytes, 0);

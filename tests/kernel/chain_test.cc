@@ -9,7 +9,7 @@
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/run_once.h"
-#include "tests/schedule/chain_programs.h"
+#include "tests/programs/chains.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 #include "tests/schedule/random_decisions.h"

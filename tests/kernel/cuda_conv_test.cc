@@ -14,27 +14,14 @@
 #include "kernel/loop_pipeline.h"
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
-#include "tests/kernel/device_programs.h"
-#include "tests/schedule/convolutions.h"
+#include "tests/kernel/device_harness.h"
+#include "tests/programs/convolutions.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
 namespace {
 
 using ::testing::HasSubstr;
-
-RoundingFreedom Any() { return ReductionOrder::kAny; }
-RoundingFreedom Tf32() {
-  RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.tf32_operands = true;
-  return rounding;
-}
-// Returns a rounding freedom of bfloat16 alone, so that operands are rounded in earlier phases.
-RoundingFreedom BFloat16() {
-  RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.min_bf16_parts = 1;
-  return rounding;
-}
 
 const std::string kBf16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
 const std::string kF16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
@@ -52,45 +39,47 @@ void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 // Returns cases small enough to emulate.
 std::vector<Case> SmallConvolutions() {
   return {
-      {"bf16", Convolution("bf16", {.channels = 32, .size = 16, .outputs = 32}), Any(), kBf16},
-      {"f16", Convolution("f16", {.channels = 16, .size = 8, .outputs = 32}), Any(), kF16},
+      {"bf16", Convolution("bf16", {.channels = 32, .size = 16, .outputs = 32}), AnyOrder(), kBf16},
+      {"f16", Convolution("f16", {.channels = 16, .size = 8, .outputs = 32}), AnyOrder(), kF16},
       {"tf32", Convolution("f32", {.channels = 16, .size = 16, .outputs = 16}), Tf32(), kTf32},
-      {"rounded", Convolution("f32", {.channels = 32, .size = 16, .outputs = 32}), BFloat16(),
-       kBf16},
+      {"rounded", Convolution("f32", {.channels = 32, .size = 16, .outputs = 32}),
+       RoundingWithBf16Parts(1), kBf16},
       {"residual",
-       Convolution("bf16", {.channels = 32, .size = 8, .outputs = 32}, Behind::kResidual), Any(),
-       kBf16},
+       Convolution("bf16", {.channels = 32, .size = 8, .outputs = 32}, Behind::kResidual),
+       AnyOrder(), kBf16},
       {"alone", Convolution("f32", {.channels = 16, .size = 8, .outputs = 32}, Behind::kNothing),
        Tf32(), kTf32},
-      {"odd_lines", Convolution("bf16", {.channels = 16, .size = 13, .outputs = 16}), Any(), kBf16},
-      {"odd_channels", Convolution("bf16", {.channels = 24, .size = 9, .outputs = 21}), Any(),
+      {"odd_lines", Convolution("bf16", {.channels = 16, .size = 13, .outputs = 16}), AnyOrder(),
+       kBf16},
+      {"odd_channels", Convolution("bf16", {.channels = 24, .size = 9, .outputs = 21}), AnyOrder(),
        kBf16},
       {"odd_tf32",
        Convolution("f32", {.channels = 28, .size = 15, .outputs = 37}, Behind::kResidual), Tf32(),
        kTf32},
       {"stride", Convolution("bf16", {.channels = 32, .size = 15, .outputs = 32, .stride = 2}),
-       Any(), kBf16},
+       AnyOrder(), kBf16},
       {"stride_tf32", Convolution("f32", {.channels = 32, .size = 17, .outputs = 32, .stride = 2}),
        Tf32(), kTf32},
       {"without_border",
-       Convolution("bf16", {.channels = 32, .size = 14, .outputs = 32, .border = 0}), Any(), kBf16},
+       Convolution("bf16", {.channels = 32, .size = 14, .outputs = 32, .border = 0}), AnyOrder(),
+       kBf16},
       {"five_taps",
        Convolution("bf16", {.channels = 16, .size = 9, .outputs = 16, .taps = 5, .border = 2}),
-       Any(), kBf16},
+       AnyOrder(), kBf16},
       {"one_tap",
        Convolution("bf16", {.channels = 32, .size = 14, .outputs = 48, .taps = 1, .border = 0}),
-       Any(), kBf16},
+       AnyOrder(), kBf16},
       {"one_tap_stride",
        Convolution(
            "bf16",
            {.channels = 64, .size = 27, .outputs = 64, .taps = 1, .stride = 2, .border = 0}),
-       Any(), kBf16},
-      {"batch", Convolution("bf16", {.channels = 16, .size = 8, .outputs = 16, .batch = 3}), Any(),
-       kBf16},
+       AnyOrder(), kBf16},
+      {"batch", Convolution("bf16", {.channels = 16, .size = 8, .outputs = 16, .batch = 3}),
+       AnyOrder(), kBf16},
       {"channels_first",
        Convolution("bf16", {.channels = 32, .size = 16, .outputs = 48}, Behind::kBiasRelu,
                    Order::kChannelsFirst),
-       Any(), kBf16}};
+       AnyOrder(), kBf16}};
 }
 
 // Returns cases of real sizes, which are only compiled.
@@ -98,15 +87,16 @@ std::vector<Case> LargeConvolutions() {
   const auto layer = [](int channels, int size, int outputs, int stride = 1) {
     return Window{.channels = channels, .size = size, .outputs = outputs, .stride = stride};
   };
-  return {{"bf16_56", Convolution("bf16", layer(64, 56, 64)), Any(), kBf16},
-          {"rounded_56", Convolution("f32", layer(64, 56, 64)), BFloat16(), kBf16},
-          {"tf32_56", Convolution("f32", layer(64, 56, 64)), Tf32(), kTf32},
-          {"f16_28", Convolution("f16", layer(128, 28, 128), Behind::kResidual), Any(), kF16},
-          {"bf16_28_stride", Convolution("bf16", layer(64, 56, 128, 2)), Any(), kBf16},
-          {"bf16_14", Convolution("bf16", layer(256, 14, 256), Behind::kResidual), Any(), kBf16},
-          {"bf16_7", Convolution("bf16", layer(512, 7, 512)), Any(), kBf16},
-          {"tf32_7", Convolution("f32", layer(512, 7, 512)), Tf32(), kTf32},
-          {"bf16_odd", Convolution("bf16", layer(72, 37, 88)), Any(), kBf16}};
+  return {
+      {"bf16_56", Convolution("bf16", layer(64, 56, 64)), AnyOrder(), kBf16},
+      {"rounded_56", Convolution("f32", layer(64, 56, 64)), RoundingWithBf16Parts(1), kBf16},
+      {"tf32_56", Convolution("f32", layer(64, 56, 64)), Tf32(), kTf32},
+      {"f16_28", Convolution("f16", layer(128, 28, 128), Behind::kResidual), AnyOrder(), kF16},
+      {"bf16_28_stride", Convolution("bf16", layer(64, 56, 128, 2)), AnyOrder(), kBf16},
+      {"bf16_14", Convolution("bf16", layer(256, 14, 256), Behind::kResidual), AnyOrder(), kBf16},
+      {"bf16_7", Convolution("bf16", layer(512, 7, 512)), AnyOrder(), kBf16},
+      {"tf32_7", Convolution("f32", layer(512, 7, 512)), Tf32(), kTf32},
+      {"bf16_odd", Convolution("bf16", layer(72, 37, 88)), AnyOrder(), kBf16}};
 }
 
 Sketch FirstSketch(const Case& one, const Target& target) {
@@ -180,8 +170,8 @@ TEST(CudaConv, IsPredictedFasterThanThreads) {
                                  Window{.channels = 256, .size = 14, .outputs = 256},
                                  Window{.channels = 512, .size = 7, .outputs = 512, .batch = 4}}) {
       const std::string text = Convolution("f32", window);
-      const double threads = Predicted({"", text, Any(), ""}, Gpu(arch));
-      for (const RoundingFreedom& rounding : {Tf32(), BFloat16()})
+      const double threads = Predicted({"", text, AnyOrder(), ""}, Gpu(arch));
+      for (const RoundingFreedom& rounding : {Tf32(), RoundingWithBf16Parts(1)})
         EXPECT_LT(Predicted({"", text, rounding, ""}, Gpu(arch)), threads)
             << arch << ", " << window.size;
     }

@@ -14,31 +14,12 @@
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
 #include "tests/jit/nest_runner.h"
+#include "tests/programs/rows.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/random_decisions.h"
 
 namespace tunec::test {
 namespace {
-
-std::string Softmax(int64_t rows, int64_t length) {
-  return fmt::format(R"(compute softmax {{
-  input X: f32[{0}, {1}]
-  output Y: f32[{0}, {1}]
-  workspace m: f32[{0}]
-  workspace e: f32[{0}, {1}]
-  workspace s: f32[{0}]
-  m[i: {0}, j: {1} reduction]:
-    m[i] max= X[i, j]
-  e[i: {0}, j: {1}]:
-    e[i, j] = exp(X[i, j] - m[i])
-  s[i: {0}, j: {1} reduction]:
-    s[i] sum= e[i, j]
-  Y[i: {0}, j: {1}]:
-    Y[i, j] = e[i, j] / s[i]
-}}
-)",
-                     rows, length);
-}
 
 std::string LayerNorm(int64_t rows, int64_t length) {
   return fmt::format(R"(compute layer_norm {{
@@ -112,7 +93,7 @@ std::vector<Rows> Cases() {
   for (const auto& [rows, length] : std::vector<std::pair<int64_t, int64_t>>{
            {5, 37}, {3, 64}, {70, 8}, {2, 1000}, {2, 1536}, {1, 4099}, {1, 9000}}) {
     const std::string size = fmt::format("{}x{}", rows, length);
-    cases.push_back({"softmax" + size, MustParse(Softmax(rows, length))});
+    cases.push_back({"softmax" + size, MustParse(SoftmaxText(rows, length))});
     cases.push_back({"layer_norm" + size, MustParse(LayerNorm(rows, length))});
     cases.push_back({"one_batch" + size, MustParse(LayerNormOfOneBatch(rows, length))});
     cases.push_back({"greatest" + size, MustParse(Greatest(rows, length))});
@@ -215,7 +196,7 @@ TEST(CudaRowChoice, FitsTheLengthOfRows) {
        {ExpectedKnobs{8, 2, 4, 64}, ExpectedKnobs{37, 32, 1, 4}, ExpectedKnobs{64, 16, 4, 8},
         ExpectedKnobs{768, 32, 4, 4}, ExpectedKnobs{4096, 128, 4, 1},
         ExpectedKnobs{100000, 1024, 4, 1}}) {
-    const Sketch sketch = RowsOf(MustParse(Softmax(1 << 14, expected.length)));
+    const Sketch sketch = RowsOf(MustParse(SoftmaxText(1 << 14, expected.length)));
     EXPECT_EQ(KnobValue(sketch, "threads"), expected.threads) << expected.length;
     EXPECT_EQ(KnobValue(sketch, "vector"), expected.vector) << expected.length;
     EXPECT_EQ(KnobValue(sketch, "beside"), expected.beside) << expected.length;
@@ -235,7 +216,7 @@ TEST(CudaRowChoice, FitsTheTypeOfRows) {
 
 // A number of rows per block that is not in the list becomes an additional choice.
 TEST(CudaRowChoice, IsAmongItsKnobs) {
-  const Sketch sketch = RowsOf(MustParse(Softmax(1 << 22, 2)));
+  const Sketch sketch = RowsOf(MustParse(SoftmaxText(1 << 22, 2)));
   for (const Knob& knob : sketch.knobs)
     EXPECT_TRUE(std::ranges::is_sorted(knob.choices)) << knob.name;
   EXPECT_GT(KnobValue(sketch, "rows"), 1);

@@ -17,7 +17,11 @@
 #include "schedule/sketches/device_cost.h"
 #include "schedule/sketches/sketches.h"
 #include "tests/jit/cuda/need_ptxas.h"
-#include "tests/kernel/device_programs.h"
+#include "tests/kernel/device_harness.h"
+#include "tests/programs/convolutions.h"
+#include "tests/programs/products.h"
+#include "tests/programs/replaced.h"
+#include "tests/programs/rows.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -30,31 +34,6 @@ struct Shape {
 };
 
 void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
-
-std::string BatchedProduct(int batch, int rows, int columns, int length) {
-  return Numbered(R"(compute batched {
-  input A: f32[$B, $M, $K]
-  input T: f32[$B, $N, $K]
-  output C: f32[$B, $M, $N]
-  acc[h: $B, i: $M, j: $N, k: $K reduction]:
-    C[h, i, j] sum= A[h, i, k] * T[h, j, k]
-})",
-                  {{"$B", batch}, {"$M", rows}, {"$N", columns}, {"$K", length}});
-}
-
-std::string Convolution(int channels, int size, int outputs) {
-  return Numbered(R"(compute convolution {
-  input X: f32[1, $C, $S, $S]
-  weight W: f32[$O, $C, 3, 3] constant
-  output Y: f32[1, $O, $S, $S]
-  workspace acc: f32[1, $O, $S, $S]
-  acc[m: $O, oh: $S, ow: $S, ic: $C reduction, kh: 3 reduction, kw: 3 reduction] where oh + kh - 1 >= 0, -oh - kh + $S >= 0, ow + kw - 1 >= 0, -ow - kw + $S >= 0:
-    acc[0, m, oh, ow] sum= X[0, ic, oh + kh - 1, ow + kw - 1] * W[m, ic, kh, kw]
-  Y[m: $O, oh: $S, ow: $S]:
-    Y[0, m, oh, ow] = max(acc[0, m, oh, ow], 0.0)
-})",
-                  {{"$C", channels}, {"$S", size}, {"$O", outputs}});
-}
 
 // A convolution that reads every second row and column, without a border.
 std::string StridedConvolution(int channels, int size, int outputs) {
@@ -94,84 +73,53 @@ std::string Chain(int rows, int columns) {
                   {{"$M", rows}, {"$N", columns}});
 }
 
-std::string HalfBroadcast(int rows, int columns) {
-  return Numbered(R"(compute broadcast {
-  input A: bf16[$M, $N]
-  input b: bf16[$N]
-  output C: bf16[$M, $N]
-  C[i: $M, j: $N]:
-    C[i, j] = bf16(f32(A[i, j]) + f32(b[j]))
-})",
-                  {{"$M", rows}, {"$N", columns}});
-}
-
-std::string Turned(int rows, int columns) {
-  return Numbered(R"(compute turned {
-  input A: f32[$N, $M]
-  output C: f32[$M, $N]
-  C[i: $M, j: $N]:
-    C[i, j] = A[j, i]
-})",
-                  {{"$M", rows}, {"$N", columns}});
-}
-
-std::string ColumnSums(int rows, int columns) {
-  return Numbered(R"(compute columns {
-  input A: f32[$M, $N]
-  output C: f32[$N]
-  s[j: $N, i: $M reduction]:
-    C[j] sum= A[i, j]
-})",
-                  {{"$M", rows}, {"$N", columns}});
-}
-
 // Returns shapes small enough to emulate.
 std::vector<Shape> SmallShapes() {
-  return {{"product", "cuda_tile", Product(64, 96, 32)},
-          {"product_odd", "cuda_tile", Product(37, 29, 13)},
-          {"product_ends", "cuda_tile", Product(70, 44, 22)},
-          {"product_odd_tiles", "cuda_tile", Product(100, 45, 27)},
-          {"product_long", "cuda_tile", Product(32, 24, 1024)},
-          {"product_long_odd", "cuda_tile", Product(19, 11, 513)},
-          {"batched_long", "cuda_tile", BatchedProduct(2, 8, 12, 768)},
-          {"batched", "cuda_tile", BatchedProduct(3, 32, 24, 16)},
-          {"batched_odd", "cuda_tile", BatchedProduct(2, 19, 23, 7)},
-          {"convolution", "cuda_tile", Convolution(8, 14, 16)},
-          {"convolution_odd", "cuda_tile", Convolution(5, 11, 7)},
-          {"convolution_odd_tiles", "cuda_tile", Convolution(3, 29, 13)},
-          {"convolution_deep", "cuda_tile", Convolution(64, 5, 8)},
+  return {{"product", "cuda_tile", DenseLayerText(64, 96, 32)},
+          {"product_odd", "cuda_tile", DenseLayerText(37, 29, 13)},
+          {"product_ends", "cuda_tile", DenseLayerText(70, 44, 22)},
+          {"product_odd_tiles", "cuda_tile", DenseLayerText(100, 45, 27)},
+          {"product_long", "cuda_tile", DenseLayerText(32, 24, 1024)},
+          {"product_long_odd", "cuda_tile", DenseLayerText(19, 11, 513)},
+          {"batched_long", "cuda_tile", BatchedProductText(2, 8, 12, 768)},
+          {"batched", "cuda_tile", BatchedProductText(3, 32, 24, 16)},
+          {"batched_odd", "cuda_tile", BatchedProductText(2, 19, 23, 7)},
+          {"convolution", "cuda_tile", OneImageConvolution(8, 14, 16)},
+          {"convolution_odd", "cuda_tile", OneImageConvolution(5, 11, 7)},
+          {"convolution_odd_tiles", "cuda_tile", OneImageConvolution(3, 29, 13)},
+          {"convolution_deep", "cuda_tile", OneImageConvolution(64, 5, 8)},
           {"convolution_strided", "cuda_tile", StridedConvolution(5, 23, 9)},
           {"pointwise", "cuda_tile", PointwiseConvolution(16, 14, 32)},
           {"pointwise_odd", "cuda_tile", PointwiseConvolution(6, 9, 11)},
           {"chain", "cuda_elements", Chain(64, 512)},
           {"chain_odd", "cuda_elements", Chain(67, 129)},
-          {"half_broadcast", "cuda_elements", HalfBroadcast(40, 64)},
-          {"half_broadcast_odd", "cuda_elements", HalfBroadcast(40, 27)},
-          {"turned", "cuda_elements", Turned(64, 96)},
-          {"turned_ends", "cuda_elements", Turned(68, 20)},
-          {"turned_odd", "cuda_elements", Turned(33, 25)},
-          {"columns", "cuda_elements", ColumnSums(12, 4096)}};
+          {"half_broadcast", "cuda_elements", HalfBroadcastText(40, 64)},
+          {"half_broadcast_odd", "cuda_elements", HalfBroadcastText(40, 27)},
+          {"turned", "cuda_elements", TransposedText(64, 96)},
+          {"turned_ends", "cuda_elements", TransposedText(68, 20)},
+          {"turned_odd", "cuda_elements", TransposedText(33, 25)},
+          {"columns", "cuda_elements", ColumnSumsText(12, 4096)}};
 }
 
 // Returns shapes of real sizes, which are only compiled.
 std::vector<Shape> LargeShapes() {
-  return {{"product_512", "cuda_tile", Product(512, 512, 512)},
-          {"product_wide", "cuda_tile", Product(128, 3072, 768)},
-          {"product_odd", "cuda_tile", Product(509, 401, 307)},
-          {"product_long", "cuda_tile", Product(64, 128, 8192)},
-          {"product_long_odd", "cuda_tile", Product(17, 65, 6561)},
-          {"convolution_deep", "cuda_tile", Convolution(512, 7, 512)},
-          {"batched", "cuda_tile", BatchedProduct(12, 512, 512, 64)},
-          {"convolution", "cuda_tile", Convolution(64, 56, 64)},
-          {"convolution_odd", "cuda_tile", Convolution(61, 53, 67)},
+  return {{"product_512", "cuda_tile", DenseLayerText(512, 512, 512)},
+          {"product_wide", "cuda_tile", DenseLayerText(128, 3072, 768)},
+          {"product_odd", "cuda_tile", DenseLayerText(509, 401, 307)},
+          {"product_long", "cuda_tile", DenseLayerText(64, 128, 8192)},
+          {"product_long_odd", "cuda_tile", DenseLayerText(17, 65, 6561)},
+          {"convolution_deep", "cuda_tile", OneImageConvolution(512, 7, 512)},
+          {"batched", "cuda_tile", BatchedProductText(12, 512, 512, 64)},
+          {"convolution", "cuda_tile", OneImageConvolution(64, 56, 64)},
+          {"convolution_odd", "cuda_tile", OneImageConvolution(61, 53, 67)},
           {"convolution_strided", "cuda_tile", StridedConvolution(64, 57, 128)},
           {"pointwise", "cuda_tile", PointwiseConvolution(64, 56, 256)},
           {"pointwise_odd", "cuda_tile", PointwiseConvolution(62, 55, 250)},
           {"chain", "cuda_elements", Chain(4096, 4096)},
           {"chain_odd", "cuda_elements", Chain(1001, 777)},
-          {"half_broadcast", "cuda_elements", HalfBroadcast(4096, 1024)},
-          {"turned", "cuda_elements", Turned(3136, 256)},
-          {"columns", "cuda_elements", ColumnSums(64, 1 << 18)}};
+          {"half_broadcast", "cuda_elements", HalfBroadcastText(4096, 1024)},
+          {"turned", "cuda_elements", TransposedText(3136, 256)},
+          {"columns", "cuda_elements", ColumnSumsText(64, 1 << 18)}};
 }
 
 // Returns the sketches of threads, the best first.
@@ -241,7 +189,7 @@ Schedule WithKnob(const Sketch& sketch, std::string_view knob, int64_t value) {
 TEST(CudaSketches, ShortOutputsOfLongSumsArePredictedFasterInParts) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const Target target = Gpu("sm_90a");
-  for (const std::string& text : {Product(64, 128, 8192), Product(32, 256, 6144)}) {
+  for (const std::string& text : {DenseLayerText(64, 128, 8192), DenseLayerText(32, 256, 6144)}) {
     const Compute compute = MustParse(text);
     const Sketch sketch = DeviceSketches(compute, target)[0];
     EXPECT_LT(
@@ -283,14 +231,14 @@ TEST(CudaSketches, PaddingIsAKnob) {
 
 INSTANTIATE_TEST_SUITE_P(CudaSketches, PaddedShape,
                          testing::ValuesIn(std::vector<Shape>{
-                             {"product", "", Product(509, 401, 307)},
-                             {"product_large", "", Product(2039, 1531, 1021)},
-                             {"product_long", "", Product(17, 65, 6561)},
-                             {"batched", "", BatchedProduct(12, 197, 197, 64)},
-                             {"convolution", "", Convolution(64, 56, 64)},
-                             {"convolution_deep", "", Convolution(128, 28, 128)},
-                             {"convolution_odd", "", Convolution(61, 53, 67)},
-                             {"convolution_image", "", Convolution(3, 224, 64)},
+                             {"product", "", DenseLayerText(509, 401, 307)},
+                             {"product_large", "", DenseLayerText(2039, 1531, 1021)},
+                             {"product_long", "", DenseLayerText(17, 65, 6561)},
+                             {"batched", "", BatchedProductText(12, 197, 197, 64)},
+                             {"convolution", "", OneImageConvolution(64, 56, 64)},
+                             {"convolution_deep", "", OneImageConvolution(128, 28, 128)},
+                             {"convolution_odd", "", OneImageConvolution(61, 53, 67)},
+                             {"convolution_image", "", OneImageConvolution(3, 224, 64)},
                              {"convolution_strided", "", StridedConvolution(64, 55, 128)},
                              {"pointwise_odd", "", PointwiseConvolution(62, 55, 250)}}),
                          [](const auto& info) { return info.param.name; });

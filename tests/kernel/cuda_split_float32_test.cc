@@ -16,7 +16,8 @@
 #include "kernel/run_once.h"
 #include "schedule/sketch.h"
 #include "support/check.h"
-#include "tests/kernel/device_programs.h"
+#include "tests/kernel/device_harness.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -28,20 +29,14 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr int kRows = 64;
 constexpr int kColumns = 64;
 constexpr int kInner = 512;
-constexpr std::string_view kProduct = R"(compute product {
-  input A: f32[64, 512]
-  input B: f32[64, 512]
-  output C: f32[64, 64]
-  acc[i: 64, j: 64, k: 512 reduction]:
-    C[i, j] sum= A[i, k] * B[j, k]
-})";
 
 // Returns a product whose second operand may be known to be finite.
 std::string ProductBy(bool finite) {
-  std::string text(kProduct);
-  constexpr std::string_view kInput = "input B: f32[64, 512]";
-  if (finite) text.replace(text.find(kInput), kInput.size(), "weight B: f32[64, 512] finite");
-  return text;
+  return ProductText({.rows = 64,
+                      .columns = 64,
+                      .length = kInner,
+                      .right = {.index = "j, k", .weight = finite ? "finite" : ""},
+                      .value = ""});
 }
 
 // The kernel for tensor cores with three bf16 splits, compiled once for the emulation.

@@ -16,7 +16,8 @@
 #include "kernel/loop_pipeline.h"
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
-#include "tests/kernel/device_programs.h"
+#include "tests/kernel/device_harness.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/random_decisions.h"
 
@@ -199,10 +200,8 @@ Attention Large(int rows, int chunk, const std::string& type = "f32") {
           .type = type};
 }
 
-RoundingFreedom Any() { return ReductionOrder::kAny; }
-
 std::vector<Sketch> SketchesOf(const Attention& attention, const Target& target) {
-  return SketchesFor({{{"direct", MustParse(TextOf(attention))}}, target, Any()});
+  return SketchesFor({{{"direct", MustParse(TextOf(attention))}}, target, AnyOrder()});
 }
 
 std::optional<Sketch> StreamOf(const Attention& attention, const Target& target) {
@@ -216,7 +215,7 @@ class SmallStream : public testing::TestWithParam<Attention> {
   void Expect(const ScheduleChecker& checker, const Schedule& schedule) const {
     ASSERT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
     const auto loops = RunLoopPipeline(checker.compute(), schedule,
-                                       {.rounding = Any(), .verify = VerifyStages::kEach});
+                                       {.rounding = AnyOrder(), .verify = VerifyStages::kEach});
     ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
     EXPECT_EQ(loops->nest.phases.size(), 1U);
     EXPECT_EQ(checker.Disagreement(*loops), "") << Print(schedule);
@@ -255,13 +254,14 @@ TEST(CudaStream, IsPredictedFasterThanPhases) {
   for (const std::string arch : {"sm_80", "sm_90a"}) {
     const Target target = Gpu(arch);
     const Attention direct = Large(512, 512);
-    const double phases = PredictedSeconds(MustParse(TextOf(direct)),
-                                           Analytic(SketchesOf(direct, target)[0]), target, Any());
+    const double phases = PredictedSeconds(
+        MustParse(TextOf(direct)), Analytic(SketchesOf(direct, target)[0]), target, AnyOrder());
     for (const Attention& large :
          {Large(64, 128), Large(48, 128), Large(48, 256), Large(64, 128, "bf16")}) {
       const Sketch sketch = SketchesOf(large, target)[0];
       ASSERT_EQ(sketch.name, "cuda_stream") << arch << ", " << large.name;
-      EXPECT_LT(PredictedSeconds(MustParse(TextOf(large)), Analytic(sketch), target, Any()), phases)
+      EXPECT_LT(PredictedSeconds(MustParse(TextOf(large)), Analytic(sketch), target, AnyOrder()),
+                phases)
           << arch << ", " << large.name;
     }
   }
@@ -271,7 +271,7 @@ TEST(CudaStream, IsPredictedFasterThanPhases) {
 TEST(CudaStream, LeavesOthersToPhases) {
   EXPECT_FALSE(StreamOf(Large(512, 512), Gpu("sm_90a")));
   const auto sketches =
-      SketchesFor({{{"direct", MustParse(Product(64, 64, 64))}}, Gpu("sm_90a"), Any()});
+      SketchesFor({{{"direct", MustParse(DenseLayerText(64, 64, 64))}}, Gpu("sm_90a"), AnyOrder()});
   for (const Sketch& sketch : sketches) EXPECT_THAT(sketch.name, Not(HasSubstr("cuda_stream")));
 }
 

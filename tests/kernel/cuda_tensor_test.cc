@@ -17,7 +17,8 @@
 #include "kernel/loop_pipeline.h"
 #include "schedule/sketch.h"
 #include "tests/jit/cuda/need_ptxas.h"
-#include "tests/kernel/device_programs.h"
+#include "tests/kernel/device_harness.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -26,30 +27,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-RoundingFreedom Any() { return ReductionOrder::kAny; }
-RoundingFreedom Tf32() {
-  RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.tf32_operands = true;
-  return rounding;
-}
-// Returns a rounding freedom of bfloat16 alone, so that operands are rounded in earlier phases.
-RoundingFreedom BFloat16() {
-  RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.min_bf16_parts = 1;
-  return rounding;
-}
-
 // The copy instructions of 16 bytes, and of 8 or 4 bytes.
 const std::string kChunks = "cp.async.cg.shared.global";
 const std::string kNarrowChunks = "cp.async.ca.shared.global";
-
-// Returns the freedom of float32 in this many bf16 splits, as in the accuracy modes `f32` and
-// 2^-15.
-RoundingFreedom RoundingWithBf16Parts(int bf16_parts) {
-  RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.min_bf16_parts = bf16_parts;
-  return rounding;
-}
 
 struct Multiplied {
   std::string name;
@@ -63,53 +43,35 @@ struct Multiplied {
 void PrintTo(const Multiplied& product, std::ostream* out) { *out << product.name; }
 
 std::string HalfProduct(const std::string& type, int rows, int columns, int length) {
-  std::string text = Numbered(R"(compute product {
-  input A: TYPE[$M, $K]
-  input B: TYPE[$N, $K]
-  output C: TYPE[$M, $N]
-  workspace acc: f32[$M, $N]
-  acc[i: $M, j: $N, k: $K reduction]:
-    acc[i, j] sum= f32(A[i, k]) * f32(B[j, k])
-  C[i: $M, j: $N]:
-    C[i, j] = TYPE(acc[i, j])
-})",
-                              {{"$M", rows}, {"$N", columns}, {"$K", length}});
-  for (size_t at = 0; (at = text.find("TYPE")) != std::string::npos;) text.replace(at, 4, type);
-  return text;
+  return ProductText({.rows = rows,
+                      .columns = columns,
+                      .length = length,
+                      .left = {.type = type},
+                      .right = {.type = type, .index = "j, k"},
+                      .result = type,
+                      .value = type + "(acc[i, j])"});
 }
 
 std::string ByteProduct(int rows, int columns, int length) {
-  return Numbered(R"(compute product {
-  input A: i8[$M, $K]
-  weight B: i8[$N, $K] constant
-  output C: i32[$M, $N]
-  acc[i: $M, j: $N, k: $K reduction]:
-    C[i, j] sum= i32(A[i, k]) * i32(B[j, k])
-})",
-                  {{"$M", rows}, {"$N", columns}, {"$K", length}});
-}
-
-std::string Batched(int batch, int rows, int columns, int length) {
-  return Numbered(R"(compute batched {
-  input A: bf16[$B, $M, $K]
-  input T: bf16[$B, $K, $N]
-  output C: f32[$B, $M, $N]
-  acc[h: $B, i: $M, j: $N, k: $K reduction]:
-    C[h, i, j] sum= f32(A[h, i, k]) * f32(T[h, k, j])
-})",
-                  {{"$B", batch}, {"$M", rows}, {"$N", columns}, {"$K", length}});
+  return ProductText({.rows = rows,
+                      .columns = columns,
+                      .length = length,
+                      .left = {.type = "i8"},
+                      .right = {.type = "i8", .index = "j, k", .weight = "constant"},
+                      .sum = "i32",
+                      .result = "i32",
+                      .value = ""});
 }
 
 // Returns products of arguments that are stored directly into an output.
-std::string BatchedFloat32(int batch, int rows, int columns, int length) {
-  return Numbered(R"(compute batched {
-  input A: f32[$B, $M, $K]
-  input T: f32[$B, $N, $K]
-  output C: f32[$B, $M, $N]
-  acc[h: $B, i: $M, j: $N, k: $K reduction]:
-    C[h, i, j] sum= A[h, i, k] * T[h, j, k]
-})",
-                  {{"$B", batch}, {"$M", rows}, {"$N", columns}, {"$K", length}});
+std::string Batched(int batch, int rows, int columns, int length) {
+  return ProductText({.rows = rows,
+                      .columns = columns,
+                      .length = length,
+                      .batch = batch,
+                      .left = {.type = "bf16"},
+                      .right = {.type = "bf16"},
+                      .value = ""});
 }
 
 const std::string kBf16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
@@ -119,57 +81,58 @@ const std::string kS8 = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
 
 // Returns products small enough to emulate.
 std::vector<Multiplied> SmallProducts() {
-  return {{"tf32", Product(64, 96, 64), Tf32(), kTf32},
-          {"rounded", Product(128, 128, 128), BFloat16(), kBf16},
-          {"bf16", HalfProduct("bf16", 64, 96, 128), Any(), kBf16},
-          {"f16", HalfProduct("f16", 64, 96, 64), Any(), kF16},
-          {"s8", ByteProduct(64, 96, 128), Any(), kS8},
-          {"batched", Batched(3, 32, 64, 64), Any(), kBf16},
-          // Tiles do not divide these shapes, and copies of 16 bytes do not fit their rows.
-          {"tf32_odd", Product(100, 45, 27), Tf32(), kTf32},
-          {"rounded_odd", Product(101, 94, 66), BFloat16(), kBf16},
-          {"bf16_odd", HalfProduct("bf16", 50, 61, 83), Any(), kBf16},
-          {"bf16_of_8_bytes", HalfProduct("bf16", 50, 61, 84), Any(), kBf16},
-          {"f16_of_4_bytes", HalfProduct("f16", 70, 45, 122), Any(), kF16},
-          {"s8_odd", ByteProduct(37, 45, 100), Any(), kS8},
-          {"s8_of_bytes", ByteProduct(37, 45, 101), Any(), kS8},
-          {"batched_odd", Batched(3, 29, 42, 37), Any(), kBf16},
-          {"three_terms", Product(128, 128, 160), RoundingWithBf16Parts(3), kBf16},
-          {"three_terms_one_piece", Product(256, 128, 32), RoundingWithBf16Parts(3), kBf16},
-          {"three_terms_small_pieces", Product(128, 192, 80), RoundingWithBf16Parts(3), kBf16},
-          {"two_terms", Product(128, 128, 96), RoundingWithBf16Parts(2), kBf16},
-          {"batched_three_terms", BatchedFloat32(2, 128, 128, 96), RoundingWithBf16Parts(3), kBf16},
-          {"batched_two_terms", BatchedFloat32(2, 128, 128, 96), RoundingWithBf16Parts(2), kBf16}};
+  return {
+      {"tf32", DenseLayerText(64, 96, 64), Tf32(), kTf32},
+      {"rounded", DenseLayerText(128, 128, 128), RoundingWithBf16Parts(1), kBf16},
+      {"bf16", HalfProduct("bf16", 64, 96, 128), AnyOrder(), kBf16},
+      {"f16", HalfProduct("f16", 64, 96, 64), AnyOrder(), kF16},
+      {"s8", ByteProduct(64, 96, 128), AnyOrder(), kS8},
+      {"batched", Batched(3, 32, 64, 64), AnyOrder(), kBf16},
+      // Tiles do not divide these shapes, and copies of 16 bytes do not fit their rows.
+      {"tf32_odd", DenseLayerText(100, 45, 27), Tf32(), kTf32},
+      {"rounded_odd", DenseLayerText(101, 94, 66), RoundingWithBf16Parts(1), kBf16},
+      {"bf16_odd", HalfProduct("bf16", 50, 61, 83), AnyOrder(), kBf16},
+      {"bf16_of_8_bytes", HalfProduct("bf16", 50, 61, 84), AnyOrder(), kBf16},
+      {"f16_of_4_bytes", HalfProduct("f16", 70, 45, 122), AnyOrder(), kF16},
+      {"s8_odd", ByteProduct(37, 45, 100), AnyOrder(), kS8},
+      {"s8_of_bytes", ByteProduct(37, 45, 101), AnyOrder(), kS8},
+      {"batched_odd", Batched(3, 29, 42, 37), AnyOrder(), kBf16},
+      {"three_terms", DenseLayerText(128, 128, 160), RoundingWithBf16Parts(3), kBf16},
+      {"three_terms_one_piece", DenseLayerText(256, 128, 32), RoundingWithBf16Parts(3), kBf16},
+      {"three_terms_small_pieces", DenseLayerText(128, 192, 80), RoundingWithBf16Parts(3), kBf16},
+      {"two_terms", DenseLayerText(128, 128, 96), RoundingWithBf16Parts(2), kBf16},
+      {"batched_three_terms", BatchedProductText(2, 128, 128, 96), RoundingWithBf16Parts(3), kBf16},
+      {"batched_two_terms", BatchedProductText(2, 128, 128, 96), RoundingWithBf16Parts(2), kBf16}};
 }
 
 // Returns products of real sizes, which are only compiled.
 std::vector<Multiplied> LargeProducts() {
-  return {{"tf32_512", Product(512, 512, 512), Tf32(), kTf32},
-          {"rounded_512", Product(512, 512, 512), BFloat16(), kBf16},
-          {"any_512", Product(512, 512, 512), AnyRounding(), "mma.sync.aligned"},
-          {"any_1024", Product(1024, 1024, 1024), AnyRounding(), "mma.sync.aligned"},
-          {"any_wide", Product(128, 3072, 768), AnyRounding(), "mma.sync.aligned"},
-          {"bf16_1024", HalfProduct("bf16", 1024, 1024, 1024), Any(), kBf16},
-          {"bf16_4096", HalfProduct("bf16", 4096, 4096, 4096), Any(), kBf16},
-          {"f16_768", HalfProduct("f16", 512, 768, 768), Any(), kF16},
-          {"s8_1024", ByteProduct(1024, 1024, 1024), Any(), kS8},
-          {"batched", Batched(12, 512, 512, 64), Any(), kBf16},
-          {"tf32_odd", Product(509, 401, 307), Tf32(), kTf32, kNarrowChunks},
-          {"any_odd", Product(509, 401, 307), AnyRounding(), "mma.sync.aligned", ""},
-          {"bf16_1000", HalfProduct("bf16", 1000, 1000, 1000), Any(), kBf16},
-          {"bf16_odd", HalfProduct("bf16", 1021, 1011, 509), Any(), kBf16, ""},
-          {"s8_1000", ByteProduct(1000, 1000, 1000), Any(), kS8, kNarrowChunks},
-          {"batched_197", Batched(12, 197, 197, 64), Any(), kBf16}};
+  return {{"tf32_512", DenseLayerText(512, 512, 512), Tf32(), kTf32},
+          {"rounded_512", DenseLayerText(512, 512, 512), RoundingWithBf16Parts(1), kBf16},
+          {"any_512", DenseLayerText(512, 512, 512), AnyRounding(), "mma.sync.aligned"},
+          {"any_1024", DenseLayerText(1024, 1024, 1024), AnyRounding(), "mma.sync.aligned"},
+          {"any_wide", DenseLayerText(128, 3072, 768), AnyRounding(), "mma.sync.aligned"},
+          {"bf16_1024", HalfProduct("bf16", 1024, 1024, 1024), AnyOrder(), kBf16},
+          {"bf16_4096", HalfProduct("bf16", 4096, 4096, 4096), AnyOrder(), kBf16},
+          {"f16_768", HalfProduct("f16", 512, 768, 768), AnyOrder(), kF16},
+          {"s8_1024", ByteProduct(1024, 1024, 1024), AnyOrder(), kS8},
+          {"batched", Batched(12, 512, 512, 64), AnyOrder(), kBf16},
+          {"tf32_odd", DenseLayerText(509, 401, 307), Tf32(), kTf32, kNarrowChunks},
+          {"any_odd", DenseLayerText(509, 401, 307), AnyRounding(), "mma.sync.aligned", ""},
+          {"bf16_1000", HalfProduct("bf16", 1000, 1000, 1000), AnyOrder(), kBf16},
+          {"bf16_odd", HalfProduct("bf16", 1021, 1011, 509), AnyOrder(), kBf16, ""},
+          {"s8_1000", ByteProduct(1000, 1000, 1000), AnyOrder(), kS8, kNarrowChunks},
+          {"batched_197", Batched(12, 197, 197, 64), AnyOrder(), kBf16}};
 }
 
 // Returns float32 products with operands of two or three bfloat16 parts. They are not for GPUs
 // whose tensor cores are less than six times as fast as their threads.
 std::vector<Multiplied> LargeSplitProducts() {
-  return {{"product_1024", Product(1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16},
-          {"product_4096", Product(4096, 4096, 4096), RoundingWithBf16Parts(3), kBf16},
-          {"wide", Product(1024, 3072, 768), RoundingWithBf16Parts(3), kBf16},
-          {"two_terms", Product(1024, 1024, 1024), RoundingWithBf16Parts(2), kBf16},
-          {"batched", BatchedFloat32(12, 1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16}};
+  return {{"product_1024", DenseLayerText(1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16},
+          {"product_4096", DenseLayerText(4096, 4096, 4096), RoundingWithBf16Parts(3), kBf16},
+          {"wide", DenseLayerText(1024, 3072, 768), RoundingWithBf16Parts(3), kBf16},
+          {"two_terms", DenseLayerText(1024, 1024, 1024), RoundingWithBf16Parts(2), kBf16},
+          {"batched", BatchedProductText(12, 1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16}};
 }
 
 Sketch FirstSketch(const Multiplied& product, const Target& target) {
@@ -265,8 +228,8 @@ double Predicted(const Multiplied& product, const Target& target) {
 }
 
 double PredictedByThreads(const std::string& text, const Target& target) {
-  const Sketch sketch = FirstSketch({"", text, Any(), "", ""}, WithoutTensorCores(target));
-  return PredictedSeconds(MustParse(text), Analytic(sketch), target, Any());
+  const Sketch sketch = FirstSketch({"", text, AnyOrder(), "", ""}, WithoutTensorCores(target));
+  return PredictedSeconds(MustParse(text), Analytic(sketch), target, AnyOrder());
 }
 
 // The estimate that selects the sketch agrees with the prediction for the compiled code.
@@ -274,7 +237,7 @@ TEST(CudaTensor, IsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
     for (const int extent : {512, 1024, 2048}) {
-      const std::string text = Product(extent, extent, extent);
+      const std::string text = DenseLayerText(extent, extent, extent);
       EXPECT_LT(Predicted({"", text, AnyRounding(), "", ""}, Gpu(arch)),
                 PredictedByThreads(text, Gpu(arch)))
           << arch << ", " << extent;
@@ -325,7 +288,7 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
     for (const int extent : {512, 1024, 2048, 4096}) {
-      const std::string text = Product(extent, extent, extent);
+      const std::string text = DenseLayerText(extent, extent, extent);
       const Target target = Gpu(arch);
       const Sketch sketch = FirstSketch({"", text, RoundingWithBf16Parts(3), "", ""}, target);
       if (sketch.Kind() != "cuda_tensor") continue;
@@ -340,10 +303,11 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
 // Six products are not worthwhile if tensor cores are only twice as fast as threads.
 TEST(CudaTensor, LeavesFloat32ToThreadsWhereTheyAreFaster) {
   for (const int extent : {512, 2048})
-    EXPECT_EQ(FirstSketch({"", Product(extent, extent, extent), RoundingWithBf16Parts(3), "", ""},
-                          Gpu("sm_86"))
-                  .Kind(),
-              "cuda_tile");
+    EXPECT_EQ(
+        FirstSketch({"", DenseLayerText(extent, extent, extent), RoundingWithBf16Parts(3), "", ""},
+                    Gpu("sm_86"))
+            .Kind(),
+        "cuda_tile");
 }
 
 }  // namespace

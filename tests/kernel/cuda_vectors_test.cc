@@ -28,6 +28,7 @@
 #include "runtime/file_kernel.h"
 #include "support/check.h"
 #include "support/file.h"
+#include "tests/golden/golden_file.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -233,8 +234,7 @@ TEST_P(CudaVectors, GoldenAreTheEmulations) {
   KernelVectors vectors = Vectors();
   const std::vector<KernelVector> outputs = Outputs(vectors);
   const double bound = Bound(vectors);
-  const char* const bless = std::getenv("TUNEC_BLESS");
-  if (bless != nullptr && *bless == '1' && vectors.from == kEmulation) {
+  if (test::RewritesGoldens() && vectors.from == kEmulation) {
     vectors.SetOutputs(kEmulation, outputs);
     for (const KernelVector& output : outputs)
       std::ranges::find(vectors.arguments, output.name, &KernelVector::name)->within = bound;

@@ -7,6 +7,7 @@
 
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -16,14 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr std::string_view kProgram = R"(
-compute product {
-  input A: f32[37, 29]
-  weight B: f32[29, 13] constant
-  output C: f32[37, 13]
-  acc[i: 37, j: 13, k: 29 reduction]:
-    C[i, j] sum= A[i, k] * B[k, j]
-})";
+const std::string kProgram = ProductText({.right = {.weight = "constant"}, .value = ""});
 constexpr std::string_view kSteps = "pack B 0 1\nsplit acc.i 8\nparallelize acc.i.0\n";
 
 KernelOptions Options() {

@@ -6,33 +6,21 @@
 #include <string>
 
 #include "jit/cpu/detect_cpu.h"
-#include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "kernel/compile_kernel.h"
 #include "kernel/run_once.h"
-#include "support/file.h"
 #include "tests/jit/cuda/need_ptxas.h"
+#include "tests/kernel/device_harness.h"
+#include "tests/programs/examples.h"
+#include "tests/programs/operators.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
-#include "tests/schedule/programs.h"
 
 namespace tunec {
 namespace {
 
-std::string ReadExample(const std::string& name) {
-  return *ReadFile(std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + name);
-}
-
-Schedule ExampleSchedule() { return *ParseSchedule(ReadExample("matmul_padded.sched"), "example"); }
-
-Target Gpu(const std::string& arch) {
-  return {.host = DetectCpu(2).host, .device = *CudaAccelerator(arch)};
-}
-
-Target CheckedGpu() {
-  Target target = Gpu("sm_80");
-  target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
-  return target;
+Schedule ExampleSchedule() {
+  return *ParseSchedule(test::ReadExample("matmul_padded.sched"), "example");
 }
 
 // Returns the disagreement of a schedule's machine code with the Compute, or an empty string.
@@ -61,23 +49,27 @@ constexpr std::string_view kConvThreads =
 
 TEST(PaddedTiles, RunOnThisMachine) {
   EXPECT_EQ(Disagreement(test::kConv3x3, test::MustParseSteps(kConvSteps), DetectCpu(2)), "");
-  EXPECT_EQ(Disagreement(ReadExample("matmul_padded.compute"), ExampleSchedule(), DetectCpu(2)),
-            "");
+  EXPECT_EQ(
+      Disagreement(test::ReadExample("matmul_padded.compute"), ExampleSchedule(), DetectCpu(2)),
+      "");
 }
 
 TEST(PaddedTiles, RunOnAnEmulatedGpu) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
-  EXPECT_EQ(Disagreement(ReadExample("matmul_padded.compute"), ExampleSchedule(), CheckedGpu()),
+  EXPECT_EQ(Disagreement(test::ReadExample("matmul_padded.compute"), ExampleSchedule(),
+                         test::CheckedGpu("sm_80")),
             "");
-  EXPECT_EQ(Disagreement(test::kConv3x3, test::MustParseSteps(kConvThreads), CheckedGpu()), "");
+  EXPECT_EQ(
+      Disagreement(test::kConv3x3, test::MustParseSteps(kConvThreads), test::CheckedGpu("sm_80")),
+      "");
 }
 
 class PaddedTilesOn : public testing::TestWithParam<const char*> {};
 
 TEST_P(PaddedTilesOn, AreAssembled) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
-  const auto kernel = CompileKernel(test::MustParse(ReadExample("matmul_padded.compute")),
-                                    ExampleSchedule(), {.target = Gpu(GetParam())});
+  const auto kernel = CompileKernel(test::ExampleCompute("matmul_padded"), ExampleSchedule(),
+                                    {.target = test::Gpu(GetParam())});
   ASSERT_TRUE(kernel) << kernel.error().Format();
   ASSERT_EQ(kernel->image.phases.size(), 1u);
   EXPECT_EQ(kernel->image.phases[0].spilled_bytes, 0);

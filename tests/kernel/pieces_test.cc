@@ -8,9 +8,10 @@
 #include "ir/interpret/interpret.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/run_once.h"
-#include "tests/kernel/device_programs.h"
+#include "tests/kernel/device_harness.h"
+#include "tests/programs/long_sums.h"
 #include "tests/schedule/harness.h"
-#include "tests/schedule/long_sums.h"
+#include "tests/schedule/long_sum_sketches.h"
 #include "tests/schedule/loops_of.h"
 #include "tests/schedule/random_decisions.h"
 

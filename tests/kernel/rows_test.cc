@@ -9,31 +9,19 @@
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/run_once.h"
 #include "schedule/sketches/sketches.h"
+#include "tests/programs/operators.h"
+#include "tests/programs/products.h"
+#include "tests/programs/replaced.h"
+#include "tests/programs/rows.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
-#include "tests/schedule/programs.h"
 #include "tests/schedule/random_decisions.h"
 
 namespace tunec {
 namespace {
 
-// Text for `MustParse` with long rows, whose arrays are large for the target below.
-constexpr std::string_view kLongRows = R"(compute long_rows {
-  input X: f32[67, 531]
-  output Y: f32[67, 531]
-  workspace m: f32[67]
-  workspace s: f32[67]
-  workspace e: f32[67, 531]
-  m[i: 67, j: 531 reduction]:
-    m[i] max= X[i, j]
-  e[i: 67, j: 531]:
-    e[i, j] = exp(X[i, j] - m[i])
-  s[i: 67, j: 531 reduction]:
-    s[i] sum= e[i, j]
-  Y[i: 67, j: 531]:
-    Y[i, j] = e[i, j] / s[i]
-}
-)";
+// Long rows, whose arrays are large for the target below.
+const std::string kLongRows = test::SoftmaxText(67, 531);
 
 // Rows that are computed together, four at a time, three at the end.
 constexpr std::string_view kShortRows = R"(compute short_rows {
@@ -61,27 +49,12 @@ constexpr std::string_view kSumOfColumns = R"(compute sum_of_columns {
 }
 )";
 
-constexpr std::string_view kOneRow = R"(compute one_row {
-  input A: f32[1, 37]
-  input B: f32[37, 1091]
-  output C: f32[1, 1091]
-  workspace acc: f32[1, 1091]
-  acc[i: 1, j: 1091, k: 37 reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: 1, j: 1091]:
-    C[i, j] = acc[i, j] + 1.0
-}
-)";
+const std::string kOneRow =
+    test::ProductText({.rows = 1, .columns = 1091, .length = 37, .value = "acc[i, j] + 1.0"});
 
 // A row in pieces, of which the last is shorter.
-constexpr std::string_view kLongRow = R"(compute long_row {
-  input A: f32[1, 1031]
-  input B: f32[1031, 1091]
-  output C: f32[1, 1091]
-  C[i: 1, j: 1091, k: 1031 reduction]:
-    C[i, j] sum= A[i, k] * B[k, j]
-}
-)";
+const std::string kLongRow =
+    test::ProductText({.rows = 1, .columns = 1091, .length = 1031, .value = ""});
 
 constexpr std::string_view kSmallBatches = R"(compute small_batches {
   input A: f32[2, 83, 5, 7]
@@ -95,17 +68,7 @@ constexpr std::string_view kSmallBatches = R"(compute small_batches {
 }
 )";
 
-constexpr std::string_view kLongSum = R"(compute long_sum {
-  input A: f32[5, 11003]
-  input B: f32[11003, 7]
-  output C: f32[5, 7]
-  workspace acc: f32[5, 7]
-  acc[i: 5, j: 7, k: 11003 reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: 5, j: 7]:
-    C[i, j] = max(acc[i, j], 0.0)
-}
-)";
+const std::string kLongSum = test::ProductText({.rows = 5, .columns = 7, .length = 11003});
 
 struct Case {
   const char* name;
@@ -115,7 +78,7 @@ struct Case {
 
 void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
 
-constexpr Case kCases[] = {
+const Case kCases[] = {
     {"long_rows", kLongRows, "rows"},
     {"short_rows", kShortRows, "rows"},
     {"middle_softmax", test::kMiddleSoftmax, "abreast"},
@@ -171,9 +134,7 @@ TEST_P(RowsInCode, GiveEqualResults) {
 
 TEST(RowsTogether, AreMoreTheShorterTheyAre) {
   const auto together = [](int64_t length) -> int64_t {
-    std::string text(kShortRows);
-    for (size_t at = text.find("29"); at != std::string::npos; at = text.find("29"))
-      text.replace(at, 2, std::to_string(length));
+    const std::string text = test::Replaced(std::string(kShortRows), "29", std::to_string(length));
     const auto sketches =
         SketchesFor({{{"direct", test::MustParse(text)}}, DetectCpu(2), ReductionOrder::kAny});
     for (const Knob& knob : sketches[0].knobs)
@@ -188,7 +149,8 @@ TEST(RowsTogether, AreMoreTheShorterTheyAre) {
 // A sweep reads its operand in long rows, which is fast for slow memory. Its sums are stored. A
 // tile has its sums in registers.
 TEST(Sweep, ComesFirstWhereNoCacheHoldsTheOperand) {
-  for (const std::string_view text : {kOneRow, kSumOfColumns}) {
+  for (const std::string_view text :
+       std::initializer_list<std::string_view>{kOneRow, kSumOfColumns}) {
     const std::vector<NamedCompute> lowerings = {{"direct", test::MustParse(text)}};
     const Target near = DetectCpu(1);
     const Target far = SmallCaches(near);

@@ -8,11 +8,11 @@
 #include "jit/code_generator.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/compile_kernel.h"
-#include "tests/kernel/device_programs.h"
+#include "tests/kernel/device_harness.h"
+#include "tests/programs/winograd.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 #include "tests/schedule/random_decisions.h"
-#include "tests/schedule/winograd_programs.h"
 
 namespace tunec {
 namespace {

@@ -4,19 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "polyhedral/legality/legality.h"
-#include "support/file.h"
-#include "tests/polyhedral/programs.h"
+#include "tests/programs/examples.h"
 
 namespace tunec::test {
 namespace {
-
-Compute Example(const std::string& name) {
-  const auto folder = std::filesystem::path(TUNEC_TEST_DATA).parent_path() / "examples/loops";
-  return *ParseCompute(ReadFile(folder / (name + ".compute")).value_or(""), name);
-}
 
 std::string Proposed(const Compute& compute, StatementFusion fusion = StatementFusion::kSeparate) {
   const Statements statements = ExpandReductions(compute);
@@ -26,7 +18,7 @@ std::string Proposed(const Compute& compute, StatementFusion fusion = StatementF
 }
 
 TEST(AffineSchedule, SlantsAStencilOverTime) {
-  EXPECT_EQ(Proposed(Example("jacobi_1d")), R"(sequence
+  EXPECT_EQ(Proposed(ExampleCompute("jacobi_1d")), R"(sequence
   permutable band
   - start: b coincident
   - start: i coincident
@@ -42,7 +34,7 @@ TEST(AffineSchedule, SlantsAStencilOverTime) {
 }
 
 TEST(AffineSchedule, KeepsTheSumOfAReductionInOrder) {
-  EXPECT_EQ(Proposed(Example("causal_product")), R"(sequence
+  EXPECT_EQ(Proposed(ExampleCompute("causal_product")), R"(sequence
   permutable band
   - acc.init: i coincident
   - acc.init: j coincident
@@ -60,7 +52,7 @@ TEST(AffineSchedule, KeepsTheSumOfAReductionInOrder) {
 }
 
 TEST(AffineSchedule, SharesLoopsBetweenStatements) {
-  EXPECT_EQ(Proposed(Example("causal_product"), StatementFusion::kShared), R"(permutable band
+  EXPECT_EQ(Proposed(ExampleCompute("causal_product"), StatementFusion::kShared), R"(permutable band
 - acc.init: i; acc: i; S: i coincident
 - acc.init: j; acc: j; S: j coincident
 - acc.init: 0; acc: k; S: 18
@@ -89,7 +81,7 @@ TEST(AffineSchedule, EndsABandWhereADependenceRunsBackwards) {
 }
 
 TEST(AffineSchedule, GivesUpAtItsQuotaAndCanBeAskedAgain) {
-  const Compute compute = Example("heat_3d");
+  const Compute compute = ExampleCompute("heat_3d");
   const Statements statements = ExpandReductions(compute);
   const Dependences dependences = Dependences::Of(compute.tensors, statements);
   const auto proposed = ProposeSchedule(dependences, StatementFusion::kShared);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "polyhedral/schedule_tree.h"
-#include "tests/polyhedral/programs.h"
+#include "tests/programs/must_parse.h"
 
 namespace tunec::test {
 namespace {

@@ -5,7 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/polyhedral/programs.h"
+#include "tests/programs/dependences.h"
+#include "tests/programs/must_parse.h"
 
 namespace tunec::test {
 namespace {

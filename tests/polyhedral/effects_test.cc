@@ -8,7 +8,9 @@
 #include "polyhedral/generate/generate.h"
 #include "polyhedral/legality/legality.h"
 #include "polyhedral/schedule_tree.h"
-#include "tests/polyhedral/programs.h"
+#include "tests/polyhedral/agrees.h"
+#include "tests/programs/dependences.h"
+#include "tests/programs/must_parse.h"
 
 namespace tunec::test {
 namespace {
@@ -158,22 +160,11 @@ TEST(Effects, FreeWhatTheyDoNotTouch) {
             "i=2) at distance (p 1, i 0) is violated");
 }
 
-constexpr std::string_view kShifted = R"(compute shifted {
-  input X: f32[9]
-  output a: f32[9]
-  output b: f32[9]
-  a[i: 9]:
-    a[i] = X[i]
-  b[i: 9]:
-    b[i] = X[i] * 2.0
-  s[t: 3 sequential, i: 7 sequential]:
-    (a[i + 1], b[i + 1]) = (a[i + 1] * 0.5 + b[i + 2], b[i + 1] + select(holds(i - 1 >= 0), a[i OFFSET], 0.0))
-}
-)";
-
-Status CheckLanes(std::string text, std::string_view offset) {
-  text.replace(text.find("OFFSET"), 6, offset);
-  ScheduleTree tree = OriginalTree(MustParse(text));
+Status CheckLanes(std::string_view offset) {
+  ScheduleTree tree = OriginalTree(Turns(fmt::format(
+      R"(s[t: 3 sequential, i: 7 sequential]:
+    (a[i + 1], b[i + 1]) = (a[i + 1] * 0.5 + b[i + 2], b[i + 1] + select(holds(i - 1 >= 0), a[i {}], 0.0)))",
+      offset)));
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   tree.loops[*tree.FindLoop("s.i")].kind = LoopKind::kVector;
   return CheckLegality(dependences, tree, ReductionOrder::kAsWritten);
@@ -181,9 +172,9 @@ Status CheckLanes(std::string text, std::string_view offset) {
 
 // All lanes write a before any lane reads it for b, so b has the elements of earlier lanes.
 TEST(Effects, LanesTakeTurns) {
-  EXPECT_TRUE(CheckLanes(std::string(kShifted), "+ 0"));
+  EXPECT_TRUE(CheckLanes("+ 0"));
   // The write of b needs the old element of a later lane.
-  EXPECT_FALSE(CheckLanes(std::string(kShifted), "+ 2"));
+  EXPECT_FALSE(CheckLanes("+ 2"));
 }
 
 // Each step updates the elements after the pivot. The guard excludes the pivot's row and column.

@@ -6,7 +6,10 @@
 
 #include "polyhedral/relations.h"
 #include "polyhedral/schedule_tree.h"
-#include "tests/polyhedral/programs.h"
+#include "tests/polyhedral/agrees.h"
+#include "tests/programs/dependences.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/operators.h"
 
 namespace tunec::test {
 namespace {
@@ -25,15 +28,15 @@ std::string Loops(const ScheduleTree& tree) {
 TEST(Tree, MakesReductionsExplicit) {
   const ScheduleTree tree = OriginalTree(MustParse(kMatmul));
   EXPECT_EQ(Print(tree), R"(sequence
-  for acc.init.i < 7
-    for acc.init.j < 3
+  for acc.init.i < 37
+    for acc.init.j < 13
       acc.init
-  for acc.i < 7
-    for acc.j < 3
-      for acc.k < 5
+  for acc.i < 37
+    for acc.j < 13
+      for acc.k < 29
         acc
-  for C.i < 7
-    for C.j < 3
+  for C.i < 37
+    for C.j < 13
       C
 )");
 }

@@ -10,7 +10,10 @@
 #include "polyhedral/generate/generate.h"
 #include "polyhedral/legality/order_proof.h"
 #include "polyhedral/schedule_tree.h"
-#include "tests/polyhedral/programs.h"
+#include "tests/polyhedral/agrees.h"
+#include "tests/programs/dependences.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/operators.h"
 
 namespace tunec::test {
 namespace {
@@ -85,8 +88,9 @@ TEST(Dependences, AreValueBased) {
 }
 
 TEST(Legality, OriginalOrderIsLegal) {
-  for (const std::string_view text : {kMatmul, kPaddedConv, kSoftmax, kSeidel, kOverwritten, kScan,
-                                      kScatter, kInPlace, kRunningSum}) {
+  for (const std::string_view text : std::initializer_list<std::string_view>{
+           kMatmul, kPaddedConv, kSoftmax, kSeidel, kOverwritten, kScan, kScatter, kInPlace,
+           kRunningSum}) {
     const Compute compute = MustParse(text);
     const ScheduleTree tree = OriginalTree(compute);
     EXPECT_EQ(Message(Check(tree)), "legal") << text;
@@ -96,8 +100,8 @@ TEST(Legality, OriginalOrderIsLegal) {
 }
 
 TEST(Legality, ReductionsMayBeReorderedUnlessAsWritten) {
-  for (const auto& [text, outer, inner] :
-       {std::tuple{kMatmul, "acc.j", "acc.k"}, std::tuple{kPaddedConv, "Y.ic", "Y.kh"}}) {
+  for (const auto& [text, outer, inner] : {std::tuple{std::string_view(kMatmul), "acc.j", "acc.k"},
+                                           std::tuple{kPaddedConv, "Y.ic", "Y.kh"}}) {
     const Compute compute = MustParse(text);
     ScheduleTree tree = OriginalTree(compute);
     Exchange(tree, outer, inner);
@@ -163,7 +167,7 @@ TEST(Legality, TheOrderAsWrittenIsProvenQuickly) {
         ProveOrder(input, QuestionsOf(tree), WrittenStorages(tree.tensors, tree.statements));
     return std::ranges::find(found, false) == found.end();
   };
-  for (const std::string_view text : {kSeidelRow, kMatmul}) {
+  for (const std::string_view text : std::initializer_list<std::string_view>{kSeidelRow, kMatmul}) {
     EXPECT_TRUE(proven(OriginalTree(MustParse(text)))) << text;
   }
   ScheduleTree exchanged = OriginalTree(MustParse(kSeidelRow));

@@ -6,7 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "support/overloaded.h"
-#include "tests/polyhedral/programs.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/operators.h"
 
 namespace tunec::test {
 namespace {

@@ -1,16 +1,17 @@
 // Tests of schedules from isl's scheduler: legal, equal to the interpreter, and for the stencils in
-// time tiles with waves. Their texts are in affine/. With TUNEC_BLESS=1 the texts are rewritten.
+// time tiles with waves. Their texts are in sketches/.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "schedule/sketch.h"
 #include "schedule/sketches/sketches.h"
 #include "support/file.h"
+#include "tests/programs/examples.h"
+#include "tests/schedule/expect_schedule.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/random_decisions.h"
 
@@ -18,11 +19,6 @@ namespace tunec::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-Compute Example(const std::string& name) {
-  const fs::path folder = fs::path(TUNEC_TEST_DATA).parent_path() / "examples/loops";
-  return MustParse(ReadFile(folder / (name + ".compute")).value_or(""));
-}
 
 Sketch AffineSketchOf(const Compute& compute) {
   std::vector<Sketch> sketches;
@@ -37,21 +33,14 @@ Schedule InitialSchedule(const Compute& compute) {
 
 class AffineSketches : public testing::TestWithParam<const char*> {};
 
-TEST_P(AffineSketches, BeginWithTheExpectedSteps) {
-  const std::string text = Print(InitialSchedule(Example(GetParam())));
-  const fs::path file =
-      fs::path(TUNEC_TEST_DATA) / "schedule/affine" / (std::string(GetParam()) + ".sched");
-  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
-    std::ofstream(file) << text;
-    return;
-  }
-  EXPECT_EQ(text, ReadFile(file).value_or(""));
+TEST_P(AffineSketches, BeginWithTheGoldenSteps) {
+  ExpectSchedule(std::string("affine_") + GetParam(), InitialSchedule(ExampleCompute(GetParam())));
 }
 
 // The initial schedule must be right with sums as written. Random schedules must be right with sums
 // in any order, and their tasks run only backwards, to save time.
 TEST_P(AffineSketches, KeepTheResult) {
-  const ScheduleChecker checker(Example(GetParam()));
+  const ScheduleChecker checker(ExampleCompute(GetParam()));
   const Sketch sketch = AffineSketchOf(checker.compute());
   const Schedule first = sketch.Fill(sketch.InitialDecisions());
   EXPECT_EQ(*ParseSchedule(Print(first), "replay"), first);
@@ -70,23 +59,27 @@ INSTANTIATE_TEST_SUITE_P(Examples, AffineSketches,
 
 TEST(AffineSketch, CutsStencilsIntoTilesOfTimeInWaves) {
   for (const char* name : {"jacobi_1d", "jacobi_2d", "gauss_seidel_2d", "heat_3d"}) {
-    const std::string text = Print(InitialSchedule(Example(name)));
+    const std::string text = Print(InitialSchedule(ExampleCompute(name)));
     EXPECT_THAT(text, testing::HasSubstr("skew A.i A.t 1 as A.i_t\n")) << name;
     EXPECT_THAT(text, testing::HasSubstr("split A.t ")) << name;
     EXPECT_THAT(text, testing::HasSubstr("wavefront A.wave\nparallelize A.")) << name;
   }
 }
 
-constexpr std::string_view kScan = R"(compute scan {
-  input x: f32[13, 37]
-  output y: f32[13, 37]
-  y[i: 13, j: 37 sequential]:
+// Returns sums along rows, each of which has all elements before it.
+std::string ScanText(int rows, int length) {
+  return fmt::format(R"(compute scan {{
+  input x: f32[{0}, {1}]
+  output y: f32[{0}, {1}]
+  y[i: {0}, j: {1} sequential]:
     y[i, j] = (y[i, j - 1] where (j - 1 >= 0) else 0.0) + x[i, j]
-})";
+}})",
+                     rows, length);
+}
 
 // In a scan, rows are independent, but the elements of a row are not.
 TEST(AffineSketch, RunsTheRowsOfAScanAsTasks) {
-  const auto sketches = SketchesOn(MustParse(kScan));
+  const auto sketches = SketchesOn(MustParse(ScanText(13, 37)));
   ASSERT_EQ(sketches.size(), 2U);
   EXPECT_EQ(sketches[0].name, "affine");
   EXPECT_EQ(Print(sketches[0].Fill(sketches[0].InitialDecisions())),
@@ -205,12 +198,7 @@ TEST(AffineSketch, TakesFewRowsOfAnOperandThatLiesAcross) {
 
 // Several rows run side by side, because an element waits only for elements of its row.
 TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
-  const Compute compute = MustParse(R"(compute scan {
-  input x: f32[517, 5]
-  output y: f32[517, 5]
-  y[i: 517, j: 5 sequential]:
-    y[i, j] = (y[i, j - 1] where (j - 1 >= 0) else 0.0) + x[i, j]
-})");
+  const Compute compute = MustParse(ScanText(517, 5));
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_EQ(Print(schedule), "lower direct\nunroll_jam y.i 4\nparallelize y.i.0\n");
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");

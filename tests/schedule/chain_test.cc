@@ -7,10 +7,11 @@
 #include <random>
 
 #include "schedule/sketch.h"
-#include "tests/schedule/chain_programs.h"
-#include "tests/schedule/dot_programs.h"
+#include "tests/programs/chains.h"
+#include "tests/programs/dot_products.h"
+#include "tests/programs/operators.h"
+#include "tests/programs/replaced.h"
 #include "tests/schedule/harness.h"
-#include "tests/schedule/programs.h"
 
 namespace tunec::test {
 namespace {
@@ -32,11 +33,6 @@ std::vector<std::string> Names(const std::vector<Sketch>& sketches) {
   std::vector<std::string> names;
   for (const Sketch& sketch : sketches) names.push_back(sketch.name);
   return names;
-}
-
-std::string Replaced(std::string text, std::string_view from, std::string_view to) {
-  text.replace(text.find(from), from.size(), to);
-  return text;
 }
 
 // Checks the schedules of the first and of random decisions.
@@ -76,7 +72,7 @@ TEST(Chain, IsForSumsOfFewElements) {
 // With channels first, the channels of a vector are not contiguous, so the sketch is not offered.
 TEST(Chain, IsForChannelsSideBySide) {
   const std::string last = "layout [2, 9, 11, 19] (n, c, h, w) -> [n, h, w, c]";
-  const std::string first = Replaced(ChainOf({}), last, "");
+  const std::string first = ReplacedOnce(ChainOf({}), last, "");
   EXPECT_THAT(Names(SketchesUnder(first, ReductionOrder::kAny, Avx512())),
               Not(Contains(EndsWith("/chain"))));
 }

@@ -10,7 +10,7 @@
 #include "schedule/sketches/cuda_conv_plan.h"
 #include "schedule/sketches/cuda_conv_writer.h"
 #include "schedule/sketches/device_cost.h"
-#include "tests/schedule/convolutions.h"
+#include "tests/programs/convolutions.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {

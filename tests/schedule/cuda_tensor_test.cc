@@ -9,6 +9,9 @@
 #include "schedule/sketches/cuda_tensor_plan.h"
 #include "schedule/sketches/cuda_tensor_writer.h"
 #include "schedule/sketches/device_cost.h"
+#include "tests/programs/products.h"
+#include "tests/programs/replaced.h"
+#include "tests/schedule/expect_schedule.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -25,25 +28,17 @@ struct Types {
   std::string sum = "f32";
 };
 
-std::string Factor(const Types& types, const std::string& element) {
-  return types.operand == types.sum ? element : types.sum + "(" + element + ")";
-}
-
 // Returns the product of A, 64 x 64 elements, and B, 64 x 48. The indices can transpose either.
 std::string Product(const Types& types, const std::string& a = "i, k",
                     const std::string& b = "k, j") {
-  const auto shape = [](const std::string& index) {
-    std::string text = index;
-    for (const auto& [name, extent] : {std::pair("i", "64"), {"j", "48"}, {"k", "64"}})
-      if (const size_t at = text.find(name); at != std::string::npos) text.replace(at, 1, extent);
-    return text;
-  };
-  return "compute product {\n input A: " + types.operand + "[" + shape(a) +
-         "]\n weight B: " + types.operand + "[" + shape(b) + "] constant\n output C: " + types.sum +
-         "[64, 48]\n workspace acc: " + types.sum +
-         "[64, 48]\n acc[i: 64, j: 48, k: 64 reduction]:\n  acc[i, j] sum= " +
-         Factor(types, "A[" + a + "]") + " * " + Factor(types, "B[" + b + "]") +
-         "\n C[i: 64, j: 48]:\n  C[i, j] = acc[i, j] + acc[i, j]\n}\n";
+  return ProductText({.rows = 64,
+                      .columns = 48,
+                      .length = 64,
+                      .left = {.type = types.operand, .index = a},
+                      .right = {.type = types.operand, .index = b, .weight = "constant"},
+                      .sum = types.sum,
+                      .result = types.sum,
+                      .value = "acc[i, j] + acc[i, j]"});
 }
 
 std::optional<CudaTensorPlan> PlanOf(const std::string& compute, const RoundingFreedom& rounding) {
@@ -66,7 +61,7 @@ std::string Wrong(const std::string& compute, const Schedule& schedule,
   return outcome.empty() ? "" : outcome + "\n" + Print(schedule);
 }
 
-TEST(CudaTensor, MultipliesTilesOfWarps) {
+TEST(CudaTensor, GoldenMultipliesTilesOfWarps) {
   const std::string compute = Product({});
   const Schedule schedule = WithChoice(compute, {.row_warps = 2,
                                                  .column_warps = 1,
@@ -75,78 +70,7 @@ TEST(CudaTensor, MultipliesTilesOfWarps) {
                                                  .steps = 1,
                                                  .stages = 3});
   EXPECT_EQ(Wrong(compute, schedule), "");
-  EXPECT_EQ(Print(schedule), R"(lower direct
-copy A acc j 16
-copy B acc i 32
-split acc.i 32
-split acc.j 16
-split acc.k 16
-reorder acc.i.0 acc.j.0 acc.k.0 acc.i.1 acc.k.1 acc.j.1
-compute_at acc.init acc.j.0
-compute_at C acc.j.0
-compute_at A.copy acc.k.0
-compute_at B.copy acc.k.0
-stage acc fragment acc.j.0 0 1
-stage A.copy shared acc.k.0 0 1 2
-swizzle_storage A.copy 8
-stage B.copy shared acc.k.0 0 1 2
-swizzle_storage B.copy 8
-split acc.i.1 1 16
-split acc.j.1 2 8
-split acc.k.1 16
-reorder acc.i.1.0 acc.j.1.0 acc.k.1.0 acc.i.1.1 acc.j.1.1 acc.i.1.2 acc.k.1.1 acc.j.1.2
-unroll acc.k.1.0
-unroll acc.i.1.1
-unroll acc.j.1.1
-tensorize acc.i.1.2 mma.m16n8k16.bf16
-split acc.init.i.1 1 2 8
-split acc.init.j.1 2 4 2
-reorder acc.init.i.1.0 acc.init.j.1.0 acc.init.i.1.3 acc.init.j.1.2 acc.init.i.1.1 acc.init.i.1.2 acc.init.j.1.1 acc.init.j.1.3
-fuse acc.init.i.1.3 acc.init.j.1.2 as acc.init.lanes1
-unroll acc.init.i.1.1
-unroll acc.init.i.1.2
-unroll acc.init.j.1.1
-unroll acc.init.j.1.3
-split C.i.1 1 2 8
-split C.j.1 2 4 2
-reorder C.i.1.0 C.j.1.0 C.i.1.3 C.j.1.2 C.i.1.1 C.i.1.2 C.j.1.1 C.j.1.3
-fuse C.i.1.3 C.j.1.2 as C.lanes1
-unroll C.i.1.1
-unroll C.i.1.2
-unroll C.j.1.1
-unroll C.j.1.3
-split A.copy.i.1 2 1 16
-split A.copy.k.1 2 8
-reorder A.copy.i.1.1 A.copy.i.1.2 A.copy.i.1.3 A.copy.k.1.1 A.copy.i.1.0 A.copy.k.1.0 A.copy.k.1.2
-fuse A.copy.i.1.3 A.copy.k.1.1 as A.copy.lanes1
-unroll A.copy.i.1.0
-unroll A.copy.k.1.0
-vectorize A.copy.k.1.2
-split B.copy.k.1 1 1 16
-split B.copy.j.1 2 8
-reorder B.copy.k.1.1 B.copy.k.1.2 B.copy.k.1.3 B.copy.j.1.1 B.copy.k.1.0 B.copy.j.1.0 B.copy.j.1.2
-fuse B.copy.k.1.3 B.copy.j.1.1 as B.copy.lanes1
-unroll B.copy.k.1.0
-unroll B.copy.j.1.0
-vectorize B.copy.j.1.2
-pipeline acc.k.0 3
-bind acc.i.1.0 block.z
-bind acc.j.1.0 block.y
-bind acc.init.i.1.0 block.z
-bind acc.init.j.1.0 block.y
-bind acc.init.lanes1 block.x
-bind C.i.1.0 block.z
-bind C.j.1.0 block.y
-bind C.lanes1 block.x
-bind A.copy.i.1.1 block.z
-bind A.copy.i.1.2 block.y
-bind A.copy.lanes1 block.x
-bind B.copy.k.1.1 block.z
-bind B.copy.k.1.2 block.y
-bind B.copy.lanes1 block.x
-bind acc.i.0 grid.y
-bind acc.j.0 grid.x
-)");
+  ExpectSchedule("cuda_tensor", schedule);
 }
 
 TEST(CudaTensor, MultipliesEveryTypeEitherWayRound) {
@@ -189,12 +113,6 @@ TEST(CudaTensor, IsRightWithEveryChoice) {
     const std::string& compute = computes.at(random() % computes.size());
     ASSERT_EQ(Wrong(compute, WithChoice(compute, RandomChoice(random))), "");
   }
-}
-
-std::string Replaced(std::string text, const std::string& what, const std::string& by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
 }
 
 // Returns the product of A, 37 x 51 elements, and B, 51 x 29. Rows are not multiples of 4 bytes,

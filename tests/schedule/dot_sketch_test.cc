@@ -9,9 +9,10 @@
 #include <random>
 
 #include "schedule/sketch.h"
-#include "tests/schedule/dot_programs.h"
+#include "tests/programs/dot_products.h"
+#include "tests/programs/operators.h"
+#include "tests/schedule/expect_schedule.h"
 #include "tests/schedule/harness.h"
-#include "tests/schedule/programs.h"
 #include "tests/schedule/random_decisions.h"
 
 namespace tunec::test {
@@ -101,45 +102,9 @@ TEST(DotSketch, IsFirstWhereTheInstructionIsFaster) {
               Contains("tile/j/dpbf16"));
 }
 
-TEST(DotSketch, WritesThisSchedule) {
+TEST(DotSketch, WritesTheGoldenSchedule) {
   const Sketch sketch = SketchesUnder(DotProduct({}), AnyRounding(), Avx512Bf16())[0];
-  EXPECT_EQ(Print(sketch.Fill(sketch.InitialDecisions())), R"(lower direct
-precision acc bf16 1
-pack B.bf16 1/16 0/2 1%16 0%2
-pad acc j 16 k 2
-storage_order B.bf16 64
-split acc.j 16
-isolate acc.j.0
-split acc.i 1 13
-isolate acc.i.0
-isolate acc.i.1
-reorder acc.i.0 acc.j.0 acc.i.1 acc.k acc.i.2 acc.j.1
-compute_at acc.init acc.i.1
-compute_at C acc.i.1
-stage acc register acc.i.1
-split acc.init.j.1 16
-split acc.j.1 16
-split C.j.1 16
-isolate acc.j.1.0
-split acc.k 2
-reorder acc.k.0 acc.i.2 acc.j.1.0 acc.k.1 acc.j.1.1
-tensorize acc.k.1 dpbf16.avx512
-unroll acc.init.i.2
-unroll acc.init.j.1.0
-vectorize acc.init.j.1.1
-unroll acc.i.2
-unroll acc.j.1.0
-vectorize acc.j.1.1
-unroll C.i.2
-unroll C.j.1.0
-vectorize C.j.1.1
-unroll acc.k.0 4
-parallelize acc.i.0
-parallelize acc.j.0
-split A.bf16.d1 64
-vectorize A.bf16.d1.1
-parallelize A.bf16.d0
-)");
+  ExpectSchedule("dot_product", sketch.Fill(sketch.InitialDecisions()));
 }
 
 // Checks the schedules of the first and of random decisions.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "support/file.h"
+#include "tests/programs/examples.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -15,11 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path Folder() { return fs::path(TUNEC_TEST_DATA).parent_path() / "examples/loops"; }
-
 std::vector<std::string> Names() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(Folder())) {
+  for (const auto& entry : fs::directory_iterator(ExampleFolder())) {
     fs::path schedule = entry.path();
     schedule.replace_extension(".sched");
     if (entry.path().extension() == ".compute" && fs::exists(schedule)) {
@@ -33,9 +31,8 @@ std::vector<std::string> Names() {
 class LoopExamples : public testing::TestWithParam<std::string> {};
 
 TEST_P(LoopExamples, AreLegalAndKeepTheResult) {
-  const Compute compute = MustParse(ReadFile(Folder() / (GetParam() + ".compute")).value_or(""));
-  const auto schedule =
-      ParseSchedule(ReadFile(Folder() / (GetParam() + ".sched")).value_or(""), GetParam());
+  const Compute compute = ExampleCompute(GetParam());
+  const auto schedule = ParseSchedule(ReadExample(GetParam() + ".sched"), GetParam());
   ASSERT_TRUE(schedule) << schedule.error().Format();
   const auto splits = [](const ComputeStep& step) {
     return std::holds_alternative<PrecisionStep>(step);
@@ -57,8 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Files, LoopExamples, testing::ValuesIn(Names()),
 
 // Returns "legal", or the error of steps that tile the example's time and space without skewing.
 std::string Upright(std::string_view name, std::string_view steps) {
-  const Compute compute =
-      MustParse(ReadFile(Folder() / (std::string(name) + ".compute")).value_or(""));
+  const Compute compute = ExampleCompute(std::string(name));
   const auto kernel = LoopsOf(compute, MustParseSteps(steps), ReductionOrder::kAny);
   return kernel ? "legal" : kernel.error().message;
 }

@@ -1,15 +1,14 @@
 // Tests of the printed loops of a few schedules. Each file of golden/ has a Compute, a schedule and
-// the expected tree and loops, in sections that begin with a line `== name`. With TUNEC_BLESS=1 the
-// expectations are rewritten.
+// the expected tree and loops, in sections that begin with a line `== name`. `tools/dev
+// bless` rewrites the expectations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
+#include "tests/golden/golden_file.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -65,7 +64,7 @@ class Golden : public testing::TestWithParam<fs::path> {};
 TEST_P(Golden, PrintsTheExpectedLoops) {
   std::map<std::string, std::string> sections = ReadSections(GetParam());
   const std::string result = ResultOf(sections["compute"], sections["schedule"]);
-  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
+  if (RewritesGoldens()) {
     sections["result"] = result;
     WriteSections(GetParam(), sections);
     return;

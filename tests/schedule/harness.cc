@@ -256,6 +256,18 @@ Target Cpu(int bits, int registers) {
 Target Avx2() { return Cpu(256, 16); }
 Target Avx512() { return Cpu(512, 32); }
 
+Target Avx512Bf16() {
+  Target target = Avx512();
+  target.host.features = {"avx512f", "avx512bf16"};
+  return target;
+}
+
+Target EmulatedAmx() {
+  Target target = Avx512();
+  target.host.features = {"avx512f", "amx-emulated"};
+  return target;
+}
+
 Target SmallGpu() {
   Target target = Avx512();
   target.device = *CudaAccelerator("sm_90a");

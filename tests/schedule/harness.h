@@ -13,7 +13,7 @@
 #include "ir/target.h"
 #include "kernel/loop_pipeline.h"
 #include "schedule/sketch.h"
-#include "tests/ir/must_parse.h"
+#include "tests/programs/must_parse.h"
 
 namespace tunec::test {
 
@@ -70,6 +70,10 @@ RoundingFreedom AnyRounding();
 
 Target Avx2();
 Target Avx512();
+/// Returns AVX-512 with AVX512_BF16.
+Target Avx512Bf16();
+/// Returns AVX-512 with emulated AMX.
+Target EmulatedAmx();
 /// Returns a GPU of two processors, so that small Computes have tiles of many elements.
 Target SmallGpu();
 

@@ -9,17 +9,17 @@
 #include <sstream>
 
 #include "ir/interpret/interpret.h"
+#include "tests/programs/operators.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
-#include "tests/schedule/programs.h"
 
 namespace tunec::test {
 namespace {
 
 constexpr std::string_view kPaddedTiles =
-    "copy A C j 8\ncache_write C\npad C i 8 j 8 k 16\nsplit C.i 8\nsplit C.j 8\nsplit C.k 16\n"
-    "reorder C.i.0 C.j.0 C.k.0 C.i.1 C.k.1 C.j.1\ncompute_at A.copy C.k.0\n"
-    "stage A.copy packed C.k.0";
+    "copy A acc j 8\ncache_write acc\npad acc i 8 j 8 k 16\nsplit acc.i 8\nsplit acc.j 8\n"
+    "split acc.k 16\nreorder acc.i.0 acc.j.0 acc.k.0 acc.i.1 acc.k.1 acc.j.1\n"
+    "compute_at A.copy acc.k.0\nstage A.copy packed acc.k.0";
 
 bool HaveSameBits(const Array& a, const Array& b) {
   return a.bytes() == b.bytes() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
@@ -103,7 +103,8 @@ TEST(Pad, FillsCopiesOfWindows) {
 TEST(Pad, GrowsThePlanesOfTerms) {
   for (const int bf16_parts : {2, 3}) {
     const std::string steps = fmt::format(
-        "precision C bf16 {}\ncache_write C\npad C i 8 j 8 k 16\nsplit C.i 8\nsplit C.k 16",
+        "precision acc bf16 {}\ncache_write acc\npad acc i 8 j 8 k 16\nsplit acc.i 8\nsplit acc.k "
+        "16",
         bf16_parts);
     RoundingFreedom rounding = ReductionOrder::kAny;
     rounding.min_bf16_parts = bf16_parts;

@@ -8,8 +8,9 @@
 
 #include <random>
 
+#include "tests/programs/long_sums.h"
 #include "tests/schedule/harness.h"
-#include "tests/schedule/long_sums.h"
+#include "tests/schedule/long_sum_sketches.h"
 #include "tests/schedule/random_decisions.h"
 
 namespace tunec::test {

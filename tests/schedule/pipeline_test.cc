@@ -3,12 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "ir/nest/rewrite_loop_nest.h"
+#include "tests/golden/golden_file.h"
+#include "tests/programs/examples.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -17,17 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 
-std::filesystem::path ExampleFile(std::string_view name) {
-  return std::filesystem::path(TUNEC_TEST_DATA).parent_path() / "examples/loops" / name;
-}
-
-std::string ReadExample(std::string_view name) {
-  std::ifstream file(ExampleFile(name));
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 struct Example {
   ScheduleChecker checker;
   KernelLoops kernel;
@@ -35,7 +21,7 @@ struct Example {
 
 const Example& Matmul() {
   static const Example example = [] {
-    Compute compute = MustParse(ReadExample("matmul_blocks.compute"));
+    Compute compute = ExampleCompute("matmul_blocks");
     const auto schedule = ParseSchedule(ReadExample("matmul_blocks.sched"), "example");
     auto kernel = LoopsOf(compute, *schedule, ReductionOrder::kAsWritten);
     return Example{ScheduleChecker(std::move(compute)), std::move(*kernel)};
@@ -55,13 +41,9 @@ std::string DisagreementWithout() {
   return Matmul().checker.Disagreement(kernel);
 }
 
-TEST(PipelinedBlocks, AreRightAsTheyAre) {
+TEST(PipelinedBlocks, AreRightAsInTheGoldenExample) {
   EXPECT_EQ(Matmul().checker.Disagreement(Matmul().kernel), "");
-  const std::string nest = Print(Matmul().kernel.nest);
-  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
-    std::ofstream(ExampleFile("matmul_blocks.nest")) << nest;
-  }
-  EXPECT_EQ(nest, ReadExample("matmul_blocks.nest"));
+  ExpectGolden(ExampleFolder() / "matmul_blocks.nest", Print(Matmul().kernel.nest));
 }
 
 TEST(PipelinedBlocks, NeedTheirWait) {

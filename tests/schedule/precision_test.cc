@@ -13,6 +13,7 @@
 #include "ir/interpret/interpret.h"
 #include "schedule/steps/apply_compute_steps.h"
 #include "support/check.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -25,14 +26,6 @@ constexpr float kHuge = std::numeric_limits<float>::max();
 constexpr float kDenormal = 0x1.8p-140F;
 
 constexpr int kRows = 5, kColumns = 7, kInner = 61;
-constexpr std::string_view kProduct = R"(compute product {
-  input A: f32[5, 61]
-  input B: f32[61, 7]
-  output C: f32[5, 7]
-  C[i: 5, j: 7, k: 61 reduction]:
-    C[i, j] sum= A[i, k] * B[k, j]
-}
-)";
 
 // Weights, some of which are known to be finite.
 struct Finite {
@@ -42,13 +35,12 @@ struct Finite {
 constexpr Finite kFinites[] = {{false, false}, {false, true}, {true, false}, {true, true}};
 
 std::string ProductOf(Finite finite) {
-  std::string text(kProduct);
-  const auto mark = [&](std::string_view input, std::string_view weight) {
-    text.replace(text.find(input), input.size(), weight);
-  };
-  if (finite.left) mark("input A: f32[5, 61]", "weight A: f32[5, 61] finite");
-  if (finite.right) mark("input B: f32[61, 7]", "weight B: f32[61, 7] finite");
-  return text;
+  return ProductText({.rows = kRows,
+                      .columns = kColumns,
+                      .length = kInner,
+                      .left = {.weight = finite.left ? "finite" : ""},
+                      .right = {.weight = finite.right ? "finite" : ""},
+                      .value = ""});
 }
 
 Array Values(std::vector<int64_t> shape, const std::function<float(int64_t)>& value) {
@@ -99,8 +91,8 @@ double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
 class PartProducts {
  public:
   PartProducts(int bf16_parts, Finite finite) {
-    const Compute split = *Apply(MustParse(ProductOf(finite)), PrecisionStep{"C", bf16_parts});
-    const Statement& sum = split.statements[*split.FindStatement("C")];
+    const Compute split = *Apply(MustParse(ProductOf(finite)), PrecisionStep{"acc", bf16_parts});
+    const Statement& sum = split.statements[*split.FindStatement("acc")];
     const VarId part_product = IteratorVar(2);
     for (int64_t p = 0; p < sum.iterators[part_product].extent; ++p) {
       std::string product;
@@ -178,7 +170,7 @@ TEST(Precision, ThreeTermsAreAsAccurateAsFloat32) {
     const std::vector<Array> arguments = Normal(seed);
     const double sequential = ErrorOf(RunWith("", arguments), arguments);
     for (const Finite finite : kFinites) {
-      const double split = ErrorOf(RunWith("precision C bf16 3", arguments, finite), arguments);
+      const double split = ErrorOf(RunWith("precision acc bf16 3", arguments, finite), arguments);
       EXPECT_LE(split, sequential + 0x1p-24) << "seed " << seed << ", sequential " << sequential;
     }
   }
@@ -188,11 +180,11 @@ TEST(Precision, FewerTermsKeepTheirBits) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<Array> arguments = Normal(seed);
     for (const Finite finite : kFinites) {
-      const double two = ErrorOf(RunWith("precision C bf16 2", arguments, finite), arguments);
+      const double two = ErrorOf(RunWith("precision acc bf16 2", arguments, finite), arguments);
       EXPECT_LE(two, 0x1p-15);
       EXPECT_GT(two, 0x1p-24) << "as good as three";
     }
-    const double one = ErrorOf(RunWith("precision C bf16 1", arguments), arguments);
+    const double one = ErrorOf(RunWith("precision acc bf16 1", arguments), arguments);
     EXPECT_LE(one, 0x1p-7);
     EXPECT_GT(one, 0x1p-15) << "as good as two";
   }
@@ -203,7 +195,7 @@ TEST(Precision, OneTermLosesUpToTwoToTheMinusSeven) {
   const auto halves = [](int64_t) { return 1 + 0x1p-8F; };
   const std::vector<Array> arguments = {Values({kRows, kInner}, halves),
                                         Values({kInner, kColumns}, halves)};
-  const double one = ErrorOf(RunWith("precision C bf16 1", arguments), arguments);
+  const double one = ErrorOf(RunWith("precision acc bf16 1", arguments), arguments);
   EXPECT_GT(one, 0x1.fp-8);
   EXPECT_LT(one, 0x1p-7);
 }
@@ -221,7 +213,7 @@ TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
                                   (static_cast<uint32_t>(random()) & 0x807fffffU));
     });
     for (const Finite finite : {Finite{}, Finite{.left = true}}) {
-      const Array result = RunWith("precision C bf16 3", arguments, finite);
+      const Array result = RunWith("precision acc bf16 3", arguments, finite);
       for (size_t i = 0; i < kRows; ++i) {
         const float expected = arguments[0].As<float>()[i * kInner];
         EXPECT_EQ(result.GetDouble(i * kColumns), expected);
@@ -240,7 +232,7 @@ TEST(Precision, InfinitiesAndNansAreWhatTheyWere) {
   // denormal.
   const float special[] = {kInf, -kInf, kNan, 0.F, -0.F, 1.F, -2.F, 0.1F, -0.3F, kHuge, kDenormal};
   for (const int bf16_parts : {1, 2, 3}) {
-    const std::string steps = "precision C bf16 " + std::to_string(bf16_parts);
+    const std::string steps = "precision acc bf16 " + std::to_string(bf16_parts);
     for (const float x : special) {
       for (const float y : special) {
         // The largest float has more bits than two splits hold, and rounds to infinity as in tf32.
@@ -274,7 +266,7 @@ TEST(Precision, HugeAndTinyNumbersKeepTheirBits) {
     for (float& b : arguments[1].MutableAs<float>()) b /= 64;
     const double sequential = ErrorOf(RunWith("", arguments), arguments);
     for (const Finite finite : kFinites) {
-      const double split = ErrorOf(RunWith("precision C bf16 3", arguments, finite), arguments);
+      const double split = ErrorOf(RunWith("precision acc bf16 3", arguments, finite), arguments);
       EXPECT_LE(split, sequential + 0x1p-24) << magnitude;
     }
   }
@@ -287,7 +279,7 @@ TEST(Precision, WhatDenormalsLoseIsSmall) {
   double others = 0;
   for (const float b : arguments[1].As<float>()) others = std::max(others, double{std::abs(b)});
   for (const Finite finite : kFinites) {
-    const Array found = RunWith("precision C bf16 3", arguments, finite);
+    const Array found = RunWith("precision acc bf16 3", arguments, finite);
     for (int64_t i = 0; i < expected.size(); ++i) {
       EXPECT_LE(std::abs(found.GetDouble(i) - expected.GetDouble(i)), kInner * others * 0x1p-126);
     }
@@ -296,7 +288,7 @@ TEST(Precision, WhatDenormalsLoseIsSmall) {
 
 TEST(Precision, TheContractSaysHowManyTerms) {
   const auto outcome = [](int bf16_parts, const RoundingFreedom& rounding) {
-    return Outcome(kProduct, "precision C bf16 " + std::to_string(bf16_parts), rounding);
+    return Outcome(ProductOf({}), "precision acc bf16 " + std::to_string(bf16_parts), rounding);
   };
   RoundingFreedom rounding = ReductionOrder::kAny;
   for (const int least : {1, 2, 3}) {
@@ -310,7 +302,7 @@ TEST(Precision, TheContractSaysHowManyTerms) {
     }
   }
   EXPECT_EQ(outcome(3, ReductionOrder::kAsWritten),
-            "precision C: its products must be computed as written");
+            "precision acc: its products must be computed as written");
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include <sstream>
 
 #include "schedule/steps/step_text.h"
+#include "tests/programs/random_program.h"
 #include "tests/schedule/harness.h"
-#include "tests/schedule/random_program.h"
 #include "tests/schedule/try_schedule.h"
 
 namespace tunec::test {

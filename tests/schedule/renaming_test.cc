@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "tests/programs/operators.h"
+#include "tests/programs/small_operators.h"
 #include "tests/schedule/harness.h"
-#include "tests/schedule/programs.h"
 #include "tests/schedule/random_decisions.h"
-#include "tests/schedule/small_programs.h"
 
 namespace tunec::test {
 namespace {

@@ -9,9 +9,10 @@
 #include <set>
 
 #include "schedule/sketches/sketches.h"
+#include "tests/programs/operators.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
-#include "tests/schedule/programs.h"
 #include "tests/schedule/random_decisions.h"
 
 namespace tunec::test {
@@ -269,28 +270,21 @@ TEST(Sketches, TurnInSquareBlocks) {
 // An operand that is packed at run time and read transposed is read in blocks. A constant is packed
 // once.
 TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
-  const auto packed = [](int depth, std::string_view role) {
-    const Compute compute = MustParse(fmt::format(R"(compute linear {{
-  input A: f32[40, {0}]
-  {1}
-  output C: f32[40, 37]
-  workspace acc: f32[40, 37]
-  acc[i: 40, j: 37, k: {0} reduction]:
-    acc[i, j] sum= A[i, k] * B[j, k]
-  C[i: 40, j: 37]:
-    C[i, j] = max(acc[i, j], 0.0)
-}})",
-                                                  depth, role));
+  const auto packed = [](int depth, const std::string& weight) {
+    const Compute compute = MustParse(ProductText({.rows = 40,
+                                                   .columns = 37,
+                                                   .length = depth,
+                                                   .right = {.index = "j, k", .weight = weight}}));
     const Sketch sketch = SketchesOn(compute)[0];
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
     EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "") << Print(schedule);
     return Print(schedule);
   };
-  EXPECT_THAT(packed(24, "input B: f32[37, 24]"),
+  EXPECT_THAT(packed(24, ""),
               HasSubstr("storage_order B.pack 64\nsplit B.pack.d1 8\nunroll B.pack.d1.1\n"));
-  EXPECT_THAT(packed(27, "input B: f32[37, 27]"), HasSubstr("isolate B.pack.d1.0\nunroll B.pack"));
-  EXPECT_THAT(packed(5, "input B: f32[37, 5]"), Not(HasSubstr("unroll B.pack")));
-  EXPECT_THAT(packed(24, "weight B: f32[37, 24] constant"), Not(HasSubstr("unroll B.pack")));
+  EXPECT_THAT(packed(27, ""), HasSubstr("isolate B.pack.d1.0\nunroll B.pack"));
+  EXPECT_THAT(packed(5, ""), Not(HasSubstr("unroll B.pack")));
+  EXPECT_THAT(packed(24, "constant"), Not(HasSubstr("unroll B.pack")));
 }
 
 // The channels of a group are contiguous in the weights, although groups begin anywhere.
@@ -323,17 +317,7 @@ TEST(Sketches, PackWeightsOfPaddedImagesInEachRun) {
 // compilation. For one row this is not worthwhile.
 TEST(Sketches, WidenWhatIsUsedOften) {
   const auto schedule = [](int rows) {
-    const Compute compute = MustParse(fmt::format(R"(compute half {{
-  input A: f16[{0}, 512]
-  weight B: f16[512, 512] constant
-  output C: f16[{0}, 512]
-  workspace acc: f32[{0}, 512]
-  acc[i: {0}, j: 512, k: 512 reduction]:
-    acc[i, j] sum= f32(A[i, k]) * f32(B[k, j])
-  C[i: {0}, j: 512]:
-    C[i, j] = f16(acc[i, j])
-}})",
-                                                  rows));
+    const Compute compute = MustParse(HalfProductText(rows, 512, 512));
     const std::vector<Sketch> sketches = SketchesOn(compute);
     const Schedule first = sketches[0].Fill(sketches[0].InitialDecisions());
     const auto kernel = LoopsOf(compute, first, ReductionOrder::kAny);

@@ -4,67 +4,29 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "schedule/schedule.h"
 #include "schedule/steps/step_text.h"
+#include "support/file.h"
+#include "tests/golden/golden_file.h"
 
 namespace tunec::test {
 namespace {
 
-constexpr std::string_view kEveryStep = R"(lower direct
-pack w0 1/32 0 1%32
-pack w1 1/32 0 1%32/2 1%2
-reduce_split s r0 64 inner
-reduce_split s.part r1 4 outer
-inline t
-copy A acc j 64 i 8
-hoist A.copy
-cache_write acc
-index_split acc i 1 36
-precision acc bf16 3
-narrow t acc
-widen A acc
-pad acc
-pad acc i 64 k 16
-split acc.i 2 14
-reorder acc.k acc.i acc.j
-fuse acc.n acc.i.0 as task
-isolate acc.i.0
-unroll acc.k 4
-unroll acc.kw
-vectorize acc.j.1
-parallelize task
-storage_order B.pack 64
-compute_at y acc.j.0
-stage acc register acc.j.0
-stage row packed acc.j.0
-stage panel packed acc.j.0 2 0 1
-non_temporal y
-skew A.i A.t 2 as A.x
-peel acc.i 1 36
-distribute acc.i
-unroll_jam acc.i 4
-swizzle acc.i.0 acc.j.0 4
-wavefront A.w
-swizzle_storage A.copy 8
-pipeline acc.k.0 3
-bind acc.i.0 grid.y
-bind acc.i.1 block.x
-prefetch B acc.k 8
-prefetch B acc.k 8 level 2
-reverse_compute_at y acc.j.0
-tensorize acc.j.1 dpbf16.avx512
-)";
+std::filesystem::path EveryStepFile() {
+  return std::filesystem::path(TUNEC_TEST_DATA) / "schedule/every_step.sched";
+}
 
-TEST(StepText, EveryStepRoundTrips) {
-  const auto schedule = ParseSchedule(kEveryStep, "a.sched");
+TEST(StepText, EveryStepOfTheGoldenFileRoundTrips) {
+  const std::string text = ReadFile(EveryStepFile()).value_or("");
+  const auto schedule = ParseSchedule(text, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
   // These are all lines except the first.
-  EXPECT_EQ(static_cast<int64_t>(schedule->StepCount()), std::ranges::count(kEveryStep, '\n') - 1);
-  EXPECT_EQ(Print(*schedule), kEveryStep);
+  EXPECT_EQ(static_cast<int64_t>(schedule->StepCount()), std::ranges::count(text, '\n') - 1);
+  ExpectGolden(EveryStepFile(), Print(*schedule));
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
 }
 
@@ -79,7 +41,7 @@ std::string FirstWord(const std::string& line) { return line.substr(0, line.find
 TEST(StepText, EveryStepIsAmongThese) {
   std::set<std::string> names, used;
   for (const std::string& form : AllForms()) names.insert(FirstWord(form));
-  std::istringstream lines{std::string(kEveryStep)};
+  std::ifstream lines(EveryStepFile());
   for (std::string line; std::getline(lines, line);) used.insert(FirstWord(line));
   used.erase("lower");
   EXPECT_EQ(used, names);

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/programs/operators.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
-#include "tests/schedule/programs.h"
 
 namespace tunec::test {
 namespace {

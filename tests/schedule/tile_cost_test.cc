@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "schedule/sketch.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -54,17 +55,11 @@ TEST(CheapestTile, OfNoneIsOneRow) { EXPECT_EQ(CheapestTile({}, {}).rows, 1); }
 
 // Returns the first schedule for this many rows and 768 columns, as for the sizes of one model.
 std::string FirstSchedule(int64_t rows, const IsPacked& packed) {
-  const Compute compute = MustParse(fmt::format(R"(compute product {{
-  input A: f32[{0}, 256]
-  weight B: f32[256, 768] constant
-  output C: f32[{0}, 768]
-  workspace acc: f32[{0}, 768]
-  acc[i: {0}, j: 768, k: 256 reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: {0}, j: 768]:
-    C[i, j] = acc[i, j] + 1.0
-}})",
-                                                rows));
+  const Compute compute = MustParse(ProductText({.rows = rows,
+                                                 .columns = 768,
+                                                 .length = 256,
+                                                 .right = {.weight = "constant"},
+                                                 .value = "acc[i, j] + 1.0"}));
   const std::vector<NamedCompute> lowerings = {{"direct", compute}};
   const Target target = Avx512();
   const std::vector<Sketch> sketches = SketchesFor({.lowerings = lowerings,

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/ir/must_parse.h"
-#include "tests/schedule/winograd_programs.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/winograd.h"
 
 namespace tunec::test {
 namespace {

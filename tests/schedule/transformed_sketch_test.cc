@@ -7,10 +7,10 @@
 #include <random>
 
 #include "schedule/sketch.h"
+#include "tests/programs/winograd.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 #include "tests/schedule/random_decisions.h"
-#include "tests/schedule/winograd_programs.h"
 
 namespace tunec::test {
 namespace {

@@ -10,8 +10,10 @@
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "kernel/run_once.h"
-#include "support/file.h"
 #include "tests/jit/cuda/need_ptxas.h"
+#include "tests/programs/examples.h"
+#include "tests/programs/products.h"
+#include "tests/programs/replaced.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 
@@ -19,10 +21,6 @@ namespace tunec::test {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string ReadExample(const std::string& name) {
-  return *ReadFile(std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + name);
-}
 
 Target EmulatedGpu() {
   Target target = DetectCpu(2);
@@ -47,15 +45,9 @@ std::string Outcome(const std::string& compute, const std::string& steps,
   });
 }
 
-std::string Replaced(std::string text, const std::string& what, const std::string& by) {
-  const size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), by);
-}
-
 std::string ExampleWith(const std::string& what, const std::string& by) {
   return Outcome(ReadExample("tensor_cores.compute"),
-                 Replaced(ReadExample("tensor_cores.sched"), what, by), ReductionOrder::kAny);
+                 ReplacedOnce(ReadExample("tensor_cores.sched"), what, by), ReductionOrder::kAny);
 }
 
 TEST(WarpTileSchedules, MultiplyBlocks) {
@@ -67,8 +59,7 @@ TEST(WarpTileSchedules, MultiplyBlocks) {
 TEST(WarpTileSchedules, AreCodeForEveryArch) {
   const auto schedule = ParseSchedule(ReadExample("tensor_cores.sched"), "example");
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  const auto kernel =
-      LoopsOf(MustParse(ReadExample("tensor_cores.compute")), *schedule, ReductionOrder::kAny);
+  const auto kernel = LoopsOf(ExampleCompute("tensor_cores"), *schedule, ReductionOrder::kAny);
   ASSERT_TRUE(kernel) << kernel.error().message;
   for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
     const Target target = {.device = *CudaAccelerator(arch)};
@@ -135,26 +126,28 @@ std::string Simple(const std::string& intrinsic, const std::string& before, int6
   return "lower direct\n" + steps;
 }
 
-std::string Product(const std::string& type, const std::string& sum, const std::string& left,
-                    const std::string& right) {
-  return "compute product {\n input A: " + type + "[32, 64]\n input B: " + type +
-         "[64, 24]\n output C: " + sum + "[32, 24]\n workspace acc: " + sum +
-         "[32, 24]\n acc[i: 32, j: 24, k: 64 reduction]:\n  acc[i, j] sum= " + left + " * " +
-         right + "\n C[i: 32, j: 24]:\n  C[i, j] = acc[i, j]\n}\n";
+std::string Product(const std::string& type, const std::string& sum) {
+  return ProductText({.rows = 32,
+                      .columns = 24,
+                      .length = 64,
+                      .left = {.type = type},
+                      .right = {.type = type},
+                      .sum = sum,
+                      .result = sum,
+                      .value = "acc[i, j]"});
 }
 
 TEST(WarpTileSchedules, MultiplyEveryType) {
-  EXPECT_EQ(Outcome(Product("f16", "f32", "f32(A[i, k])", "f32(B[k, j])"),
-                    Simple("mma.m16n8k16.f16", "", 16), ReductionOrder::kAny),
-            "");
-  EXPECT_EQ(Outcome(Product("i8", "i32", "i32(A[i, k])", "i32(B[k, j])"),
-                    Simple("mma.m16n8k32.s8", "", 32), ReductionOrder::kAsWritten),
-            "");
+  EXPECT_EQ(
+      Outcome(Product("f16", "f32"), Simple("mma.m16n8k16.f16", "", 16), ReductionOrder::kAny), "");
+  EXPECT_EQ(
+      Outcome(Product("i8", "i32"), Simple("mma.m16n8k32.s8", "", 32), ReductionOrder::kAsWritten),
+      "");
 }
 
 // The checker's numbers have few bits, which TF32 represents exactly.
 TEST(WarpTileSchedules, RoundToTf32WhereTheContractAllowsIt) {
-  const std::string product = Product("f32", "f32", "A[i, k]", "B[k, j]");
+  const std::string product = Product("f32", "f32");
   const std::string steps = Simple("mma.m16n8k8.tf32", "", 8);
   EXPECT_EQ(Outcome(product, steps, AnyRounding()), "");
   EXPECT_EQ(Outcome(product, steps, ReductionOrder::kAny),
@@ -165,9 +158,9 @@ TEST(WarpTileSchedules, RoundToTf32WhereTheContractAllowsIt) {
 // Float32 products use three bfloat16 splits, which are made in earlier phases.
 TEST(WarpTileSchedules, MultiplyFloat32ByTerms) {
   std::string steps = Simple("mma.m16n8k16.bf16", "precision acc bf16 3\n", 16);
-  steps = Replaced(steps, "reorder acc.i.0 acc.j.0 acc.k.0",
-                   "reorder acc.i.0 acc.j.0 acc.term acc.k.0");
-  EXPECT_EQ(Outcome(Product("f32", "f32", "A[i, k]", "B[k, j]"), steps, ReductionOrder::kAny), "");
+  steps = ReplacedOnce(steps, "reorder acc.i.0 acc.j.0 acc.k.0",
+                       "reorder acc.i.0 acc.j.0 acc.term acc.k.0");
+  EXPECT_EQ(Outcome(Product("f32", "f32"), steps, ReductionOrder::kAny), "");
 }
 
 }  // namespace

@@ -1,17 +1,14 @@
-// Tests that docs/reference/operators.md equals the tables. With TUNEC_BLESS=1 the page is
-// rewritten.
+// Tests that docs/reference/operators.md equals the tables. `tools/dev bless` rewrites the page.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 
 #include "graph/onnx/handlers/all_handlers.h"
 #include "graph/ops/op_table.h"
-#include "support/file.h"
+#include "tests/golden/golden_file.h"
 
 namespace tunec {
 namespace {
@@ -154,11 +151,7 @@ std::string Page() {
 
 TEST(OperatorsPage, GoldenIsUpToDate) {
   const std::string path = std::string(TUNEC_TEST_DATA) + "/../docs/reference/operators.md";
-  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1')
-    std::ofstream(path) << Page();
-  const auto page = ReadFile(path);
-  ASSERT_TRUE(page) << page.error().message;
-  EXPECT_EQ(*page, Page());
+  test::ExpectGolden(path, Page());
 }
 
 }  // namespace

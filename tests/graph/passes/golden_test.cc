@@ -1,16 +1,16 @@
 // Tests of the golden files of tests/golden/passes, without the command. The passes named by `#
-// command: opt %input --passes a,b` give the expected text for the input. With TUNEC_BLESS set,
-// files are rewritten.
+// command: opt %input --passes a,b` give the expected text for the input. `tools/dev bless`
+// rewrites the files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "graph/passes/pipeline.h"
 #include "graph/text/graph_text.h"
+#include "tests/golden/golden_file.h"
 
 namespace tunec {
 namespace {
@@ -66,7 +66,7 @@ TEST(GoldenPasses, AllFiles) {
       continue;
     }
     const std::string text = Print(result->graph);
-    if (std::getenv("TUNEC_BLESS") != nullptr)
+    if (test::RewritesGoldens())
       std::ofstream(path) << golden.header << golden.input << "----\n" << text;
     else
       EXPECT_EQ(text, golden.expected);

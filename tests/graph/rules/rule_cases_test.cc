@@ -1,6 +1,6 @@
 // Tests of the built-in rules on small graphs: *.cases in this folder. A case is a line `### title
 // [| fast] [| any zero]`, a graph, `----`, the names of the applied rules and the resulting graph,
-// up to the next case. With TUNEC_BLESS set, files are rewritten. Every case is run before and
+// up to the next case. `tools/dev bless` rewrites the files. Every case is run before and
 // after on ordinary numbers. Unless it is `fast`, it is also run on NaNs, infinities and both zeros
 // (`any zero`: max and min of both zeros may be either). Every built-in rule applies in one of the
 // cases.
@@ -18,6 +18,7 @@
 #include "graph/rules/builtin_rules.h"
 #include "graph/text/graph_text.h"
 #include "support/random.h"
+#include "tests/golden/golden_file.h"
 
 namespace tunec {
 namespace {
@@ -139,7 +140,7 @@ std::string RunCase(const Case& c, const fs::path& path, std::set<std::string>& 
   return "fired: " + (names.empty() ? "nothing" : names) + "\n" + Print(after->graph);
 }
 
-TEST(BuiltinRules, Cases) {
+TEST(BuiltinRules, GoldenCases) {
   std::set<std::string> fired;
   for (const char* name : {"algebra", "movement", "patterns", "folds"}) {
     const fs::path path =
@@ -148,12 +149,12 @@ TEST(BuiltinRules, Cases) {
     for (const Case& c : ReadCases(path)) {
       SCOPED_TRACE(c.title);
       const std::string actual = RunCase(c, path, fired);
-      if (std::getenv("TUNEC_BLESS") == nullptr) {
+      if (!test::RewritesGoldens()) {
         EXPECT_EQ(actual, c.expected);
       }
       blessed += "### " + c.title + "\n" + c.input + "----\n" + actual;
     }
-    if (std::getenv("TUNEC_BLESS") != nullptr) std::ofstream(path) << blessed;
+    if (test::RewritesGoldens()) std::ofstream(path) << blessed;
   }
   std::set<std::string> untested;
   for (const RuleSet* rules : {&CanonicalRules(), &PatternRules(), &FoldRules()})

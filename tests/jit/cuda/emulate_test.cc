@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "jit/cuda/cuda_generator.h"
+#include "tests/jit/block_nests.h"
 #include "tests/jit/nest_runner.h"
-#include "tests/jit/shared_nest.h"
 
 namespace tunec::jit_test {
 namespace {

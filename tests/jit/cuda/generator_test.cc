@@ -6,9 +6,9 @@
 
 #include "jit/cuda/arch.h"
 #include "runtime/cuda/cubin.h"
+#include "tests/jit/block_nests.h"
 #include "tests/jit/cuda/need_ptxas.h"
 #include "tests/jit/nest_runner.h"
-#include "tests/jit/shared_nest.h"
 
 namespace tunec {
 namespace {
@@ -83,19 +83,8 @@ nest neighbours {
 }
 
 TEST(CudaGenerator, KeepsWithinADevicesLimits) {
-  const auto deep = MakeCudaGenerator()->Compile(Mapped(R"(
-nest deep {
-  output C: f32[128]
-  phase main {
-    grid.x for b in 0 .. 1 {
-      block.z for z in 0 .. 128 {
-        s: C[z] = 1.0
-      }
-    }
-  }
-}
-)"),
-                                                 CudaTarget("sm_90a"));
+  const auto deep =
+      MakeCudaGenerator()->Compile(Mapped(std::string(jit_test::kDeepNest)), CudaTarget("sm_90a"));
   ASSERT_FALSE(deep);
   EXPECT_THAT(deep.error().message,
               HasSubstr("128 threads a block along z, sm_90a has at most 64"));

@@ -9,8 +9,8 @@
 
 #include "jit/cuda/arch.h"
 #include "jit/cuda/cuda_generator.h"
+#include "tests/jit/block_nests.h"
 #include "tests/jit/nest_runner.h"
-#include "tests/jit/shared_nest.h"
 
 namespace tunec {
 namespace {
@@ -26,18 +26,7 @@ std::string Rejection(const Status& status) { return status ? "none" : status.er
 
 TEST(CudaLimits, HoldOfALaunch) {
   EXPECT_TRUE(CheckLaunchLimits(jit_test::Parse(std::string(jit_test::kSharedNest)), H100()));
-  const LoopNest deep = jit_test::Parse(R"(
-nest deep {
-  output C: f32[128]
-  phase main {
-    grid.x for b in 0 .. 1 {
-      block.z for z in 0 .. 128 {
-        s: C[z] = 1.0
-      }
-    }
-  }
-}
-)");
+  const LoopNest deep = jit_test::Parse(std::string(jit_test::kDeepNest));
   const Status along_z = CheckLaunchLimits(deep, H100());
   EXPECT_EQ(Rejection(along_z),
             "phase main has 128 threads a block along z, sm_90a has at most 64");

@@ -17,6 +17,7 @@
 #include "support/random.h"
 #include "tests/jit/cuda/need_ptxas.h"
 #include "tests/jit/nest_runner.h"
+#include "tests/programs/replaced.h"
 
 namespace tunec::jit_test {
 namespace {
@@ -215,12 +216,6 @@ std::string Rejection(const std::string& text) {
   return status ? "" : status.error().message;
 }
 
-std::string Replaced(std::string text, const std::string& what, const std::string& by) {
-  const size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), by);
-}
-
 TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   const ProductCase bf16 = Cases().front();
   EXPECT_EQ(Rejection(Product(bf16)), "");
@@ -231,22 +226,22 @@ TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   EXPECT_THAT(Rejection(Product(bf16, "[16*{0} + 8*u + floor(l/4), 8*j + (l mod 4) + 4*v]")),
               HasSubstr("fragment acc: lane"));
   // The element does not belong to a lane.
-  const std::string outside =
-      Replaced(Product(bf16), "alloc a: shared {\n", "alloc a: shared {\nagain: acc[0, 0] = 0.0\n");
+  const std::string outside = test::ReplacedOnce(Product(bf16), "alloc a: shared {\n",
+                                                 "alloc a: shared {\nagain: acc[0, 0] = 0.0\n");
   EXPECT_THAT(Rejection(outside), HasSubstr("access outside a loop over block.x"));
 }
 
 // Lanes 0 and 1 each do one step.
 std::string Apart(const ProductCase& of) {
-  return Replaced(Product(of), "for step in 0 .. 2 {\nunrolled for j",
-                  "block.x for step in 0 .. 2 {\nunrolled for j");
+  return test::ReplacedOnce(Product(of), "for step in 0 .. 2 {\nunrolled for j",
+                            "block.x for step in 0 .. 2 {\nunrolled for j");
 }
 
 TEST(RejectedWarpTiles, TellLanesApart) {
   const ProductCase bf16 = Cases().front();
   EXPECT_THAT(Rejection(Apart(bf16)), HasSubstr("loop step separates lanes"));
-  const std::string half = Replaced(Product(bf16), "block.y for w2 in 0 .. 2 {\n",
-                                    "block.y for w2 in 0 .. 2 {\nmore: C[0, 0] = 1.0\n");
+  const std::string half = test::ReplacedOnce(Product(bf16), "block.y for w2 in 0 .. 2 {\n",
+                                              "block.y for w2 in 0 .. 2 {\nmore: C[0, 0] = 1.0\n");
   EXPECT_THAT(Rejection(half),
               HasSubstr("loop w2 is over warps because a tile is inside, so it may "
                         "contain only tiles"));
@@ -258,15 +253,15 @@ TEST(RejectedWarpTiles, HaveOtherShapes) {
   for (size_t at = 0; (at = narrow.find("l in 0 .. 32", at)) != std::string::npos; ++at)
     narrow.replace(at, 12, "l in 0 .. 16");
   EXPECT_THAT(Rejection(narrow), HasSubstr("16 threads along x, expected 32 for a warp's tile"));
-  EXPECT_THAT(
-      Rejection(Replaced(Product(bf16), "s: acc[16*w2 + m, 8*j + n]", "s: acc[8*w2 + m, 8*j + n]")),
-      HasSubstr("rows of acc are not aligned to a tile"));
+  EXPECT_THAT(Rejection(test::ReplacedOnce(Product(bf16), "s: acc[16*w2 + m, 8*j + n]",
+                                           "s: acc[8*w2 + m, 8*j + n]")),
+              HasSubstr("rows of acc are not aligned to a tile"));
 }
 
 // The verifier does not check this race: the two warps have each other's rows.
 TEST(WrongWarpTiles, HaveFragmentsOfAnotherWarp) {
-  const LoopNest nest =
-      Parse(Replaced(Product(Cases().front()), "s: acc[16*w2 + m", "s: acc[-16*w2 + m + 16"));
+  const LoopNest nest = Parse(
+      test::ReplacedOnce(Product(Cases().front()), "s: acc[16*w2 + m", "s: acc[-16*w2 + m + 16"));
   const auto result = Interpret(nest, RandomArguments(nest, 1), Precision::kNative);
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("race: "));
@@ -274,7 +269,7 @@ TEST(WrongWarpTiles, HaveFragmentsOfAnotherWarp) {
 }
 
 TEST(WrongWarpTilesDeathTest, LackABarrier) {
-  const LoopNest nest = Parse(Replaced(Product(Cases().front()), "barrier\n", ""));
+  const LoopNest nest = Parse(test::ReplacedOnce(Product(Cases().front()), "barrier\n", ""));
   const auto result = Interpret(nest, RandomArguments(nest, 1), Precision::kNative);
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("race: "));
@@ -285,12 +280,13 @@ TEST(WrongWarpTilesDeathTest, LackABarrier) {
 
 // Only lanes 0 to 7 reach the tiles. The verifier rejects such nests.
 LoopNest OfEightLanes(const std::string& before_end = "") {
-  std::string text = Replaced(Product(Cases().front()), "unrolled for j in 0 .. 2 {\ntile",
-                              "unrolled for j in 0 .. 2 {\nblock.x for x in 0 .. 8 {\ntile");
-  text = Replaced(text, "s: acc[16*w2 + m, 8*j + n]",
-                  "s: acc[16*w2 + m + floor(x/4), 8*j + n + 2*(x mod 4)]");
-  const auto nest =
-      ParseLoopNest(Replaced(text, "block.y for w3", "}\n" + before_end + "block.y for w3"), "n");
+  std::string text =
+      test::ReplacedOnce(Product(Cases().front()), "unrolled for j in 0 .. 2 {\ntile",
+                         "unrolled for j in 0 .. 2 {\nblock.x for x in 0 .. 8 {\ntile");
+  text = test::ReplacedOnce(text, "s: acc[16*w2 + m, 8*j + n]",
+                            "s: acc[16*w2 + m + floor(x/4), 8*j + n + 2*(x mod 4)]");
+  const auto nest = ParseLoopNest(
+      test::ReplacedOnce(text, "block.y for w3", "}\n" + before_end + "block.y for w3"), "n");
   EXPECT_TRUE(nest) << nest.error().Format();
   return *nest;
 }

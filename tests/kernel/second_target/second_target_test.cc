@@ -9,9 +9,9 @@
 #include "kernel/device_arrays.h"
 #include "kernel/run_once.h"
 #include "runtime/executable.h"
-#include "support/file.h"
 #include "tests/kernel/second_target/interpreting_device.h"
 #include "tests/kernel/second_target/printing_generator.h"
+#include "tests/programs/examples.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::second_target {
@@ -24,13 +24,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Returns the text of a file of examples/loops. The example matmul_blocks has blocks of 8 x 8
-// threads, tiles in shared storage and copies in flight.
-std::string ReadExample(const std::string& name) {
-  return *ReadFile(std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + name);
+// Returns the example with blocks of 8 x 8 threads, tiles in shared storage and copies in flight.
+Compute ForBlocks() { return test::ExampleCompute("matmul_blocks"); }
+Schedule BlocksSchedule() {
+  return *ParseSchedule(test::ReadExample("matmul_blocks.sched"), "example");
 }
-Compute ForBlocks() { return test::MustParse(ReadExample("matmul_blocks.compute")); }
-Schedule BlocksSchedule() { return *ParseSchedule(ReadExample("matmul_blocks.sched"), "example"); }
 
 KernelOptions Options(int64_t shared_bytes) {
   return {.target = PrinterWith(shared_bytes),
@@ -69,7 +67,7 @@ TEST(SecondTarget, SaysWhatItWouldLaunch) {
                                                   .shared_bytes = kSharedBytes}));
   // The image contains the schedule's loops, including threads.
   EXPECT_EQ(kernel->image.bytes,
-            fmt::format("# {}\n{}", kLaunch, ReadExample("matmul_blocks.nest")));
+            fmt::format("# {}\n{}", kLaunch, test::ReadExample("matmul_blocks.nest")));
   const auto again = FromArtifact(ToArtifact(*kernel));
   ASSERT_TRUE(again) << again.error().Format();
   EXPECT_EQ(*again, *kernel);

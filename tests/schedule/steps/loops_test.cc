@@ -2,9 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/programs/dependences.h"
+#include "tests/programs/operators.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
-#include "tests/schedule/programs.h"
 #include "tests/schedule/steps/cases.h"
 
 namespace tunec::test {
@@ -13,15 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::string_view kSeidel = R"(compute seidel {
-  input X: f32[13]
-  output A: f32[13]
-  start[i: 13]:
-    A[i] = X[i]
-  A[t: 7 sequential, i: 11 sequential]:
-    A[i + 1] = (A[i] + A[i + 1] + A[i + 2]) * 0.25
-}
-)";
+const std::string kLongSeidel = SeidelText(11, 7);
 
 constexpr std::string_view kUnsaid = R"(compute unsaid {
   input X: f32[5, 7]
@@ -31,7 +24,7 @@ constexpr std::string_view kUnsaid = R"(compute unsaid {
 }
 )";
 
-constexpr StepExample kExamples[] = {
+const StepExample kExamples[] = {
     {"split", kMatmul, "split acc.i 4"},
     {"split_levels", kMatmul, "split acc.i 2 5\nsplit acc.k 3 2 2"},
     {"split_by_one", kMatmul, "split acc.i 1\nsplit acc.j 100"},
@@ -55,14 +48,14 @@ constexpr StepExample kExamples[] = {
     {"vectorize", kMatmul, "split C.j 8\nvectorize C.j.1"},
     {"vectorize_reduction", kSumLast, "split Y.j 8\nvectorize Y.j.1"},
     {"parallelize", kMatmul, "parallelize acc.i\nparallelize acc.j\nparallelize C.i"},
-    {"skew", kSeidel, "skew A.i A.t 1 as A.x"},
+    {"skew", kLongSeidel, "skew A.i A.t 1 as A.x"},
     {"skew_outer_loop", kMatmul, "skew acc.i acc.j 3 as acc.x"},
     {"skew_tasks", kMatmul, "skew acc.j acc.i 1 as acc.x\nreorder acc.x acc.i\nparallelize acc.x"},
     {"skew_inside_a_split", kMatmul,
      "split acc.i 5\nskew acc.i.1 acc.i.0 2 as acc.x\nreorder acc.j acc.x"},
-    {"skew_wavefront", kSeidel,
+    {"skew_wavefront", kLongSeidel,
      "skew A.i A.t 2 as A.x\nreorder A.x A.t\nwavefront A.x\nparallelize A.t"},
-    {"skew_tiles", kSeidel,
+    {"skew_tiles", kLongSeidel,
      "skew A.i A.t 1 as A.x\nsplit A.t 2\nsplit A.x 5\nreorder A.t.0 A.x.0 A.t.1 A.x.1\n"
      "skew A.x.0 A.t.0 1 as A.w\nreorder A.w A.t.0\nwavefront A.w\nparallelize A.t.0"},
     {"wavefront_holds_a_consumer", kMatmul, "wavefront acc.i\ncompute_at C acc.i"},
@@ -83,11 +76,11 @@ constexpr StepExample kExamples[] = {
     {"index_split_a_reduction", kMatmul,
      "index_split acc j 8\nreorder acc.part0.k acc.part0.i\nreorder acc.part1.k "
      "acc.part1.j\nvectorize acc.part1.j"},
-    {"index_split_of_a_recurrence", kSeidel, "index_split A t 3\nunroll A.part0.t"},
+    {"index_split_of_a_recurrence", kLongSeidel, "index_split A t 3\nunroll A.part0.t"},
 };
 INSTANTIATE_TEST_SUITE_P(Loops, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRejection kRejections[] = {
+const StepRejection kRejections[] = {
     {"split_a_part", kMatmul,
      "index_split C j 5\ncopy acc C.part0\ncompute_at acc.copy C.part0.i\n"
      "stage acc.copy packed C.part0.i\nsplit acc.copy.j 4",

@@ -1,7 +1,7 @@
 // Tests of steps on memory access: prefetch, non-temporal stores, storage without bank conflicts.
 #include <gtest/gtest.h>
 
-#include "tests/schedule/programs.h"
+#include "tests/programs/operators.h"
 #include "tests/schedule/steps/cases.h"
 
 namespace tunec::test {
@@ -19,7 +19,7 @@ constexpr std::string_view kUnread = R"(compute unread {
 }
 )";
 
-constexpr StepExample kExamples[] = {
+const StepExample kExamples[] = {
     {"non_temporal", kMatmul, "non_temporal C"},
     {"pipeline", kMatmul,
      "copy A acc j 8\nsplit acc.k 4\nsplit acc.j 8\n"
@@ -43,7 +43,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Memory, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRejection kRejections[] = {
+const StepRejection kRejections[] = {
     {"swizzle_storage_unstaged", kMatmul, "swizzle_storage B 8",
      "swizzle_storage B: it is not staged in shared storage"},
     {"swizzle_storage_private", kMatmul,

@@ -1,7 +1,7 @@
 // Tests of the step pad. ../pad_test.cc tests its loops.
 #include <gtest/gtest.h>
 
-#include "tests/schedule/programs.h"
+#include "tests/programs/operators.h"
 #include "tests/schedule/steps/cases.h"
 
 namespace tunec::test {
@@ -59,7 +59,7 @@ constexpr std::string_view kGatheredSum = R"(compute gathered_sum {
 }
 )";
 
-constexpr StepExample kExamples[] = {
+const StepExample kExamples[] = {
     {"pad", kMatmul, "pad acc i 8 j 8 k 16"},
     {"pad_what_is_reduced", kMatmul, "pad acc k 8\nsplit acc.k 8"},
     {"pad_copies", kMatmul,
@@ -81,7 +81,8 @@ constexpr StepExample kExamples[] = {
     {"pad_integers", kByteMatmul, "copy A acc\npad acc j 16 k 4"},
     {"pad_terms", kMatmul, "precision acc bf16 3\npad acc k 2 i 4"},
     {"pad_then_terms", kMatmul, "pad acc k 2 i 4\nprecision acc bf16 3"},
-    {"pad_cached_sums", kBareProduct, "cache_write C\npad C i 8 j 8 k 8\nsplit C.i 8\nsplit C.j 8"},
+    {"pad_cached_sums", kBareProduct,
+     "cache_write acc\npad acc i 8 j 8 k 8\nsplit acc.i 8\nsplit acc.j 8"},
     {"pad_then_cache_sums", kMatmul, "pad acc i 8 j 8\ncache_write acc"},
     {"pad_parts", kMatmul, "reduce_split acc k 8 inner\npad acc.part i 4"},
     {"pad_then_parts", kMatmul, "pad acc k 8\nreduce_split acc k 8 outer"},
@@ -107,7 +108,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Padding, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRejection kRejections[] = {
+const StepRejection kRejections[] = {
     {"pad_unknown", kMatmul, "pad sum i 8", "pad sum: there is no such statement"},
     {"pad_no_sum", kMatmul, "pad C i 8", "pad C: it is not a sum"},
     {"pad_a_maximum", kMaxPool, "pad acc c 8", "pad acc: it is not a sum"},
@@ -116,8 +117,8 @@ constexpr StepRejection kRejections[] = {
     {"pad_to_nothing", kMatmul, "pad acc k 0",
      "pad acc: no iterator k to round up to a multiple of 0"},
     {"pad_twice_at_once", kMatmul, "pad acc k 8 k 16", "pad acc: iterator k is named twice"},
-    {"pad_output", kBareProduct, "pad C i 8",
-     "pad C: C is not a separate workspace; add cache_write C"},
+    {"pad_output", kBareProduct, "pad acc i 8",
+     "pad acc: C is not a separate workspace; add cache_write C"},
     {"pad_diagonals", kDiagonals, "pad Y i 8",
      "pad Y: its write index must consist of different iterators"},
     {"pad_own_operand", kOwnOperand, "pad Y k 4", "pad Y: it reads the tensor that it writes"},

@@ -1,7 +1,7 @@
 // Tests of steps that place a statement and the storage of its values.
 #include <gtest/gtest.h>
 
-#include "tests/schedule/programs.h"
+#include "tests/programs/operators.h"
 #include "tests/schedule/steps/cases.h"
 
 namespace tunec::test {
@@ -82,7 +82,7 @@ constexpr std::string_view kRecurrence = R"(compute recurrence {
 }
 )";
 
-constexpr StepExample kExamples[] = {
+const StepExample kExamples[] = {
     {"compute_at_consumer", kMatmul, "compute_at C acc.i"},
     {"compute_at_init", kMatmul, "compute_at acc.init acc.j"},
     {"compute_at_both", kMatmul, "compute_at acc.init acc.j\ncompute_at C acc.j"},
@@ -121,7 +121,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Placement, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRejection kRejections[] = {
+const StepRejection kRejections[] = {
     {"compute_at_unknown", kMatmul, "compute_at D acc.i", "compute_at: there is no statement D"},
     {"compute_at_inside", kMatmul, "compute_at acc acc.i",
      "compute_at acc: it is inside acc.i already"},

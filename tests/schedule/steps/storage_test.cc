@@ -1,9 +1,9 @@
 // Tests of steps on the storage of tensors: packed, in another order, copied.
 #include <gtest/gtest.h>
 
+#include "tests/programs/operators.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
-#include "tests/schedule/programs.h"
 #include "tests/schedule/steps/cases.h"
 
 namespace tunec::test {
@@ -18,7 +18,7 @@ constexpr std::string_view kWindows = R"(compute windows {
 }
 )";
 
-constexpr StepExample kExamples[] = {
+const StepExample kExamples[] = {
     {"pack_input", kMatmul, "pack B 1/8 0 1%8"},
     {"pack_remainder_first", kMatmul, "pack B 1%8 0 1/8"},
     {"pack_weight", kWeightMatmul, "pack B 0/16 1 0%16"},
@@ -37,7 +37,7 @@ constexpr StepExample kExamples[] = {
      "storage_order W.pack 4"},
     {"storage_order_in_short_vectors", kMatmul,
      "pack A 1 0\npack B 1 0\nstorage_order A.pack 8\nstorage_order B.pack 5"},
-    {"storage_order_of_one_dimension", kWeightMatmul, "pack bias 0\nstorage_order bias.pack 16"},
+    {"storage_order_of_one_dimension", kWeightMatmul, "pack b 0\nstorage_order b.pack 16"},
     {"storage_order_of_terms", kWeightMatmul,
      "precision acc bf16 3\npack B.bf16 0 1/16 2/2 1%16 2%2\nstorage_order B.bf16 64\n"
      "storage_order A.bf16 16"},
@@ -66,7 +66,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Storage, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRejection kRejections[] = {
+const StepRejection kRejections[] = {
     {"pack_unknown", kMatmul, "pack Z 0", "pack: there is no tensor Z"},
     {"pack_output", kMatmul, "pack C 1 0",
      "pack C: only arguments that are read, and workspace, can be packed"},

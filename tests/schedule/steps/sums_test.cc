@@ -2,8 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/programs/operators.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/harness.h"
-#include "tests/schedule/programs.h"
 #include "tests/schedule/steps/cases.h"
 
 namespace tunec::test {
@@ -11,32 +12,21 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::string_view kWideProduct = R"(compute wide_product {
-  input A: f32[19, 37]
-  weight B: f32[37, 35] constant
-  output C: f32[19, 35]
-  C[i: 19, j: 35, k: 37 reduction]:
-    C[i, j] sum= A[i, k] * B[k, j]
-}
-)";
+const std::string kWideProduct = ProductText(
+    {.rows = 19, .columns = 35, .length = 37, .right = {.weight = "constant"}, .value = ""});
 
-constexpr std::string_view kBytes = R"(compute bytes {
-  input A: u8[3, 19]
-  weight B: i8[19, 35] constant range [-100, 100]
-  output C: i32[3, 35]
-  C[i: 3, j: 35, k: 19 reduction]:
-    C[i, j] sum= i32(A[i, k]) * i32(B[k, j])
+std::string ByteProduct(int64_t rows, int64_t length) {
+  return ProductText({.rows = rows,
+                      .columns = 35,
+                      .length = length,
+                      .left = {.type = "u8"},
+                      .right = {.type = "i8", .weight = "constant range [-100, 100]"},
+                      .sum = "i32",
+                      .result = "i32",
+                      .value = ""});
 }
-)";
-
-constexpr std::string_view kManyBytes = R"(compute many_bytes {
-  input A: u8[19, 69]
-  weight B: i8[69, 35] constant range [-100, 100]
-  output C: i32[19, 35]
-  C[i: 19, j: 35, k: 69 reduction]:
-    C[i, j] sum= i32(A[i, k]) * i32(B[k, j])
-}
-)";
+const std::string kBytes = ByteProduct(3, 19);
+const std::string kManyBytes = ByteProduct(19, 69);
 
 constexpr std::string_view kDiagonalSum = R"(compute diagonal_sum {
   input X: f32[5, 5, 9]
@@ -46,7 +36,7 @@ constexpr std::string_view kDiagonalSum = R"(compute diagonal_sum {
 }
 )";
 
-constexpr StepExample kExamples[] = {
+const StepExample kExamples[] = {
     {"tensorize", kMatmul,
      "split acc.j 8\nisolate acc.j.0\nreorder acc.j.0 acc.k acc.j.1\ntensorize acc.j.1 fma.avx2"},
     {"tensorize_registers", kMatmul,
@@ -56,16 +46,16 @@ constexpr StepExample kExamples[] = {
      "vectorize acc.init.j.1\nunroll acc.i.1\nvectorize acc.j.1\nunroll C.i.1\n"
      "vectorize C.j.1\ntensorize acc.j.1 fma.avx2"},
     {"tensorize_amx", kWideProduct,
-     "precision C bf16 1\npack B.bf16 1/16 0/2 1%16 0%2\nsplit C.i 16\nsplit C.j 16\n"
-     "split C.k 16 2\nisolate C.i.0\nisolate C.j.0\nisolate C.k.0\n"
-     "reorder C.i.0 C.j.0 C.k.0 C.i.1 C.j.1 C.k.1 C.k.2\ntensorize C.i.1 amx.bf16"},
+     "precision acc bf16 1\npack B.bf16 1/16 0/2 1%16 0%2\nsplit acc.i 16\nsplit acc.j 16\n"
+     "split acc.k 16 2\nisolate acc.i.0\nisolate acc.j.0\nisolate acc.k.0\n"
+     "reorder acc.i.0 acc.j.0 acc.k.0 acc.i.1 acc.j.1 acc.k.1 acc.k.2\ntensorize acc.i.1 amx.bf16"},
     {"tensorize_bytes", kBytes,
-     "pack B 1/16 0/4 1%16 0%4\nsplit C.j 16\nsplit C.k 4\nisolate C.j.0\nisolate C.k.0\n"
-     "reorder C.i C.j.0 C.k.0 C.j.1 C.k.1\ntensorize C.j.1 vnni.avx512"},
+     "pack B 1/16 0/4 1%16 0%4\nsplit acc.j 16\nsplit acc.k 4\nisolate acc.j.0\nisolate acc.k.0\n"
+     "reorder acc.i acc.j.0 acc.k.0 acc.j.1 acc.k.1\ntensorize acc.j.1 vnni.avx512"},
     {"tensorize_amx_bytes", kManyBytes,
-     "pack B 1/16 0/4 1%16 0%4\nsplit C.i 16\nsplit C.j 16\nsplit C.k 16 4\n"
-     "isolate C.i.0\nisolate C.j.0\nisolate C.k.0\n"
-     "reorder C.i.0 C.j.0 C.k.0 C.i.1 C.j.1 C.k.1 C.k.2\ntensorize C.i.1 amx.int8"},
+     "pack B 1/16 0/4 1%16 0%4\nsplit acc.i 16\nsplit acc.j 16\nsplit acc.k 16 4\n"
+     "isolate acc.i.0\nisolate acc.j.0\nisolate acc.k.0\n"
+     "reorder acc.i.0 acc.j.0 acc.k.0 acc.i.1 acc.j.1 acc.k.1 acc.k.2\ntensorize acc.i.1 amx.int8"},
     {"reduce_split_inner", kSumLast, "reduce_split Y j 8 inner"},
     {"reduce_split_outer", kSumLast, "reduce_split Y j 8 outer"},
     {"reduce_split_domain", kConv3x3, "reduce_split acc ic 2 inner"},
@@ -73,7 +63,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Sums, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRejection kRejections[] = {
+const StepRejection kRejections[] = {
     {"tensorize_unknown", kMatmul, "tensorize acc.k fma",
      "tensorize acc.k fma: there is no such intrinsic"},
     {"tensorize_storage", kMatmul,

@@ -1,13 +1,13 @@
 // Tests of steps that bind loops to blocks and threads.
 #include <gtest/gtest.h>
 
-#include "tests/schedule/programs.h"
+#include "tests/programs/operators.h"
 #include "tests/schedule/steps/cases.h"
 
 namespace tunec::test {
 namespace {
 
-constexpr StepExample kExamples[] = {
+const StepExample kExamples[] = {
     {"bind_blocks", kMatmul, "bind acc.i grid.y\nbind acc.j grid.x"},
     {"bind_threads", kMatmul,
      "split acc.i 8\nbind acc.i.0 grid.x\nbind acc.i.1 block.y\nbind acc.j block.x"},
@@ -29,7 +29,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Threads, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRejection kRejections[] = {
+const StepRejection kRejections[] = {
     {"bind_inner_grid", kMatmul, "bind acc.j grid.x",
      "bind acc.j grid.x: only the outermost loops of a phase can be blocks"},
     {"bind_twice", kMatmul, "bind acc.i grid.x\nbind acc.j grid.x",

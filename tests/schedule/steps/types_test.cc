@@ -2,7 +2,7 @@
 // operands.
 #include <gtest/gtest.h>
 
-#include "tests/schedule/programs.h"
+#include "tests/programs/operators.h"
 #include "tests/schedule/steps/cases.h"
 
 namespace tunec::test {
@@ -53,7 +53,7 @@ constexpr std::string_view kOneOutside = R"(compute one_outside {
 }
 )";
 
-constexpr StepExample kExamples[] = {
+const StepExample kExamples[] = {
     {"precision", kMatmul, "precision acc bf16 3"},
     {"precision_of_weight", kWeightMatmul,
      "precision acc bf16 3\npack B.bf16 0 1/16 2/2 1%16 2%2\nvectorize A.bf16.d1"},
@@ -78,7 +78,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Types, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRejection kRejections[] = {
+const StepRejection kRejections[] = {
     {"widen_unknown", kHalfMatmul, "widen D acc", "widen D: there is no such tensor or statement"},
     {"widen_wide", kMatmul, "widen A acc", "widen A: acc does not read it cast to one wider type"},
     {"widen_also_as_it_is", kUncast, "widen A Y",

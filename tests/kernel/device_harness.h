@@ -1,5 +1,4 @@
-// Shared parts of the tests of GPU sketches: products to schedule, descriptions of GPUs, and
-// predicted times.
+// Shared parts of the tests of GPU sketches: descriptions of GPUs, runs and predicted times.
 #pragma once
 
 #include <string>
@@ -14,17 +13,22 @@
 
 namespace tunec::test {
 
-/// Returns `text` with names ("$M") replaced by numbers.
-std::string Numbered(std::string text, const std::vector<std::pair<std::string, int>>& numbers);
-
-/// Returns C[rows, columns] = relu(A[rows, length] * B[length, columns] + b), in float32.
-std::string Product(int rows, int columns, int length);
-
 /// Returns this host with a GPU that has all facts of `arch`, and no measurements.
 Target Gpu(const std::string& arch);
 
+/// Returns this host with an emulated GPU that checks its threads.
+Target CheckedGpu(const std::string& arch);
+
 /// Returns the target without its features, so that sketches use threads instead of tensor cores.
 Target WithoutTensorCores(Target target);
+
+/// Returns the freedom of sums in any order.
+RoundingFreedom AnyOrder();
+/// Returns the freedom of sums in any order, with operands rounded to TF32.
+RoundingFreedom Tf32();
+/// Returns the freedom of sums in any order, with float32 operands in this many bf16 splits.
+/// Operands of one split are rounded in earlier phases.
+RoundingFreedom RoundingWithBf16Parts(int bf16_parts);
 
 Schedule Analytic(const Sketch& sketch);
 

@@ -1,70 +1,33 @@
-#include "tests/schedule/dot_programs.h"
+#include "tests/programs/dot_products.h"
 
 #include <utility>
 
-#include "tests/schedule/harness.h"
-#include "tests/schedule/programs.h"
+#include "tests/programs/operators.h"
+#include "tests/programs/replaced.h"
 
 namespace tunec::test {
 namespace {
 
-std::string Numbered(std::string text, const std::vector<std::pair<std::string, int64_t>>& all) {
-  for (const auto& [name, value] : all) {
-    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name)) {
-      text.replace(at, name.size(), std::to_string(value));
-    }
-  }
-  return text;
-}
-
-// Returns a product of operands that are computed at run time. `right` is the second operand's
-// index.
+// Returns a product of operands that are computed at run time.
 std::string Computed(const ProductShape& shape, const std::string& left, const std::string& right) {
-  const auto extents = [](const std::string& index) {
-    std::string text;
-    for (const char c : index) {
-      if (c == 'i') text += "$M";
-      if (c == 'j') text += "$N";
-      if (c == 'k') text += "$K";
-      if (c == ',') text += ", ";
-    }
-    return text;
-  };
-  return Numbered("compute product {\n  input A: f32[" + extents(left) + "]\n  input B: f32[" +
-                      extents(right) +
-                      "]\n  output C: f32[$M, $N]\n"
-                      "  C[i: $M, j: $N, k: $K reduction]:\n    C[i, j] sum= A[" +
-                      left + "] * B[" + right + "]\n}",
-                  {{"$M", shape.rows}, {"$N", shape.columns}, {"$K", shape.length}});
+  return ProductText({.rows = shape.rows,
+                      .columns = shape.columns,
+                      .length = shape.length,
+                      .left = {.index = left},
+                      .right = {.index = right},
+                      .value = ""});
 }
 
-constexpr std::string_view kBatch = R"(compute batch {
-  input A: f32[3, 19, 31]
-  input B: f32[3, 31, 33]
-  output C: f32[3, 19, 33]
-  C[h: 3, i: 19, j: 33, k: 31 reduction]:
-    C[h, i, j] sum= A[h, i, k] * B[h, k, j]
-})";
-
-// A product of stored bfloat16 operands.
-constexpr std::string_view kStored = R"(compute stored {
-  input A: bf16[23, $K]
-  weight B: bf16[45, $K] constant
-  output C: bf16[23, 45]
-  workspace acc: f32[23, 45]
-  acc[i: 23, j: 45, k: $K reduction]:
-    acc[i, j] sum= f32(A[i, k]) * f32(B[j, k])
-  C[i: 23, j: 45]:
-    C[i, j] = bf16(max(acc[i, j], 0.0))
-})";
-
-constexpr std::string_view kStoredBatch = R"(compute stored_batch {
-  input A: bf16[2, 26, 19]
-  input B: bf16[2, 26, 37]
-  output C: f32[2, 19, 37]
-  C[h: 2, i: 19, j: 37, k: 26 reduction]:
-    C[h, i, j] sum= f32(A[h, k, i]) * f32(B[h, k, j])
-})";
+// Returns a product of stored bfloat16 operands.
+std::string Stored(int64_t length) {
+  return ProductText({.rows = 23,
+                      .columns = 45,
+                      .length = length,
+                      .left = {.type = "bf16"},
+                      .right = {.type = "bf16", .index = "j, k", .weight = "constant"},
+                      .result = "bf16",
+                      .value = "bf16(max(acc[i, j], 0.0))"});
+}
 
 // One dimension has one element, and the rows make several blocks.
 constexpr std::string_view kOneBatch = R"(compute one_batch {
@@ -100,21 +63,12 @@ constexpr std::string_view kChain = R"(compute chain {
 })";
 
 // The left operand is constant.
-constexpr std::string_view kLeftWeight = R"(compute left_weight {
-  weight W: f32[41, 39] constant
-  input X: f32[39, 35]
-  output Y: f32[41, 35]
-  Y[i: 41, j: 35, k: 39 reduction]:
-    Y[i, j] sum= W[i, k] * X[k, j]
-})";
+const std::string kLeftWeight = ProductText(
+    {.rows = 41, .columns = 35, .length = 39, .left = {.weight = "constant"}, .value = ""});
 
 // Returns the text with constants known to be finite.
 std::string Finite(std::string text) {
-  constexpr std::string_view kConstant = " constant\n";
-  for (size_t at = text.find(kConstant); at != std::string::npos; at = text.find(kConstant, at)) {
-    text.replace(at, kConstant.size(), " constant finite\n");
-  }
-  return text;
+  return Replaced(std::move(text), " constant\n", " constant finite\n");
 }
 
 // An image with channels last, as convolutions store images.
@@ -174,17 +128,10 @@ std::string Image(int64_t channels, int64_t outputs, int64_t stride, bool is_bf1
 }  // namespace
 
 std::string DotProduct(const ProductShape& shape) {
-  return Numbered(R"(compute product {
-  input A: f32[$M, $K]
-  weight B: f32[$K, $N] constant
-  output C: f32[$M, $N]
-  workspace acc: f32[$M, $N]
-  acc[i: $M, j: $N, k: $K reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: $M, j: $N]:
-    C[i, j] = max(acc[i, j], 0.0)
-})",
-                  {{"$M", shape.rows}, {"$N", shape.columns}, {"$K", shape.length}});
+  return ProductText({.rows = shape.rows,
+                      .columns = shape.columns,
+                      .length = shape.length,
+                      .right = {.weight = "constant"}});
 }
 
 std::vector<DotProgram> DotPrograms() {
@@ -199,22 +146,28 @@ std::vector<DotProgram> DotPrograms() {
       {"both_computed", Computed({17, 35, 20}, "i, k", "k, j")},
       {"transposed_right", Computed({17, 35, 21}, "i, k", "j, k")},
       {"transposed_left", Computed({18, 33, 10}, "k, i", "k, j")},
-      {"batch", std::string(kBatch)},
+      {"batch", ProductText({.rows = 19, .columns = 33, .length = 31, .batch = 3, .value = ""})},
       {"one_batch", std::string(kOneBatch)},
       {"chain", std::string(kChain)},
-      {"weight_matmul", std::string(kWeightMatmul)},
+      {"weight_matmul", kWeightMatmul},
       {"computed_operand", std::string(kComputedOperand)},
-      {"stored", Numbered(std::string(kStored), {{"$K", 30}})},
-      {"stored_odd", Numbered(std::string(kStored), {{"$K", 31}})},
-      {"stored_batch", std::string(kStoredBatch)},
+      {"stored", Stored(30)},
+      {"stored_odd", Stored(31)},
+      {"stored_batch", ProductText({.rows = 19,
+                                    .columns = 37,
+                                    .length = 26,
+                                    .batch = 2,
+                                    .left = {.type = "bf16", .index = "h, k, i"},
+                                    .right = {.type = "bf16"},
+                                    .value = ""})},
       {"stored_image", std::string(kHalfConv)},
       {"image", Image(5, 18, 1)},
       {"image_even", Image(8, 32, 1)},
       {"image_strided", Image(6, 20, 2)},
-      {"left_weight", std::string(kLeftWeight)},
+      {"left_weight", kLeftWeight},
       {"finite", Finite(DotProduct({}))},
       {"finite_whole", Finite(DotProduct({32, 64, 64}))},
-      {"finite_left", Finite(std::string(kLeftWeight))},
+      {"finite_left", Finite(kLeftWeight)},
       {"finite_chain", Finite(std::string(kChain))},
       {"finite_image", Finite(Image(5, 18, 1))},
       {.name = "terms", .text = Bf16Product({}), .has_bf16_operand = true},
@@ -228,18 +181,6 @@ std::vector<DotProgram> DotPrograms() {
       {"triangle", std::string(kTriangularProduct), false},
       {"depthwise", std::string(kDepthwise), false},
   };
-}
-
-Target Avx512Bf16() {
-  Target target = Avx512();
-  target.host.features = {"avx512f", "avx512bf16"};
-  return target;
-}
-
-Target EmulatedAmx() {
-  Target target = Avx512();
-  target.host.features = {"avx512f", "amx-emulated"};
-  return target;
 }
 
 }  // namespace tunec::test

@@ -1,15 +1,11 @@
-#include "tests/schedule/convolutions.h"
+#include "tests/programs/convolutions.h"
 
 #include <utility>
 
+#include "tests/programs/replaced.h"
+
 namespace tunec::test {
 namespace {
-
-std::string Replaced(std::string text, const std::string& what, const std::string& by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
-}
 
 std::string LayoutOf(Order order, const std::string& channels, const std::string& size) {
   if (order == Order::kChannelsFirst) return "";
@@ -63,15 +59,27 @@ std::string Convolution(const std::string& type, const Window& window, Behind be
           "\n  Y[n: $N, m: $O, oh: $P, ow: $P]:\n    Y[n, m, oh, ow] = " + ValueOf(type, behind) +
           "\n}";
   text = Replaced(std::move(text), "TYPE", type);
-  for (const auto& [name, number] : {std::pair("$N", window.batch),
-                                     {"$C", window.channels},
-                                     {"$S", window.size},
-                                     {"$E", window.size - 1},
-                                     {"$O", window.outputs},
-                                     {"$K", window.taps},
-                                     {"$P", window.Outputs()}})
-    text = Replaced(std::move(text), name, std::to_string(number));
-  return text;
+  return Numbered(std::move(text), {{"$N", window.batch},
+                                    {"$C", window.channels},
+                                    {"$S", window.size},
+                                    {"$E", window.size - 1},
+                                    {"$O", window.outputs},
+                                    {"$K", window.taps},
+                                    {"$P", window.Outputs()}});
+}
+
+std::string OneImageConvolution(int channels, int size, int outputs) {
+  return Numbered(R"(compute convolution {
+  input X: f32[1, $C, $S, $S]
+  weight W: f32[$O, $C, 3, 3] constant
+  output Y: f32[1, $O, $S, $S]
+  workspace acc: f32[1, $O, $S, $S]
+  acc[m: $O, oh: $S, ow: $S, ic: $C reduction, kh: 3 reduction, kw: 3 reduction] where oh + kh - 1 >= 0, -oh - kh + $S >= 0, ow + kw - 1 >= 0, -ow - kw + $S >= 0:
+    acc[0, m, oh, ow] sum= X[0, ic, oh + kh - 1, ow + kw - 1] * W[m, ic, kh, kw]
+  Y[m: $O, oh: $S, ow: $S]:
+    Y[0, m, oh, ow] = max(acc[0, m, oh, ow], 0.0)
+})",
+                  {{"$C", channels}, {"$S", size}, {"$O", outputs}});
 }
 
 }  // namespace tunec::test

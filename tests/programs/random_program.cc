@@ -1,12 +1,15 @@
-#include "tests/schedule/random_program.h"
+#include "tests/programs/random_program.h"
 
 #include <fmt/format.h>
 
 #include <iterator>
 #include <string>
 
-#include "tests/schedule/harness.h"
-#include "tests/schedule/small_programs.h"
+#include "tests/programs/dependences.h"
+#include "tests/programs/must_parse.h"
+#include "tests/programs/products.h"
+#include "tests/programs/rows.h"
+#include "tests/programs/small_operators.h"
 
 namespace tunec::test {
 namespace {
@@ -31,27 +34,18 @@ class Writer {
     return least + static_cast<int64_t>(random_()) % (most - least + 1);
   }
 
-  std::string Sample() {
-    return std::string(kSmallPrograms[random_() % std::size(kSmallPrograms)]);
-  }
+  std::string Sample() { return kSmallPrograms[random_() % std::size(kSmallPrograms)]; }
 
   std::string Matmul() {
     const int64_t m = Draw(1, 7), k = Draw(1, 6);
     // Some programs have enough columns for a tile of an instruction.
     const int64_t n = Draw(0, 2) == 0 ? Draw(12, 36) : Draw(1, 11);
-    return fmt::format(R"(compute matmul {{
-  input A: f32[{0}, {2}]
-  weight B: f32[{2}, {1}] constant{3}
-  input D: f32[{1}]
-  output C: f32[{0}, {1}]
-  workspace acc: f32[{0}, {1}]
-  acc[i: {0}, j: {1}, k: {2} reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: {0}, j: {1}]:
-    C[i, j] = max(acc[i, j] + D[j], 0.0)
-}}
-)",
-                       m, n, k, m % 2 == 0 ? " finite" : "");
+    return ProductText({.rows = m,
+                        .columns = n,
+                        .length = k,
+                        .right = {.weight = m % 2 == 0 ? "constant finite" : "constant"},
+                        .bias = "input",
+                        .value = "max(acc[i, j] + b[j], 0.0)"});
   }
 
   // Returns a convolution with padding and strides.
@@ -75,25 +69,7 @@ class Writer {
                        filters % 2 == 0 ? " finite" : "");
   }
 
-  std::string Softmax() {
-    return fmt::format(R"(compute softmax {{
-  input X: f32[{0}, {1}]
-  output Y: f32[{0}, {1}]
-  workspace m: f32[{0}]
-  workspace e: f32[{0}, {1}]
-  workspace s: f32[{0}]
-  m[i: {0}, j: {1} reduction]:
-    m[i] max= X[i, j]
-  e[i: {0}, j: {1}]:
-    e[i, j] = exp(X[i, j] - m[i])
-  s[i: {0}, j: {1} reduction]:
-    s[i] sum= e[i, j]
-  Y[i: {0}, j: {1}]:
-    Y[i, j] = e[i, j] / s[i]
-}}
-)",
-                       Draw(1, 5), Draw(1, 9));
-  }
+  std::string Softmax() { return SoftmaxText(Draw(1, 5), Draw(1, 9)); }
 
   // Returns a maximum over the middle dimension, and a sum over the last two dimensions.
   std::string Reductions() {
@@ -175,19 +151,7 @@ class Writer {
                        rows + 2, columns + 2, rows, columns, steps, steps % 2);
   }
 
-  std::string Seidel1D() {
-    const int64_t inner = Draw(1, 9);
-    return fmt::format(R"(compute seidel_1d {{
-  input X: f32[{0}]
-  output A: f32[{0}]
-  start[i: {0}]:
-    A[i] = X[i]
-  A[t: {2} sequential, i: {1} sequential]:
-    A[i + 1] = (A[i] + A[i + 1] + A[i + 2]) * 0.25
-}}
-)",
-                       inner + 2, inner, Draw(1, 5));
-  }
+  std::string Seidel1D() { return SeidelText(Draw(1, 9), Draw(1, 5)); }
 
   std::string Seidel2D() {
     const int64_t rows = Draw(1, 4), columns = Draw(1, 4);

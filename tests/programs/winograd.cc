@@ -1,4 +1,4 @@
-#include "tests/schedule/winograd_programs.h"
+#include "tests/programs/winograd.h"
 
 #include <fmt/format.h>
 

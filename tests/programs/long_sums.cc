@@ -1,40 +1,29 @@
-#include "tests/schedule/long_sums.h"
+#include "tests/programs/long_sums.h"
 
 #include <fmt/format.h>
 
-#include "tests/ir/must_parse.h"
-#include "tests/schedule/chain_programs.h"
-#include "tests/schedule/winograd_programs.h"
+#include "tests/programs/chains.h"
+#include "tests/programs/products.h"
+#include "tests/programs/winograd.h"
 
 namespace tunec::test {
 namespace {
 
 std::string ProductOf(int rows, int columns, int length) {
-  return fmt::format(R"(compute product {{
-  input A: f32[{0}, {2}]
-  weight B: f32[{2}, {1}] constant
-  input bias: f32[{1}]
-  output C: f32[{0}, {1}]
-  workspace acc: f32[{0}, {1}]
-  acc[i: {0}, j: {1}, k: {2} reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: {0}, j: {1}]:
-    C[i, j] = max(acc[i, j] + bias[j], 0.0)
-}}
-)",
-                     rows, columns, length);
+  return ProductText({.rows = rows,
+                      .columns = columns,
+                      .length = length,
+                      .right = {.weight = "constant"},
+                      .bias = "input",
+                      .value = "max(acc[i, j] + b[j], 0.0)"});
 }
 
 std::string BareProductOf(int rows, int columns, int length) {
-  return fmt::format(R"(compute bare {{
-  input A: f32[{0}, {2}]
-  input B: f32[{1}, {2}]
-  output C: f32[{0}, {1}]
-  C[i: {0}, j: {1}, k: {2} reduction]:
-    C[i, j] sum= A[i, k] * B[j, k]
-}}
-)",
-                     rows, columns, length);
+  return ProductText({.rows = rows,
+                      .columns = columns,
+                      .length = length,
+                      .right = {.index = "j, k"},
+                      .value = ""});
 }
 
 // The left operand is computed first, for a block of rows or in a separate phase.
@@ -55,21 +44,6 @@ std::string OfComputedOperand(int batch, int rows, int columns, int length) {
 }}
 )",
                      batch, rows, columns, length);
-}
-
-std::string OfHalfPrecision(int rows, int columns, int length) {
-  return fmt::format(R"(compute half {{
-  input A: f16[{0}, {2}]
-  weight B: f16[{2}, {1}] constant
-  output C: f16[{0}, {1}]
-  workspace acc: f32[{0}, {1}]
-  acc[i: {0}, j: {1}, k: {2} reduction]:
-    acc[i, j] sum= f32(A[i, k]) * f32(B[k, j])
-  C[i: {0}, j: {1}]:
-    C[i, j] = f16(acc[i, j])
-}}
-)",
-                     rows, columns, length);
 }
 
 // The image has channels last, and a border.
@@ -115,24 +89,6 @@ std::string TwoProductsOf(int rows, int columns, int length) {
 
 }  // namespace
 
-std::vector<Sketch> SketchesOf(const LongSum& sum, const Target& target,
-                               const RoundingFreedom& rounding) {
-  std::vector<NamedCompute> lowerings = {{"direct", MustParse(sum.text)}};
-  if (!sum.winograd.empty()) lowerings.push_back({"winograd", MustParse(sum.winograd)});
-  return SketchesFor({.lowerings = lowerings, .target = target, .rounding = rounding});
-}
-
-std::optional<Sketch> SketchOf(const LongSum& sum, const Target& target) {
-  for (Sketch& sketch : SketchesOf(sum, target, ReductionOrder::kAny)) {
-    if (sketch.name.starts_with(sum.sketch)) return std::move(sketch);
-  }
-  return std::nullopt;
-}
-
-Compute ComputeOf(const LongSum& sum, const Schedule& schedule) {
-  return MustParse(schedule.lowering == "winograd" ? sum.winograd : sum.text);
-}
-
 std::vector<LongSum> LongSums() {
   const WinogradConv few_tiles{.channels = 256, .height = 5, .width = 6, .outputs = 20};
   const WinogradConv odd{.channels = 250, .height = 10, .width = 9, .outputs = 16, .batch = 2};
@@ -144,7 +100,7 @@ std::vector<LongSum> LongSums() {
       {"bare", BareProductOf(11, 18, 384), "tile/"},
       {"computed_operand", OfComputedOperand(2, 20, 36, 240), "tile/j"},
       {"odd_computed_operand", OfComputedOperand(3, 40, 17, 301), "tile/j"},
-      {"half_precision", OfHalfPrecision(64, 20, 264), "tile/j"},
+      {"half_precision", HalfProductText(64, 20, 264), "tile/j"},
       {"convolution", ConvolutionOf(32, 24, 7, 2), "tile/m"},
       {"odd_convolution", ConvolutionOf(27, 19, 5, 1), "tile/m"},
       {"large_window", ConvolutionOf(3, 20, 9, 2, 7), "tile/m"},

@@ -1,12 +1,14 @@
-// Computes small enough to interpret thousands of their schedules. random_program.h has more such
-// Computes.
+// Programs small enough to interpret thousands of their schedules. random_program.h has more such
+// programs.
 #pragma once
 
-#include <string_view>
+#include <string>
+
+#include "tests/programs/rows.h"
 
 namespace tunec::test {
 
-inline constexpr std::string_view kSmallPrograms[] = {
+inline const std::string kSmallPrograms[] = {
     R"(compute weight_matmul {
   input A: f32[3, 5]
   weight B: f32[7, 5] constant
@@ -106,14 +108,7 @@ inline constexpr std::string_view kSmallPrograms[] = {
     Y[j, i] = g[i, j] + 1.0
 }
 )",
-    R"(compute argmax {
-  input X: f32[3, 8]
-  output V: f32[3]
-  output P: i64[3] range [0, 7]
-  S[i: 3, k: 8 reduction]:
-    (V[i], P[i]) argmax= (X[i, k], index_i64(k))
-}
-)",
+    ArgMaxText(3, 8),
     R"(compute blocked {
   input X: f32[5, 7] layout [5, 2, 4] (i, j) -> [i, floor(j/4), j mod 4]
   output Y: f32[5, 7] layout [5, 2, 4] (i, j) -> [i, floor(j/4), j mod 4]

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "ir/target.h"
-
 namespace tunec::test {
 
 struct ProductShape {
@@ -31,10 +29,5 @@ inline void PrintTo(const DotProgram& program, std::ostream* out) { *out << prog
 
 /// Returns products and convolutions with sizes that are not multiples of the instructions' sizes.
 std::vector<DotProgram> DotPrograms();
-
-/// Returns AVX-512 with AVX512_BF16.
-Target Avx512Bf16();
-/// Returns AVX-512 with emulated AMX.
-Target EmulatedAmx();
 
 }  // namespace tunec::test

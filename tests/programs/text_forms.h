@@ -1,22 +1,16 @@
-// Texts of small programs shared by the tests of this folder, in canonical form.
+// Programs with every form of the text language, in canonical form.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "tests/programs/operators.h"
+
 namespace tunec::test {
 
-inline constexpr std::string_view kMatmul = R"(compute matmul {
-  input A: f32[37, 29]
-  weight B: f32[29, 13] constant align 64
-  output C: f32[37, 13]
-  local acc: f32[37, 13]
-  S[i: 37, j: 13, k: 29 reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  T[i: 37, j: 13]:
-    C[i, j] = max(acc[i, j], 0.0)
-}
-)";
+inline const std::string kAlignedMatmul = ProductText({.right = {.weight = "constant align 64"}});
+inline const std::string kNarrowGather = GatherText(7, 20, 3, "i32");
 
 inline constexpr std::string_view kBlocked = R"(compute blocked {
   input A: f32[37, 13]
@@ -32,24 +26,6 @@ inline constexpr std::string_view kConvolution = R"(compute convolution {
   output Y: f32[9, 5]
   S[o: 9, f: 5, r: 3 reduction, c: 4 reduction]:
     Y[o, f] sum= (X[o + r - 1, c] where (o + r - 1 >= 0, -o - r + 9 >= 0) else 0.0) * W[r, c, f]
-}
-)";
-
-inline constexpr std::string_view kArgMax = R"(compute argmax {
-  input X: f32[6, 11]
-  output V: f32[6]
-  output P: i64[6] range [0, 10]
-  S[i: 6, k: 11 reduction]:
-    (V[i], P[i]) argmax= (X[i, k], index_i64(k))
-}
-)";
-
-inline constexpr std::string_view kGather = R"(compute gather {
-  input X: f32[20, 3]
-  input I: i32[7] range [0, 19]
-  output Y: f32[7, 3]
-  S[i: 7, j: 3]:
-    Y[i, j] = X[@(I[i]), j] * 2.0
 }
 )";
 
@@ -85,9 +61,9 @@ inline constexpr std::string_view kMixed = R"(compute mixed {
 }
 )";
 
-inline constexpr std::pair<std::string_view, std::string_view> kComputes[] = {
-    {"matmul", kMatmul},   {"blocked", kBlocked}, {"convolution", kConvolution},
-    {"argmax", kArgMax},   {"gather", kGather},   {"triangle", kTriangle},
-    {"welford", kWelford}, {"mixed", kMixed}};
+inline const std::pair<std::string_view, std::string_view> kTextForms[] = {
+    {"matmul", kAlignedMatmul}, {"blocked", kBlocked},     {"convolution", kConvolution},
+    {"argmax", kArgMax},        {"gather", kNarrowGather}, {"triangle", kTriangle},
+    {"welford", kWelford},      {"mixed", kMixed}};
 
 }  // namespace tunec::test

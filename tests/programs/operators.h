@@ -1,7 +1,11 @@
-// The Computes that the tests schedule: every kind of operator, on sizes that no tile divides.
+// Programs of every kind of operator, on sizes that no tile divides.
 #pragma once
 
+#include <string>
 #include <string_view>
+
+#include "tests/programs/products.h"
+#include "tests/programs/rows.h"
 
 namespace tunec::test {
 
@@ -10,42 +14,21 @@ struct Program {
   std::string_view text;
 };
 
-inline constexpr std::string_view kMatmul = R"(compute matmul {
-  input A: f32[37, 29]
-  input B: f32[29, 13]
-  output C: f32[37, 13]
-  workspace acc: f32[37, 13]
-  acc[i: 37, j: 13, k: 29 reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: 37, j: 13]:
-    C[i, j] = max(acc[i, j], 0.0)
-}
-)";
+inline const std::string kMatmul = ProductText({});
 
-inline constexpr std::string_view kWeightMatmul = R"(compute weight_matmul {
-  input A: f32[19, 29]
-  weight B: f32[37, 29] constant
-  input bias: f32[37]
-  output C: f32[19, 37]
-  workspace acc: f32[19, 37]
-  acc[i: 19, j: 37, k: 29 reduction]:
-    acc[i, j] sum= A[i, k] * B[j, k]
-  C[i: 19, j: 37]:
-    C[i, j] = acc[i, j] + bias[j]
-}
-)";
+inline const std::string kWeightMatmul =
+    ProductText({.rows = 19,
+                 .columns = 37,
+                 .right = {.index = "j, k", .weight = "constant"},
+                 .bias = "input",
+                 .value = "acc[i, j] + b[j]"});
 
-inline constexpr std::string_view kTransposedMatmul = R"(compute transposed_matmul {
-  input A: f32[11, 23]
-  input B: f32[37, 11]
-  output C: f32[23, 37]
-  workspace acc: f32[23, 37]
-  acc[i: 23, j: 37, k: 11 reduction]:
-    acc[i, j] sum= A[k, i] * B[j, k]
-  C[i: 23, j: 37]:
-    C[i, j] = acc[i, j]
-}
-)";
+inline const std::string kTransposedMatmul = ProductText({.rows = 23,
+                                                          .columns = 37,
+                                                          .length = 11,
+                                                          .left = {.index = "k, i"},
+                                                          .right = {.index = "j, k"},
+                                                          .value = "acc[i, j]"});
 
 // The product's left operand is computed first: by blocks of rows, or in an earlier phase.
 inline constexpr std::string_view kComputedOperand = R"(compute computed_operand {
@@ -65,40 +48,17 @@ inline constexpr std::string_view kComputedOperand = R"(compute computed_operand
 )";
 
 // An operand that is stored as one bfloat16.
-inline constexpr std::string_view kBf16Matmul = R"(compute term_matmul {
-  input A: bf16[37, 29]
-  weight B: f32[29, 41] constant
-  output C: bf16[37, 41]
-  workspace acc: f32[37, 41]
-  acc[i: 37, j: 41, k: 29 reduction]:
-    acc[i, j] sum= f32(A[i, k]) * B[k, j]
-  C[i: 37, j: 41]:
-    C[i, j] = bf16(max(acc[i, j], 0.0))
-})";
+inline const std::string kBf16Matmul = ProductText({.columns = 41,
+                                                    .left = {.type = "bf16"},
+                                                    .right = {.weight = "constant"},
+                                                    .result = "bf16",
+                                                    .value = "bf16(max(acc[i, j], 0.0))"});
 
-inline constexpr std::string_view kBatchedMatmul = R"(compute batched_matmul {
-  input A: f32[3, 7, 11]
-  input B: f32[3, 11, 21]
-  output C: f32[3, 7, 21]
-  workspace acc: f32[3, 7, 21]
-  acc[b: 3, i: 7, j: 21, k: 11 reduction]:
-    acc[b, i, j] sum= A[b, i, k] * B[b, k, j]
-  C[b: 3, i: 7, j: 21]:
-    C[b, i, j] = acc[b, i, j] * 0.5
-}
-)";
+inline const std::string kBatchedMatmul = ProductText(
+    {.rows = 7, .columns = 21, .length = 11, .batch = 3, .value = "acc[h, i, j] * 0.5"});
 
-inline constexpr std::string_view kVectorMatrix = R"(compute vector_matrix {
-  input A: f32[1, 29]
-  weight B: f32[29, 37] constant
-  output C: f32[1, 37]
-  workspace acc: f32[1, 37]
-  acc[i: 1, j: 37, k: 29 reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: 1, j: 37]:
-    C[i, j] = acc[i, j]
-}
-)";
+inline const std::string kVectorMatrix =
+    ProductText({.rows = 1, .columns = 37, .right = {.weight = "constant"}, .value = "acc[i, j]"});
 
 inline constexpr std::string_view kConv3x3 = R"(compute conv3x3 {
   input X: f32[1, 3, 7, 9] layout [1, 7, 9, 3] (n, c, h, w) -> [n, h, w, c]
@@ -189,39 +149,9 @@ inline constexpr std::string_view kMaxPool = R"(compute max_pool {
 }
 )";
 
-inline constexpr std::string_view kSoftmax = R"(compute softmax {
-  input X: f32[7, 37]
-  output Y: f32[7, 37]
-  workspace m: f32[7]
-  workspace e: f32[7, 37]
-  workspace s: f32[7]
-  m[i: 7, j: 37 reduction]:
-    m[i] max= X[i, j]
-  e[i: 7, j: 37]:
-    e[i, j] = exp(X[i, j] - m[i])
-  s[i: 7, j: 37 reduction]:
-    s[i] sum= e[i, j]
-  Y[i: 7, j: 37]:
-    Y[i, j] = e[i, j] / s[i]
-}
-)";
+inline const std::string kSoftmax = SoftmaxText(7, 37);
 
-inline constexpr std::string_view kOneRowSoftmax = R"(compute one_row_softmax {
-  input X: f32[1, 37]
-  output Y: f32[1, 37]
-  workspace m: f32[1]
-  workspace e: f32[1, 37]
-  workspace s: f32[1]
-  m[i: 1, j: 37 reduction]:
-    m[i] max= X[i, j]
-  e[i: 1, j: 37]:
-    e[i, j] = exp(X[i, j] - m[i])
-  s[i: 1, j: 37 reduction]:
-    s[i] sum= e[i, j]
-  Y[i: 1, j: 37]:
-    Y[i, j] = e[i, j] / s[i]
-}
-)";
+inline const std::string kOneRowSoftmax = SoftmaxText(1, 37);
 
 inline constexpr std::string_view kLayerNorm = R"(compute layernorm {
   input X: f32[7, 29]
@@ -378,23 +308,9 @@ inline constexpr std::string_view kTurned = R"(compute turned {
 }
 )";
 
-inline constexpr std::string_view kGather = R"(compute gather {
-  input T: f32[11, 37]
-  input I: i64[13] range [0, 10]
-  output Y: f32[13, 37]
-  Y[i: 13, j: 37]:
-    Y[i, j] = T[@(I[i]), j] * 2.0
-}
-)";
+inline const std::string kGather = GatherText(13, 11, 37);
 
-inline constexpr std::string_view kArgMax = R"(compute argmax {
-  input X: f32[6, 37]
-  output V: f32[6]
-  output P: i64[6] range [0, 36]
-  S[i: 6, k: 37 reduction]:
-    (V[i], P[i]) argmax= (X[i, k], index_i64(k))
-}
-)";
+inline const std::string kArgMax = ArgMaxText(6, 37);
 
 inline constexpr std::string_view kCausal = R"(compute causal {
   input A: f32[17, 19]
@@ -544,14 +460,7 @@ inline constexpr std::string_view kColumnNorm = R"(compute column_norm {
 )";
 
 // A product that is stored directly into the output.
-inline constexpr std::string_view kBareProduct = R"(compute bare_product {
-  input A: f32[37, 29]
-  input B: f32[29, 23]
-  output C: f32[37, 23]
-  C[i: 37, j: 23, k: 29 reduction]:
-    C[i, j] sum= A[i, k] * B[k, j]
-}
-)";
+inline const std::string kBareProduct = ProductText({.columns = 23, .value = ""});
 
 // A sum has only the terms below the diagonal of A. The sums of the last row are empty.
 inline constexpr std::string_view kTriangularProduct = R"(compute triangular_product {
@@ -596,17 +505,12 @@ inline constexpr std::string_view kRowsAndColumns = R"(compute rows_and_columns 
 )";
 
 // Operands of narrow types that the reduction casts: arguments, and a computed operand.
-inline constexpr std::string_view kHalfMatmul = R"(compute half_matmul {
-  input A: f16[37, 13]
-  weight B: f16[13, 29] constant
-  output C: f16[37, 29]
-  workspace acc: f32[37, 29]
-  acc[i: 37, j: 29, k: 13 reduction]:
-    acc[i, j] sum= f32(A[i, k]) * f32(B[k, j])
-  C[i: 37, j: 29]:
-    C[i, j] = f16(max(acc[i, j], 0.0))
-}
-)";
+inline const std::string kHalfMatmul = ProductText({.columns = 29,
+                                                    .length = 13,
+                                                    .left = {.type = "f16"},
+                                                    .right = {.type = "f16", .weight = "constant"},
+                                                    .result = "f16",
+                                                    .value = "f16(max(acc[i, j], 0.0))"});
 
 inline constexpr std::string_view kByteMatmul = R"(compute byte_matmul {
   input A: u8[37, 13]
@@ -666,7 +570,7 @@ inline constexpr std::string_view kRange = R"(compute range {
 }
 )";
 
-inline constexpr Program kPrograms[] = {
+inline const Program kPrograms[] = {
     {"matmul", kMatmul},
     {"bare_product", kBareProduct},
     {"triangular_product", kTriangularProduct},

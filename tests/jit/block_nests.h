@@ -1,11 +1,11 @@
-// A nest for blocks of threads that have shared and private storage. It ends in the middle of a
-// block.
+// Nests for blocks of threads.
 #pragma once
 
 #include <string_view>
 
 namespace tunec::jit_test {
 
+/// Threads have shared and private storage. The nest ends in the middle of a block.
 inline constexpr std::string_view kSharedNest = R"(
 nest shared {
   input A: f32[6, 40]
@@ -39,5 +39,19 @@ nest shared {
     }
   }
 })";
+
+/// A block has more threads along z than a GPU allows.
+inline constexpr std::string_view kDeepNest = R"(
+nest deep {
+  output C: f32[128]
+  phase main {
+    grid.x for b in 0 .. 1 {
+      block.z for z in 0 .. 128 {
+        s: C[z] = 1.0
+      }
+    }
+  }
+}
+)";
 
 }  // namespace tunec::jit_test

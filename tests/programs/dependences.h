@@ -1,28 +1,11 @@
-// Small Computes with every kind of dependence, and functions that run them.
+// Small programs with every kind of dependence.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
-#include "ir/compute.h"
-#include "ir/loop_nest.h"
-#include "tests/ir/must_parse.h"
-
 namespace tunec::test {
-
-/// Returns whether the interpreter gives the same outputs for the nest as for the Compute.
-bool Agrees(const Compute& compute, const LoopNest& nest);
-
-inline constexpr std::string_view kMatmul = R"(compute matmul {
-  input A: f32[7, 5]
-  input B: f32[5, 3]
-  output C: f32[7, 3]
-  workspace acc: f32[7, 3]
-  acc[i: 7, j: 3, k: 5 reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: 7, j: 3]:
-    C[i, j] = acc[i, j] + 1.0
-}
-)";
 
 inline constexpr std::string_view kPaddedConv = R"(compute padded_conv {
   input X: f32[2, 5]
@@ -33,33 +16,10 @@ inline constexpr std::string_view kPaddedConv = R"(compute padded_conv {
 }
 )";
 
-inline constexpr std::string_view kSoftmax = R"(compute softmax {
-  input X: f32[3, 5]
-  output Y: f32[3, 5]
-  workspace m: f32[3]
-  workspace e: f32[3, 5]
-  workspace s: f32[3]
-  m[i: 3, j: 5 reduction]:
-    m[i] max= X[i, j]
-  e[i: 3, j: 5]:
-    e[i, j] = exp(X[i, j] - m[i])
-  s[i: 3, j: 5 reduction]:
-    s[i] sum= e[i, j]
-  Y[i: 3, j: 5]:
-    Y[i, j] = e[i, j] / s[i]
-}
-)";
-
-/// A one-dimensional Gauss-Seidel relaxation, in place.
-inline constexpr std::string_view kSeidel = R"(compute seidel {
-  input X: f32[9]
-  output A: f32[9]
-  A.copy[i: 9]:
-    A[i] = X[i]
-  A[t: 4 sequential, i: 7 sequential]:
-    A[i + 1] = (A[i] + A[i + 1] + A[i + 2]) * 0.25
-}
-)";
+/// Returns a one-dimensional Gauss-Seidel relaxation in place, of `inner` elements between two
+/// others.
+std::string SeidelText(int64_t inner, int64_t steps);
+inline const std::string kSeidel = SeidelText(7, 4);
 
 /// Each time step reads the step before through one row.
 inline constexpr std::string_view kSeidelRow = R"(compute seidel_row {

@@ -1,4 +1,4 @@
-#include "tests/schedule/chain_programs.h"
+#include "tests/programs/chains.h"
 
 #include <fmt/format.h>
 

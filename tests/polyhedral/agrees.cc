@@ -1,4 +1,4 @@
-#include "tests/polyhedral/programs.h"
+#include "tests/polyhedral/agrees.h"
 
 #include <cmath>
 #include <random>

@@ -27,4 +27,8 @@ enum class Behind : uint8_t { kNothing, kBiasRelu, kResidual };
 std::string Convolution(const std::string& type, const Window& window,
                         Behind behind = Behind::kBiasRelu, Order order = Order::kChannelsLast);
 
+/// Returns the text for one float32 image with channels first, windows of 3 x 3 and a border of
+/// one. The batch has no loop.
+std::string OneImageConvolution(int channels, int size, int outputs);
+
 }  // namespace tunec::test

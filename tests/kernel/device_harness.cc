@@ -1,4 +1,4 @@
-#include "tests/kernel/device_programs.h"
+#include "tests/kernel/device_harness.h"
 
 #include <gtest/gtest.h>
 
@@ -15,38 +15,35 @@
 
 namespace tunec::test {
 
-std::string Numbered(std::string text, const std::vector<std::pair<std::string, int>>& numbers) {
-  for (const auto& [name, number] : numbers) {
-    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name))
-      text.replace(at, name.size(), std::to_string(number));
-  }
-  return text;
-}
-
-std::string Product(int rows, int columns, int length) {
-  return Numbered(R"(compute product {
-  input A: f32[$M, $K]
-  weight B: f32[$K, $N] constant
-  weight b: f32[$N] constant
-  output C: f32[$M, $N]
-  workspace acc: f32[$M, $N]
-  acc[i: $M, j: $N, k: $K reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: $M, j: $N]:
-    C[i, j] = max(acc[i, j] + b[j], 0.0)
-})",
-                  {{"$M", rows}, {"$N", columns}, {"$K", length}});
-}
-
 Target Gpu(const std::string& arch) {
   Target target = DetectCpu(2);
   target.device = *CudaAccelerator(arch);
   return target;
 }
 
+Target CheckedGpu(const std::string& arch) {
+  Target target = Gpu(arch);
+  target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
+  return target;
+}
+
 Target WithoutTensorCores(Target target) {
   target.device->features.clear();
   return target;
+}
+
+RoundingFreedom AnyOrder() { return ReductionOrder::kAny; }
+
+RoundingFreedom Tf32() {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  rounding.tf32_operands = true;
+  return rounding;
+}
+
+RoundingFreedom RoundingWithBf16Parts(int bf16_parts) {
+  RoundingFreedom rounding = ReductionOrder::kAny;
+  rounding.min_bf16_parts = terms;
+  return rounding;
 }
 
 Schedule Analytic(const Sketch& sketch) { return sketch.Fill(sketch.InitialDecisions()); }

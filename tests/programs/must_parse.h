@@ -1,4 +1,4 @@
-// Parses the Computes of tests.
+// The parser of the programs of tests.
 #pragma once
 
 #include <string_view>

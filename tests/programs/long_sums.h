@@ -2,12 +2,9 @@
 // and products between Winograd's transforms.
 #pragma once
 
-#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
-
-#include "schedule/sketch.h"
 
 namespace tunec::test {
 
@@ -17,14 +14,6 @@ struct LongSum {
   std::string sketch;         // prefix of the tested sketch's name
   std::string winograd = {};  // text of the lowering `winograd`, or empty
 };
-
-/// Returns all sketches of the sum.
-std::vector<Sketch> SketchesOf(const LongSum& sum, const Target& target,
-                               const RoundingFreedom& rounding);
-/// Returns the first sketch whose name has the prefix `sum.sketch`, with sums in any order.
-std::optional<Sketch> SketchOf(const LongSum& sum, const Target& target);
-/// Returns the Compute that the schedule's lowering names.
-Compute ComputeOf(const LongSum& sum, const Schedule& schedule);
 
 /// Returns sums of sizes that pieces and tiles divide, and of other sizes.
 std::vector<LongSum> LongSums();

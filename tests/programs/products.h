@@ -1,0 +1,39 @@
+// Products of matrices, of any sizes, types and orders in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tunec::test {
+
+struct ProductOperand {
+  std::string type = "f32";
+  std::string index = {};   // iterators of its element, such as "k, i"; empty: "i, k" or "k, j"
+  std::string weight = {};  // attributes of a weight, such as "constant"; empty: an input
+};
+
+/// The sums of A[i, k] * B[k, j] over k, followed by another operation.
+struct MatrixProduct {
+  int64_t rows = 37;
+  int64_t columns = 13;
+  int64_t length = 29;
+  int64_t batch = 0;  // matrices along the iterator h; 0: there is no such iterator
+  ProductOperand left = {};
+  ProductOperand right = {};
+  std::string sum = "f32";     // type of the sums
+  std::string result = "f32";  // type of the output
+  std::string bias = {};       // "input" or "weight" for b[j] of float32; empty: none
+  /// The value of an element of the output C. If empty, the sums are the output's elements.
+  std::string value = "max(acc[i, j], 0.0)";
+};
+
+/// Returns the text with the statement `acc`, which adds, and with the statement `C`, if any.
+std::string ProductText(const MatrixProduct& product);
+/// Returns a dense layer: a product with a constant matrix, a constant bias and relu.
+std::string DenseLayerText(int64_t rows, int64_t columns, int64_t length);
+/// Returns products of inputs, of which B is transposed, stored directly into the output.
+std::string BatchedProductText(int64_t batch, int64_t rows, int64_t columns, int64_t length);
+/// Returns a product of float16 with a constant matrix and float32 sums.
+std::string HalfProductText(int64_t rows, int64_t columns, int64_t length);
+
+}  // namespace tunec::test

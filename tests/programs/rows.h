@@ -1,0 +1,24 @@
+// Programs that compute rows of matrices: softmax, the greatest element, gathered rows, column
+// sums.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tunec::test {
+
+/// Returns the softmax of the rows of X, by the statements `m`, `e`, `s` and `Y`.
+std::string SoftmaxText(int64_t rows, int64_t length);
+/// Returns the greatest element of each row of X and its position, by the statement `S`.
+std::string ArgMaxText(int64_t rows, int64_t length);
+/// Returns twice the rows of a table T that the indices I of a type select, by the statement `Y`.
+std::string GatherText(int64_t count, int64_t rows, int64_t length,
+                       const std::string& index = "i64");
+/// Returns the sums of the columns of A, by the statement `s`.
+std::string ColumnSumsText(int64_t rows, int64_t columns);
+/// Returns the transposed matrix A, by the statement `C`.
+std::string TransposedText(int64_t rows, int64_t columns);
+/// Returns the sum of the bfloat16 matrix A and a row b, by the statement `C`.
+std::string HalfBroadcastText(int64_t rows, int64_t columns);
+
+}  // namespace tunec::test

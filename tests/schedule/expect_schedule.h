@@ -1,0 +1,18 @@
+// The expected schedules of sketches, in sketches/NAME.sched. `tools/dev bless` rewrites them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "schedule/schedule.h"
+#include "tests/golden/golden_file.h"
+
+namespace tunec::test {
+
+/// Expects that the schedule is the text of sketches/NAME.sched.
+inline void ExpectSchedule(const std::string& name, const Schedule& schedule) {
+  ExpectGolden(std::filesystem::path(TUNEC_TEST_DATA) / "schedule/sketches" / (name + ".sched"),
+               Print(schedule));
+}
+
+}  // namespace tunec::test

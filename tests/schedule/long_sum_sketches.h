@@ -1,0 +1,20 @@
+// The sketches of long sums.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "schedule/sketch.h"
+#include "tests/programs/long_sums.h"
+
+namespace tunec::test {
+
+/// Returns all sketches of the sum.
+std::vector<Sketch> SketchesOf(const LongSum& sum, const Target& target,
+                               const RoundingFreedom& rounding);
+/// Returns the first sketch whose name has the prefix `sum.sketch`, with sums in any order.
+std::optional<Sketch> SketchOf(const LongSum& sum, const Target& target);
+/// Returns the Compute that the schedule's lowering names.
+Compute ComputeOf(const LongSum& sum, const Schedule& schedule);
+
+}  // namespace tunec::test
