@@ -139,8 +139,8 @@ void PrintAll(const std::vector<SchedulePrefix>& prefixes, bool last_only) {
   }
 }
 
-// Returns the indices of legal prefixes to run: the last one, and if `all`, also those whose loops
-// differ from the loops of the previous legal prefix.
+// Returns the indices of the prefixes to run: the last prefix if it is legal, and if `all`, also
+// legal prefixes whose loops differ from those of the previous legal prefix.
 std::vector<size_t> WorthRunning(const std::vector<SchedulePrefix>& prefixes, bool all) {
   std::vector<size_t> chosen;
   std::string before;

@@ -169,7 +169,7 @@ class ModelCheck {
     return {};
   }
 
-  /// Checks a run on random inputs of this kind. Prints rows only for wrong outputs.
+  /// Checks a run on random inputs of this kind. In text form, adds rows only for wrong outputs.
   Status CheckKind(InputKind kind) {
     Case random;
     TUNEC_ASSIGN(random.inputs, RandomInputs(session_.graph, arguments_.input_seed, kind));
