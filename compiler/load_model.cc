@@ -132,14 +132,6 @@ Result<Graph> ParseText(std::string_view text, const ModelOptions& options,
   return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights), sizes);
 }
 
-/// A source of zeros, for a text whose inputs alone are read.
-class ZeroWeights : public WeightSource {
- public:
-  Result<Array> Reserve(const WeightRequest& request) const override {
-    return Array(request.type, request.shape);
-  }
-};
-
 /// The dimensions with several sizes, and the options without these dimensions.
 struct OpenDims {
   SizedSource source;

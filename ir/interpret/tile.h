@@ -12,9 +12,9 @@ namespace tunec {
 
 class CompiledTile {
  public:
-  /// Run reports every access to the races of `thread`. If a warp executes the tile, an access of the
-  /// accumulator counts as an access by the lane that owns the element. Under kFloat64 nothing is
-  /// rounded.
+  /// Run reports every access to the races of `thread`. If a warp executes the tile, an access of
+  /// the accumulator counts as an access by the lane that owns the element. Under kFloat64 nothing
+  /// is rounded.
   CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
                BlockThread& thread);
 
