@@ -38,7 +38,7 @@ struct Value {
   ValueType type;
   Layout layout;  // storage of the elements; does not affect the logical meaning
   NodeId producer;
-  int output = 0;  // number of the producer's output
+  int output = 0;  // index among the producer's outputs
 };
 
 struct Node {

@@ -26,8 +26,8 @@ class NodeGroups {
   bool IsLive(int32_t node) const { return live_[node]; }
 
   bool IsNeededOutside(ValueId value, int32_t group);
-  /// Returns how many values the two groups read from outside. CountOutputs returns how many values
-  /// of a group are needed outside.
+  /// Returns how many values the two groups read that neither makes. CountOutputs returns how many
+  /// values of a group are graph outputs or are read by other groups.
   size_t CountInputs(int32_t a, int32_t b);
   size_t CountOutputs(int32_t group);
   FusionGroup Describe(int32_t group);

@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-/// Returns text such as "matmu is no operator; did you mean matmul?". `where` may add a context: "
-/// for a rule".
+/// Returns text such as "matmu is no operator; did you mean matmul?". `where` is inserted after
+/// "operator", for example " for a rule".
 std::string NoOperator(std::string_view name, std::string_view where = "");
 
 }  // namespace tunec
