@@ -3,9 +3,9 @@
 //   bench_candidates [COUNT] [SIZE]
 //
 // The candidates compute a product of SIZE^3 (512) in float32, each with another number of threads
-// per block. They are processed like in the worker: a batch is compiled on both threads, then each
-// candidate is checked in the emulation. Prints seconds per candidate, and the shares of the stages
-// in the work of all threads.
+// per block. They are processed like in the worker: a batch is compiled on two threads, then each
+// candidate is checked in the emulation. Prints milliseconds per candidate, and the share of each
+// stage in the work of all threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ Workload ProductOf(int64_t size) {
   return workload;
 }
 
-// Returns the sketch `blocks` with another number of threads for each candidate.
+// Returns a schedule of the sketch `blocks`, with another number of threads for each candidate.
 std::string ScheduleOf(int64_t number) {
   return fmt::format(R"(lower direct
 cache_write acc

@@ -5,12 +5,12 @@
 //      "functions": [{"symbol", "registers", "spilled_bytes", "local_bytes", "shared_bytes"}]}
 //
 // for each distinct kernel, with the first schedule that can be applied, as in a compilation of the
-// model. `refused` counts the schedules before it. A kernel without a valid schedule has "error"
+// model. `refused` counts rejected schedules. A kernel without a valid schedule has "error"
 // instead of times. With CANDIDATES, tries that many schedules of each kernel, drawn as in a
 // search. These lines have the same form; schedules that do not compile have "error".
 //
-// The stages are loops: steps, legality, loops; llvm: LLVM IR and PTX; ptxas: the rest, with its
-// files.
+// `loops_ms` is the time of schedule steps, legality and loops. `llvm_ms` is that of LLVM IR and PTX.
+// `ptxas_ms` is that of ptxas, including its files.
 #include <fmt/format.h>
 
 #include <cstdlib>

@@ -197,8 +197,8 @@ class Torch(Timed):
             return function(*inputs)
 
     def capture(self, call):
-        """Captures a graph of one call and returns it with its outputs. Compiles and tunes before
-        that."""
+        """Captures a graph of one call. Returns the graph with its outputs. Earlier calls compile and
+        tune."""
         torch = self.torch
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
@@ -237,7 +237,8 @@ CLASSES = dict(zip(PEERS, (Tunec, Torch, Inductor, Triton)))
 
 
 def prepare(peer, case):
-    """Returns the error of the peer's outputs. Raises Problem."""
+    """Returns the error of the peer's outputs. Raises Problem if the peer fails or the error is too
+    large."""
     try:
         outputs = peer.prepare(case)
     except Problem:
@@ -280,7 +281,8 @@ def measure(case, peers, rounds):
 
 
 def models_of(options):
-    """Returns the requested models; MODELDIR must contain them."""
+    """Returns the requested models that MODELDIR has, and the missing ones. MODELDIR must have all
+    models of --models."""
     requested = options.models.split(",") if options.models else list(DEFAULT_MODELS)
     missing = [name for name in requested if not (options.modeldir / f"{name}.onnx").is_file()]
     if missing and options.models:

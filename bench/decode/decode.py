@@ -30,7 +30,7 @@ DEFAULT_LENGTHS = "160,1024,4096,16384"
 
 
 def gpt2(length):
-    """Returns GPT-2 small, with as many positions as the cache has."""
+    """Returns GPT-2 small, with at least as many positions as the cache has."""
     from transformers import GPT2Config, GPT2LMHeadModel
     return GPT2LMHeadModel(GPT2Config(n_positions=max(1024, length)))
 

@@ -169,7 +169,7 @@ Graph Movement(int64_t nodes) {
   return std::move(w).Build({x});
 }
 
-// Makes constants of constants, and the same computation many times.
+// Makes operators on constants, operators without effect, and equal nodes.
 Graph Foldable(int64_t nodes) {
   Writer w("foldable");
   ValueId x = w.Input({16});

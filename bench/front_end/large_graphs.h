@@ -1,4 +1,4 @@
-// Large graphs of shapes that passes encounter.
+// Large graphs with structures that passes encounter.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct LargeGraph {
   Graph (*make)(int64_t nodes);
 };
 
-/// Returns a chain, a wide tree, a value with many readers, a constant with many readers, many
-/// outputs, blocks of convolutions and of transformers, shape arithmetic, and constants to fold.
+/// Returns a chain, a wide tree, a value with many readers, many outputs that read one constant,
+/// blocks of convolutions and of transformers, shape operators, and constants to fold.
 std::span<const LargeGraph> LargeGraphs();
 
 }  // namespace tunec::bench

@@ -4,8 +4,8 @@
 //     amx_vectors NAME.vectors > RESULT.vectors
 //
 // The program shares no code with tunec, so it records the instruction's own results. Arguments: A
-// (rows of 64 bytes), B (rows of 64 bytes; neighbours along the reduced axis are adjacent for each
-// column), C, and D, which is C plus the products. Exit code 2 if the processor has no AMX.
+// (rows of 64 bytes), B (rows of 64 bytes; each column has consecutive elements of the reduced axis
+// side by side), C, and D, which is C plus the products. Exit code 2 if the processor has no AMX.
 #include <asm/prctl.h>
 #include <immintrin.h>
 #include <inttypes.h>

@@ -103,7 +103,7 @@ class Exports:
         return folder_of(model)
 
     def export(self, model):
-        """Returns the error, or None."""
+        """Exports a model. Returns the error, or None."""
         if (folder_of(model) / "index.json").is_file():
             return None
         try:

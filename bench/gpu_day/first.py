@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the first minutes on a GPU: kernel times and predictions, model outputs, tunec beside
+"""Runs the first measurements on a GPU: kernel times and predictions, model outputs, tunec beside
 PyTorch.
 
     first.py [--out FOLDER] [--seconds N] [--only WORD,...] [--models FOLDER...] [--dry-run]
@@ -90,7 +90,7 @@ def joined(groups, measured):
 
 
 def total(kernels, key):
-    """Returns the sum over a run of the model, or None if a kernel lacks this time."""
+    """Returns the sum of the time `key` over a run of the model, or None if a kernel lacks it."""
     if any(kernel[key] is None for kernel in kernels):
         return None
     return sum(kernel[key] * kernel["count"] for kernel in kernels)

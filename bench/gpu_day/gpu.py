@@ -59,7 +59,7 @@ class Gpu:
         return ARCHS[capability]
 
     def target(self):
-        """Returns the options of the command that run a model here."""
+        """Returns the options by which the command runs a model on this GPU."""
         return ["--target", "cuda", "--arch", self.arch, *(["--emulate"] if self.emulated else [])]
 
     def settings(self):

@@ -3,7 +3,7 @@
 
     prepare.py [--archive FILE] [--dry-run] [--python PROGRAM]
 
-`tools/dev pack` makes the command; it runs if there is neither an archive of it nor FILE. The
+If there is neither an archive of the command nor FILE, `tools/dev pack` makes an archive. The
 checkout is transferred, and some files of `build-gpu-day`, which git ignores. --dry-run copies
 exactly these files to a temporary folder, and runs both scripts there in an empty environment. A
 GPU is emulated. PROGRAM is a Python with torch, onnx and onnxruntime.
@@ -25,7 +25,8 @@ DRY_SECONDS = 1800  # emulated kernels are slow on a busy machine
 
 
 def pack(given):
-    """Returns the archive of the command, in CARRIED."""
+    """Copies the archive of the command to ARCHIVE. Makes the archive if `given` is None and there is
+    no archive."""
     if given is None:
         made = sorted((ROOT / "build-packed").glob("tunec-*.tar.xz"))
         if not made:

@@ -19,7 +19,7 @@ std::string Number(int value) { return std::to_string(value); }
 
 namespace {
 
-/// Returns a tile of `rows` rows, starting at row $ROW.
+/// Returns the loops of a tile of `rows` rows that starts at the row `row`.
 std::string GemmTile(const std::string& row, int rows) {
   return Replace(R"(
           alloc acc: register {

@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import write_results  # noqa: E402
 
 LINE = 64
-# A processor that Valgrind supports. Valgrind crashes if code ends at the end of its page. The
-# kernels of these models avoid that; with another processor, schedules and code sizes differ.
+# Processors that Valgrind supports; the first one with which Valgrind does not crash is used. Valgrind
+# crashes if code ends at the end of a page. With another processor, the code has another size.
 PROCESSORS = ("haswell", "skylake", "znver2", "broadwell", "znver1")
 # Callgrind's columns: last-level misses of reads and writes, and lines written back.
 EVENTS = ("DLmr", "DLmw", "DLdmr", "DLdmw")

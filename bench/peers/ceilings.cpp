@@ -1,5 +1,5 @@
-// Measures this machine's ceilings: f32 FMA peak (AVX-512), memory read/copy bandwidth at chosen
-// sizes, and AMX bf16 peak, on 1..N pinned threads.
+// Measures this machine's peaks on 1..N pinned threads: core clock, f32 FMA (AVX-512 and AVX2), AMX
+// (bf16 and int8), and memory bandwidth at several sizes.
 // Build: g++ -O3 -march=native -pthread ceilings.cpp -o ceilings
 // Usage: ./ceilings [threads=2] [seconds per test=0.4] [only tests whose name contains this]
 #include <immintrin.h>
@@ -29,7 +29,7 @@ static void pin(int cpu) {
   pthread_setaffinity_np(pthread_self(), sizeof s, &s);
 }
 
-// Runs body(tid, seconds) on n threads released together; body returns a rate.
+// Runs body(thread) on n threads that start together; body returns a rate.
 // Returns the sum of the rates.
 static double on_threads(int n, const std::function<double(int)>& body) {
   std::atomic<int> ready{0};
@@ -52,8 +52,8 @@ static double on_threads(int n, const std::function<double(int)>& body) {
   return s;
 }
 
-// 28 independent accumulators of 16 lanes, all in registers: the loop is one
-// asm block so that the compiler cannot spill any of them.
+// Returns GFLOP/s of FMAs with 28 independent accumulators of 16 lanes in registers.
+// The loop is one asm block, so that the compiler cannot spill an accumulator.
 static double fma512(double secs) {
   const float a = 0.999f, b = 1e-4f;
   uint64_t n = 0;
@@ -134,8 +134,8 @@ static double fma512(double secs) {
   } while (t < secs);
   return double(n) / t / 1e9;
 }
-// 14 independent accumulators of 8 lanes, all in registers: the loop is one
-// asm block so that the compiler cannot spill any of them.
+// Returns GFLOP/s of FMAs with 14 independent accumulators of 8 lanes in registers.
+// The loop is one asm block, so that the compiler cannot spill an accumulator.
 static double fma256(double secs) {
   const float a = 0.999f, b = 1e-4f;
   uint64_t n = 0;
@@ -352,7 +352,7 @@ int main(int argc, char** argv) {
         char nm[64];
         snprintf(nm, sizeof nm, "%s_%zuKiB", k.n, kb);
         int arrays = k.k == READ || k.k == WRITE ? 1 : k.k == TRIAD ? 3 : 2;
-        // The size is the thread's whole working set; arrays share it.
+        // The size is that of all arrays of a thread together.
         size_t per = (kb * 1024 / arrays) & ~size_t(4095);
         if (!per) per = 4096;
         if (kb < 1024 && k.k == COPY_NT) continue;

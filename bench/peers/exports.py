@@ -89,8 +89,8 @@ def export(name, outdir, opset, fold_bn):
 
 
 def random_feeds(feed, name, count):
-    """Yields other inputs of the same shapes and ranges, for calibration. The same name gives the
-    same inputs."""
+    """Yields other inputs of the same shapes for calibration: normally distributed floats, and
+    integers of the same ranges. The same name gives the same inputs."""
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     for _ in range(count):
         yield {k: rng.standard_normal(v.shape, np.float32) if v.dtype.kind == "f"

@@ -11,7 +11,7 @@ from systems.table import PEERS
 
 @contextlib.contextmanager
 def locked(path):
-    """Holds an exclusive flock on `path` (none if empty) while timing."""
+    """Returns a context that holds an exclusive flock on `path`, or no lock if `path` is empty."""
     if not path:
         yield
         return
@@ -36,7 +36,7 @@ def load_all(path, workers, args):
 
 
 def warm_up(worker, block):
-    """Returns the seconds of a warm call, and the number of calls in a block of `seconds`."""
+    """Returns the seconds of a warm call, and the number of calls in `block` seconds."""
     cost = min(worker.ask("time", 2)[0])
     if cost < 0.5:  # caches and threads are warm now
         cost = min(worker.ask("time", 3)[0])
@@ -44,8 +44,8 @@ def warm_up(worker, block):
 
 
 def quietest_block(worker, cost, calls, args):
-    """Runs a block of calls, repeats it while others use the CPUs, and returns the least disturbed
-    one."""
+    """Runs a block of calls, and repeats it while other processes use the CPUs. Returns the least
+    disturbed block."""
     best = None
     slow = cost * calls > 1  # too expensive to repeat
     for _ in range(1 if slow else 1 + args.retries):

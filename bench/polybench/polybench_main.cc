@@ -6,7 +6,7 @@
 // form: milliseconds of every round, and the difference of its results from those of the first
 // form. If the second form is also a shared object, elements in which the first two forms differ
 // are omitted, because only rounding decides them. `undecided` is the share of these elements. A
-// form that takes several seconds runs only once.
+// form gets no further turn after 3 seconds of run time.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,7 +35,7 @@
 namespace tunec::bench {
 namespace {
 
-constexpr double kMostMilliseconds = 3000;  // a slower form gets no further turn
+constexpr double kMostMilliseconds = 3000;  // a form that ran longer in all gets no further turn
 constexpr const char* kLowering = "direct";
 
 // Memory aligned to a cache line.
@@ -211,7 +211,7 @@ class Contest {
     }
   }
 
-  // Clears the outputs, so that no form reuses the results of another form.
+  // Overwrites the outputs, so that no form reuses the results of another form.
   void Forget() {
     for (const Argument& argument : arguments_) {
       if (argument.tensor->role == TensorRole::kOutput) {

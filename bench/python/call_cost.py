@@ -3,9 +3,9 @@
 
     PYTHONPATH=build/python python bench/python/call_cost.py [--rounds N]
 
-The same executable is called in turns by the package, with new outputs and with given outputs, and
-by ctypes with prepared tensors. The cost of ctypes is measured by calls of an empty function, and
-subtracted.
+The same model is called in turns by the package, with new outputs and with given outputs, and by
+ctypes with prepared tensors. The cost of ctypes is measured by calls of a function that does almost
+nothing, and subtracted.
 """
 import argparse
 import ctypes
@@ -39,7 +39,8 @@ class Tensor(ctypes.Structure):
 
 
 def prepared(library, arrays, outputs):
-    """Returns functions that call tunec_run and an empty function by ctypes."""
+    """Returns objects to keep alive, and functions that call tunec_run and a function that does almost
+    nothing by ctypes."""
     options = b'{"db": null, "threads": 1}'
     handle = ctypes.c_void_p()
     library.tunec_compile_bytes.restype = ctypes.c_int

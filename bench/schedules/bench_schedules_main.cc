@@ -57,7 +57,7 @@ class Times {
   std::map<std::string, std::vector<double>> of_stage_;
 };
 
-/// Converts a status to a result that only says if the stage succeeded.
+/// Returns true, as a result for Times::Measure. Stops the program if the stage failed.
 bool IsFine(const Status& status) {
   TUNEC_CHECK(status.has_value(), "{}", status.error().Format());
   return true;

@@ -14,13 +14,15 @@ namespace {
 
 using onnx_import::DataFolders;
 
-/// Returns the folders of a model's file. `data_folder` replaces the named folder.
+/// Returns the folders of a model file's external data. `data_folder` replaces the folder of
+/// `path`.
 DataFolders FoldersOf(const std::string& path, const onnx_import::MappedFile& file,
                       const std::optional<std::string>& data_folder) {
   return {data_folder.value_or(std::filesystem::path(path).parent_path().string()), file.folder()};
 }
 
-/// Returns the folders of a model given as bytes.
+/// Returns the folders of the external data of a model given as bytes, or nothing without a
+/// `data_folder`.
 std::optional<DataFolders> FoldersOf(const std::optional<std::string>& data_folder) {
   if (!data_folder) return std::nullopt;
   return DataFolders{.named = *data_folder, .resolved = ""};
@@ -33,8 +35,8 @@ Result<Graph> Import(std::span<const std::byte> bytes, const std::optional<DataF
   return onnx_import::Importer(std::move(model), std::move(complete)).Run();
 }
 
-/// Adds the file to an error. Turns exhausted memory into an error, because a small hostile file
-/// can request large tensors.
+/// Runs `import` and adds the file's name to its error. Turns exhausted memory into an error,
+/// because a small hostile file can request large tensors.
 template <class Function>
 auto InFile(const std::string& name, Function import) -> decltype(import()) {
   try {
@@ -52,7 +54,7 @@ auto InFile(const std::string& name, Function import) -> decltype(import()) {
 
 struct OnnxFile::Model {
   std::string name;
-  std::shared_ptr<const void> bytes;  // memory or mapping that contains the weights
+  std::shared_ptr<const void> bytes;  // the mapped file; null for a model given as bytes
   onnx_import::OnnxModel model;
   std::vector<FileStamp> files;
 };

@@ -45,8 +45,8 @@ bool HasReferences(const OnnxNode& node) {
   });
 }
 
-/// Returns the node with its attribute references replaced by the call's values. Absent values are
-/// omitted.
+/// Returns the node with its attribute references replaced by the call's values. A reference
+/// without a value is omitted.
 OnnxNode WithArguments(OnnxNode node, const OnnxAttributes* arguments) {
   OnnxAttributes attributes;
   for (auto& [name, value] : node.attributes) {

@@ -33,7 +33,8 @@ std::vector<const OnnxValue*> FreeInputs(const OnnxGraph& graph) {
   return inputs;
 }
 
-/// Checks one option against its input. Records the parameters fixed by the option.
+/// Checks one option against its input. Records the sizes of the named dimensions that the option
+/// fixes.
 Status Apply(const OnnxValue& input, const std::vector<int64_t>& shape, Fixed& fixed) {
   const auto clash = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "shape {} for input '{}' {} {}", fmt::join(shape, "x"),

@@ -10,7 +10,7 @@ namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 4;
-constexpr double kGain = 0.999;  // fraction of the old cost; a new order must cost less
+constexpr double kGain = 0.999;  // a new order must cost less than this fraction of the old cost
 
 // Returns whether the operator is a convolution, a pool or a sum over neighbouring channels. Orders
 // are chosen for these operators.
@@ -18,8 +18,9 @@ bool IsSpatial(ImageUse use) {
   return use == ImageUse::kConvolution || use == ImageUse::kPool || use == ImageUse::kNeighbours;
 }
 
-// Returns whether the pass may change the value's order. Inputs, outputs and constants have the
-// order that their users expect. With one channel or one position all orders are the same.
+// Returns whether the pass may change the value's order. It needs a fixed shape of at least three
+// dimensions. Inputs, outputs and constants have the order that their users expect. With one
+// channel or one position all orders are the same.
 bool MayBeReordered(const Graph& graph, ValueId value) {
   const ValueType& type = graph.value(value).type;
   if (type.dims.size() < 3 || !type.IsFixed() || graph.IsOutput(value)) return false;
@@ -47,9 +48,10 @@ class SharedOrderGroups {
     }
   }
 
-  /// Returns the unit of a value whose order may change, and -1 for other values.
+  /// Returns the unit of a value: the root of its group. Returns -1 if the pass chooses no order
+  /// for the value.
   int32_t UnitOf(ValueId value) { return value.valid() && open_[value.index] ? Root(value) : -1; }
-  /// Returns the nodes that make or read values of each unit, in order.
+  /// Returns, per unit, the nodes that make or read its values, in the order of the graph.
   std::vector<std::vector<const Node*>> NodesOfUnits() {
     std::vector<std::vector<const Node*>> nodes(parent_.size());
     const auto add = [&](const Node& node, ValueId value) {
@@ -87,8 +89,9 @@ class SharedOrderGroups {
   std::vector<bool> open_;
 };
 
-// A local search: sets each unit in turn to the order with the least cost of the nodes around it,
-// until no unit changes.
+// A local search for orders, unless the options state one. It sets each unit in turn to the order
+// for which the nodes around the unit cost least. It ends when no unit changes or after kMostSweeps
+// sweeps.
 class OrderSearch {
  public:
   OrderSearch(const Graph& graph, const PassOptions& options)
@@ -116,8 +119,9 @@ class OrderSearch {
     }
   }
 
-  // Sets the cheapest order of a unit. The current order is kept unless another order costs less by
-  // a factor of kGain. On equal costs the simpler order is chosen.
+  // Sets the cheapest order of a unit, and returns whether the order changed. Another order must
+  // cost less than kGain times the current order. Of equal costs, the first order in the list is
+  // chosen.
   bool Improve(size_t unit) {
     const ImageOrder before = order_[unit];
     ImageOrder best = before;

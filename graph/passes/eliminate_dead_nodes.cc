@@ -19,7 +19,7 @@ Result<Graph> EliminateDeadNodes(const Graph& graph, const PassOptions&) {
                  [&](const Node& node, const std::vector<ValueId>&,
                      GraphBuilder&) -> Result<std::vector<ValueId>> {
                    const auto n = static_cast<size_t>(&node - graph.nodes().data());
-                   // A dead node's values have no reader.
+                   // Invalid ids stand for a dead node's values, which no live node reads.
                    return std::vector<ValueId>(live[n] ? 0 : node.outputs.size());
                  });
 }

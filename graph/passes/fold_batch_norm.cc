@@ -50,8 +50,8 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
     if (affine.far_mean.empty() && !(std::abs(mean) <= kMostDeviations * std::sqrt(variance)))
       affine.far_mean =
           fmt::format("channel {} has the mean {:g} and the variance {:g}", c, mean, variance);
-    // Rejects an infinite factor or shift: the two could combine to a NaN where the normalisation
-    // gives an infinity.
+    // Rejects a scale or shift that is not finite in the type of the data: the two could combine to
+    // a NaN where the normalisation gives an infinity.
     const DataType type = graph.value(inputs[0]).type.type;
     if (!std::isfinite(RoundTo(scale, type)) || !std::isfinite(RoundTo(affine.shift.back(), type)))
       return {};
@@ -136,7 +136,8 @@ Result<std::vector<ValueId>> FoldInto(const Node& conv, const ChannelAffine& aff
   return std::vector<ValueId>{folded};
 }
 
-// Returns true for parameters that would lose digits in the type of the data.
+// Returns whether any parameter has a wider type than the data, which is the first input. A
+// constant of the data's type would lose digits of the parameter.
 bool HasWiderParameters(const Graph& graph, const std::vector<ValueId>& inputs) {
   const auto size = [&](ValueId value) { return SizeOf(graph.value(value).type.type); };
   return std::ranges::any_of(inputs, [&](ValueId value) { return size(value) > size(inputs[0]); });
@@ -168,7 +169,7 @@ Result<std::vector<ValueId>> AsScaleAndShift(const Node& node, ValueId x,
   return std::vector<ValueId>{result};
 }
 
-// Returns shift @ w, the bias of a product with the weight.
+// Returns shift @ weight: the bias that replaces the shift of the product's operand.
 Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector<double>& shift) {
   const bool transposed = product.Int("transpose_b") != 0;
   const auto inner = static_cast<int64_t>(shift.size());
@@ -217,8 +218,9 @@ class BatchNormFolder {
   }
 
  private:
-  // Returns whether the node multiplies features by a constant weight. The features must be a
-  // normalisation's result that only this node reads.
+  // Returns whether the node multiplies a matrix of features by a constant weight matrix. The
+  // features must be the result of a normalisation that is now a scale and a shift. Only this node
+  // may read the features.
   bool IsLinear(const Node& node, const std::vector<ValueId>& inputs,
                 const GraphBuilder& builder) const {
     if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
@@ -230,7 +232,8 @@ class BatchNormFolder {
     return weight != nullptr && weight->shape().size() == 2;
   }
 
-  // Computes (x * scale + shift) @ w as (x * scale) @ w + shift @ w, if the shift is not too large.
+  // Computes (x * scale + shift) @ w as (x * scale) @ w + shift @ w. Returns an empty vector, which
+  // leaves the node, if a mean is far from 0 or shift @ w is not finite.
   Result<std::vector<ValueId>> ReplaceLinear(const Node& product,
                                              const std::vector<ValueId>& inputs,
                                              GraphBuilder& builder) {

@@ -18,7 +18,7 @@ int64_t BytesOf(const ValueType& type) {
 // Most bytes of a temporary constant, which is only an operand of other folded nodes.
 constexpr int64_t kMostTemporaryBytes = int64_t{1} << 26;
 
-// Most bytes of all weights that are folded from smaller constants.
+// Most bytes of all results of the kind kWeight together.
 constexpr int64_t kMostWeightBytes = int64_t{4} << 30;
 
 // Returns the bytes of the node's results, or nothing if the results must not be constants.
@@ -43,7 +43,7 @@ enum class FoldResult : uint8_t {
   kTemporary,  // too large for the graph; computed only as an operand of other folded nodes, then
                // dropped
   kConstant,
-  kWeight,  // a constant without a size limit, because products read all of it
+  kWeight,  // a constant limited by kMostWeightBytes alone, because products read all of it
 };
 
 // The number of bytes by which the graph's constants may still grow.
@@ -92,7 +92,8 @@ class FoldingPlan {
     return !value.valid() || graph_.ConstantOf(value) != nullptr;
   }
 
-  // Returns whether the node could be computed now if sizes were not limited.
+  // Returns whether the node can be computed from constants alone, if the growth of the graph is
+  // not limited.
   bool IsOfConstants(const Node& node) const {
     return BytesMade(graph_, node) && std::ranges::all_of(node.inputs, [&](ValueId input) {
              return IsConstant(input) || of_constants_[graph_.value(input).producer.index];
@@ -120,8 +121,8 @@ class FoldingPlan {
                                                                   : FoldResult::kNone;
   }
 
-  // Returns whether only products read the results, as weights. Constant weights are packed in
-  // advance.
+  // Returns whether only matrix products and convolutions read the results, and not as their first
+  // operand. Constant weights are packed in advance.
   bool AreWeights(const Node& node) const {
     return std::ranges::all_of(node.outputs, [&](ValueId output) {
       const std::vector<NodeId>& users = users_[output.index];
@@ -158,9 +159,9 @@ class Folder {
         if (input.valid()) ++reads_left_[input.index];
   }
 
-  // Returns the results. Returns nothing if an operand is not a constant after all, or if the node
-  // cannot be computed now (such as an index out of range). The node then fails when the model
-  // runs.
+  // Returns the node's results. Returns nothing if an operand is not a constant after all, or if
+  // the node fails (such as an index out of range). A node that fails here fails again when the
+  // model runs.
   std::optional<std::vector<Array>> Compute(const Node& node, const std::vector<ValueId>& inputs,
                                             const Graph& built) const {
     std::vector<Array> operands;
@@ -188,7 +189,7 @@ class Folder {
       temporaries_[node.outputs[i]] = std::move(results[i]);
   }
 
-  /// Records that the node has read its operands.
+  /// Records that the node has read its operands, and deletes temporaries without further readers.
   void Leave(const Node& node) {
     for (const ValueId input : node.inputs)
       if (input.valid() && --reads_left_[input.index] == 0) temporaries_.erase(input);

@@ -47,8 +47,8 @@ class MagnitudeFinder {
   }
 
  private:
-  // Returns the largest finite value of the type. A sum may overflow to infinity, so a larger bound
-  // does not bound the value.
+  // Returns the largest finite f16 number for f16, and the largest f32 number for other types. A
+  // sum may overflow to infinity, so a larger bound does not bound the value.
   double LargestFinite(ValueId value) const {
     constexpr double kHalf = 65504;
     return graph_.value(value).type.type == DataType::kF16 ? kHalf

@@ -33,7 +33,8 @@ double PaddingCost(ImageOrder order, const Shape& shape, const FusionMachine& ma
          machine.vectors_per_cycle;
 }
 
-// Returns the cost of moving all elements of an image once, in vectors along a dimension.
+// Returns the cost of moving all elements of an image once, in vectors along a dimension. If the
+// dimension is not contiguous, elements are moved one by one.
 double MoveCost(ImageOrder order, const Shape& shape, Along along, const FusionMachine& machine) {
   if (ContiguousAlong(order) != along) {
     return static_cast<double>(ElementCount(shape)) / machine.elements_per_cycle;
@@ -115,8 +116,8 @@ bool IsImage(const Graph& graph, ValueId value) {
   return value.valid() && graph.value(value).type.dims.size() >= 3;
 }
 
-// Returns the cost of an operator that moves its operands and results once: any operator but
-// convolutions, pools, transposes and reshapes.
+// Returns the cost of an operator that moves its operands and results once. These are all operators
+// except convolutions, pools, and operators that only rename indices.
 double ElementCost(const Graph& graph, const Node& node, const NodeOrders& orders,
                    const FusionMachine& machine) {
   return Cheapest([&](Along along) {

@@ -42,7 +42,8 @@ bool IsDefault(Op op, std::string_view name, const Attribute& value) {
   return spec != nullptr && spec->absence == Absence::kDefault && spec->default_value == value;
 }
 
-// Returns the key under which equal nodes are merged. Empty if the node is never merged.
+// Returns the key under which equal nodes are merged, or an empty string if the node is never
+// merged.
 std::string KeyOf(const Graph& graph, const Node& node, const std::vector<ValueId>& inputs) {
   const OpKind kind = KindOf(node.op);
   if (node.op == Op::kInput || kind == OpKind::kControl || kind == OpKind::kMemory) return "";

@@ -55,8 +55,8 @@ class SiblingFinder {
   }
 
  private:
-  // Returns the constant operand of the value's only user, if this user applies `op` along the
-  // columns.
+  // Returns the constant operand of the value's only user, and sets `result` to the user's result.
+  // Returns null unless the user applies `op` with one number, or with one number per column.
   const Array* ColumnOperand(ValueId value, Op op, ValueId& result) const {
     if (graph_.IsOutput(value) || users_[value.index].size() != 1) return nullptr;
     const Node& user = graph_.node(users_[value.index][0]);
@@ -81,9 +81,9 @@ class SiblingFinder {
     return branch;
   }
 
-  // Returns whether the result may become a slice. This needs readers, behind reshapes and
-  // transposes, that are not elementwise: an elementwise reader is computed together with the
-  // product.
+  // Returns whether the result may become a slice. It must have a fixed shape and not be a graph
+  // output. Its readers, behind reshapes and transposes, must not be elementwise: an elementwise
+  // reader is computed together with the product.
   bool MayBeSlice(ValueId result) const {
     if (graph_.IsOutput(result) || !graph_.value(result).type.IsFixed()) return false;
     return std::ranges::all_of(users_[result.index], [&](NodeId id) {
@@ -97,7 +97,7 @@ class SiblingFinder {
   const std::vector<std::vector<NodeId>> users_;
 };
 
-// Returns the matrices side by side.
+// Returns the weights of the branches, joined along their columns.
 Array JoinedWeights(const Graph& graph, const std::vector<Branch>& branches) {
   const Node& first = graph.node(branches[0].product);
   const bool transposed = first.Int("transpose_b") != 0;

@@ -14,7 +14,8 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-// Largest number that counts as -inf when added under kFast: scores do not reach this magnitude.
+// Greatest number that counts as -inf under kFast when it is added to a score: scores do not reach
+// this magnitude.
 constexpr double kAsGoodAsMinusInfinity = -1e9;
 // Bound below which the exponential is 0 in every type.
 constexpr double kVanishes = -800;
@@ -105,14 +106,14 @@ std::optional<KnownMask> AsKnown(const Graph& graph, ValueId mask) {
   return KnownMask{condition, std::array{*if_false, *if_true}};
 }
 
-// A causal mask. The number at [i, j] is 0 (true) for j <= i + offset. Elsewhere it is at most
-// `lowest` (false).
+// A causal mask. The number at [i, j] is 0 (true in a bool mask) for j <= i + offset. Elsewhere it
+// is at most the parameter `lowest` of DiagonalOf (false in a bool mask).
 struct Diagonal {
   int64_t offset = 0;
   double hidden = -INFINITY;  // greatest number of the hidden part
 };
-// Returns the diagonal of a causal mask. A mask with one row for all queries or one column for all
-// keys has no diagonal.
+// Returns the diagonal of a causal mask, and nothing for other masks. A mask with one row for all
+// queries or one column for all keys has no diagonal.
 std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, const Dim& keys,
                                    double lowest) {
   const auto& shape = mask.array->shape();
@@ -160,8 +161,8 @@ std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, c
   return result;
 }
 
-/// A matcher that walks upwards from the second product. If `uses` is null, the matcher assumes
-/// that the values in between have no other readers.
+/// A matcher that walks from the product with `v` back to the product of `q` and `k`. If `uses` is
+/// null, the matcher assumes that the values in between have no other readers.
 class Matcher {
  public:
   /// Constructs a matcher. The numbers of an added causal mask must be at most `lowest` for hidden
@@ -191,8 +192,8 @@ class Matcher {
 
   bool IsUsedOnce(ValueId value) const { return uses_ == nullptr || (*uses_)[value.index] == 1; }
 
-  // Returns the node that makes the value, if it has operator `op` and only one node reads the
-  // value.
+  // Returns the node that makes the value, or null if its operator is not `op` or the value has
+  // more than one use. A graph output is a use.
   const Node* Only(ValueId value, Op op) const {
     const Node& node = graph_.producer(value);
     return node.op == op && IsUsedOnce(value) ? &node : nullptr;
@@ -225,7 +226,7 @@ class Matcher {
     return true;
   }
 
-  // Matches tanh(x / c) * c.
+  // Matches tanh(x * a) * c for positive a and c, and sets `value` to x. Otherwise changes nothing.
   void TakeSoftcap(ValueId& value) {
     const std::optional<ScaledValue> outer = AsScaled(graph_, value);
     if (!outer || !IsUsedOnce(value) || !(outer->factor > 0)) return;
@@ -233,14 +234,15 @@ class Matcher {
     if (tanh == nullptr || !IsUsedOnce(tanh->inputs[0])) return;
     const std::optional<ScaledValue> inner = AsScaled(graph_, tanh->inputs[0]);
     if (!inner || !(inner->factor > 0)) return;
-    // If the divisor is not the cap, the quotient of the two becomes part of the scale.
+    // A usual softcap has a = 1 / c. Otherwise a * c becomes part of the scale.
     found_.softcap = outer->factor;
     found_.scale *= inner->factor * outer->factor;
     value = inner->value;
   }
 
-  // Records a mask. There may be one diagonal and one other mask, or two others that are both
-  // added. All hidden scores must get the same number.
+  // Records a mask. Returns false if it does not go with the recorded masks. There may be one
+  // diagonal, and one other mask or two that are both added. All hidden scores must get the same
+  // number.
   bool RecordMask(ValueId mask, bool negate, double hidden, const ValueType& scores) {
     const std::optional<KnownMask> known = AsKnown(graph_, mask);
     std::optional<Diagonal> diagonal;
@@ -265,8 +267,8 @@ class Matcher {
     return true;
   }
 
-  // Records a second float mask. The sum replaces both masks, and it must stay finite as the
-  // separate additions do.
+  // Records a second float mask. The sum of both masks replaces them. Except under kFast, the sum
+  // must stay finite as the separate additions do.
   bool RecordMaskSum(ValueId mask, bool selects) {
     if (selects || !found_.added || found_.added_mask) return false;
     const double sum =
@@ -279,8 +281,8 @@ class Matcher {
     return true;
   }
 
-  // Matches reshape(mask(reshape(x))), where x has the shape of the scores. Between the two
-  // reshapes the batch has several axes, and the masks have these axes.
+  // Matches one reshape of reshape(mask(reshape(x))), where x has the shape of the scores. Between
+  // the two reshapes the batch has several axes, and the masks have these axes.
   bool TakeReshape(ValueId& value, const ValueType& scores) {
     const Node* reshape = Only(value, Op::kReshape);
     if (reshape == nullptr || !LeadsToProduct(value)) return false;
@@ -336,8 +338,8 @@ class Matcher {
     return false;
   }
 
-  // Returns whether the value is the scores operand of an addition: elementwise work above a
-  // product.
+  // Returns whether a short chain of elementwise nodes and reshapes leads from the value back to a
+  // product. The scores operand of a mask's node has such a chain.
   bool LeadsToProduct(ValueId value) const {
     constexpr int kMostSteps = 12;
     for (int step = 0; step < kMostSteps && IsUsedOnce(value); ++step) {

@@ -12,8 +12,8 @@ namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 64;
-// Limits on the growth of a graph. A graph that exceeds both limits shows that a rule adds nodes
-// endlessly.
+// Limits on the growth of a graph. A graph that grows beyond kMostGrowth times its first size, plus
+// kSmallGraph nodes, shows that a rule adds nodes endlessly.
 constexpr size_t kMostGrowth = 8;
 constexpr size_t kSmallGraph = 1000;
 
@@ -22,8 +22,8 @@ struct Match {
   ReplacementPlan plan;
 };
 
-// One sweep over a graph. `uses` and `is_output` are indexed by values of the graph being built. A
-// copied value has its former users, without the users that rules removed.
+// One sweep over a graph. `uses_` and `is_output_` are indexed by values of the graph being built.
+// A copied value has its users in the old graph, without the users that rules removed.
 class Sweep {
  public:
   Sweep(const Graph& before, const RuleSet& rules, const PassOptions& options)
@@ -172,7 +172,8 @@ class Sweep {
     return std::vector<ValueId>{value};
   }
 
-  // Removes one user of the value. A value without users also releases its producer's operands.
+  // Removes one user of the value. If no user is left, the operands of the value's producer are
+  // released too, unless the producer has several outputs.
   void Release(const Graph& graph, ValueId value) {
     std::vector<ValueId> released = {value};
     while (!released.empty()) {

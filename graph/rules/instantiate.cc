@@ -18,7 +18,8 @@ ValueType TypeOf(const Array& array) {
   return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
 }
 
-// Returns the number as a scalar of the type, or nothing if the type cannot represent it.
+// Returns the number as a scalar of the type. Returns nothing if the number overflows or underflows
+// a float type, or if an integer type cannot represent it exactly.
 std::optional<Plan> PlanNumber(double number, DataType type) {
   Array array(type, {});
   if (IsFloat(type)) {
@@ -142,8 +143,8 @@ class Planner {
     return true;
   }
 
-  // Returns the node with its type and complete attributes, or a constant if it can be computed
-  // now.
+  // Returns the node with its type, or a constant if the node's operands are constants and the
+  // result is small. Returns nothing if the operator rejects the operands.
   std::optional<Plan> Typed(Plan node) const {
     std::vector<const ValueType*> operands;
     for (const Plan& operand : node.operands) {
@@ -157,7 +158,8 @@ class Planner {
     if (const auto operands = FoldableOperands(node)) {
       const Node as_node{.op = node.op, .name = "folded", .attributes = node.attributes};
       const std::optional<Array> folded = JoinConstants(as_node, *operands, node.type);
-      // Rejects infinite results: separate products of the factors may stay finite.
+      // Under kStrict, rejects results that are not finite: products by the separate factors may
+      // stay finite.
       if (!folded || (site_.rules == FloatRules::kStrict && !IsFinite(*folded))) return {};
       ValueType type = TypeOf(*folded);
       return Plan{.kind = Plan::Kind::kConstant, .type = std::move(type), .constant = *folded};
@@ -165,13 +167,14 @@ class Planner {
     return node;
   }
 
-  // Returns whether the match is the constant's only user. Then the constant is removed, and a
+  // Returns whether the constant is new or the match is its only user. It is then not stored, and a
   // result of its size does not make the model larger.
   bool IsFreed(const Plan& operand) const {
     return !operand.value.valid() || site_.uses[operand.value.index] == 1;
   }
 
-  // Returns the arrays if the node can be computed now and its result is small enough to be stored.
+  // Returns the operands' arrays if all are constants and the node's result is small enough to be
+  // stored.
   std::optional<std::vector<Array>> FoldableOperands(const Plan& node) const {
     if (!node.type.IsFixed() || node.operands.empty()) return {};
     const int64_t count = ElementCount(node.type.Shape());

@@ -51,8 +51,8 @@ bool RoundsAsMeant(Op op) {
   return op == Op::kReduceSum || op == Op::kReduceMean || op == Op::kMatmul || op == Op::kCast;
 }
 
-// A bound per element: the greatest magnitude of its slice along each axis, minimised over the
-// axes.
+// A bound per element. Each position along an axis has a slice with a greatest magnitude. The bound
+// is the least of these magnitudes over the slices that contain the element.
 class SliceSizes {
  public:
   explicit SliceSizes(const Array& exact)

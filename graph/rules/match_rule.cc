@@ -1,6 +1,7 @@
-// Backtracking over a list of goals of the form "this value matches this term". A solved goal puts
-// the goals of its operands at the front of the list. When the list is empty, users and conditions
-// are checked; if they fail, the search continues. The list is allocated on the stack.
+// Matches rules by backtracking over a list of goals. A goal has the form "this value matches this
+// term". A solved goal puts the goals of its operands at the front of the list. When the list is
+// empty, the users of the matched values and the rule's conditions are checked. If a check fails,
+// the search continues. The list is allocated on the stack.
 #include "graph/rules/match_rule.h"
 
 #include <algorithm>
@@ -75,12 +76,13 @@ class Matcher {
       case RuleTerm::Kind::kNode:
         return SolveNamed(term.variable, goals->value, [&] { return SolveNode(*goals); });
       case RuleTerm::Kind::kRest:
-        return false;  // SolveNode matches the remaining operands
+        return false;  // never a goal, because SolveWithRest matches it
     }
     return false;
   }
 
-  // Binds the variable for the rest of the search.
+  // Binds the variable to the value and continues the search. If the search fails, the variable is
+  // free again.
   template <class Continue>
   bool SolveNamed(int variable, ValueId value, const Continue& go_on) {
     if (!value.valid()) return false;
@@ -149,7 +151,7 @@ class Matcher {
     return false;
   }
 
-  // Pushes the goals from the last to the first.
+  // Pushes the goals of the first `count` operands, from the last to the first, and solves them.
   bool SolveOperands(const std::vector<RuleTerm>& operands, std::span<const ValueId> values,
                      size_t count, const Goal* after) {
     if (count == 0) return Solve(after);
@@ -157,8 +159,9 @@ class Matcher {
     return SolveOperands(operands, values, count - 1, &goal);
   }
 
-  // Tries every way to open the chain into as many leaves as there are operands. `first` prevents
-  // two orders of opening the same set of operators.
+  // Tries every way to open leaves of the chain, until there are as many leaves as operands. To
+  // open a leaf of the same operator is to replace it by its two inputs. `first` prevents that one
+  // set of leaves is opened in two orders.
   bool SolveChain(const std::vector<RuleTerm>& operands, std::vector<ValueId>& leaves, size_t first,
                   const Goal* after) {
     if (leaves.size() == operands.size()) {
@@ -184,8 +187,8 @@ class Matcher {
   bool SolveInAnyOrder(const std::vector<RuleTerm>& operands, const std::vector<ValueId>& leaves,
                        std::vector<bool>& taken, size_t operand, const Goal* after) {
     if (operand == operands.size()) return Solve(after);
-    // Runs the quick test first: most leaves cannot be the operand. The rest of the permutation is
-    // chosen before any goal below is checked.
+    // Runs the quick test first: most leaves cannot be the operand. The goals are solved when every
+    // operand has a leaf.
     for (size_t i = 0; i < leaves.size(); ++i) {
       if (taken[i] || !MayBe(operands[operand], leaves[i])) continue;
       taken[i] = true;

@@ -62,7 +62,7 @@ class RuleFileParser {
     }
   }
 
-  // Parses `label [shared] for f in (..), g in (..):`.
+  // Parses the header `label [shared] for f in (..), g in (..):`, which a rule may omit.
   Status ParseHeader(Rule& rule, std::vector<OperatorChoice>& choices) {
     const Token& after = lexer_.Peek(1);
     const bool labelled = lexer_.Peek().kind == TokenKind::kIdentifier && !lexer_.At("for") &&
@@ -104,7 +104,7 @@ class RuleFileParser {
     return choice;
   }
 
-  // Parses `pattern => replacement where condition`.
+  // Parses `pattern => replacement where condition`. The condition is optional.
   Status ParseBody(Rule& rule, const OperatorNames& operators) {
     RuleScope scope;
     const SourceLocation where = lexer_.Here();

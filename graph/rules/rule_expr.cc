@@ -1,4 +1,4 @@
-// The parser of conditions and attributes.
+// The parser of the expressions in a rule's conditions and attributes.
 #include <array>
 
 #include "graph/rules/rule_functions.h"
@@ -35,7 +35,8 @@ bool AtKeyword(const Lexer& lexer, std::string_view word) {
   return !lexer.Peek().starts_line || after.text != "(" || after.follows_space;
 }
 
-// Takes a sign. A minus at the start of a line, outside brackets, belongs to the next rule.
+// Takes the sign if it comes next, and returns whether it did. A minus at the start of a line,
+// outside brackets, belongs to the next rule.
 bool RuleExprParser::TakeSign(std::string_view sign) {
   if (sign == "-" && lexer_.Peek().starts_line && depth_ == 0) return false;
   return lexer_.TryTake(sign);

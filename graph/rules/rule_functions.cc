@@ -75,7 +75,8 @@ RuleValue Multiply(const MatchSite&, Arguments in) {
       std::multiplies<double>());
 }
 
-// Divides. Two integers give an integer if the division has no remainder.
+// Divides. Two integers give an integer if the division has no remainder and the divisor is not -1.
+// A division by 0 gives kUndefined.
 RuleValue Divide(const MatchSite&, Arguments in) {
   const int64_t* a = AsInt(in[0].attribute);
   const int64_t* b = AsInt(in[1].attribute);
@@ -109,7 +110,7 @@ RuleValue OfNumber(const MatchSite&, Arguments in) {
   return Attribute(kFunction(*x));
 }
 
-// Returns whether x is a finite power of two, of either sign, whose reciprocal is exact in every
+// Returns whether x or -x is a power of two from 2^-13 to 2^11. Its reciprocal is exact in every
 // float type.
 RuleValue IsPowerOfTwo(const MatchSite&, Arguments in) {
   const auto x = AsNumber(in[0].attribute);
@@ -225,8 +226,8 @@ RuleValue Extents(const MatchSite& site, Arguments in) {
   return Attribute(std::move(extents));
 }
 
-// Returns whether the first value has the second value's extents from an axis on, and extent 1
-// before it.
+// Returns whether the first value's last extents are the second value's extents from an axis on.
+// All extents before these must be 1.
 RuleValue SpansFrom(const MatchSite& site, Arguments in) {
   const std::vector<Dim>& dims = site.TypeOf(in[0].value).dims;
   const std::vector<Dim>& whole = site.TypeOf(in[1].value).dims;
@@ -300,7 +301,7 @@ RuleValue KeepsOrder(const MatchSite& site, Arguments in) {
 }
 
 // Returns whether the second value's element type can represent every number of the first value's
-// type.
+// type. Returns false if one is a float type and the other is not.
 RuleValue Holds(const MatchSite& site, Arguments in) {
   const DataType narrow = site.TypeOf(in[0].value).type;
   const DataType wide = site.TypeOf(in[1].value).type;
@@ -324,7 +325,7 @@ RuleValue IsNonzero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(!range.nan && !range.ContainsZero());
 }
-// Returns whether no element is below zero or -0.0. NaNs are allowed, because they stay NaNs.
+// Returns whether no element can be negative or -0.0. NaNs are allowed, because they stay NaNs.
 RuleValue IsPositiveOrZero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(range.low >= 0 && !range.negative_zero);

@@ -89,7 +89,8 @@ Result<RuleTerm> RuleTermParser::ParseNumber() {
   return term;
 }
 
-// Parses ( a | b ). Each alternative starts with the variables that were bound before it.
+// Parses ( a | b ). Each alternative starts with the variables that were bound before the
+// parenthesis. Variables that all alternatives bind are bound after it.
 Result<RuleTerm> RuleTermParser::ParseAlternatives() {
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
   ++depth_;

@@ -140,8 +140,8 @@ ValueRange Greatest(Q q) {
   return range;
 }
 
-// Returns the operand's range, or all values for a reduction without elements: its extreme is
-// infinite.
+// Returns the operand's range, or all values if the operand may have no elements: its extreme is
+// then infinite.
 ValueRange Extreme(Q q) {
   const ValueType& type = q.OperandType(0);
   return type.IsFixed() && type.Elements() > 0 ? q.Operand(0) : ValueRange();
@@ -200,7 +200,8 @@ ValueRange Clip(Q q) {
   return {clipped(x.low), clipped(x.high), x.nan, true};
 }
 
-// Returns the range of a remainder. The sign is the divisor's, or the dividend's for `fmod`.
+// Returns the range of an integer remainder by a positive divisor, and all values otherwise. The
+// sign is the divisor's, or the dividend's for `fmod`.
 ValueRange Remainder(Q q) {
   if (IsFloat(q.OperandType(0).type)) return {};
   const ValueRange dividend = q.Operand(0);
@@ -210,7 +211,7 @@ ValueRange Remainder(Q q) {
   return Between(q.Int("fmod") != 0 && dividend.low < 0 ? -most : 0, most);
 }
 
-// Returns the range of values that are elements of the operands.
+// Returns the range of results whose elements are elements of the operands from `first` on.
 ValueRange PartsFrom(Q q, size_t first) {
   ValueRange range = q.Operand(first);
   for (size_t i = first + 1; i < q.operands(); ++i) range = Union(range, q.Operand(i));

@@ -1,4 +1,4 @@
-// The printer of .graph, and graphs in files.
+// Prints graphs in the text format .graph, and reads and writes graphs in files.
 #include "graph/text/graph_text.h"
 
 #include <cmath>
@@ -47,7 +47,7 @@ std::string PrintAttributes(const Attributes& attributes) {
   return text.empty() ? text : text + "}";
 }
 
-/// Returns the shortest digits that reproduce the element.
+/// Returns digits that reproduce the element. They are the shortest for f32 and f64.
 std::string PrintElement(const Array& array, int64_t i) {
   if (!IsFloat(array.type())) return fmt::format("{}", array.GetInt(i));
   const double value = array.GetDouble(i);

@@ -1,4 +1,5 @@
-// The parser of .graph: line by line, each node added to a builder that infers its types.
+// The parser of the text format .graph. It reads line by line and adds each node to a builder,
+// which infers the node's types.
 #include <set>
 #include <unordered_map>
 
@@ -91,7 +92,7 @@ class GraphParser {
   const WeightSource& weights_;
   NamedSizes& sizes_;
   int depth_;
-  std::vector<std::string> dim_names_;  // sizes of the latest type; empty if not one name
+  std::vector<std::string> dim_names_;  // names of the latest type's dimensions; "" for other sizes
   std::vector<NamedAxis> named_axes_;
   GraphBuilder builder_;
   std::unordered_map<std::string, ValueId> values_;
@@ -352,8 +353,8 @@ Result<Attributes> GraphParser::ParseAttributes() {
   return attributes;
 }
 
-/// Parses an attribute. The result has integers if every number is one; the operator's table
-/// converts them to floats as needed.
+/// Parses a string, a number or a list of numbers. The numbers are integers if all are written as
+/// integers. The operator's table converts them to floats as needed.
 Result<Attribute> GraphParser::ParseAttribute() {
   if (lexer_.Peek().kind == TokenKind::kString) return Attribute(lexer_.Next().value);
   std::vector<double> floats;

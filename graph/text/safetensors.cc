@@ -35,7 +35,7 @@ struct Entry {
   uint64_t begin = 0, end = 0;  // offsets in the data
 };
 
-/// Checks the nesting of a header, which is at most three: the object, a tensor, its shape.
+/// Checks that a header nests at most three levels: the object, a tensor, and the tensor's shape.
 Status CheckNesting(std::string_view header) {
   constexpr int kDeepest = 3;
   int depth = 0;

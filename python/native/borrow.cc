@@ -89,7 +89,7 @@ bool Borrowed::TakeByTable(nb::handle object) {
   const DlpackExchange* exchange = ExchangeOf(object.ptr());
   if (exchange == nullptr || exchange->borrow == nullptr) return false;
   if (exchange->borrow(object.ptr(), &tensor_) == 0) return true;
-  // The buffer protocol or `__dlpack__` may take the object, or its message explains the failure.
+  // The buffer protocol or `__dlpack__` may support the object; else TakeCapsule raises an error.
   PyErr_Clear();
   return false;
 }

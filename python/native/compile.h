@@ -34,8 +34,8 @@ Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string
                           const Listeners& listeners);
 
 /// Compiles the model of `of` again for other axis orders. `layouts` maps names of inputs and
-/// outputs to the text of a layout. Returns null and sets `rejection` if such code cannot be
-/// compiled. Raises the exception of a signal's handler.
+/// outputs to the text of a layout. Returns null and sets `rejection` if the compilation
+/// fails. Raises the exception of a signal's handler.
 tunec_executable* CompileLayouts(const tunec_executable* of, const nanobind::dict& layouts,
                                  std::string& rejection);
 

@@ -13,7 +13,7 @@ struct DlpackVersion {
   uint32_t minor;
 };
 
-/// An owned tensor. Its owner calls `deleter` when it is no longer needed.
+/// An owned tensor. The owner calls `deleter` when the tensor is no longer needed.
 struct DlpackManaged {
   DlpackVersion version;
   void* context;

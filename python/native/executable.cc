@@ -85,9 +85,9 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   return tensors.results;
 }
 
-// If an input is on a GPU, the run goes into the current stream of the library that owns the input,
-// after earlier work of the stream. If no tensor has to be copied to or from the GPU, the run is
-// queued and not waited for.
+// If an input is a GPU tensor of a library with DLPack's table, the run goes into the library's
+// current stream, after earlier work of the stream. If no tensor has to be copied to or from the
+// GPU, the run is queued and not waited for.
 tunec_run_options Executable::OptionsOf(const Tensors& tensors) const {
   tunec_run_options options = {.size = sizeof(tunec_run_options), .stream = nullptr, .queued = 0};
   if (!IsGpu(tensors.device) || tensors.exchange->current_stream == nullptr) return options;
@@ -194,8 +194,8 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
   if (!all_in_order) RunInOtherLayout(ordered, tensors);
 }
 
-// Chooses an executable for inputs in another order than the executable's. Copies inputs if there
-// is no such executable.
+// Chooses an executable that is compiled for the axis orders of these inputs. Copies inputs if no
+// executable can be compiled, and inputs that are not dense.
 void Executable::RunInOtherLayout(const std::vector<nb::handle>& ordered, Tensors& tensors) {
   Orders orders = input_orders_;
   for (size_t i = 0; i < ordered.size(); ++i) {
@@ -217,8 +217,8 @@ void Executable::RunInOtherLayout(const std::vector<nb::handle>& ordered, Tensor
       CopyInput(i, ordered[i], rejection, tensors);
 }
 
-// Tests the type and shape of an input. A run rejects an input of another type or shape in any
-// order.
+// Tests if a tensor has the type and shape of an input. No code is compiled for the axis order of
+// other tensors, because a run rejects them.
 bool Executable::IsOfInput(size_t index, const DLTensor& tensor) const {
   const tunec_executable* of = executable_.get();
   const DLDataType type = tunec_input_type(of, index);

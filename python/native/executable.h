@@ -39,7 +39,7 @@ class Executable {
   /// Sets the source whose exceptions are raised by calls that compile.
   void SetSource(std::shared_ptr<GraphSource> source) { source_ = std::move(source); }
 
-  /// Visits and clears the held Python objects for the garbage collector.
+  /// Visit the held Python objects, and release the source's function, for the garbage collector.
   int Visit(visitproc visit, void* arg) const;
   void Clear();
 
@@ -49,7 +49,8 @@ class Executable {
   std::string Report() const { return tunec_report_json(executable_.get()); }
   std::string Notes() const { return tunec_notes(executable_.get()); }
   uint64_t OutsideIndices() const { return tunec_outside_indices(executable_.get()); }
-  /// Returns the input layouts with separate code, in the spelling of the option "layouts".
+  /// Returns the input layouts for which separate code exists, in the spelling of the option
+  /// "layouts".
   nanobind::object OtherLayouts() const;
 
  private:

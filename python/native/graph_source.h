@@ -30,8 +30,8 @@ class GraphSource {
   /// the interpreter's lock.
   void Rethrow(int status);
 
-  /// Visit and clear the held objects for Python's garbage collector: the function may reference
-  /// the executable that owns this source. After Clear, the source makes no texts.
+  /// Visit the held objects, and release the function, for Python's garbage collector: the function
+  /// may reference the executable that owns this source. After Clear, the source makes no texts.
   int Visit(visitproc visit, void* arg) const;
   void Clear();
 

@@ -20,14 +20,15 @@ AxisOrder OrderOf(const int64_t* axes, int ndim);
 /// Returns the stride of each axis in elements. A tensor without strides is row-major.
 std::vector<int64_t> StridesOf(const DLTensor& tensor);
 
-/// Tests if the tensor is dense in this order. Strides of axes of size 1 are ignored.
+/// Tests if the tensor is dense in this order. Strides of axes of size 1 are ignored. Also returns
+/// true for a tensor without elements, and if a nonempty order has another number of axes.
 bool IsDenseIn(const DLTensor& tensor, const AxisOrder& order);
 
-/// Returns the order in which the tensor is dense, axes of size 1 first; an empty order for
-/// row-major; nullopt if the tensor is not dense.
+/// Returns the order in which the tensor is dense, axes of size 1 first. The order is empty if the
+/// tensor is row-major or has no elements. Returns nullopt if the tensor is not dense.
 std::optional<AxisOrder> DenseOrder(const DLTensor& tensor);
 
-/// Prints an order as the option "layouts" spells it: "0,2,3,1" or "row_major".
+/// Returns an order as the option "layouts" spells it: "0,2,3,1" or "row_major".
 std::string Text(const AxisOrder& order);
 
 /// Returns a view of the tensor with its axes in this order, made by the tensor's own library.

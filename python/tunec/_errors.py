@@ -65,8 +65,8 @@ class CopyWarning(UserWarning):
 
 
 class NotCompiledWarning(UserWarning):
-    """Something is not compiled or cached as torch.compile requested: torch runs it, or traces it
-    again."""
+    """torch runs a part of a model that tunec does not compile, or traces a graph again that tunec
+    does not cache."""
 
 
 _CLASSES: dict[int, type[Error]] = {kind.status: kind for kind in

@@ -5,9 +5,9 @@ from typing import Any
 
 
 def held(weights: Mapping[str, object]) -> dict[str, object]:
-    """Returns the weights by name, as objects whose memory remains valid while they exist. The
-    native module holds buffers. A torch tensor is replaced by an alias; if it is on the CPU, its
-    storage can no longer be resized."""
+    """Returns the weights by name, as objects whose memory remains valid while they exist. Arrays
+    need no change, because the native module holds their buffers. A torch tensor is replaced by an
+    alias; if it is on the CPU, its storage can no longer be resized."""
     torch = sys.modules.get("torch")
     if torch is None:
         return dict(weights)

@@ -44,7 +44,7 @@ class Executable:
         """A TensorSpec for each output."""
     @property
     def report(self) -> dict[str, Any]:
-        """Results of compiling as a dict; docs/json.md lists the keys."""
+        """Results of compiling as a dict; docs/reference/json.md lists the keys."""
     @property
     def notes(self) -> str:
         """Hints on how the model runs on its GPU, one per line."""

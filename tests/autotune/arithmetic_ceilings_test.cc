@@ -1,4 +1,5 @@
-// Tests the ceiling of each arithmetic: choice for a kernel, measurement, storage.
+// Tests the ceilings of multiply-add instructions, their greatest measured rates: choice for a
+// kernel, measurement, storage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +42,7 @@ class ArithmeticCeilings : public testing::TunerTest {
       return found[std::min(measured_.size(), found.size()) - 1];
     };
   }
-  // Returns sketches whose products are of bfloat16 limbs, in tiles.
+  // Returns sketches that split operands into bfloat16 numbers and multiply by AMX tiles.
   static SketchSource SplitSketches(int bf16_parts) {
     return [bf16_parts](const TuningTask& task) {
       std::vector<Sketch> sketches = Sketches(task);
@@ -173,7 +174,7 @@ TEST_F(ArithmeticCeilings, RankAnalyticSchedulesByWhatIsRecorded) {
   }
 }
 
-// An arithmetic that this machine cannot measure is not assumed to be faster.
+// An instruction that this machine cannot measure is not assumed to be faster.
 TEST_F(ArithmeticCeilings, OfAnotherMachineRankNothing) {
   Target other = options_.target;
   other.host.features = {"no-such-feature"};
@@ -282,7 +283,7 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
               ElementsAre("ceilings_disturbance", "ceilings_disturbance.amx.bf16",
                           "dram_bytes_per_second", "peak_flops", "peak_flops.amx.bf16"));
   EXPECT_EQ(**RecordedRoofline(database, target), more);
-  // Another measurement of the machine does not change the arithmetic.
+  // Another measurement of the machine does not change the ceilings of other instructions.
   ASSERT_TRUE(RecordRoofline(database, target, roofline).has_value());
   EXPECT_EQ(**RecordedRoofline(database, target), more);
   // The greater ceiling is stored, and a ceiling without a disturbance is provisional.
@@ -294,7 +295,7 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
       (*RecordedRoofline(database, target))->CeilingOf(*FindMac("fma.f64"))->IsProvisional());
 }
 
-// An arithmetic that cannot be measured does not remove other arithmetics.
+// A ceiling that cannot be measured does not remove other ceilings.
 TEST(RecordedArithmetics, WhatThisMachineCannotMeasureIsLeftOut) {
   Target target = DetectCpu(1);
   target.host.features.insert("a-feature-of-no-machine");

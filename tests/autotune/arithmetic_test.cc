@@ -1,4 +1,4 @@
-// Tests the arithmetic of a kernel.
+// Tests a kernel's arithmetic: the instruction of most of its operations, and the amount of work.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,7 +125,7 @@ TEST(KernelArithmetic, OfSplitOperandsDoesSeveralForEachUsefulOne) {
   // Later steps on the sum do not matter.
   EXPECT_EQ(ArithmeticText(Float32Product(), split(3) + "reduce_split acc term 2 outer\n" + tile),
             "amx.bf16 x 6");
-  // Without tiles the limbs are multiplied as float32.
+  // Without tiles the splits are multiplied as float32.
   EXPECT_EQ(ArithmeticText(Float32Product(), split(3)), "fma.f32 x 6");
 }
 

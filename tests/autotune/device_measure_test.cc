@@ -104,7 +104,7 @@ TEST_F(DeviceMeasureTest, WhereThereIsACacheRunsFindItCold) {
   paper_.log.clear();
   const std::vector<Measurement> again = bench.Retime(std::move(candidates), 2);
   EXPECT_THAT(again.at(0).samples, Each(::testing::DoubleNear(1e-3, 1e-9)));
-  EXPECT_THAT(paper_.log, Contains("start copying 4292 within").Times(3));  // once for all rounds
+  EXPECT_THAT(paper_.log, Contains("start copying 4292 within").Times(3));  // before the rounds
 }
 
 TEST_F(DeviceMeasureTest, AFailureInAColdRunIsNoTime) {

@@ -18,7 +18,7 @@ using testing::MatmulRelu;
 using testing::ScriptedMeasurer;
 using testing::TaskOf;
 
-// The text in databases, independent of the current constants.
+// The text of an earlier policy in databases, independent of the current constants.
 constexpr std::string_view kWarm = "warm, median of adaptive repeats v1";
 
 class EarlierPolicy : public testing::TunerTest {

@@ -1,4 +1,4 @@
-// A GPU that the host emulates, as a target of tests.
+// Targets of tests with a GPU, with and without emulation on the host.
 #pragma once
 
 #include <gtest/gtest.h>

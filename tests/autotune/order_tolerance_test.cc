@@ -171,7 +171,8 @@ TEST_F(OrderTest, EveryOrderIsRight) {
   }
 }
 
-// Neighbours that are rounded equally to 10 bits cancel to the last bit; two limbs may differ.
+// Consecutive elements that are rounded equally to 10 bits cancel exactly. Two bfloat16 splits of
+// each element may differ.
 TEST_F(OrderTest, FinerRoundingsMayHaveLessLuck) {
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     std::vector<Array> arguments = Drawn(40, seed, Uniform);
@@ -285,8 +286,8 @@ std::vector<Array> DrawnForTwo(int64_t length, uint64_t seed) {
   return arrays;
 }
 
-// Computes both products. `first` rounds the operands of the first product. The first `lost` parts
-// of the second product are omitted.
+// Computes both products. `first` rounds the operands of the first product. The first `lost` terms
+// of each sum of the second product are omitted.
 Array OfTwo(const std::vector<Array>& arguments, const Round& first, int64_t lost = 0) {
   const int64_t length = arguments[2].shape()[0];
   const auto a = arguments[0].As<float>(), b = arguments[1].As<float>(),

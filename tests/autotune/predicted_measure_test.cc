@@ -32,7 +32,7 @@ using testing::MatmulRelu;
 using ::testing::Not;
 using testing::WithFault;
 
-// A product whose rows are copied first, in two phases.
+// Returns the sums of the rows of A, whose elements an earlier phase doubles.
 Compute TwoPhases() {
   return test::MustParse(R"(
     compute two_phases {

@@ -66,7 +66,7 @@ class ScriptedMeasurer : public Measurer {
   }
 
   std::function<bool(const std::string&)> fails;
-  std::function<void()> on_candidate;  // called before each result is reported
+  std::function<void()> on_candidate;  // called before Measure reports each result
   std::optional<double> seconds;       // time of every schedule
   std::string note;                    // note of every schedule
   std::optional<Error> failure;
@@ -113,7 +113,7 @@ class TunerTest : public ::testing::Test {
     options_.trials = 40;
     options_.seed = 3;
   }
-  // A separate space: these tests check the search, not the sketches.
+  // Returns a space of the tests' own, because the tests check the search, not tunec's sketches.
   static std::vector<Sketch> Sketches(const TuningTask&) {
     const auto unroll = [](const std::string& loop, int64_t factor) {
       return UnrollStep{loop, static_cast<int>(factor)};

@@ -58,7 +58,7 @@ class ServedHere {
     }
   }
 
-  /// Returns the worker's error for a request that it must reject.
+  /// Returns the message of the worker's error for the request, or "not rejected".
   std::string Rejection(const std::string& text) {
     const std::vector<Event> events = Ask(text);
     const auto* failed = events.empty() ? nullptr : std::get_if<FailedEvent>(&events.front());

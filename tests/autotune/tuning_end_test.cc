@@ -1,5 +1,5 @@
-// Tests the end of a tuning: ceilings, patience, budgets, time, and its description. Ceilings of
-// other arithmetics than float32 are in arithmetic_ceilings_test.cc.
+// Tests the end of a tuning: ceilings, patience, budgets, time, and its description.
+// arithmetic_ceilings_test.cc tests ceilings of other instructions than float32 multiply-adds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

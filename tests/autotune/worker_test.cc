@@ -112,7 +112,7 @@ TEST_F(WorkerTest, AHangingKernelTimesOut) {
   EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
 }
 
-// A worker ends with its device, so each of these starts a new one.
+// A worker ends with its device, so each of these candidates needs a new worker.
 TEST_F(WorkerTest, AFailingDeviceIsTheResultOfItsCandidateOnly) {
   Workload workload = WorkloadOf(MatmulRelu());
   workload.target.device = second_target::PrinterWith(0).device;

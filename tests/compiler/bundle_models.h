@@ -27,14 +27,14 @@ class BundlePath {
   std::filesystem::path path_;
 };
 
-/// Returns the compile options for a host that is named as for --cpu.
+/// Returns the compile options for the host `cpu`, in the form of --cpu.
 CompileOptions OptionsForCpu(std::string_view cpu);
 
 /// Returns the variant for the host. Stops the test program if it cannot be built.
 BundleVariant VariantOf(const Graph& graph, std::string_view cpu = "native");
 
-/// A graph with weights of several types, packed and not, constant indices, views, an output that
-/// is an input, and an index that is checked at run time.
+/// A graph with packed and unpacked weights, integer constants, constant indices, an output that is
+/// an input, and an index that is checked at run time.
 inline constexpr std::string_view kManyKinds = R"(graph many_kinds {
   input x: f32[4, 12]
   input i: i64[3]
@@ -77,7 +77,7 @@ inline constexpr std::string_view kOpenSizes = R"(graph open_sizes {
   output last
 })";
 
-/// Returns the source of a text with dynamic dimensions and random weights.
+/// Returns the source of graphs for a text with dynamic dimensions. The weights are random.
 SizedSource SourceOf(std::string_view text, const std::vector<std::string>& dimensions);
 
 /// Returns the source's variant of a bundle for the host. Stops the test program if it cannot be

@@ -34,7 +34,7 @@ uint64_t CountFrom(const char* variable, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// The second variant packs its weights when it is loaded.
+// Returns a bundle of two variants. The second variant packs its weights when it is loaded.
 std::string SomeBundle() {
   const BundlePath file;
   const Graph graph = GraphOf(kManyKinds);

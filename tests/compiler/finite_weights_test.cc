@@ -67,7 +67,7 @@ constexpr std::string_view kTwoLayers = R"(graph two {
   output y = p
 })";
 
-// Random weights, one of which is replaced by this number.
+// Random weights. The last element of the named weight is replaced by a number.
 class SpoiledWeights : public RandomWeights {
  public:
   SpoiledWeights(std::string name, float number)

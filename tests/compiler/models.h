@@ -29,7 +29,7 @@ Result<Network> LoadNetwork(const std::string& name);
 /// Parses a graph with random weights. A mistake in the text stops the test program.
 Graph GraphOf(std::string_view text);
 
-/// A convolution with bias and relu. It is one group, independent of value names.
+/// A convolution with bias and relu. Fusion makes one group of it.
 inline constexpr std::string_view kConvRelu = R"(graph conv_relu {
   input x: f32[1, 5, 13, 11]
   weight w: f32[7, 5, 3, 3]

@@ -53,7 +53,8 @@ TEST(OutsideIndices, AreCountedAndTheNearestTaken) {
   EXPECT_EQ(RunAndCount(executable, graph, Indices({3, 0, 0, 0, 0})), "y 3 5; ");
 }
 
-// The sum is not a value of the model's interface, nor an output of the compiled graph.
+// The computed indices are not a value of the model's interface, nor an output of the compiled
+// graph.
 TEST(OutsideIndices, OfComputedOnesToo) {
   const Graph graph = GraphOf(R"(graph g {
     constant x: f32[30] = [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29]

@@ -110,7 +110,8 @@ std::vector<Sketch> SketchesOf(const TuningTask& task, const CompileOptions& opt
                       .gain = [gain](const TileIntrinsic&) { return gain; }});
 }
 
-// Returns the name of the first sketch if the instruction multiplies `gain` times faster.
+// Returns the name of the first sketch for an instruction for pairs that multiplies `gain` times
+// faster than multiply-adds; 0: unknown.
 std::string First(const Paired& paired, double gain) {
   const CompileOptions options = OptionsOfRounding();
   return SketchesOf(TaskOf(GraphOf(paired), options), options, gain).front().name;

@@ -113,7 +113,7 @@ TEST(SharedPackedWeights, TwoSizesHaveOnePackingOfEachWeight) {
   EXPECT_NE(AddressOf(alone, "w.packed"), AddressOf(small, "w.packed"));
 }
 
-// A separate model of 17 rows has other packed weights than one of 3 rows.
+// A model of 17 rows that is compiled alone has other packed weights than one of 3 rows.
 TEST(SharedPackedWeights, AnotherSizeTakesThePackingThatThereIs) {
   const auto packed_weights = std::make_shared<SharedPackedWeights>();
   std::vector<CompiledModel> models;

@@ -125,7 +125,7 @@ inline int WaitFor(pid_t child) {
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Changes a file without the database's knowledge.
+/// Runs SQL on a database file through a separate connection.
 inline void Tamper(const std::string& path, const std::string& sql) {
   SQLite::Database(path, SQLite::OPEN_READWRITE).exec(sql);
 }

@@ -17,7 +17,7 @@
 namespace tunec::jit_test {
 namespace {
 
-// Computes the sum of two arrays through a workspace, in two phases of three tasks.
+// Computes C = (A + 1) * 2 through a workspace, in two phases of three tasks.
 constexpr std::string_view kTwoPhases = R"(
 nest sums {
   input A: f32[12]

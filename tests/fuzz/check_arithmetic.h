@@ -12,8 +12,8 @@ namespace tunec::fuzz {
 
 struct ArithmeticResult {
   CheckResult result;
-  /// The number of kernels, by the arithmetic of their products or by their lowering: "fma",
-  /// "dpbf16", "amx 3 terms", "winograd", "stream".
+  /// The number of kernels, by the arithmetic of their products or by their lowering, for example
+  /// "fma", "dpbf16", "amx 3 terms", "winograd", "stream".
   std::map<std::string, int> kernels;
   std::map<std::string, int> sketches;  // kernel counts by sketch: "tile/j", "split_sum/8"
 };

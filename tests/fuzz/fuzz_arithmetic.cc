@@ -25,7 +25,7 @@ constexpr uint64_t kCasesPerChild = 100;
 // does not cause a finding.
 constexpr unsigned kMostSeconds = 600;
 
-// Elements are left out, because they would fill the text.
+// Returns the graph's text without the elements of constants, which would fill the text.
 std::string Head(const ContractionCase& contraction) {
   std::string head;
   std::istringstream lines(Print(contraction.graph));

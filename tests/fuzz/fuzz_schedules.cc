@@ -56,8 +56,8 @@ class Machine {
  public:
   explicit Machine(Target target) : target_(std::move(target)) {}
 
-  // Runs a nest. If the target has no code for it, the nest is interpreted and `missing` gets the
-  // reason.
+  // Runs a nest. If the target lacks a feature, or a GPU has no code for the nest, the nest is
+  // interpreted and `missing` gets the reason.
   Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& arguments) {
     // The machine may lack an instruction of the nest.
     const std::vector<std::string> features = MissingFeatures(nest, target_);
@@ -170,8 +170,8 @@ class Fuzzer {
     erase(schedule.loop_steps, step - rewriting);
   }
 
-  // Removes each step without which the result is still wrong. A step stays if the other steps fail
-  // without it.
+  // Removes each step without which the result is still wrong. A step stays if the other steps do
+  // not apply without it.
   Case Shrink(Case drawn, bool code) const {
     for (size_t i = drawn.schedule.StepCount(); i-- > 0;) {
       Case smaller = drawn;

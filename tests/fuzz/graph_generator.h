@@ -69,8 +69,8 @@ struct Recipe {
 /// The recipes, one per operator.
 std::span<const Recipe> Recipes();
 
-/// Draws several nodes as people and exporters write them: the patterns of the passes. Empty if the
-/// draw does not fit.
+/// Draws several nodes as people and exporters write them: the patterns of the passes. Returns no
+/// value if the draw does not fit.
 using Phrase = Made (*)(GraphGenerator&);
 std::span<const Phrase> Phrases();
 

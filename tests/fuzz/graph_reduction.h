@@ -13,7 +13,7 @@ namespace tunec::fuzz {
 /// The replacement of a removed node.
 enum class Cut : uint8_t { kOperand, kInput, kConstant };
 
-/// The nodes and inputs that the outputs need, with one node cut out.
+/// The nodes and inputs that the outputs need, with at most one node cut out.
 class Reduction {
  public:
   Reduction(const Graph& graph, std::vector<ValueId> outputs)

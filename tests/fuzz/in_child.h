@@ -8,8 +8,8 @@
 
 namespace tunec::fuzz {
 
-/// Calls `body` in a child process that writes lines to `line`. Returns false if the child crashed
-/// or hung (the body sets its alarm).
+/// Calls `body` in a child process, and `line` in this process for each line that the body writes.
+/// Returns false if the child crashed or hung (the body sets its alarm).
 bool InChild(const std::function<void(FILE*)>& body,
              const std::function<void(const std::string&)>& line);
 

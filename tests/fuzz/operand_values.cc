@@ -29,7 +29,7 @@ double SpecialValue(Random& random) {
   return values[random.Below(values.size())];
 }
 
-// Returns an element that does not depend on its neighbours.
+// Returns an element that does not depend on other elements.
 double Element(Operands kind, Side side, Random& random) {
   const bool left = side == Side::kLeft;
   switch (kind) {
@@ -73,12 +73,13 @@ class Reduced {
   void Fill(Operands kind, Side side, Random& random) {
     for (int64_t i = 0; i < array_.size(); ++i) Set(i, Element(kind, side, random));
   }
-  // Scales each element by 2 to the exponent of its index.
+  // Multiplies each element by 2 to the power of `sign` times the exponent of its index.
   void Scale(const std::vector<int>& exponents, int sign) {
     for (int64_t i = 0; i < array_.size(); ++i)
       Set(i, std::ldexp(Get(i), sign * exponents[static_cast<size_t>(ReducedIndex(i))]));
   }
-  // Sets every second element to its predecessor times `factor`, except for the last bits.
+  // Sets every second element to its predecessor times `factor`, with a random relative difference
+  // of at most `difference`.
   void Repeat(double factor, double difference, Random& random) {
     for (int64_t i = 0; i < array_.size(); ++i)
       if (ReducedIndex(i) % 2 == 1)

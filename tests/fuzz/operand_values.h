@@ -15,7 +15,7 @@ enum class Operands : uint8_t {
   kFewBits,     // multiples of 1/4 from -4 to 4: most sums are exact
   kWide,        // exponents from -50 to 50
   kOpposed,     // scaled by powers of two along the reduced axis, which cancel in products
-  kCancelling,  // products of two neighbours along the reduced axis almost cancel
+  kCancelling,  // the products of two consecutive elements of the reduced axis almost cancel
   kSparse,      // mostly zeros of both signs
   kSubnormal,   // ordinary numbers and some subnormal numbers
   kTiny,        // left: exponents from -105 to -95; right: from 30 to 40

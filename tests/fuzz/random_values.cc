@@ -22,7 +22,7 @@ double SpecialFloat(DataType type, Random& random) {
   return values[random.Below(values.size())];
 }
 
-// Returns quarters between -4 and 4.
+// Returns a multiple of 1/4 from -4 to 4.
 double FewBits(Random& random) { return (static_cast<double>(random.Below(33)) - 16) / 4; }
 
 void FillFloats(Array& array, Values values, Random& random) {

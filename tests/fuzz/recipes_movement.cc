@@ -6,7 +6,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// Moves factors between neighbouring sizes, joins and splits axes.
+// Joins neighbouring axes, splits axes, and inserts axes of size 1.
 Ints Reshaped(GraphGenerator& g, Ints shape) {
   for (int64_t times = g.Between(1, 3); times > 0; --times) {
     const int64_t at = g.Below(std::ssize(shape) + 1);

@@ -68,7 +68,7 @@ class Shrinker {
       if (KindOf(node.op) == OpKind::kData) continue;
       for (size_t i = 0; i < node.inputs.size(); ++i)
         if (Without(n, Cut::kOperand, i)) return true;
-      // Replacing an unread result by a leaf would not reduce the graph.
+      // An output is not replaced by a leaf, because the graph would then compute nothing for it.
       if (best_.graph.IsOutput(node.outputs[0])) continue;
       if (Without(n, Cut::kInput, 0) || Without(n, Cut::kConstant, 0)) return true;
     }

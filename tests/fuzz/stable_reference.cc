@@ -238,8 +238,8 @@ class Sample {
     if ((node.op == Op::kEq || node.op == Op::kNe) && random_.Below(4) == 0)
       Meet(operands[0], operands[1], graph_.value(node.inputs[0]).type.type);
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
-    // The sample does this half of the time, because later operators may depend on the size of the
-    // result.
+    // Half of the samples replace an uncertain result by any values. The others retain it, because
+    // later operators may depend on the size of the result.
     if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0)
       for (size_t i = 0; i < results.size(); ++i)
         if (IsFloat(types[i].type)) FillAny(results[i]);
@@ -293,8 +293,8 @@ class Sample {
 
   double Noise() { return strength_ * (2 * static_cast<double>(random_.Unit()) - 1); }
 
-  // Returns whether passes fold a later scale into the factors of the sum of products, which are
-  // then rounded.
+  // Returns whether passes may fold a later scale into the factors of the sum of products, which
+  // are then rounded.
   bool IsScaledLater(const Node& node) const {
     if (PatternOf(node.op) != OpPattern::kContraction) return false;
     return std::ranges::any_of(users_[node.outputs[0].index], [&](NodeId user) {
@@ -577,8 +577,8 @@ class Sample {
   bool in_one_kernel_;
 };
 
-/// The samples of one element. A result is accepted between the samples. Outside it is accepted up
-/// to half of the samples' spread plus the tolerances of `Allows`.
+/// The samples of one element. A result is accepted between the samples, or beyond them by at most
+/// half of the samples' spread plus the tolerances of `Allows`.
 class Among {
  public:
   explicit Among(double expected) { Add(expected); }

@@ -123,7 +123,7 @@ void MutateTensorShape(onnx::TensorProto& tensor, Generator& random) {
   resize(*tensor.mutable_float_data());
 }
 
-/// Changes values of an integer tensor, which are shapes, axes or lengths.
+/// Changes one element of a tensor of any type, if its raw_data or int64_data has elements.
 void MutateTensorValue(onnx::TensorProto& tensor, Generator& random) {
   const auto bytes = static_cast<size_t>(BytesOf(tensor.data_type()));
   std::string& raw = *tensor.mutable_raw_data();
@@ -237,7 +237,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   return written > 0 ? written : size;
 }
 
-// Inserts a node of one model, with its operator, into another model.
+// Gives a node of the first model the operator and the attributes of a node of the second model.
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* data1, size_t size1,
                                             const uint8_t* data2, size_t size2, uint8_t* out,
                                             size_t max_out, unsigned int seed) {

@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t end = text.find(kBetween);
   if (end == std::string_view::npos) return -1;
   const Result<Compute> compute = ParseCompute(text.substr(0, end + 1), "input.compute");
-  // compute_target.cc covers such inputs.
+  // compute_target.cc covers inputs without a valid Compute.
   if (!compute || !Verify(*compute) || !CheckElements(*compute)) return -1;
   const Result<Schedule> schedule =
       ParseSchedule(text.substr(end + kBetween.size()), "input.sched");

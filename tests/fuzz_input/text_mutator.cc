@@ -102,7 +102,7 @@ void RepeatLine(std::string& text, Generator& random) {
   text.insert(lines[Below(random, lines.size())].begin, line);
 }
 
-/// Repeats or removes a balanced part in brackets.
+/// Repeats or removes the text from an opening bracket to the next closing bracket.
 void NestOrUnnest(std::string& text, Generator& random) {
   const size_t open = text.find_first_of("([{", text.empty() ? 0 : Below(random, text.size()));
   if (open == std::string::npos) return;

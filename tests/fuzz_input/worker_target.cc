@@ -1,5 +1,5 @@
-// Messages from the worker's socket and from the tuner's: frames are decoded, and answered as the
-// worker does if that is quick.
+// Messages from the worker's socket and from the tuner's. Frames are decoded. Requests that take
+// little time are answered as the worker answers them.
 #include "autotune/measure/measure.h"
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/verify_workload.h"

@@ -7,8 +7,8 @@
 namespace tunec {
 namespace {
 
-// Runs a body in a nest with A: f32[16] (values 0 to 15), C: f32[16], local t: f32[16], s: f32[2,
-// 4].
+// Runs a body in a nest with the arguments A: f32[16] (values 0 to 15) and C: f32[16], and the
+// locals t: f32[16] and s: f32[2, 4].
 Result<std::vector<Array>> RunBody(std::string_view body) {
   const std::string text = fmt::format(
       "nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n local s: f32[2, 4]\n"
@@ -61,7 +61,7 @@ TEST(Threads, RefillingNeedsABarrierToo) {
             "use");
 }
 
-// Each allocation is new storage with the same bytes.
+// Each allocation is new storage in the same memory.
 TEST(Threads, SharedStorageIsTakenUpAgainAfterABarrier) {
   const auto again = [](std::string_view barrier) {
     return fmt::format("for k in 0 .. 2 {{\n {}\n {}\n}}", barrier, Mirror("barrier"));
@@ -134,7 +134,8 @@ TEST(Threads, BlocksAndTasksMustNotMeet) {
             "");
 }
 
-// Copies the first four elements through two stages. The code before the use and the parity vary.
+// Returns a body that copies 16 elements, four at a time, through two stages. `meanwhile` follows
+// the start of each copy, and `before_use` precedes the use.
 std::string Copied(std::string_view before_use, std::string_view meanwhile = "") {
   return fmt::format(
       "alloc s: shared stages 2 {{\n for k in 0 .. 4 {{\n"

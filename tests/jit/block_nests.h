@@ -5,7 +5,7 @@
 
 namespace tunec::jit_test {
 
-/// Threads have shared and private storage. The nest ends in the middle of a block.
+/// A nest whose threads have shared and private storage. The arrays end in the middle of a block.
 inline constexpr std::string_view kSharedNest = R"(
 nest shared {
   input A: f32[6, 40]
@@ -40,7 +40,7 @@ nest shared {
   }
 })";
 
-/// A block has more threads along z than a GPU allows.
+/// A nest whose blocks have more threads along z than a GPU allows.
 inline constexpr std::string_view kDeepNest = R"(
 nest deep {
   output C: f32[128]

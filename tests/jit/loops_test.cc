@@ -196,7 +196,7 @@ nest turn {
 })");
 }
 
-// Lanes alternate between neighbours of two rows. Each row is loaded as a vector.
+// Lanes alternate between two rows, in order along each row. Each row is loaded as a vector.
 TEST(Loops, TwoRowsInTurns) {
   for (const char* type : {"f32", "f64", "bf16", "u8", "i64"}) {
     ExpectAsInterpreted(fmt::format(R"(

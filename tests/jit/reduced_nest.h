@@ -1,4 +1,4 @@
-// Sums of a row that the threads of a block divide, in the generated form.
+// A nest of row sums, in the form that schedules generate. The threads of a block divide a row.
 #pragma once
 
 #include <fmt/format.h>
@@ -7,8 +7,8 @@
 
 namespace tunec::jit_test {
 
-/// Returns C[b] sum= A[b, t] for two warps. `barrier` is placed between the warps' writes and their
-/// reads.
+/// Returns the text of C[b] sum= A[b, t] for two warps. `barrier` is placed between the warps'
+/// writes and their reads.
 inline std::string ReducedNest(const std::string& type = "f32",
                                const std::string& barrier = "barrier",
                                const std::string& zero = "0.0") {

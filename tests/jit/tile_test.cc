@@ -20,8 +20,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns three rows of accumulators in registers, over a loop of steps, for `fma.avx512` and
-// similar intrinsics.
+// Returns the text of a nest of a product by the named intrinsic, such as `fma.avx512`. Three rows
+// of accumulators stay in registers during the loop over k.
 std::string FmaNest(const std::string& name, int lanes) {
   return fmt::format(R"(nest product {{
   input A: f32[3, 13]
@@ -56,7 +56,7 @@ std::string FmaNest(const std::string& name, int lanes) {
                      lanes, name);
 }
 
-// Returns the same nest with groups: B is stored [step, column, member].
+// Returns the text of FmaNest's product with groups: B is stored [step, column, member].
 std::string DotNest(const std::string& name, int group, const std::string& left,
                     const std::string& right, const std::string& sum, const std::string& zero) {
   return fmt::format(R"(nest product {{
@@ -183,7 +183,8 @@ TEST(TileCode, DotOfBytes) {
   }
 }
 
-// Returns 32 x 32 accumulators, two by two tiles, over 3 steps of 16 groups.
+// Returns the text of a product with 32 x 32 accumulators, two by two tiles, over 3 steps of 16
+// groups.
 std::string AmxNest(const std::string& name, int group, const std::string& left,
                     const std::string& right, const std::string& sum, const std::string& zero,
                     const std::string& two) {
@@ -299,7 +300,7 @@ TEST(TileCode, AmxRuns) {
   }
 }
 
-// Returns a separate product for each of `count` given accumulators.
+// Returns the text of a nest with a separate product for each of `count` given accumulators.
 std::string ManyProducts(int count) {
   return fmt::format(R"(nest product {{
   input A: bf16[{0}, 16, 32]
@@ -339,8 +340,9 @@ std::string ManyProducts(int count) {
                      count);
 }
 
-// Returns arguments with hard numbers. The operands of a product are scaled by 1, by 2^-63 or by a
-// random power of two. Every second product has special numbers.
+// Returns arguments whose products and sums may overflow, underflow or cancel. The operands of a
+// product are scaled by 1, by 2^-63 or by a random power of two. Every second product has special
+// numbers.
 std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_t seed) {
   constexpr double kSpecial[] = {INFINITY, -INFINITY,  NAN,   0x1p-130, -0x1p-127, 0x1p-126, 0,
                                  -0.0,     0x1.FEp127, -3e38, 1,        0x1p-60,   0x1p-64,  -1};

@@ -78,8 +78,8 @@ uint32_t FloatWith(uint32_t low, uint32_t high, Random& random) {
   return (bits & 0x807fffff) | (exponent << 23);
 }
 
-// Returns a tile's number: common numbers, numbers far apart, subnormal products, or special
-// numbers.
+// Returns the bits of a random number for the tile. Tiles have numbers of similar magnitude,
+// numbers far apart, numbers with subnormal products, or special numbers.
 uint32_t FloatOfTile(int64_t tile, Random& random) {
   constexpr uint32_t kSpecial[] = {0x7f800000, 0xff800000, 0x7fc00000, 0,
                                    0x80000000, 0x7f7f0000, 0x00010000, 0x3f800000};

@@ -45,7 +45,7 @@ std::string LayerNorm(int64_t rows, int64_t length) {
                      rows, length);
 }
 
-// The rows of a batch of one, whose scalars have an axis of one element.
+// Returns the normalised rows of a batch of one. The scalars of rows have an axis of one element.
 std::string LayerNormOfOneBatch(int64_t rows, int64_t length) {
   return fmt::format(R"(compute layer_norm {{
   input X: f32[1, {0}, {1}]
@@ -69,7 +69,7 @@ std::string LayerNormOfOneBatch(int64_t rows, int64_t length) {
                      rows, length);
 }
 
-// Rows of several dimensions, which include the index of the result.
+// Returns the greatest element of each row and its position, for a batch of two.
 std::string Greatest(int64_t rows, int64_t length) {
   return fmt::format(R"(compute greatest {{
   input X: f32[2, {0}, {1}]

@@ -1,5 +1,6 @@
 // Tests of the analytic schedules for GPUs, on shapes that tiles divide and on other shapes. The
-// emulation checks the results. ptxas's statistics and predictions are checked as well.
+// emulation checks the results. The tests also check the spills that ptxas reports, and tunec's
+// predicted times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -122,7 +123,7 @@ std::vector<Shape> LargeShapes() {
           {"columns", "cuda_elements", ColumnSumsText(64, 1 << 18)}};
 }
 
-// Returns the sketches of threads, the best first.
+// Returns the sketches that use no tensor cores, the best first.
 std::vector<Sketch> DeviceSketches(const Compute& compute, const Target& target) {
   return SketchesFor({{{"direct", compute}}, WithoutTensorCores(target), ReductionOrder::kAny});
 }

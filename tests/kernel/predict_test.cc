@@ -1,5 +1,5 @@
-// Tests of the predictions for a GPU's kernels, against hand-computed numbers for a GPU with round
-// facts.
+// Tests of the predictions for a GPU's kernels, against hand-computed numbers for a GPU whose facts
+// are round numbers.
 #include "kernel/predict/predict_time.h"
 
 #include <gtest/gtest.h>

@@ -52,7 +52,7 @@ constexpr std::string_view kSumOfColumns = R"(compute sum_of_columns {
 const std::string kOneRow =
     test::ProductText({.rows = 1, .columns = 1091, .length = 37, .value = "acc[i, j] + 1.0"});
 
-// A row in pieces, of which the last is shorter.
+// A product with one row, computed in pieces, of which the last is shorter.
 const std::string kLongRow =
     test::ProductText({.rows = 1, .columns = 1091, .length = 1031, .value = ""});
 

@@ -203,7 +203,8 @@ TEST_F(TriangleConditions, ContradictWhereNoValueMeetsTwo) {
   EXPECT_FALSE(conditions_.Contradict({V(i_) - 3, IndexExpr(5) - V(i_)}));
 }
 
-// A staircase in tiles: for each block b, columns 4*t + e end at 4*b + LAST.
+// Returns the conditions in the loops of a staircase. For each block b, columns 4*t + e end at
+// 4*b + `last`.
 std::vector<IndexExpr> OfStaircase(int last) {
   const std::string text = R"(compute staircase {
   input X: f32[16]

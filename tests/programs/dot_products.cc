@@ -29,7 +29,7 @@ std::string Stored(int64_t length) {
                       .value = "bf16(max(acc[i, j], 0.0))"});
 }
 
-// One dimension has one element, and the rows make several blocks.
+// A product with a batch of one element, and with rows for several blocks.
 constexpr std::string_view kOneBatch = R"(compute one_batch {
   input A: f32[1, 150, 34]
   weight W: f32[34, 37] constant
@@ -62,7 +62,7 @@ constexpr std::string_view kChain = R"(compute chain {
     Y[i, j] = max(u[i, j], 0.0) + R[i, j]
 })";
 
-// The left operand is constant.
+// A product whose left operand is constant.
 const std::string kLeftWeight = ProductText(
     {.rows = 41, .columns = 35, .length = 39, .left = {.weight = "constant"}, .value = ""});
 
@@ -85,7 +85,7 @@ constexpr std::string_view kImage = R"(compute image {
     Y[n, m, oh, ow] = max(acc[n, m, oh, ow] + b[m], 0.0)
 })";
 
-// Values stored as one bfloat16, before and after the product.
+// A product whose left operand, second argument and result are stored as bfloat16.
 constexpr std::string_view kBf16Product = R"(compute terms {
   input A: bf16[$M, $K]
   weight B: f32[$K, $N] constant

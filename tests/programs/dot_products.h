@@ -14,7 +14,7 @@ struct ProductShape {
   int64_t length = 83;
 };
 
-/// Returns the product of an input and a constant matrix, with following operations.
+/// Returns the text of the product of an input and a constant matrix, with following operations.
 std::string DotProduct(const ProductShape& shape);
 
 struct DotProgram {

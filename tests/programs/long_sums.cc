@@ -26,7 +26,8 @@ std::string BareProductOf(int rows, int columns, int length) {
                       .value = ""});
 }
 
-// The left operand is computed first, for a block of rows or in a separate phase.
+// Returns a product whose left operand is computed first, for a block of rows or in a separate
+// phase.
 std::string OfComputedOperand(int batch, int rows, int columns, int length) {
   return fmt::format(R"(compute computed {{
   input A: f32[{0}, {1}, {3}]
@@ -46,7 +47,7 @@ std::string OfComputedOperand(int batch, int rows, int columns, int length) {
                      batch, rows, columns, length);
 }
 
-// The image has channels last, and a border.
+// Returns a convolution of an image with channels last and a border.
 std::string ConvolutionOf(int channels, int outputs, int size, int stride, int window = 3) {
   const int out = (size - 1) / stride + 1;
   return fmt::format(R"(compute conv {{
@@ -64,7 +65,7 @@ std::string ConvolutionOf(int channels, int outputs, int size, int stride, int w
                      channels, outputs, size, stride, out, window, window / 2);
 }
 
-// The second product multiplies the first product's results, limited to -1 to 1.
+// Returns two products. The second multiplies the first product's results, limited to -1 to 1.
 std::string TwoProductsOf(int rows, int columns, int length) {
   return fmt::format(R"(compute two {{
   input A: f32[{0}, {2}]

@@ -30,7 +30,7 @@ inline const std::string kTransposedMatmul = ProductText({.rows = 23,
                                                           .right = {.index = "j, k"},
                                                           .value = "acc[i, j]"});
 
-// The product's left operand is computed first: by blocks of rows, or in an earlier phase.
+// A product whose left operand is computed first: by blocks of rows, or in an earlier phase.
 inline constexpr std::string_view kComputedOperand = R"(compute computed_operand {
   input A: f32[3, 19, 29]
   input scale: f32[29]
@@ -47,7 +47,7 @@ inline constexpr std::string_view kComputedOperand = R"(compute computed_operand
 }
 )";
 
-// An operand that is stored as one bfloat16.
+// A product whose left operand and results are stored as bfloat16.
 inline const std::string kBf16Matmul = ProductText({.columns = 41,
                                                     .left = {.type = "bf16"},
                                                     .right = {.weight = "constant"},
@@ -204,7 +204,7 @@ inline constexpr std::string_view kMaxMiddle = R"(compute max_middle {
 }
 )";
 
-// A softmax over a middle axis. The elements of neighbouring rows are contiguous.
+// A softmax over a middle axis. Consecutive elements in memory belong to different rows.
 inline constexpr std::string_view kMiddleSoftmax = R"(compute middle_softmax {
   input X: f32[3, 11, 83]
   output Y: f32[3, 11, 83]
@@ -417,7 +417,7 @@ inline constexpr std::string_view kStreamedAttention = R"(compute streamed_atten
 }
 )";
 
-// Groups of two contiguous channels, of two images.
+// A group normalisation of two images, with groups of two contiguous channels.
 inline constexpr std::string_view kGroupNorm = R"(compute group_norm {
   input X: f32[2, 17, 5, 22]
   output Y: f32[2, 17, 5, 22]
@@ -444,7 +444,7 @@ inline constexpr std::string_view kGroupNorm = R"(compute group_norm {
 }
 )";
 
-// A norm over all rows, for each column.
+// A normalisation of each column over all rows.
 inline constexpr std::string_view kColumnNorm = R"(compute column_norm {
   input X: f32[37, 29]
   output Y: f32[37, 29]
@@ -462,7 +462,8 @@ inline constexpr std::string_view kColumnNorm = R"(compute column_norm {
 // A product that is stored directly into the output.
 inline const std::string kBareProduct = ProductText({.columns = 23, .value = ""});
 
-// A sum has only the terms below the diagonal of A. The sums of the last row are empty.
+// A product whose sums have only the terms below the diagonal of A. The sums of the last row are
+// empty.
 inline constexpr std::string_view kTriangularProduct = R"(compute triangular_product {
   input A: f32[37, 37]
   input B: f32[37, 23]
@@ -552,7 +553,7 @@ inline constexpr std::string_view kHalfConv = R"(compute half_conv {
 }
 )";
 
-// Both ends of a range, and values that depend on them.
+// The greatest and the smallest element, and two values that depend on both.
 inline constexpr std::string_view kRange = R"(compute range {
   input X: f32[37, 29]
   output scale: f32[]

@@ -1,4 +1,4 @@
-// Products of matrices, of any sizes, types and orders in memory.
+// Texts of products of matrices, of any sizes, types and orders in memory.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct MatrixProduct {
 std::string ProductText(const MatrixProduct& product);
 /// Returns a dense layer: a product with a constant matrix, a constant bias and relu.
 std::string DenseLayerText(int64_t rows, int64_t columns, int64_t length);
-/// Returns products of inputs, of which B is transposed, stored directly into the output.
+/// Returns a batch of products of inputs, with B transposed, stored directly into the output.
 std::string BatchedProductText(int64_t batch, int64_t rows, int64_t columns, int64_t length);
 /// Returns a product of float16 with a constant matrix and float32 sums.
 std::string HalfProductText(int64_t rows, int64_t columns, int64_t length);

@@ -1,5 +1,5 @@
-// Programs that compute rows of matrices: softmax, the greatest element, gathered rows, column
-// sums.
+// Texts of programs that compute rows of matrices: softmax, the greatest element, gathered rows,
+// column sums.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace tunec::test {
 std::string SoftmaxText(int64_t rows, int64_t length);
 /// Returns the greatest element of each row of X and its position, by the statement `S`.
 std::string ArgMaxText(int64_t rows, int64_t length);
-/// Returns twice the rows of a table T that the indices I of a type select, by the statement `Y`.
+/// Returns the doubled rows of a table T that the indices I, of type `index`, select, by the
+/// statement `Y`.
 std::string GatherText(int64_t count, int64_t rows, int64_t length,
                        const std::string& index = "i64");
 /// Returns the sums of the columns of A, by the statement `s`.

@@ -34,7 +34,8 @@ SizeFormula SizeOf(size_t dimension) {
   return formula;
 }
 
-/// Returns the form x: f32[n, length, 4] -> y = x, and the number of real elements of `length`.
+/// Returns the form of a model with the input x: f32[n, length, 4] and two outputs: y = x, and the
+/// number of real elements of `length`.
 SizedForm Form(bool cuts) {
   SizedForm form;
   form.dimensions = {"n", "length"};

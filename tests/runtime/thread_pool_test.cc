@@ -191,7 +191,7 @@ TEST(ThreadPool, ServesSeveralCallers) {
   EXPECT_EQ(runs.load(), 4 * 500 * 20);
 }
 
-// Returns whether `is_so` became true within seconds.
+// Returns whether `is_so` became true within 20 seconds.
 bool ComesTrue(const auto& is_so) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!is_so() && std::chrono::steady_clock::now() < end) std::this_thread::yield();

@@ -66,7 +66,7 @@ TEST(AffineSketch, CutsStencilsIntoTilesOfTimeInWaves) {
   }
 }
 
-// Returns sums along rows, each of which has all elements before it.
+// Returns the text of running sums along rows: each sum has its element and all elements before it.
 std::string ScanText(int rows, int length) {
   return fmt::format(R"(compute scan {{
   input x: f32[{0}, {1}]

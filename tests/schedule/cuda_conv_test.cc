@@ -50,7 +50,7 @@ Schedule WithChoice(const std::string& compute, const CudaConvChoice& choice) {
   return schedule;
 }
 
-// Returns the difference, with the schedule's text.
+// Returns the difference with the schedule's text, or an empty string.
 std::string Wrong(const std::string& compute, const Schedule& schedule) {
   const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, AnyRounding());
   return outcome.empty() ? "" : outcome + "\n" + Print(schedule);
@@ -154,7 +154,8 @@ TEST(CudaConv, IsForChannelsThatLieSideBySide) {
   EXPECT_EQ(PacksOfCudaConv(first).size(), 2u);
 }
 
-// The GPU has one processor, so that even small convolutions are worthwhile.
+// Returns the steps of the first sketch, and checks its result. By default the GPU has one
+// processor, so that even small convolutions are worthwhile.
 std::string AnalyticText(const std::string& compute, const RoundingFreedom& rounding,
                          int processors = 1) {
   Target target = SmallGpu();

@@ -54,7 +54,7 @@ Schedule WithChoice(const std::string& compute, const CudaTensorChoice& choice,
   return schedule;
 }
 
-// Returns the difference, with the schedule's text.
+// Returns the difference with the schedule's text, or an empty string.
 std::string Wrong(const std::string& compute, const Schedule& schedule,
                   const RoundingFreedom& rounding = AnyRounding()) {
   const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, rounding);
@@ -241,8 +241,8 @@ TEST(CudaTensor, IsForWholeTilesOfWhatTheContractLetsItMultiply) {
   EXPECT_FALSE(MakeCudaTensorPlan(MustParse(Product({})), older, AnyRounding()));
 }
 
-// The GPU has one processor, so that even for small products a phase that rounds operands is
-// worthwhile.
+// Returns the sketches for a GPU of one processor. There a phase that rounds operands is worthwhile
+// even for small products.
 std::vector<Sketch> SketchesUnder(const std::string& compute, const RoundingFreedom& rounding) {
   Target target = SmallGpu();
   target.device->processors = 1;

@@ -27,7 +27,7 @@ constexpr float kDenormal = 0x1.8p-140F;
 
 constexpr int kRows = 5, kColumns = 7, kInner = 61;
 
-// Weights, some of which are known to be finite.
+// The operands that are known to be finite.
 struct Finite {
   bool left = false;
   bool right = false;

@@ -25,7 +25,8 @@ TransformedError MustBound(const std::string& text) {
   return *error;
 }
 
-// Two planes: x + 4 y and x - y of an image, f and g / 2 of a filter. The result is 3 p - q.
+// Returns a transform with two planes: x + 4 y and x - y of an image, f and f / 2 of a filter. The
+// result is 3 p - q, where p and q are the sums of products of the planes.
 std::string TwoPlanes(const std::string& first = "X[p, c] + X[p + 1, c] * 4.0") {
   return fmt::format(R"(compute two {{
   input X: f32[9, 16]

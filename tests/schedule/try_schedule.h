@@ -1,4 +1,5 @@
-// The outcome of a schedule, from both proofs of legality and from the interpreter.
+// The outcome of a schedule, from the quick proof of legality, from isl's proof and from the
+// interpreter.
 #pragma once
 
 #include <string>

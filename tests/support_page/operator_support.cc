@@ -20,7 +20,7 @@ namespace {
 
 bool IsLeaf(const Node& node) { return node.op == Op::kInput || node.op == Op::kConstant; }
 
-// The second output of a case is the constant with the expected results.
+// Returns whether the node is the constant with the expected results, a case's second output.
 bool IsExpected(const Graph& graph, const Node& node) {
   return node.outputs[0] == graph.outputs()[1];
 }
@@ -52,7 +52,7 @@ Attributes Retyped(const Attributes& attributes, DataType before, DataType after
   return result;
 }
 
-// Returns the case with operands of type `after` in place of `before`, as inputs. Returns nothing
+// Returns the case with operands of type `after` in place of `before`, as inputs. Returns no value
 // if inference rejects the type.
 std::optional<Graph> Retyped(const Graph& graph, DataType before, DataType after) {
   const bool has_operands = std::ranges::any_of(
@@ -97,8 +97,7 @@ Status Generate(const Graph& graph, const Target& target) {
   return {};
 }
 
-// Checks if code is generated for the graph. An error that does not mean a missing feature fails
-// the test.
+// Returns whether code is generated for the graph. An error other than kUnsupported fails the test.
 bool IsGenerated(const Graph& graph, const Target& target) {
   const Status status = Generate(graph, target);
   if (status) return true;

@@ -43,7 +43,7 @@ std::set<std::string> StepNames(const Schedule& schedule) {
   return names;
 }
 
-// An example that applies, with its target's answers.
+// A golden file's steps, and the kinds of target for which code is generated.
 struct Example {
   std::set<std::string> steps;
   bool on_cpu = false;

@@ -114,8 +114,8 @@ class VGG16(nn.Module):
         return self.classifier(torch.flatten(self.features(x), 1))
 
 class UShaped(nn.Module):
-    """Stages at halved sizes, then transposed convolutions back, each joined with its skip
-    connection.
+    """A network of stages at halved sizes, then of transposed convolutions that double the sizes. A
+    stage joins each result with its skip connection.
 
     `stage(channels in, channels out)` makes the module of a stage.
     """

@@ -39,7 +39,7 @@ def gelu_tanh(x):
 
 
 def attention(q, k, v):
-    """Scaled dot-product attention written out; k comes as [heads, seq, dim]."""
+    """Scaled dot-product attention written out, of operands [heads, seq, dim]."""
     return torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]), -1) @ v
 
 

@@ -6,7 +6,7 @@ from .peer import Peer
 
 
 def tvm_target(threads):
-    """Returns TVM's target for this CPU: its LLVM's name of the host, and the core count."""
+    """Returns TVM's target for this CPU: the name that TVM's LLVM gives the host, and the core count."""
     import tvm
     cpu = tvm.get_global_func("target.llvm_get_system_cpu")()
     return tvm.target.Target({"kind": "llvm", "mcpu": cpu, "num-cores": threads})

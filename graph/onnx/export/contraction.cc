@@ -71,7 +71,7 @@ bool PadsAreSmall(const Node& node) {
   return true;
 }
 
-/// Returns x with the pads added as elements.
+/// Returns x with the node's pads added as elements with the value `value`.
 std::string Padded(FormContext& node, const std::string& x, double value, DataType type) {
   const auto& pads = node.node().Ints("pads");
   std::vector<int64_t> all(pads.size() + 4, 0);
@@ -117,7 +117,7 @@ Written WriteAveragePool(FormContext& node) {
   const std::string x = Padded(node, node.input(0), 0, node.type());
   std::string average = node.Emit("AveragePool", {x}, attributes);
   if (counts_pads) return average;
-  // The average with padding zeros, divided by the fraction of the window inside the input.
+  // Divides the average with padding zeros by the fraction of the window that is inside the input.
   TUNEC_ASSIGN(std::vector<int64_t> shape, node.InputShape(0));
   shape[0] = shape[1] = 1;
   const std::string ones = node.Emit("Expand", {node.Scalar(1, node.type()), node.Ints(shape)});

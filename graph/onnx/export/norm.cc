@@ -76,8 +76,9 @@ Written WriteGroupNorm(FormContext& node) {
   return node.Emit("Add", {y, reshape(node.input(2), column)});
 }
 
-/// Writes LRN. Runtimes require images and an odd number of neighbours. Otherwise it is written as
-/// x / (bias + alpha * mean of neighbours' squares)^beta. The mean is a pool along the channels.
+/// Writes LRN. Runtimes require rank 4 and an odd number of channels in a sum. Any other LRN is
+/// written as x / (bias + alpha * mean of neighbours' squares)^beta. The mean is a pool along the
+/// channels.
 Written WriteLrn(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   const int64_t size = node.node().Int("size");

@@ -16,7 +16,7 @@ using onnx_import::OnnxValue;
 using onnx_import::WireWriter;
 
 constexpr int64_t kIrVersion = 9;       // the first with opset 20
-constexpr size_t kLeastOutside = 1024;  // smaller constants (shapes, scalars) stay inside
+constexpr size_t kLeastOutside = 1024;  // smaller constants (shapes, scalars) stay in the model
 constexpr int64_t kAlignment = int64_t{1} << 12;
 
 bool IsWeight(const Array& array) { return array.bytes() >= kLeastOutside; }

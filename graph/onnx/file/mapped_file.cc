@@ -25,7 +25,8 @@ std::unexpected<Error> SystemError(const std::string& path) {
   return Fail(code, "cannot open '{}': {}", path, std::strerror(number));
 }
 
-/// Returns the parts of a relative path. Fails if the path leaves its start folder.
+/// Returns the parts of a relative path. Fails if the path is absolute, contains '..' or names no
+/// file.
 Result<std::vector<std::string>> SplitLocation(const std::string& location) {
   const auto reject = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "external data location '{}' {}", location, why);
@@ -63,8 +64,8 @@ bool IsBelow(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && path.substr(folder.size()).starts_with('/');
 }
 
-/// Opens the file at the path `parts`, one folder after the other. Fails with ELOOP or ENOTDIR at a
-/// link.
+/// Opens the file at the path `parts`, one folder after the other. At a link, sets errno to ELOOP
+/// or ENOTDIR and returns an invalid descriptor.
 Descriptor OpenWithoutLinks(const Descriptor& folder, const std::vector<std::string>& parts) {
   Descriptor at;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -1,4 +1,5 @@
-// Parser of ModelProto. Fields are identified by their numbers in onnx.proto.
+// The parser of ONNX models, which are protobuf messages of the type ModelProto. Fields are
+// identified by their numbers in onnx.proto.
 #include <limits>
 #include <set>
 #include <utility>
@@ -238,7 +239,8 @@ Status CheckNamesOnce(const OnnxGraph& graph) {
   return {};
 }
 
-/// Decodes an output. An unsupported type is ignored, because types follow from the nodes.
+/// Decodes an output. A type that cannot be decoded is ignored, because types follow from the
+/// nodes.
 Result<OnnxValue> Decoder::DecodeOutput(Bytes bytes) const {
   if (auto value = DecodeValue(bytes)) return value;
   TUNEC_ASSIGN(std::string name, ValueName(bytes));

@@ -25,7 +25,7 @@ struct TensorHeader {
 };
 
 Result<TensorHeader> ReadHeader(const OnnxTensor& tensor) {
-  // 1 TiB of bytes is far more than can be loaded, and small enough that sizes in bytes do not
+  // 2^37 elements have up to 1 TiB, which is far more than can be loaded. Sizes in bytes do not
   // overflow.
   constexpr int64_t kMostElements = int64_t{1} << 37;
   TUNEC_ASSIGN(const DataType type, DataTypeOf(tensor.data_type));
@@ -51,8 +51,8 @@ Array ShareOrCopy(const TensorHeader& header, std::shared_ptr<const void> owner,
   return Array(header.type, header.shape, std::move(owner), {data, header.bytes()});
 }
 
-/// Copies the bytes to huge pages, aligned to at least 64 bytes. With small pages the page faults
-/// take two seconds per GiB, more than the rest of an import.
+/// Copies the bytes to huge pages, or to memory aligned to 64 bytes if they are less than 2 MiB.
+/// With small pages the page faults take two seconds per GiB, more than the rest of an import.
 std::shared_ptr<const std::byte> CopyToLargePages(Bytes bytes) {
   constexpr size_t kPage = 2 << 20;
   const size_t page = bytes.size() < kPage ? 64 : kPage;

@@ -1,6 +1,7 @@
 // Attention (opset 23 to 25) as the operator `attention`. Reshapes and transposes split the heads.
-// Cached keys are concatenated before the new keys. A causal limit becomes the attribute `causal`
-// if possible; all other limits of a query's keys are joined with the mask.
+// Cached keys are concatenated before the new keys. A causal limit becomes the attribute `causal`,
+// unless the input of valid keys is given. All other limits of a query's keys are joined with the
+// mask.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -37,7 +38,8 @@ Result<Operand> MergeHeads(const NodeContext& node, const Operand& x) {
   return node.Reshape(moved, {batch, sequence, heads * size});
 }
 
-/// Returns the earlier keys (or values) followed by the new ones.
+/// Returns the cached keys (or values) of the input `past`, followed by x. Returns x without that
+/// input.
 Result<Operand> WithPast(const NodeContext& node, const Operand& x, size_t past) {
   if (!node.HasInput(past)) return x;
   return node.Emit(Op::kConcat, {node.OptionalInput(past), x}, {{"axis", int64_t{2}}});
@@ -125,8 +127,8 @@ Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t
   return node.Emit(Op::kPad, {mask}, {{"pads", pads}, {"value", hidden}});
 }
 
-/// Returns the mask in a narrower type. Finite numbers stay finite, so that a row of the smallest
-/// numbers still has visible keys.
+/// Returns the mask cast to the type, which may be narrower. Finite numbers stay finite, so that a
+/// row of the smallest numbers still has visible keys.
 Result<Operand> NarrowedMask(const NodeContext& node, const Operand& mask, DataType type) {
   if (SizeOf(mask->type) <= SizeOf(type) || !IsFloat(mask->type)) return node.Cast(mask, type);
   const double most = type == DataType::kF16 ? 65504 : std::numeric_limits<float>::max();

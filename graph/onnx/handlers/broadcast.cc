@@ -49,7 +49,7 @@ Result<Operands> Mean(const NodeContext& node, Op) {
   return One(node.Emit(Op::kDiv, {sum, node.Scalar(count, sum->type)}));
 }
 
-/// Returns true if the type can represent every element of a constant.
+/// Returns whether the operand is a constant and the type can represent all its elements.
 bool Holds(DataType type, const Operand& operand) {
   if (!operand->constant) return false;
   const Array& array = *operand->constant;
@@ -104,8 +104,8 @@ bool Broadcasts(const std::vector<int64_t>& from, const std::vector<int64_t>& to
                     [](int64_t have, int64_t target) { return have == target || have == 1; });
 }
 
-/// Imports PRelu. Exporters write one slope per channel as [C]; numpy's rule would broadcast it
-/// along the last axis.
+/// Imports PRelu. Exporters write one slope per channel as [C]. Such a slope becomes [C, 1, ...] if
+/// numpy's rule does not broadcast it to x.
 Result<Operands> Prelu(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(Operand slope, node.Input(1));

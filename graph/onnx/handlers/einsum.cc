@@ -1,11 +1,11 @@
-// Einsum. Each operand's axes have labels. An ellipsis becomes digits, counted from its right end,
-// so that ellipses of different length broadcast. Two operands are contracted by one batched
-// matrix product:
+// Einsum. Each operand's axes have labels. The axes of an ellipsis get digits as labels, counted
+// from the right, so that ellipses of different length broadcast. Two operands are contracted by
+// one batched matrix product:
 //
 //   [shared and kept] x [left only] x [shared and summed]  *  [..] x [summed] x [right only]
 //
-// Both are transposed and reshaped before the product, and the result is reshaped after it. Labels
-// that occur in only one operand and not in the result are summed first.
+// Both operands are transposed and reshaped before the product, and the result is reshaped after
+// it. Labels that occur in only one operand and not in the result are summed first.
 #include "graph/onnx/handlers/einsum.h"
 
 #include <algorithm>

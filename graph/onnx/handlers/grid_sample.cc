@@ -57,8 +57,8 @@ Formula Reflected(const Formula& x, const Border& border) {
   return Min(within, 2 * range - within) + border.least;
 }
 
-/// Converts positions in -1..1 to coordinates of the axis. Depending on the padding mode,
-/// coordinates outside the image are moved into it.
+/// Converts positions in -1..1 to coordinates of the axis. The padding modes border and reflection
+/// move coordinates outside the image into it.
 Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t extent) {
   const auto size = static_cast<double>(extent);
   Formula x =
@@ -142,8 +142,8 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
   return Results({Sum(samples, tap_axes).Transpose(perm).Cast(input->type)});
 }
 
-/// Returns a position in -1..1 of an axis. Positions are pixel centres, or have the corners at the
-/// ends.
+/// Returns the position of pixel i of an axis in -1..1. With `align_corners` the ends of -1..1 are
+/// the centres of the outer pixels, otherwise their edges.
 double GridPosition(int64_t i, int64_t extent, bool align_corners) {
   if (align_corners)
     return extent == 1 ? 0 : -1 + 2.0 * static_cast<double>(i) / static_cast<double>(extent - 1);
@@ -182,8 +182,8 @@ Result<Operands> AffineGrid(const NodeContext& node, Op) {
   return Results({grid.Transpose({0, 2, 1}).Reshape(shape)});
 }
 
-/// Returns the taps of samples along one axis of all regions, [regions, pooled * ratio]. The
-/// samples are at begin + (i + 0.5) * step.
+/// Returns the taps of samples along one axis of all regions, [regions, pooled * ratio]. Sample i
+/// is at begin + (i + 0.5) * length / samples.
 Taps RegionTaps(const Formula& begin, const Formula& length, int64_t samples, int64_t extent) {
   const NodeContext& node = begin.node();
   const Formula numbers = Iota(node, 0, samples).Cast(begin.type()) + 0.5;
@@ -252,7 +252,7 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
   // f16 cannot represent halves above 1,024. A pooled f16 mean is rounded once.
   const DataType wide = CombinedType({x->type, rois->type});
   const Formula corners = Formula(node, rois).Cast(wide) * roi.scale - (roi.half_pixel ? 0.5 : 0.0);
-  // `corners` is [regions, 4]: x and y of the begin, x and y of the end.
+  // `corners` is [regions, 4]: x and y of the first corner, x and y of the opposite corner.
   const auto axis = [&](int64_t at, int64_t samples, int64_t extent) {
     const Formula begin = corners.Slice(1, at, at + 1);
     Formula length = corners.Slice(1, at + 2, at + 3) - begin;
@@ -321,7 +321,8 @@ Result<DeformConvOperands> ReadDeformConv(const NodeContext& node) {
   return conv;
 }
 
-/// Returns the positions along one axis without offsets, [taps, height, width].
+/// Returns the positions along one axis that a convolution without offsets reads: [taps, height,
+/// width].
 Formula RegularPositions(const NodeContext& node, const DeformConvOperands& conv, size_t axis) {
   const std::vector<int64_t>& kernel = conv.window.kernel;
   Array positions(conv.x->type, {conv.taps, conv.height, conv.width});

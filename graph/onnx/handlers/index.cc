@@ -113,7 +113,7 @@ Result<Operands> DependsOnValues(const NodeContext&, Op) {
               "the shape of its result depends on the values of its operands");
 }
 
-/// Returns the positions of a constant's nonzero elements, axis by axis.
+/// Returns the positions of a constant's nonzero elements, axis by axis. Rejects other operands.
 Result<Operands> NonZero(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   if (!x->constant) return DependsOnValues(node, op);

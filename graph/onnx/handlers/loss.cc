@@ -10,7 +10,7 @@ namespace {
 
 /// Labels, and a mask of the labels that count.
 struct Labels {
-  Formula positions;              // in 0..C-1, also for ignored labels
+  Formula positions;              // the labels, with 0 for ignored labels
   std::optional<Formula> counts;  // bool; absent if all labels count
 };
 

@@ -42,7 +42,7 @@ Result<Operand> Scaled(const NodeContext& node, const Operand& x, double factor)
   return node.Emit(Op::kMul, {x, node.Scalar(factor, x->type)});
 }
 
-/// Imports Gemm: alpha * A' * B' + beta * C.
+/// Imports Gemm: alpha * A' * B' + beta * C. A' and B' are A and B, each transposed on request.
 Result<Operands> Gemm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand a, node.Input(0));
   TUNEC_ASSIGN(const Operand b, node.Input(1));
@@ -67,7 +67,8 @@ Result<Operands> Gemm(const NodeContext& node, Op) {
   return Operands{sum};
 }
 
-/// Imports com.microsoft's product alpha * A' * B' with batches.
+/// Imports com.microsoft's batched product alpha * A' * B'. A' and B' are A and B, each transposed
+/// on request.
 Result<Operands> FusedMatMul(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand a, node.Input(0));
   TUNEC_ASSIGN(const Operand b, node.Input(1));
@@ -109,8 +110,8 @@ Result<Operands> MatMulInteger(const NodeContext& node, Op) {
   return One(Matmul(node, a, b));
 }
 
-/// Returns the determinant of the given columns and of as many last rows of the last two axes. The
-/// determinant is expanded along its first row.
+/// Returns determinants of parts of the n x n matrices in the last two axes of x. A part has the
+/// given columns and as many of the last rows. A determinant is expanded along its first row.
 Formula Determinant(const Formula& x, int64_t n, const std::vector<int64_t>& columns) {
   const auto row = n - static_cast<int64_t>(columns.size());
   const auto term = [&](size_t i) {

@@ -20,7 +20,7 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   if (inputs.size() != 5) {
     return Fail(ErrorCode::kParse, "has {} inputs, expected 5", inputs.size());
   }
-  // Statistics may be wider than the data (f32 with f16), but not narrower.
+  // Parameters may be wider than the data (f32 with f16), but not narrower.
   for (size_t i = 1; i < 5; ++i) {
     if (SizeOf(inputs[i]->type) >= SizeOf(inputs[0]->type)) continue;
     TUNEC_ASSIGN(inputs[i], node.Cast(inputs[i], inputs[0]->type));
@@ -50,7 +50,8 @@ Result<Operands> Moments(const NodeContext& node, const Operand& given, int64_t 
   return Operands{mean_output, inverse_output};
 }
 
-/// Imports LayerNormalization and RMSNormalization. Scale and bias may have fewer dimensions.
+/// Imports LayerNormalization and RMSNormalization. Scale and bias are expanded to the normalised
+/// axes.
 Result<Operands> LayerNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, x->rank()));
@@ -152,8 +153,8 @@ Result<Operands> MeanVarianceNorm(const NodeContext& node, Op) {
   return One(node.Cast(y, input->type));
 }
 
-/// Imports Softmax. Before opset 13 the input is treated as a matrix: all axes from `axis` on are
-/// one.
+/// Imports Softmax. Before opset 13 the input is treated as a matrix: all axes from `axis` on
+/// become one axis.
 Result<Operands> Softmax(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   const bool flattens = node.version() < 13;

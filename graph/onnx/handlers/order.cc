@@ -1,19 +1,20 @@
 // Selection of the first k elements of each row (docs/decisions/0030_top_k_by_networks.md). A long
 // row is cut into pieces, and the pieces' maxima show which pieces can contain the first elements.
-// The remaining elements are sorted by a bitonic network over pairs of a value and its original
-// position. A row is cut into blocks of K >= k elements, where K is a power of two. All blocks are
-// sorted in the same way. Then the number of blocks is halved repeatedly. To merge two sorted
-// blocks, element i of one block is compared with element K - 1 - i of the other block. The
+// The elements of these pieces are sorted by a bitonic network over pairs of a value and its
+// original position. A row is cut into blocks of K >= k elements, where K is a power of two. All
+// blocks are sorted in the same way. Then the number of blocks is halved repeatedly. To merge two
+// sorted blocks, element i of one block is compared with element K - 1 - i of the other block. The
 // elements that precede in these comparisons are the first K elements of both blocks, and log K
 // exchanges sort them.
 //
 // A stage compares every element with the element at a certain distance, for all blocks of all rows
-// at once. So neighbours in memory are not one block, but elements with the same number in all
-// blocks. Pairs have shape [K, blocks * rows]. Stages are elementwise operators on lines of this
-// shape, and read their partners from another line. If blocks and rows are fewer than the lanes of
-// a vector, the upper bits of an element's number are also part of a line.
+// at once. So elements with the same number in all blocks are consecutive in memory, and elements
+// of one block are not. Pairs have shape [K, blocks * rows]. Stages are elementwise operators on
+// lines of this shape, and read their partners from another line. If blocks and rows are fewer than
+// the lanes of a vector, the upper bits of an element's number are also part of a line.
 //
-// Few elements are counted instead: the rank of an element is the number of elements before it.
+// Few elements are ranked by counting instead: the rank of an element is the number of elements
+// that precede it in the order.
 #include "graph/onnx/handlers/order.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ constexpr int64_t kMostCounted = 32;
 constexpr int64_t kMostComparisons = int64_t{1} << 17;
 // Rows of at least this many times k elements are searched by pieces first.
 constexpr int64_t kLeastPieces = 16;
-// Number of parallel tasks, for any number of threads.
+// Largest number of parallel tasks, for any number of threads.
 constexpr int64_t kTasks = 64;
 
 // Blocks of `size` elements. Element c * below + a of a block is at
@@ -41,8 +42,8 @@ constexpr int64_t kTasks = 64;
 // both numbers are powers of two.
 class Blocks {
  public:
-  /// Constructs blocks from pairs [rows, length], greatest values first. All rows may share their
-  /// positions.
+  /// Constructs blocks from pairs [rows, length]. Sorted blocks have the greatest values first. The
+  /// positions may be [1, length], which all rows share.
   Blocks(const Pairs& pairs, int64_t rows, int64_t length, int64_t size)
       : size_(size),
         rows_(rows),
@@ -61,8 +62,8 @@ class Blocks {
     }
   }
 
-  /// Merges each two blocks into one with the best `size` elements, sorted. Requires: blocks are
-  /// sorted.
+  /// Merges each two blocks into one, which has the first `size_` elements of both, sorted.
+  /// Requires: blocks are sorted.
   void Halve() {
     const Pairs whole = Reshaped(pairs_, {Below(), above_, blocks_ * rows_});
     blocks_ /= 2;
@@ -135,7 +136,7 @@ class Blocks {
     for (; distance >= 1; distance /= 2) Exchange(distance, Shifted(distance));
   }
 
-  /// Returns for each element the one whose number differs in bit `distance`.
+  /// Returns for each element the one whose number differs only in the bit of value `distance`.
   Pairs Shifted(int64_t distance) const {
     const int64_t below = Below();
     const int64_t others = Width() / above_;
@@ -161,7 +162,7 @@ class Blocks {
     return Reshaped(Reversed(parts, {0, 2}), Shape());
   }
 
-  /// Returns whether bit `distance` of an element's number is set.
+  /// Returns whether the bit of value `distance` is set in an element's number.
   Formula IsUpper(int64_t distance) const {
     const NodeContext& node = pairs_.values.node();
     const auto bit = [&](int64_t numbers, int64_t value) {
@@ -207,8 +208,8 @@ Formula CountTo(const Formula& like, int64_t count) {
   return Iota(like.node(), 0, count).Cast(DataType::kI32);
 }
 
-// Returns elements along axis 1. The clamp proves that indices are in range, so they are not
-// checked at run time.
+// Returns the elements of x at the positions along axis 1. The clamp proves that indices are in
+// range, so they are not checked at run time.
 Formula Taken(const Formula& x, const Formula& positions, int64_t length) {
   const Formula inside = Clamp(positions, 0, static_cast<double>(length - 1));
   return Apply(Op::kGatherElements, {x, inside}, {{"axis", int64_t{1}}});
@@ -235,8 +236,8 @@ bool IsCounted(int64_t rows, int64_t length) {
   return length <= kMostCounted || comparisons <= kMostComparisons;
 }
 
-// Rows of values along the middle axis of [outer, length, inner], greatest first. Positions in rows
-// are i32 [rows, k].
+// Rows of values along the middle axis of [outer, length, inner]. In the order of a row, the
+// greatest values come first. Positions in rows are i32 [rows, k].
 struct Rows {
   Comparable x;
   int64_t outer = 1;
@@ -283,7 +284,7 @@ Rows RowsOf(const Comparable& matrix) {
 
 Formula FirstOf(const Rows& rows, int64_t k);
 
-// Returns the positions of the first k of pairs [rows, length], found by the network.
+// Returns the positions of the first k pairs of each row of [rows, length], found by the network.
 Formula FirstByNetwork(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
   Blocks blocks(pairs, rows, length, size);
@@ -293,8 +294,8 @@ Formula FirstByNetwork(const Pairs& pairs, int64_t rows, int64_t length, int64_t
   return Counted(blocks.All(), k).Transpose({0, 2, 1}).Reshape({rows, k});
 }
 
-// Returns the positions of the first k of pairs, by counting or by the network, whichever is less
-// work.
+// Returns the positions of the first k pairs of each row, found by counting or by the network,
+// whichever is less work.
 Formula FirstOfPairs(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
   if (!IsCounted(rows, length)) return FirstByNetwork(pairs, rows, length, k);
   const Pairs columns = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
@@ -333,7 +334,7 @@ Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
   return Taken(positions, FirstOf(RowsOf(taken), k), candidates);
 }
 
-// Returns a power of two for which both pieces and candidates are few.
+// Returns the length of a piece: a power of two for which both pieces and candidates are few.
 int64_t PieceFor(int64_t length, int64_t k) {
   int64_t piece = 2;
   while (4 * piece * piece * k <= length) piece *= 2;

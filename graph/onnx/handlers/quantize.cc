@@ -31,7 +31,8 @@ Formula AlongBlocks(const NodeContext& node, const Formula& parameter, const Ope
   return repeated.Reshape(shape).Slice(*axis, 0, *extent);
 }
 
-/// Returns a scale or zero point with one value per slice along `axis`, shaped to broadcast.
+/// Returns a scale or zero point shaped to broadcast to x. It has one value, one value per position
+/// along `axis`, or one value per block of positions.
 Result<Operand> AlongAxis(const NodeContext& node, const Operand& parameter, const Operand& x) {
   if (parameter->rank() == 0 || x->rank() == 0) return parameter;
   if (parameter->constant && parameter->constant->size() == 1) return node.Reshape(parameter, {});
@@ -99,7 +100,8 @@ Result<Operands> Quantize(const NodeContext& node, Op) {
   return One(node.Cast(clipped, type));
 }
 
-/// Returns an f32 or integer result in the quantised type: x * factor, rounded, shifted, saturated.
+/// Returns an f32 or integer result in the quantised type: x * factor is rounded, the zero point is
+/// added, and the sum is saturated.
 Formula Requantized(const Formula& x, const Formula& factor, const Formula& zero_point) {
   const DataType type = zero_point.type();
   const double range = static_cast<double>(int64_t{1} << (8 * SizeOf(type)));
@@ -139,7 +141,7 @@ Result<Operands> QLinearMatMul(const NodeContext& node, Op) {
   return Results({Requantized(product, ProductScale(node).Reshape({}), In(node, 7).Reshape({}))});
 }
 
-/// Imports DynamicQuantizeLinear: the extremes, including zero, become the ends of 0..255.
+/// Imports DynamicQuantizeLinear: the extremes of the elements and zero become the ends of 0..255.
 Result<Operands> DynamicQuantizeLinear(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   const Formula x(node, input);

@@ -43,7 +43,7 @@ Result<Activation> ActivationOf(const std::string& name, std::optional<double> a
   return Fail(ErrorCode::kUnsupported, "activation '{}' is not supported", name);
 }
 
-/// The common part of RNN, GRU and LSTM.
+/// The sizes, attributes and inputs that RNN, GRU and LSTM have in common.
 struct Recurrence {
   int64_t steps = 0;
   int64_t batch = 0;
@@ -88,8 +88,8 @@ Result<std::vector<Activation>> ReadActivations(const NodeContext& node,
   return activations;
 }
 
-/// Checks the ranks of X, W, R, B, the initial states and the peepholes. Lengths are reshaped
-/// elsewhere.
+/// Checks the ranks of X, W, R, B, the initial states and the peepholes. ReadRecurrence reshapes
+/// the lengths.
 Status RequireRanks(const NodeContext& node) {
   constexpr std::array<std::pair<size_t, int64_t>, 7> kRanks{
       {{0, 3}, {1, 3}, {2, 3}, {3, 2}, {5, 3}, {6, 3}, {7, 2}}};
@@ -146,7 +146,7 @@ struct Weights {
   Formula Activate(size_t which, const Formula& x) const {
     return activations[which](clip ? Clamp(x, -*clip, *clip) : x);
   }
-  /// Returns state times the transposed rows of gates begin..end of R.
+  /// Returns state times the transposed rows of R of the gates begin..end-1.
   Formula Recurrent(const Formula& state, int64_t begin, int64_t end) const {
     const Formula rows = r.Slice(0, begin * hidden, end * hidden);
     return Apply(Op::kMatmul, {state, rows}, {{"transpose_b", int64_t{1}}});

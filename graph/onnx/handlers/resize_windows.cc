@@ -18,7 +18,7 @@ struct Axis {
   int64_t from = 0;
   int64_t to = 0;
   double scale = 1;
-  double begin = 0;  // begin of the region, 0 to 1
+  double begin = 0;  // start of the region, as a fraction of the axis
   double end = 1;
 };
 
@@ -82,7 +82,8 @@ TapWindow Normalised(const TapWindow& taps) {
   return window;
 }
 
-/// Returns the elements that the output at x reads. Outside the image the edge is repeated.
+/// Returns the elements that the output at x reads, with weights. Outside the image the edge is
+/// repeated, unless exclude_outside omits these elements.
 TapWindow WindowAt(const WindowResize& resize, const Axis& axis, double x) {
   const auto clamped = [&](int64_t i) { return std::clamp<int64_t>(i, 0, axis.from - 1); };
   if (resize.mode == "nearest") {

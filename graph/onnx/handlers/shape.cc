@@ -148,7 +148,8 @@ Result<Blocks> ReadBlocks(const NodeContext& node) {
   return Blocks{x, extents[0], extents[1], extents[2], extents[3], size};
 }
 
-/// Returns whether channels are ordered block by block (DCR), not depth by depth (CRD).
+/// Returns whether the depth is the fastest part of a channel's number (DCR), not the slowest
+/// (CRD).
 Result<bool> DepthIsLast(const NodeContext& node) {
   TUNEC_ASSIGN(const std::string mode, node.String("mode", "DCR"));
   if (mode != "DCR" && mode != "CRD") {

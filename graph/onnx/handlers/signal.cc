@@ -21,7 +21,8 @@ Result<DataType> OutputType(const NodeContext& node) {
   return ElementType(number);
 }
 
-/// Returns the window a - b cos(2 pi i / n) + c cos(4 pi i / n).
+/// Returns the window a - b cos(2 pi i / n) + c cos(4 pi i / n). A periodic window has n elements,
+/// any other window n + 1.
 Result<Operands> Window(const NodeContext& node, double a, double b, double c) {
   TUNEC_ASSIGN(const int64_t size, node.ConstantInt(0));
   TUNEC_ASSIGN(const int64_t periodic, node.Int("periodic", 1));
@@ -57,8 +58,8 @@ Formula Matrix(const NodeContext& node, DataType type, int64_t rows, int64_t col
   return Constant(node, std::move(matrix));
 }
 
-/// Returns the angle of frequency j at position i of n. The product is reduced first, because it
-/// may be large.
+/// Returns the angle of frequency j at position i of n. The product i * j is reduced modulo n
+/// first, because it may be large.
 double Angle(int64_t i, int64_t j, int64_t n) {
   return 2 * std::numbers::pi * static_cast<double>(i * j % n) / static_cast<double>(n);
 }

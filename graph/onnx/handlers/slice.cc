@@ -152,7 +152,7 @@ Result<Operands> Split(const NodeContext& node, Op op) {
   return outputs;
 }
 
-/// Returns begins and ends, one of each per axis of the input.
+/// Returns the pads before all axes of the input, then the pads after all axes.
 Result<std::vector<int64_t>> ReadPads(const NodeContext& node, int64_t rank) {
   if (node.version() < 11) return node.Ints("pads", {});
   TUNEC_ASSIGN(std::vector<int64_t> pads, node.ConstantInts(1));

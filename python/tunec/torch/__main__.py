@@ -2,8 +2,8 @@
 
 Writes an exported program as a .graph, its weights in the .safetensors beside it. A TorchScript
 file goes through torch's own converter and needs its inputs: --input "f32[1, 3, 224, 224]" for
-each. --open batch=x:0 leaves the first size of the input x open, which `tunec --dim batch=1,8` then
-gives sizes.
+each. --open batch=x:0 leaves the first size of the input x open, under the name batch. The option
+`--dim batch=1,8` of `tunec` then sets the sizes to compile for.
 """
 import argparse
 import pathlib
@@ -52,7 +52,7 @@ def _sizes(texts):
 
 
 def _open_sizes(program, texts):
-    """Returns the symbol of each dynamic size by its name."""
+    """Parses a list of NAME=INPUT:AXIS. Returns the symbol of each axis by name."""
     found = {}
     for text in texts:
         name, _, axis = text.partition("=")
@@ -63,7 +63,7 @@ def _open_sizes(program, texts):
 
 
 def _import_open(program, sizes, opened, name):
-    """Returns the ImportedGraph at sample sizes, and the text with names for dynamic sizes."""
+    """Returns the ImportedGraph at the first sample sizes, and the text with names for dynamic sizes."""
     symbols = list(opened.values())
     first = samples_for(program, symbols)[0]
     program = importable(program, {**sizes, **dict(zip(symbols, first))})

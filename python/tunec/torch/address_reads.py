@@ -32,8 +32,8 @@ def is_row_major(meta: torch.Tensor) -> bool:
 
 
 def nodes_with_unreliable_strides(node: fx.Node) -> list[fx.Node]:
-    """Returns `node` and its sources whose strides tracing may record wrongly. Returns an empty
-    list if the strides of `node` are reliable."""
+    """Returns `node` and those of its sources whose strides tracing may record wrongly. Returns an
+    empty list if the strides of `node` are reliable."""
     sources, unreliable = set(_sources(node)), set[fx.Node]()
     for at in node.graph.nodes:
         is_unreliable = at in sources and at.op == "call_function" and (
@@ -44,8 +44,8 @@ def nodes_with_unreliable_strides(node: fx.Node) -> list[fx.Node]:
 
 
 def _sources(node: fx.Node, among: set[fx.Node] | None = None) -> list[fx.Node]:
-    """Returns `node` and its sources. If `among` is given, only paths through `among` are
-    followed."""
+    """Returns `node` and its direct and indirect sources. If `among` is given, only paths through
+    `among` are followed."""
     found, pending = dict[fx.Node, None](), [node]
     while pending:
         at = pending.pop()

@@ -98,9 +98,9 @@ def _static_indices() -> tuple[int, ...]:
 
 
 class _Compiled:
-    """One compiled graph. Every argument, weights included, is read in place at each call. With
-    `freeze`, the weights of the first call are compiled in: their values are not available
-    before."""
+    """One compiled graph. Without `freeze`, every argument, weights included, is read in place at
+    each call. With `freeze`, the weights of the first call are compiled in: their values are not
+    available before."""
 
     def __init__(self, graph: fx.GraphModule, kind: str, static_indices: Sequence[int],
                  options: Mapping[str, Any], background: bool, freeze: bool) -> None:

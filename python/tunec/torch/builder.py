@@ -155,7 +155,7 @@ class Value:
                                reduction=reduction)
 
     def source_of(self, op: str) -> Any:
-        """Returns the operand line of this value if `op` computed it, else None."""
+        """Returns the line of the first operand if `op` computed this value, else None."""
         if isinstance(self.line, Operation) and self.line.op == op:
             return self.line.inputs[0]
         return None
@@ -237,8 +237,8 @@ class GraphBuilder:
         return next(k for k in (f"{key}_{n}" for n in itertools.count()) if k not in self.weights)
 
     def weight(self, key: str, tensor: torch.Tensor, hint: str = "") -> Value:
-        """Adds a weight that shares the tensor's memory. If the same memory is added under two
-        names, both are one weight."""
+        """Adds a weight that shares the tensor's memory. If an earlier weight has the same address,
+        shape, strides and type, returns that weight."""
         same = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
         if tensor.numel() > 0 and same in self._weight_values:
             return self._weight_values[same]

@@ -26,9 +26,9 @@ _NO_REMEDY = ("It may be possible to write Dynamo", "This graph break is fundame
 # Better hints, by the function that Dynamo cannot trace.
 _REMEDIES = {"_detect_is_causal_mask": "give the encoder is_causal=True or False, so that it need not "
                                        "read the mask"}
-_OTHERWISE = "take what Dynamo cannot trace out of the function, and compile the functions around it"
+_OTHERWISE = "move the code that Dynamo cannot trace into a separate function, and compile the other functions"
 
-_MOST_NAMED = 4  # nodes in a warning
+_MOST_NAMED = 4  # largest number of nodes that a warning names
 
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 
@@ -40,8 +40,8 @@ _FACTS = frozenset(("dim", "ndim", "shape", "size", "numel", "nelement", "dtype"
                     "layout", "is_contiguous", "requires_grad", "storage_offset", "untyped_storage",
                     "data_ptr", "element_size", "type", "names", "grad", "is_floating_point"))
 
-_thread = threading.local()  # per thread: the value of allow_rnn before this backend started
-_warned: set[tuple[str, str, int | str]] = set()  # functions that a warning has named
+_thread = threading.local()  # per thread: allow_rnn and the count of graph breaks before a compilation
+_warned: set[tuple[str, str, int | str]] = set()  # functions and nodes that a warning has named
 
 
 def watch(backend):
@@ -158,7 +158,7 @@ def _is_random(operator):
 
 
 def warn(text, filename, line):
-    """Warns at a place. Dynamo's callbacks must not raise: if a filter turns the warning into an
+    """Warns at a line of a file. Dynamo's callbacks must not raise: if a filter turns the warning into an
     exception, the text goes to stderr."""
     try:
         warnings.warn_explicit(text, NotCompiledWarning, filename, line)

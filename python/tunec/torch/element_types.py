@@ -35,6 +35,6 @@ def bits(element: str) -> int:
 
 
 def is_narrow_float(element: str) -> bool:
-    """Tests for a 16-bit float. Formulas of several steps are computed in float32 and rounded once,
-    as torch does."""
+    """Tests for a 16-bit float. Formulas of several steps on such floats are computed in float32 and
+    rounded once, as torch does."""
     return element in ("f16", "bf16")

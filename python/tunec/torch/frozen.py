@@ -11,15 +11,16 @@ from typing import Any
 
 import torch
 
-# Number of changes of weights after which all weights are read in place.
+# Number of changes after which weights are still compiled in. After more changes, all weights are
+# read in place.
 MOST_CHANGES = 2
 
 
 class FrozenWeights:
     """The parameters and buffers of one graph, by argument index.
 
-    `follow` receives the arguments of each run. After a visible change of a weight, `follow` calls
-    `install` with the current weights before any run may continue.
+    `follow` receives the arguments of each run. At the first run and after a visible change of a
+    weight, `follow` calls `install` with the current weights before any run may continue.
     """
 
     def __init__(self, indices: Iterable[int],

@@ -44,8 +44,8 @@ try:
 
     class _Details(autograd_cache.AOTAutogradCacheDetails):
         """The properties that are hashed to the key of a cached graph. torch's own class includes
-        Inductor's settings. It would load all of Inductor, which takes longer than tracing most
-        graphs."""
+        Inductor's settings. Reading these settings would load all of Inductor, which takes longer
+        than tracing most graphs."""
 
         def _init_fx_graph_hash_details(self, gm, example_inputs, fx_config):
             FxGraphCache._check_can_cache(gm, example_inputs, fx_config)
@@ -63,7 +63,8 @@ try:
 except (ImportError, AttributeError):  # another version of torch
     HAS_CACHE, OutputCode = False, object
 
-# Version of the key: raise it if the stored form changes, or a decomposition under the same name.
+# Version of the key. Increase it if the stored form changes, or if a decomposition changes and
+# keeps its name.
 _FORMAT = 3
 
 # Function that makes the callable of a graph, from the graph and the indices of the arguments that

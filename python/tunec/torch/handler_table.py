@@ -31,8 +31,8 @@ class Call:
         self.target = target  # the OpOverload
         self.result = result  # its fake tensor in FX, or a tuple of them
         self._used = used  # indices of results that are read; None: unknown
-        # True: torch can run the node. Handlers then reject values for which eager mode raises an
-        # error.
+        # True: torch can run the node. Handlers then also reject arguments for which eager mode may
+        # raise an error.
         self.beside_torch = beside_torch
 
     @property

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Imported = tuple[ImportedGraph | None, list[UnsupportedNode]]  # the graph, or the nodes
 
-# Operators that only check or mark something for torch, so they are not imported.
+# Operators that are not imported, because they only check or mark values for torch.
 _IGNORED = ("_assert_scalar", "_assert_tensor_metadata", "_assert_async", "sym_constrain_range",
             "sym_constrain_range_for_size", "_functional_assert_async", "_functional_assert_scalar")
 # Operators that contain a graph, which is imported in place. The number is the index of the
@@ -48,8 +48,8 @@ class Importer:
         self._known: dict[Any, int] = {}  # numbers by expression
 
     def size(self, value: Any) -> Any:
-        """Returns a size as a number. Raises Rejected if a symbol has no number, and for floats and
-        booleans made of sizes, since their values differ for other sizes."""
+        """Returns the number of a SymInt, and other values unchanged. Raises Rejected if a symbol has
+        no number, and for floats and booleans made of sizes, since they change with the sizes."""
         if isinstance(value, (torch.SymFloat, torch.SymBool)):
             raise Rejected(f"a number that is made of sizes and is no whole one: {value.node.expr}")
         if not isinstance(value, torch.SymInt):
@@ -67,7 +67,7 @@ class Importer:
         return int(number)
 
     def _fixed(self, meta: Any) -> Any:
-        """Returns a fake tensor with all sizes fixed, for handlers."""
+        """Returns fake tensors on the meta device with all sizes fixed, for handlers."""
         if isinstance(meta, (tuple, list)):
             return [self._fixed(m) for m in meta]
         if isinstance(meta, torch.Tensor):
@@ -269,7 +269,8 @@ def _makes_tensor(node: fx.Node) -> bool:
 
 
 def _of_sizes(target: Any, args: list[Any]) -> Any:
-    """Returns the number that an operator reads from a shape, or None for other operators."""
+    """Returns what sym_size or a similar operator reads from a tensor. Returns None for other
+    operators."""
     name = target._schema.name.split("::")[-1]
     if name == "sym_size" and len(args) == 2:
         return args[0].shape[args[1]]

@@ -1,5 +1,5 @@
-"""Infers result types, by the rules of graph/ops/infer_*.cc for the operators that are emitted
-here.
+"""Infers result types, by the rules of graph/ops/infer_*.cc for the operators that the importer
+emits.
 
 The importer needs the shapes of its steps to compose operators. The compiler infers the shapes
 again and compares them with the text.

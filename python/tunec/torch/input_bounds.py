@@ -9,8 +9,8 @@ from torch.export.graph_signature import ConstantArgument, InputKind
 from .._errors import InvalidArgument
 from .symbols import solve
 
-# While torch traces, it treats sizes 0 and 1 as constants. Exported ranges begin at 2, but programs
-# also accept smaller sizes.
+# While torch traces, it treats sizes 0 and 1 as constants. Exported ranges therefore begin at 2, but
+# such programs also accept smaller sizes.
 _SPECIAL = 2
 
 
@@ -99,8 +99,8 @@ class InputBounds:
 
 
 def _spelt(expected: Any, size: torch.SymInt) -> str:
-    """Returns the text of an expected size. If other sizes determine it, the text has the
-    number."""
+    """Returns the text of an expected size. The text of a formula ends with its number, if other
+    sizes determine the number."""
     expression = size.node.expr
     if expression.is_symbol:
         return f"{expected} as in another input"
@@ -108,7 +108,8 @@ def _spelt(expected: Any, size: torch.SymInt) -> str:
 
 
 def _guards_of(program: ExportedProgram) -> tuple[Any, tuple[str, ...]]:
-    """Returns torch's function that checks the remaining relations, and the names of its inputs."""
+    """Returns torch's function that checks guards, and the names of its inputs. Returns None and no
+    names if the program has no guards."""
     if not getattr(program, "_guards_code", None):
         return None, ()
     module = program.module()

@@ -1,5 +1,5 @@
-"""Parts of a graph that were imported but rejected by the compiler, at some sizes or at all. torch
-runs these parts."""
+"""Parts of a graph that were imported but rejected by the compiler, for some sizes or for all
+sizes. torch runs these parts."""
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ _ANY_GRAPH = """graph any {
 
 
 class LeftPart:
-    """Runs a part in torch.
+    """A part that torch runs for the shapes for which the compiler rejected it.
 
     module   the part's graph
     name     its name in reports

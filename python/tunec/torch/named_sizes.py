@@ -1,6 +1,6 @@
 """Writes a program with dynamic sizes as one .graph text, in which sizes are names.
 
-The program is imported at a few sample sizes. The texts must have the same words. A number that
+The program is imported at a few sample sizes. The texts may differ only in numbers. A number that
 differs must follow an expression of the sizes that the .graph form supports. If torch computes a
 number by more than sums and products, the text is also compared at many other sizes.
 """
@@ -20,8 +20,8 @@ from .plain_sizes import follows_rules, other_expressions
 # Matches whole numbers outside names and fractions.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _MOST_DIVISOR = 16
-# Sizes of one symbol at which a text is compared: enough for a rounded quotient to repeat several
-# times, and some much larger sizes.
+# A text is compared at _COMPARED consecutive sizes of one symbol, in which a rounded quotient repeats
+# several times. It is also compared at sizes that exceed the least size by the numbers of _FAR.
 _COMPARED = 128
 _FAR = (1000, 4099)
 
@@ -41,8 +41,8 @@ def symbol_of(program: ExportedProgram, place: str) -> str:
 
 
 def samples_for(program: ExportedProgram, symbols: Sequence[str]) -> list[tuple[int, ...]]:
-    """Returns sample sizes: tuples with a number for each symbol. From one sample to the first one,
-    either one symbol changes or all symbols change."""
+    """Returns sample sizes: tuples with a number for each symbol. Each further sample differs from
+    the first in one symbol or in all symbols."""
     choices = []
     for i, symbol in enumerate(symbols):
         low, most = _range_of(program, symbol)
@@ -80,8 +80,9 @@ class NamedText:
 
 def text_for(program: ExportedProgram, symbols: Sequence[str], names: Sequence[str],
              text_at: Callable[[tuple[int, ...]], str]) -> NamedText:
-    """Returns the NamedText of a program, valid for all sizes that the program allows. `text_at`
-    returns the text for a tuple of sizes. Raises ValueError if no such text exists."""
+    """Returns the NamedText of a program. `text_at` returns the text for a tuple of sizes. Unless
+    rules prove the NamedText for all sizes, it is compared with texts at many sizes. Raises
+    ValueError if no NamedText fits."""
     samples = samples_for(program, symbols)
     text = _named(text_at, names, samples)
     if follows_rules(program.graph_module) and not any("/" in e for e in text.expressions):

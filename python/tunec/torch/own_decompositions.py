@@ -118,8 +118,8 @@ def _multi_margin_loss(scores, target, p=1, margin=1, weight=None, reduction=1):
 
 
 def _stays_whole(images, *arguments):
-    """Tests if resizing is imported as one operator. Gradients and dynamic sizes are not: they have
-    no handler."""
+    """Tests if resizing is imported as one operator. No handler supports resizing with gradients or
+    with dynamic sizes."""
     sizes = [*images.shape, *(arguments[0] or ())]
     return not images.requires_grad and all(isinstance(size, int) for size in sizes)
 

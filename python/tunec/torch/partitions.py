@@ -38,8 +38,8 @@ class Partitions:
 
 
 class _Supported(OperatorSupportBase):
-    """All nodes, except nodes that cannot be imported and nodes on another device than most.
-    Arithmetic of sizes may be in a part or outside."""
+    """The nodes that parts may contain. Excluded are nodes that cannot be imported, nodes on another
+    device than most, and nodes that make numbers. `left` has the nodes that torch must run."""
 
     def __init__(self, module: fx.GraphModule) -> None:
         found = unsupported(module, sizes=hinted_sizes(module), beside_torch=True)
@@ -89,8 +89,8 @@ def _read_by_address(module: fx.GraphModule, known: set[str]) -> list[Unsupporte
 
 
 def _writes_placeholder(node: fx.Node) -> bool:
-    """Tests if a node writes a placeholder. Such a copy is never left to torch as unsupported: the
-    caller of the parts performs it, or a part writes the argument in place (updates.py)."""
+    """Tests if a node copies into a placeholder. Such a copy is not reported as unsupported: the
+    caller of the parts performs the copy, or a part writes the argument in place (updates.py)."""
     return (node.target is torch.ops.aten.copy_.default and isinstance(node.args[0], fx.Node)
             and node.args[0].op == "placeholder")
 
@@ -123,8 +123,8 @@ def partition(module: fx.GraphModule) -> Partitions:
 
 def _propose(module: fx.GraphModule, supported: _Supported) -> list[Iterable[fx.Node]]:
     """Returns the nodes of each part. torch's partitioner takes time quadratic in the number of
-    nodes. It is used only if a single part of all nodes is impossible, since the part would depend
-    on its own results."""
+    nodes. It is used only if a single part of all supported nodes is impossible, since the part
+    would depend on its own results."""
     nodes = _nodes_of(module, supported)
     if _is_one_part(module, nodes):
         return [nodes] if nodes else []

@@ -61,8 +61,8 @@ def add_output(graph: ImportedGraph, named: list[tuple[str, Value]], importer: I
                value: Any, target: str | None, order: Order) -> None:
     """Adds an output of the FX graph to the ImportedGraph, and its name and value to `named`.
 
-    `target`: the placeholder that the output replaces after a run, or None. `order`: its dimensions
-    in memory order; None: row-major.
+    `target`: the placeholder that the output replaces after a run, or None. `order`: the output's
+    dimensions in memory order; None: row-major.
     """
     if not isinstance(value, Value):
         graph.results.append(Fixed(value))

@@ -33,8 +33,9 @@ def _above(path: str) -> list[str]:
 
 
 def _is_safe(folder: str) -> bool:
-    """Tests if only the user and root can replace the content of a folder. In a folder with the
-    sticky bit, such as /tmp, only an owner can."""
+    """Tests if only the user and root can replace the user's files in a folder. In a folder with
+    the sticky bit, such as /tmp, only the owner of a file or of the folder can replace the file.
+    For a link, only the owner is tested."""
     found = os.lstat(folder)
     if found.st_uid not in (0, os.getuid()):
         return False

@@ -33,7 +33,7 @@ def import_program(program: ExportedProgram, *, sizes: Mapping[str, int] | None 
 
 
 def importable(program: ExportedProgram, sizes: Mapping[str, int] | None = None) -> ExportedProgram:
-    """Returns the program unchanged if each operator has a handler and no operator writes its
+    """Returns the program unchanged if every node can be imported and no operator writes its
     operands, else the decomposed program. Decomposing traces again, which takes much longer than an
     import."""
     handled = all(_is_number(node) or _has_handler(node.target)

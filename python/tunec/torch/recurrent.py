@@ -2,15 +2,16 @@
 
 A graph has no loops, so each step of a sequence has separate nodes. torch also unrolls these
 layers. However, torch's version omits the dropout between layers, and calls a oneDNN kernel for
-some LSTMs. A sequence of unknown or very large length stays one node, which torch runs.
+some LSTMs. For sequences of unknown or very large length, torch's version is used. torch then runs
+the oneDNN kernels.
 """
 import torch
 from torch.nn import functional as F
 
 aten = torch.ops.aten
 
-# Tracing and compiling time grows with the number of steps, but long sequences gain little at run
-# time.
+# Largest number of unrolled steps of all layers and directions. Tracing and compiling time grows with
+# this number, but long sequences gain little at run time.
 MOST_STEPS = 1024
 
 # Value of the argument `mode` of mkldnn_rnn_layer for an LSTM.
@@ -45,9 +46,10 @@ def _is_short(steps, layers, bidirectional):
 
 
 class _Stack:
-    """A stack of layers of one kind.
+    """A stack of recurrent layers of one kind.
 
-    params   weights of all layers and directions, in the order of a module
+    params   weights and biases of all layers and directions, in the order of the parameters of
+             torch.nn.LSTM
     dropout  probability of dropout between layers
     """
 
@@ -74,7 +76,8 @@ class _Stack:
 
 
 class _Weights:
-    """The weights of one layer in one direction: for inputs, for states, and for a projection."""
+    """The weights and biases of one layer in one direction: for inputs, for states, and for a
+    projection."""
 
     def __init__(self, params, has_biases):
         self.of_inputs, self.of_states, *rest = params

@@ -12,7 +12,7 @@ _TYPES = {
     torch.uint8: "U8", torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64",
     torch.bool: "BOOL",
 }
-_ALIGNMENT = 64  # bytes between possible starts of the data, so that tensors can be mapped
+_ALIGNMENT = 64  # the data begins at a multiple of this many bytes, so that tensors can be mapped
 
 
 def _bytes_of(tensor: torch.Tensor) -> Any:

@@ -41,8 +41,8 @@ class SizedGraph:
 
     weights  tensors by the names of placeholders that are fixed to them (see import_graph)
     mutated  for the first outputs, the placeholder that each replaces (see import_graph)
-    updates  from an output's index to a placeholder. A dense output is written into the
-             placeholder's memory, such as a cache with obsolete content
+    updates  from an output's index to a placeholder, such as a cache. The output is written into
+             the argument's memory if type, shape and layout are equal
     options  options of tunec.compile; a target in them takes precedence over the tensors' device
     orders   from an output's index to its dimensions in memory order (see import_graph)
     """
@@ -187,7 +187,8 @@ def _evaluated(node: object, known: Mapping[str, int], otherwise: Any) -> Any:
     return kinds[type(meta)](expression.subs({s: known[str(s)] for s in expression.free_symbols}))
 
 
-# With this table, torch passes tensors that require gradients; `__dlpack__` rejects them.
+# Through DLPack's table of C functions, torch also passes tensors that require gradients. `__dlpack__`
+# rejects these tensors.
 _TAKES_GRADIENTS = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 

@@ -23,8 +23,8 @@ def solve(sizes: Sequence[tuple[sympy.Expr, int]]) -> dict[str, int]:
 
 
 def is_plain(expression: sympy.Expr) -> bool:
-    """Tests for a sum of products of whole numbers and sizes. If such a formula fits a few samples,
-    it is valid between the samples, too."""
+    """Tests for a sum of products of whole numbers and sizes. If such a formula fits enough samples,
+    it is valid at all sizes."""
     if expression.is_Integer or expression.is_symbol:
         return True
     terms = sympy.Add.make_args(sympy.expand(expression))

@@ -14,7 +14,8 @@ TEST_P(AnySizeRegression, EqualsTheReference) {
   EXPECT_NE(checked.outcome, Outcome::kWrong) << checked.reason;
 }
 
-// The seeds have numbers made of a size in split runs, and ends of slices beyond the listed sizes.
+// The models of these seeds compute numbers from a size in split runs, or have slices that end
+// beyond the listed sizes.
 INSTANTIATE_TEST_SUITE_P(Fuzz, AnySizeRegression, ::testing::Values(15, 48, 66, 86, 137, 201));
 
 TEST(OpenModel, MostHaveAGraphAtEachSize) {

@@ -46,7 +46,8 @@ Result<std::vector<Array>> RunModel(const tunec::SizedModel& model, const Graph&
   return outputs;
 }
 
-/// Returns no value if the exact graph itself has no results.
+/// Checks a run at the sizes of `exact`. Returns no value if the reference execution of `exact`
+/// fails.
 std::optional<CheckResult> CheckRun(const tunec::SizedModel& model, const Graph& exact,
                                     uint64_t seed) {
   const std::vector<Array> inputs = RandomInputs(exact, Values::kOrdinary, seed);

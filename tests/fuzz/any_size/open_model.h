@@ -14,8 +14,8 @@
 
 namespace tunec::fuzz {
 
-/// Makes a model of one or two dimensions by 1 to 6 recipes. At unsuitable sizes its source returns
-/// kUnsupported.
+/// Makes a model of one or two dynamic dimensions by 1 to 6 recipes. At unsuitable sizes its source
+/// returns kUnsupported.
 SizedSource OpenModel(uint64_t seed);
 
 /// The size of an axis in one graph.

@@ -122,7 +122,7 @@ void Product(OpenBuilder& b) {
     b.Add(Op::kMatmul, {x, b.Weight({depth.size, columns})}, {}, shape);
     return;
   }
-  // Every row is combined with every row.
+  // The product of each matrix and its transpose combines all pairs of rows.
   shape.back() = shape[shape.size() - 2];
   if (DegreeOf(shape) <= 2) b.Add(Op::kMatmul, {x, x}, {{"transpose_b", int64_t{1}}}, shape);
 }
@@ -329,7 +329,7 @@ size_t Image(OpenBuilder& b) {
   return b.Input(shape);
 }
 
-/// Returns shapes after windows of three with one pad at each end.
+/// Returns the shape after windows of three with one pad at each end.
 OpenShape AfterWindows(OpenShape shape, int64_t stride) {
   for (size_t a = 2; stride > 1 && a < shape.size(); ++a)
     shape[a] = Derived(shape[a], fmt::format("(({} - 1) / {} + 1)", shape[a].formula, stride),

@@ -198,7 +198,7 @@ TEST(LowerMovement, Resize) {
   }
 }
 
-// A rename after a contraction changes the store. A rename before it changes the reads.
+// Values have no elements, or are sums without terms.
 TEST(LowerMovement, NoElements) {
   SampleGraph g("empty");
   const ValueId x = g.Input({2, 0, 4});

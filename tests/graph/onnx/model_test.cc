@@ -30,7 +30,7 @@ std::vector<double> RunModel(const Model& model, const std::vector<Array>& input
   return outputs ? Values(outputs->front()) : std::vector<double>();
 }
 
-/// Maps x: [2, 3, 4] to [2, 12] through Shape, Gather, Mul, Concat, Reshape.
+/// Returns a model that maps x: [2, 3, 4] to [2, 12] by Shape, Gather, Mul, Concat, Reshape.
 Model ShapeArithmetic() {
   Model model(13);
   model.Input("x", {2, 3, 4}).Constant("one", Ints({}, {1})).Constant("two", Ints({}, {2}));
@@ -71,8 +71,8 @@ TEST(OnnxModel, OpenDimensionsAreListedTogether) {
   EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(2, 3, 5));
 }
 
-// At other sizes the pad and the slice may have an effect. With this option the graphs have the
-// same nodes.
+// At other sizes the pad and the slice may have an effect. With NoOps::kRetained the graphs of all
+// sizes have the same nodes.
 TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
   Model model(17);
   model.Input("x", {2, 3});
@@ -89,7 +89,8 @@ TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
   EXPECT_EQ(retained->nodes().size(), 4U);
 }
 
-/// Reverses x, with the declared sizes. A size of -1 has no number.
+/// Returns a model that reverses x and declares these sizes. A size of -1 is declared without a
+/// number.
 Model Declared(std::vector<int64_t> input, const List& output) {
   Model model(17);
   model.Input("x", std::move(input)).Constant("start", Ints({1}, {-1}));
@@ -112,7 +113,7 @@ TEST(OnnxModel, DeclaredSizesOfOutputsHold) {
   EXPECT_EQ(MessageOf(Declared({3, 4}, {3, 4})), "");
 }
 
-// Exporters write these values for unknown sizes.
+// Exporters write 0, 1 or nothing for an unknown size.
 TEST(OnnxModel, UnknownSizesOfOutputsAreAnything) {
   EXPECT_EQ(MessageOf(Declared({3, 4}, {-1, 4})), "");
   EXPECT_EQ(MessageOf(Declared({3, 4}, {0, 4})), "");
@@ -136,8 +137,8 @@ TEST(OnnxModel, OptionsFixNamedDimensionsEverywhere) {
               HasSubstr("dimension 'n' is given as 4, and as 5"));
 }
 
-// Two inputs share the dimension `n`. The second input also has a dimension without a name, or a
-// known one.
+// Returns a model of two inputs that share the dimension `n`. The second input also has a dimension
+// without a name (-1), or a known one.
 Model WithNamedDims(int64_t second) {
   Model model(17);
   model.Input("a", {-1}).Input("b", {-1, second});

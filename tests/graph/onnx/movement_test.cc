@@ -427,7 +427,7 @@ TEST(OnnxResize, CornersAreThoseOfTheResult) {
   EXPECT_EQ(resized("nearest").back(), 7);
 }
 
-// Steps of the coordinates are those of the fraction that a float32 scale represents.
+// Coordinates are computed with the fraction that a float32 scale approximates, such as 13 / 10.
 TEST(OnnxResize, NearestElementsGoByFractions) {
   const auto resized = [](const char* rounding) {
     return Values(Eval({.op = "Resize",

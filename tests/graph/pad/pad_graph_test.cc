@@ -490,7 +490,7 @@ TEST(PadGraph, ConstantsOfTheSizes) {
       ExpectExact(Node(x + "  constant n: f32[] = $(L)", "div(x, n)"), kSmall, kLarge);
   ASSERT_EQ(count.parameters.size(), 1U);
   EXPECT_EQ(count.parameters[0].value.GetDouble(0), 5);
-  // A range used as rows of a matrix takes the layout of the matrix's columns.
+  // A range with as many elements as a flattened matrix takes the matrix's layout.
   ExpectExact(R"(graph g {
   input x: f32[$(B), $(L)]
   constant p: f32[$(B*L)] = $iota(B*L)

@@ -51,8 +51,8 @@ TEST(Fuse, UnfusedIsEveryNodeAlone) {
   EXPECT_THAT(Groups(graph), ElementsAre("transpose neg exp"));
 }
 
-// The data and the result have separate storage, which may be the same memory. Indices and updates
-// are computed inside the group.
+// The data and the result are stored separately, or the result is written over the data. Indices
+// and updates are computed inside the group.
 TEST(Fuse, ScatterWritesOverStoredData) {
   SampleGraph g("g");
   const ValueId data = g(Op::kExp, {g.Input({4, 5})});
@@ -480,7 +480,7 @@ TEST(Fuse, ReductionsOfTheSameRowsAreOneKernel) {
   ExpectSameAsReference(graph);
 }
 
-// Of the siblings x + 1 and x * softmax(x + 1), the second depends on the first.
+// Of the siblings tanh(x) and x * s, the second depends on the first: s is computed from tanh(x).
 TEST(Fuse, SiblingsThatWaitForEachOtherStayApart) {
   SampleGraph g("g");
   const ValueId x = g.Input({8, 8});

@@ -32,7 +32,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Columns of A go through three stages of shared memory. Threads read each other's columns.
+// Eight elements of A at a time go through three stages of shared memory. Threads read each other's
+// elements.
 std::string Pipelined(const std::string& first_wait, const std::string& wait,
                       const std::string& barrier, const std::string& more = "") {
   return R"(

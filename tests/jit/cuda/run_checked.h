@@ -14,7 +14,7 @@ enum class Placing { kAligned, kOneElementOff };
 void RunChecked(const LoopNest& nest, int times = 1, Placing placing = Placing::kAligned);
 void RunChecked(const std::string& text, int times = 1);
 
-/// Returns one phase of a kernel with shared memory s: f32[1024].
+/// Returns the text of a nest of one phase, with shared memory s: f32[1024].
 std::string Nest(const std::string& body, const std::string& a = "f32[4]",
                  const std::string& blocks = "1");
 

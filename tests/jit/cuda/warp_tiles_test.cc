@@ -231,7 +231,7 @@ TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   EXPECT_THAT(Rejection(outside), HasSubstr("access outside a loop over block.x"));
 }
 
-// Lanes 0 and 1 each do one step.
+// Returns a product of which lanes 0 and 1 each do one step.
 std::string Apart(const ProductCase& of) {
   return test::ReplacedOnce(Product(of), "for step in 0 .. 2 {\nunrolled for j",
                             "block.x for step in 0 .. 2 {\nunrolled for j");
@@ -278,7 +278,7 @@ TEST(WrongWarpTilesDeathTest, LackABarrier) {
                "s reads 16 bytes of a at shared memory \\+ [0-9]+: a race at shared memory");
 }
 
-// Only lanes 0 to 7 reach the tiles. The verifier rejects such nests.
+// Returns a nest in which only lanes 0 to 7 reach the tiles. The verifier rejects such nests.
 LoopNest OfEightLanes(const std::string& before_end = "") {
   std::string text =
       test::ReplacedOnce(Product(Cases().front()), "unrolled for j in 0 .. 2 {\ntile",

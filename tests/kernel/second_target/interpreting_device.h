@@ -15,8 +15,8 @@ namespace tunec::second_target {
 /// The log and controls of such devices for tests. It outlives the devices.
 struct Paper {
   std::vector<std::string> log;  // every call
-  /// The number of the run of each kernel that fails, counted from 1, or 0. The failure loses the
-  /// device, and every later call fails.
+  /// The number of each kernel's failing run, counted from 1; 0: no run fails. The failure loses
+  /// the device, and every later call fails.
   int failing_run = 0;
 };
 

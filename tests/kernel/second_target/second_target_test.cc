@@ -105,7 +105,7 @@ TEST(SecondTarget, RunsOnItsDeviceAsOnTheHost) {
   }
 }
 
-// Computes the sum of the input in waves. Each wave needs the earlier waves, through a workspace.
+// Computes C = (A + 1) * 2 through a workspace. The first phase has three waves.
 constexpr std::string_view kWaves = R"(
 nest sums {
   input A: f32[12]

@@ -88,7 +88,8 @@ StoredPlan PackedPlan() {
   return plan;
 }
 
-// Each kernel has a separate image, whose function is called by its number.
+// Returns code of which each kernel has a separate image. The name of the image's function contains
+// the kernel's number.
 bundle::DeviceCodeTable DeviceCode() {
   bundle::DeviceCodeTable code{.kernels = Kernels()};
   for (size_t i = 0; i < code.kernels.size(); ++i) {

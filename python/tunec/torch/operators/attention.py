@@ -12,8 +12,8 @@ from .scores import scores_of, with_few_rows
 
 def _scale(q, scale):
     """Returns the factor of the scores. torch's own formula and its ONNX export multiply queries
-    and keys by the root of the factor. Here the factor is the square of that float32 root, so that
-    all forms lead to the same kernels."""
+    and keys by the root of the factor. For float32 queries, the factor is the square of that float32 root,
+    so that all forms lead to the same kernels."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if q.element != "f32" or scale <= 0:
         return scale
@@ -96,8 +96,8 @@ def other_attention(call, q, k, v, *others):
 @handles("_scaled_dot_product_flash_attention_for_cpu_backward.default")
 def flash_attention_backward(call, gradient, q, k, v, y, log_sums, dropout=0.0, causal=False,
                              mask=None, scale=None):
-    """Recomputes the weights of attention from the scores and the logarithms of their sums, then
-    applies the chain rule."""
+    """Recomputes the attention weights from the scores and `log_sums` (see _log_sums), then applies
+    the chain rule."""
     _no_dropout(dropout)
     factor, graph = _scale(q, scale), q.graph
     heads = k.shape[1]

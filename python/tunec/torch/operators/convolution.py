@@ -57,7 +57,7 @@ def _gradient_of_input(gradient, x, weight, window):
 
 def _gradient_of_weight(x, gradient, kernel, window):
     """Convolves x with the gradient as filter; the batch axis of both has the role of channels.
-    Strides and dilations are exchanged. Elements at the ends of x that no stride reaches are
+    Strides and dilations are exchanged. Elements at the ends of x that no window reads are
     omitted."""
     strides, pads, dilations, groups = window
     axes = range(len(kernel))

@@ -37,8 +37,8 @@ def take(call, x, index):
 
 
 class IndexPositions:
-    """The indices of x[indices]: the indexed axes and the shape of positions that replaces them.
-    The other axes stay whole."""
+    """The indices of x[indices]: the indexed axes, and the common shape of the index tensors. In the
+    result, the axes of this shape replace the indexed axes; the other axes stay whole."""
 
     def __init__(self, x, indices):
         if any(i is not None and i.element in ("bool", "u8") for i in indices):
@@ -64,8 +64,8 @@ class IndexPositions:
 
     def numbers_between(self):
         """Returns the position of each index within the axes from the first indexed axis to the
-        last, numbered row-major. Whole axes between them become further axes of the result, after
-        those of the positions. With one indexed axis, numbers may be negative and count from the
+        last, numbered row-major. Unindexed axes between these become further axes of the result,
+        after those of the positions. With one indexed axis, numbers may be negative and count from the
         end."""
         if len(self.axes) == 1:
             return self.given[0]
@@ -180,8 +180,8 @@ def embedding_bag(call, weight, indices, offsets, scale_grad=False, mode=0, spar
 
 
 def _summed_bags(rows, begins, end):
-    """Adds each row to its bag. Rows from index `end` on are in no bag. If `end` is None, all rows
-    are in bags."""
+    """Returns the sum of the rows of each bag. Rows before the first bag and rows from index `end`
+    on are in no bag. If `end` is None, the last bag has all remaining rows."""
     g, count, bags = rows.graph, rows.shape[0], begins.shape[0]
     zeros = g.full((bags, *rows.shape[1:]), 0, rows.element)
     if count == 0 or zeros.count == 0:

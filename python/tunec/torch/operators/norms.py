@@ -9,7 +9,7 @@ from .promotion import combined, widened, widest
 
 
 def _least(epsilon):
-    """Returns an epsilon as an attribute of the compiler's normalisations."""
+    """Returns an epsilon as an attribute of the compiler's normalisations. Rejects negative ones."""
     if not epsilon >= 0:
         raise Rejected("a negative epsilon")
     return float(epsilon)
@@ -171,7 +171,7 @@ def native_group_norm(call, x, weight, bias, batch, channels, inner, groups, eps
 
 @handles("_softmax.default", "_log_softmax.default", "softmax.int", "log_softmax.int")
 def softmax(call, x, dim, *_):
-    """Imports softmax. With `half_to_float` or `dtype`, the result is wider than x."""
+    """Imports softmax. With `half_to_float` or `dtype`, the result may have another type than x."""
     op = "log_softmax" if "log" in call.name else "softmax"
     x = x.cast(call.element())
     if x.rank == 0:

@@ -5,8 +5,8 @@ by counting how many elements come before each element. Of two equal elements, t
 first, so every sort is stable. graph/onnx/handlers/order.cc imports TopK in the same way; it also
 splits long rows into pieces whose maxima are compared first.
 
-Layout in memory: a block of K elements, K a power of two, is stored as [K, blocks * rows], so that
-a stage of the network reads whole lines.
+Layout in memory: rows of K elements, K a power of two, are stored as [K, rows], so that a stage of
+the network reads whole cache lines.
 """
 import math
 
@@ -14,8 +14,8 @@ from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import widened
 
-# Rows are counted if they have at most this many elements, or need at most this many comparisons in
-# all. Up to these limits counting costs no more than a network.
+# Rows are ordered by counting if they have at most _MOST_COUNTED elements, or if all rows together
+# need at most _MOST_COMPARISONS comparisons. Up to these limits counting costs no more than a network.
 _MOST_COUNTED = 32
 _MOST_COMPARISONS = 1 << 17
 # Indices are i32. This bit is set in the index of an element that comes after elements with the
@@ -111,7 +111,7 @@ class _Network:
         return self.pairs.each(lambda x: _reversed(x.reshape(shape), 1).reshape(x.shape))
 
     def _exchange(self, distance, partners):
-        """Compares each element with its partner. The lower index gets the one that comes first."""
+        """Compares each pair with its partner. The lower position gets the pair that comes first."""
         graph = self.pairs.values.graph
         bit = graph.iota(self.size, "i32") & distance
         upper = bit.compare("ne", 0).unsqueeze(1)

@@ -87,7 +87,8 @@ def _along(graph, i, sizes, element):
 
 
 def _begin(graph, window, i, element):
-    """Returns the begin of each window on an axis; negative if it is before the image."""
+    """Returns the first position of each window on an axis. Positions in the padding before the
+    image are negative."""
     numbers = _along(graph, i, window.outputs(), element)
     return numbers * window.strides[i] - window.pads[i]
 
@@ -100,8 +101,8 @@ def _numbers(graph, window, offset, element):
 
 
 def _first_indices(graph, window, element):
-    """Returns the index of each window's first element inside the image. It stays the result if no
-    later element is greater, for example if all are minus infinity."""
+    """Returns the index of each window's first element inside the image. This index is the result if
+    no later element is greater, for example if all elements are minus infinity."""
     begins = [_begin(graph, window, i, element) for i in range(len(window.sizes))]
     inside = [begin.max(0 if dilation == 1 else _remainder(begin, dilation))
               for begin, dilation in zip(begins, window.dilations)]

@@ -16,8 +16,8 @@ def _each(values, count, default):
 
 
 class Window:
-    """The sizes of a window, one number per spatial axis. `extra`: padding that ceil_mode adds at
-    the ends."""
+    """The windows of a pool: each attribute has one number per spatial axis. `sizes`: sizes of the
+    image. `extra`: padding that ceil_mode adds at the ends."""
 
     def __init__(self, sizes, kernel, stride, padding, dilation=1, ceil_mode=False):
         count = len(sizes)

@@ -52,8 +52,8 @@ def _factors(rest):
 
 
 def _fraction(scale):
-    """Returns the fraction that the graph's resize uses, as graph/ops/scale_fraction.cc computes
-    it."""
+    """Returns the fraction that the graph's resize uses for a scale, as
+    graph/ops/scale_fraction.cc computes it."""
     before, now = (1, 0), (math.floor(scale), 1)
     rest = scale - math.floor(scale)
     while abs(now[0] / now[1] - scale) > 1e-7 * scale and rest > 1e-12:
@@ -94,8 +94,8 @@ class _NearestAxis:
 
 
 def _copies_axes(call):
-    """Tests if torch uses the kernel that copies axes of kept or doubled size. It does for small
-    images, and for channels-last images."""
+    """Tests if torch uses the kernel that copies axes of kept or doubled size. On the CPU, torch
+    does so for small 2-D images, and for channels-last images with more than 3 channels."""
     result = call.result
     if not call.name.startswith("upsample_nearest") or result.device.type == "cuda":
         return False
@@ -109,7 +109,8 @@ def _copies_axes(call):
 
 
 def _nearest(call, x, size, factors):
-    """Uses the graph's resize if it reads the same elements as torch, else a table of indices."""
+    """Resizes each axis by the graph's resize if it reads the same elements as torch, else by a
+    table of indices."""
     is_exact = "exact" in call.name
     size = size or call.shape()[2:]
     if x.count == 0 or 0 in size:

@@ -35,7 +35,8 @@ def round_to_even(call, x, decimals=0):
 
 
 def _reject_zero_divisors(call, divisor):
-    """Rejects integer divisions whose divisor may be 0, because eager mode raises an error then."""
+    """Rejects integer divisions by a divisor that may be 0, if torch can run the node instead: eager
+    mode raises an error for such a divisor."""
     if call.beside_torch and not is_float(call.element()) and not _is_never_zero(divisor):
         raise Rejected("a division of integers whose divisor may be 0, which is an error in torch")
 

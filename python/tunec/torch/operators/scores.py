@@ -26,7 +26,7 @@ def scores_of(q, k, mask, causal, scale):
 
 def with_few_rows(q, k, v, mask, scale):
     """Computes the attention of a few queries by products that read keys and values in place, at
-    about the speed of memory. A row of the result is 0 if the mask hides all its keys."""
+    about the memory bandwidth. A row of the result is 0 if the mask hides all its keys."""
     scores = scores_of(q, k, mask, False, scale)
     y = q.graph.emit("matmul", scores.unary("softmax", axis=scores.rank - 1), v)
     if mask is None:

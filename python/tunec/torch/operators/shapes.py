@@ -122,7 +122,8 @@ def repeat(call, x, repeats):
 
 
 def _pads_of(pad, rank):
-    """Returns begins and ends of all axes; torch lists (begin, end) from the last axis on."""
+    """Returns the padding before each axis, then the padding after each axis. torch lists (before,
+    after) from the last axis on."""
     begins, ends = [0] * rank, [0] * rank
     for i in range(len(pad) // 2):
         begins[rank - 1 - i], ends[rank - 1 - i] = pad[2 * i], pad[2 * i + 1]
@@ -208,8 +209,8 @@ def _is_given(line):
 
 
 def _written_through(x, part, axis, begin, end):
-    """If `part` is a scatter into x[:end] along an axis, returns the same scatter into x, else
-    None."""
+    """If `part` is a scatter into the slice [:end] of x along `axis`, returns the same scatter into
+    x, else None. Also returns None if the scatter's indices count along `axis`."""
     line = part.line
     if begin > 0 or not isinstance(line, Operation) or line.op != "scatter":
         return None

@@ -1,4 +1,4 @@
-"""Imports operators that reshape elements or permute axes."""
+"""Imports operators that reshape tensors or permute axes."""
 from ..handler_table import handles
 
 

@@ -1,6 +1,6 @@
-"""Weighted sums over windows of an axis. Windows differ in place, length and weights.
+"""Weighted sums over windows of an axis. Windows may differ in position, length and weights.
 
-A window is a list of pairs: the index of an element, and a weight. A sum reads only the elements of
+A window is a list of taps, pairs of the index of an element and a weight. A sum reads only the elements of
 its window, so an infinity affects no other window. The ONNX importer does the same for Resize in
 windowed_sum.cc.
 """
@@ -22,7 +22,7 @@ def transposed(windows, size):
 
 
 def _tables(windows, dtype):
-    """Returns places and weights, [longest, windows]. A window with fewer elements repeats some of
+    """Returns indices and weights, [longest, windows]. A window with fewer elements repeats some of
     them, and a repeated element's weight is divided. So an element outside a window is never
     multiplied by a weight of 0."""
     longest = max(len(window) for window in windows)
@@ -38,8 +38,8 @@ def _tables(windows, dtype):
 
 
 def _taps(x, axis, indices, weights):
-    """Returns the sum of a few taps, with operators for each tap: vectors are then along
-    neighbouring windows."""
+    """Returns the sums of a few taps, with operators for each tap. The lanes of a vector then
+    belong to consecutive windows."""
     g, total = x.graph, None
     across = (weights.shape[1], *[1] * (x.rank - axis - 1))
     for row, weight in zip(indices, weights):
