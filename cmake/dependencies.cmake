@@ -25,6 +25,6 @@ add_library(tunec_llvm INTERFACE)
 target_include_directories(tunec_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIR})
 target_link_libraries(tunec_llvm INTERFACE ${ISL_LIBRARY} ${LLVM_LIBRARY})
 
-# Only the hash function of LLVM.
+# LLVM for folders that use only its hash function BLAKE3.
 add_library(tunec_blake3 INTERFACE)
 target_link_libraries(tunec_blake3 INTERFACE tunec_llvm)

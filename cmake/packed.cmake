@@ -5,7 +5,8 @@ set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 add_link_options(-static-libstdc++ -static-libgcc
   LINKER:--gc-sections LINKER:--exclude-libs,ALL LINKER:--wrap=stderr)
 
-# Replaces the package's target. With the same compile definition, objects equal those of other builds.
+# Replaces the target of fmt's package. The definition FMT_SHARED is that of the package, so objects are
+# equal to those of other builds.
 add_library(tunec_packed STATIC ${CMAKE_CURRENT_LIST_DIR}/packed_fmt.cc ${CMAKE_CURRENT_LIST_DIR}/packed_libc.c)
 target_compile_definitions(tunec_packed PUBLIC FMT_SHARED)
 add_library(fmt::fmt ALIAS tunec_packed)
@@ -14,7 +15,7 @@ find_library(GMP_LIBRARY gmp REQUIRED)
 find_library(ISL_LIBRARY isl REQUIRED)
 list(APPEND ISL_LIBRARY ${GMP_LIBRARY})
 
-# Only the targets of LLVM that jit/ initializes.
+# Links only the targets of LLVM that jit/ initializes.
 find_program(LLVM_CONFIG llvm-config PATHS /usr/lib/llvm-22/bin NO_DEFAULT_PATH REQUIRED)
 execute_process(
   COMMAND ${LLVM_CONFIG} --link-static --libfiles x86codegen nvptxcodegen orcjit passes

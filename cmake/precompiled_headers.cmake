@@ -10,8 +10,10 @@ set(TUNEC_PRECOMPILED_STANDARD
   <string_view> <thread> <tuple> <unordered_map> <unordered_set> <utility> <variant> <vector>
   <fmt/format.h> <fmt/ranges.h>)
 
-# Defines the target NAME, which owns one set of precompiled headers. OPTIONS are those of the
-# targets that use the set; the compiler rejects the set where they differ.
+# tunec_precompiled_set(NAME [EXECUTABLE] [HEADERS header ...] [LIBRARIES target ...])
+# Defines the target NAME, which owns one set of precompiled headers: the standard ones and HEADERS.
+# The compiler rejects the set for targets with other compile options. EXECUTABLE and LIBRARIES give
+# the set the options of the targets that use it.
 function(tunec_precompiled_set name)
   cmake_parse_arguments(ARG "EXECUTABLE" "" "HEADERS;LIBRARIES" ${ARGN})
   if(NOT TUNEC_PRECOMPILE)
@@ -37,8 +39,8 @@ function(tunec_use_precompiled target set)
   endif()
 endfunction()
 
-# Optimizes source files for size: those that are a part of libtunec_runtime.so. Other options than
-# those of the precompiled headers exclude such files from them.
+# Optimizes source files of libtunec_runtime.so for size. These files use no precompiled headers,
+# because their compile options differ from those of the headers.
 function(tunec_optimize_for_size)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
     COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-Os>;-ffunction-sections")

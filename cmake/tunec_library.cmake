@@ -1,7 +1,7 @@
 # tunec_library(FOLDER [DEPENDS folder ...] [PRIVATE target ...])
-# Defines the static library of one folder from every *.cc below it. DEPENDS lists the folders that
-# it may include (tests/layering rejects other includes). PRIVATE lists third-party targets whose
-# headers are only used in source files.
+# Defines the static library of one folder from every *.cc below it. DEPENDS lists the folders
+# whose headers these files may include (tests/layering rejects other includes). PRIVATE lists
+# third-party targets whose headers are only used in source files.
 function(tunec_library folder)
   cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)

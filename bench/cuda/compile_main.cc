@@ -9,8 +9,8 @@
 // instead of times. With CANDIDATES, tries that many schedules of each kernel, drawn as in a
 // search. These lines have the same form; schedules that do not compile have "error".
 //
-// `loops_ms` is the time of schedule steps, legality and loops. `llvm_ms` is that of LLVM IR and PTX.
-// `ptxas_ms` is that of ptxas, including its files.
+// `loops_ms` is the time of schedule steps, legality and loops. `llvm_ms` is that of LLVM IR and
+// PTX. `ptxas_ms` is that of ptxas, including its files.
 #include <fmt/format.h>
 
 #include <cstdlib>

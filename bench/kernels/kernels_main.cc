@@ -1,10 +1,11 @@
-// Times hand-written LoopNests on one core, relative to a burst of FMA instructions that is measured
-// before each repetition. This shows the quality of the code generator without schedules or runtime.
+// Times hand-written LoopNests on one core, relative to a burst of FMA instructions that is
+// measured before each repetition. This shows the quality of the code generator without schedules
+// or runtime.
 //
 //     bench_kernels [only names containing this] [CPU]
 //
-// Prints for each kernel the median and the quartiles of 21 repetitions in processor time, percent of
-// the measured peak or nanoseconds per element, and compile time.
+// Prints for each kernel the median and the quartiles of 21 repetitions in processor time, percent
+// of the measured peak or nanoseconds per element, and compile time.
 #include <fmt/format.h>
 #include <immintrin.h>
 

@@ -1,4 +1,4 @@
-// Maxwell's equations in two dimensions; h has an extra row and column before the grid.
+// Maxwell's equations in two dimensions; h has an extra row 0 and column 0 outside the grid.
 
 static void Kernel(const double fict[restrict fict_0], const double ex0[restrict ex0_0][ex0_1],
                    const double ey0[restrict ey0_0][ey0_1], const double hz0[restrict hz0_0][hz0_1],

@@ -101,7 +101,7 @@ def remarks(results: list[dict], text: str) -> list[str]:
 
 
 class Table:
-    """Prints a line per kernel: the least milliseconds of each form, and the best C over tunec."""
+    """A table with a line per kernel: the least milliseconds of each form, and the best C over tunec."""
 
     def __init__(self, forms):
         self.tunec = [form[0] for form in TUNEC_FORMS]

@@ -39,7 +39,7 @@ def draw_requests(count, seed):
 
 
 def bert(options):
-    """Returns bert_base with random weights, and its number of tokens."""
+    """Returns bert_base with random weights, and the size of its vocabulary."""
     import torch
     from transformers import BertConfig, BertModel
     torch.manual_seed(0)
@@ -192,7 +192,8 @@ def serve(backend, options):
 
 
 def best_of_turns(calls, arguments, rounds=5):
-    """Returns the seconds of each: medians of rounds, in turns."""
+    """Calls functions in turns. Returns, for each function, the median over rounds of the least of
+    three times, in seconds."""
     times = [[] for _ in calls]
     for _ in range(rounds):
         for own, call in zip(times, calls, strict=True):

@@ -1,4 +1,4 @@
-"""Architectures with random weights: common models, in sizes of which many run within minutes.
+"""Architectures of common models with random weights, small enough that many run within minutes.
 
 Each entry of MODELS is a name and a function that returns a module in evaluation mode and its arguments, a dict.
 """
@@ -17,7 +17,7 @@ def _image(size=224, batch=1):
     return torch.randn(batch, 3, size, size, generator=torch.Generator().manual_seed(size))
 
 
-# Names of the same sizes in different configurations.
+# Sizes, by the names that most configurations of transformers have for them.
 SIZES = {"vocab_size": TOKENS, "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4,
          "intermediate_size": 512, "max_position_embeddings": 256}
 
@@ -32,7 +32,7 @@ def _transformer(kind, arguments=None, model="AutoModel", sizes=None, **changes)
         torch.manual_seed(0)
         try:
             network = getattr(transformers, model).from_config(config)
-        except ValueError:  # it has no attention by torch's operator
+        except ValueError:  # the model does not support torch's attention operator
             config._attn_implementation = "eager"
             network = getattr(transformers, model).from_config(config)
         given = dict(arguments() if arguments else {"input_ids": _ids()})
@@ -113,7 +113,7 @@ MODELS = {
                           **_CAUSAL),
     "rwkv": _transformer("Rwkv", sizes={"vocab_size": TOKENS}, hidden_size=128, num_hidden_layers=2,
                          context_length=LENGTH, **_CAUSAL),
-    # both
+    # encoders with decoders
     "t5": _transformer("T5", _seq2seq(), sizes={"vocab_size": TOKENS}, d_model=256, d_ff=512, num_layers=3,
                        num_heads=4, d_kv=64),
     "bart": _transformer("Bart", _seq2seq(), sizes={"vocab_size": TOKENS}, d_model=256, encoder_layers=3,

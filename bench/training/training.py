@@ -123,7 +123,8 @@ def profiles(step):
 
 
 def _profile(report, name, step):
-    """Returns medians of a few runs on the arguments that a step passes to the part."""
+    """Returns the kernels of a part with their median times over a few runs, on the arguments that a
+    step passes to the part."""
     part = report.partitions.module.get_submodule(name)
     seen = []
     hook = part.register_forward_pre_hook(lambda module, given: seen.append(given))

@@ -11,8 +11,8 @@ namespace nb = nanobind;
 namespace tunec::python {
 namespace {
 
-/// The callbacks of one C call. The library calls them without the interpreter's lock, and they must
-/// not throw.
+/// The callbacks of one C call. The library calls them without the interpreter's lock, and they
+/// must not throw.
 class Callbacks {
  public:
   explicit Callbacks(const Listeners& listeners) : listeners_(listeners) {

@@ -17,8 +17,8 @@ namespace tunec::python {
 class HeldTensors {
  public:
   /// Holds the tensor of `object` and returns it. If the latest held tensor at the same address has
-  /// the same type, shape and strides, returns that tensor. `what` names the tensor in messages (see
-  /// Borrowed).
+  /// the same type, shape and strides, returns that tensor. `what` names the tensor in messages
+  /// (see Borrowed).
   const DLTensor& Hold(nanobind::handle object, const std::string& what);
 
   /// Visits the held objects for Python's garbage collector.

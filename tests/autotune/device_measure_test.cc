@@ -111,7 +111,7 @@ TEST_F(DeviceMeasureTest, AFailureInAColdRunIsNoTime) {
   Workload workload = OnPaper();
   workload.target.device->l2_bytes = 8192;
   Workbench bench = *Workbench::Make(workload, pool_);
-  paper_.failing_run = 3;  // counted per kernel of a lap; it is in the third lap
+  paper_.failing_run = 3;  // each kernel of a lap counts its runs, so this is in the third lap
   const Measurement result = bench.Measure(bench.Compile({kGoodSchedule}), std::nullopt);
   EXPECT_EQ(result.status, TrialStatus::kCrashed);
   EXPECT_TRUE(result.samples.empty());

@@ -15,11 +15,11 @@
 
 namespace tunec::testing {
 
-/// A product of 37x29 and 29x13 matrices, a bias and relu. No tile size divides an extent.
+/// Returns a product of 37x29 and 29x13 matrices, with a bias and relu. No tile divides an extent.
 inline Compute MatmulRelu() { return test::MustParse(test::DenseLayerText(37, 13, 29)); }
 
-/// A product whose results are clamped and rounded to multiples of 1/512. The second output has
-/// the rounded multiples (results times 512) as int16.
+/// Returns a product whose results are clamped and rounded to multiples of 1/512. The second output
+/// has the rounded multiples (results times 512) as int16.
 inline Compute QuantisedMatmul() {
   return MustParse(R"(
     compute quantised_matmul {

@@ -69,8 +69,8 @@ TEST_P(LeftOut, EachSketchChangesSpeedAlone) {
   const CompileOptions options = Options();
   const auto all = ChoicesOf(network->graph, options);
   ASSERT_TRUE(all) << all.error().Format();
-  // One database stores all kernels, so that each kernel is compiled once. Its other records are
-  // deleted.
+  // One database stores all kernels, so that each kernel is compiled once. The trial records of
+  // earlier kinds are deleted.
   Database database = InMemory();
   const std::set<std::string> kinds = KindsInUse(*all);
   EXPECT_FALSE(kinds.empty());

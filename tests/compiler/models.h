@@ -47,7 +47,7 @@ CompileOptions Options(int threads = 2);
 
 Database InMemory();
 
-/// Returns inputs: uniform in [-1.5, 1.5) for floats, small indices for integers.
+/// Returns random inputs: uniform in [-1.5, 1.5) for floats, 0 or 1 for other types.
 std::vector<Array> SomeInputs(const Executable& executable);
 
 /// Runs the executable once and returns its outputs. Buffers are aligned only to their element.

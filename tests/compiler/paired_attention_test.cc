@@ -35,7 +35,8 @@ struct Paired {
 
 void PrintTo(const Paired& paired, std::ostream* out) { *out << paired.name; }
 
-// The scale is a power of two, so products of queries and keys with few bits are exact.
+// Returns the attention. The scale is a power of two, so products of queries and keys with few bits
+// are exact.
 Graph GraphOf(const Paired& p) {
   const std::string causal = p.causal ? ", causal=1" : "";
   const std::string attributes = fmt::format("{{scale=0.125{}, empty_rows=\"zero\"}}", causal);

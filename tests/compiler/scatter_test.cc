@@ -202,7 +202,7 @@ TEST(ScatterInPlace, TouchesTheRowsThatAreWritten) {
   }
 }
 
-// If the output has memory of its own, the data is copied and stays unchanged.
+// If the output has separate memory, the data is copied and stays unchanged.
 TEST(ScatterInPlace, CopiesWhereTheDataIsKept) {
   const Graph graph = GraphOf(R"(graph g {
   input x: f32[300, 70]

@@ -25,7 +25,7 @@ using testing::Options;
 using testing::RunOnce;
 using testing::SomeInputs;
 
-// Two products with packed weights, and a bias that is used unpacked.
+// Returns two products with packed weights, and a bias that is used unpacked.
 std::string TextOf(int64_t rows) {
   return fmt::format(R"(graph two {{
   input x: f32[{}, 64]
@@ -41,8 +41,8 @@ std::string TextOf(int64_t rows) {
                      rows);
 }
 
-// A convolution whose weights are folded with the following nodes. Each compiled model computes the
-// folded weights anew.
+// Returns a convolution whose weights are folded with the following node. Each compiled model
+// computes the folded weights anew.
 std::string FoldedTextOf(int64_t batch) {
   return fmt::format(R"(graph folded {{
   input x: f32[{}, 16, 14, 14]

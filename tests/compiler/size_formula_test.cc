@@ -77,7 +77,7 @@ TEST(SizeFormula, IsWhatARuleSays) {
   EXPECT_EQ(FormulaOf(SizeExpression::Size(1)).At({4, 51}), 51);
   EXPECT_TRUE(FormulaOf(SizeExpression::Constant(7)).IsConstant());
   EXPECT_EQ(FormulaOf(SizeExpression::Constant(7)).At({4, 51}), 7);
-  EXPECT_EQ(FormulaOf(SizeExpression::Size(0).Times(INT64_MAX)).At({2}), 0);  // no size gives this
+  EXPECT_EQ(FormulaOf(SizeExpression::Size(0).Times(INT64_MAX)).At({2}), 0);  // overflow: no value
 }
 
 TEST(SizeFormula, FollowsWhatRulesSay) {

@@ -213,8 +213,8 @@ TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
   EXPECT_EQ(report["executables"].size(), 2);
 }
 
-// A window of five positions does not have a graph for smaller sizes. The served sizes begin at a
-// power of two.
+// A window of five positions has no graph for lengths below five. The served sizes begin at a power
+// of two.
 TEST(SizedBundle, ServesDownToTheLeastSizeThatHasAGraph) {
   constexpr std::string_view kWindow = R"(graph window {
   input x: f32[1, 2, length, 8]

@@ -209,7 +209,7 @@ TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   ExpectEqual(*far, EndsAtText(3001, 3000), {});  // another graph, compiled separately
 }
 
-// The outputs follow one formula at all sizes, but the sum inside does not.
+// Returns a graph whose outputs follow one formula at all sizes. The sum inside does not.
 std::string AddsUpToText(int64_t length) {
   return fmt::format(
       "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"

@@ -148,7 +148,7 @@ void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& 
   }
 }
 
-// The infinity is placed at every position within a tile, and at the corners of the image.
+// An infinity or a NaN is placed at every position within a tile, and at the corners of the image.
 TEST(Winograd, OfTwoOutputsKeepsAnInfinityInItsWindows) {
   const Graph graph = GraphOf(R"(graph conv {
   input x: f32[2, 32, 15, 17]

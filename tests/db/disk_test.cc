@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(, Disk, testing::Values(SQLITE_FULL, SQLITE_IOERR_WRITE
                            return info.param == SQLITE_FULL ? "Full" : "Broken";
                          });
 
-/// Fills a file system of 6 MB; returns 0 on success.
+/// Fills a file system of 6 MB with a database. Returns 0, or the number of the failed check.
 int FillSmallDisk(const std::string& folder) {
   if (unshare(CLONE_NEWNS) != 0) return kCannotMount;
   // A private mount is not visible outside.

@@ -129,8 +129,9 @@ class Checker {
     return Broken(schedule, verdict.problem);
   }
 
-  // Transforms about double the error of rounded operands. In the tuner, the checker decides
-  // whether to accept such a kernel (docs/decisions/0024_values_stored_as_bf16_parts.md).
+  // Returns whether the kernel rounds operands, and its error is one to four times the allowed one.
+  // Winograd's transforms about double the error of rounded operands. In the tuner, the checker
+  // decides whether to accept the kernel (docs/decisions/0024_values_stored_as_bf16_parts.md).
   static bool IsLeftToTheChecker(const Schedule& schedule, const Verdict& verdict,
                                  const KernelReference& reference) {
     constexpr double kEnlarged = 4;

@@ -57,7 +57,7 @@ class Fuzzer {
     return MakeContraction(options_.seed + number, widest_);
   }
 
-  // "OUTCOME|COUNT KERNELS|COUNT KERNELS|...|reason"
+  // Checks a case. Returns "OUTCOME|COUNT KERNELS|COUNT KERNELS|...|reason".
   std::string Answer(uint64_t number) const {
     const ContractionCase drawn = Make(number);
     const ArithmeticResult checked = CheckArithmetic(drawn, drawn.accuracy);

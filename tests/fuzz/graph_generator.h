@@ -22,7 +22,7 @@ class GraphGenerator : public Draws {
  public:
   explicit GraphGenerator(uint64_t seed);
 
-  /// Makes a graph of 3 to 25 nodes, not counting the leaves.
+  /// Makes a graph of about 3 to 25 nodes, not counting the leaves.
   Graph Make() &&;
 
   // These members draw for recipes.
@@ -66,11 +66,11 @@ struct Recipe {
   std::string_view left_out;  // why `draw` is null
 };
 
-/// The recipes, one per operator.
+/// Returns the recipes, one per operator.
 std::span<const Recipe> Recipes();
 
-/// Draws several nodes as people and exporters write them: the patterns of the passes. Returns no
-/// value if the draw does not fit.
+/// A function that draws several nodes as people and exporters write them: the patterns of the
+/// passes. Returns no value if the draw does not fit.
 using Phrase = Made (*)(GraphGenerator&);
 std::span<const Phrase> Phrases();
 

@@ -12,7 +12,7 @@
 
 namespace tunec::fuzz {
 
-/// Returns the outputs of a group for its inputs, in the group's order.
+/// A function that returns the outputs of a group for its inputs, in the group's order.
 using RunGroup = std::function<Result<std::vector<Array>>(
     size_t group, const std::vector<Lowering>& lowerings, std::span<const Array> arguments)>;
 

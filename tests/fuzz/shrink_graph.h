@@ -12,7 +12,7 @@ struct Case {
   Graph graph;
   CheckPlan plan;
 };
-/// Returns whether a case still fails.
+/// A function that returns whether a case still fails.
 using Fails = std::function<bool(const Case&)>;
 
 /// Removes outputs, passes and nodes as long as the case fails. A removed node is replaced by one

@@ -248,8 +248,8 @@ class Sample {
     return results;
   }
 
-  // Returns whether the operator's intermediate values may overflow in their type. This may depend
-  // on whether padding and neighbours of weight 0 are multiplied, or on the range of functions.
+  // Returns whether the operator's intermediate values may overflow in their type. An overflow can
+  // depend on whether padding and elements of weight 0 are multiplied, or on functions' ranges.
   bool IsUncertain(const Node& node, std::span<const Array> operands, Freedom freedom) const {
     if (freedom != Freedom::kSum && freedom != Freedom::kFunction) return false;
     const bool pads = node.op == Op::kConv || node.op == Op::kConvTranspose ||
@@ -511,7 +511,7 @@ class Sample {
   }
 
   // Returns whether the operator may overflow: it has no pole, so an infinite result of finite
-  // operands is an overflow. An equal formula may not overflow.
+  // operands is an overflow. Another formula of the operator might not overflow.
   static bool MayOverflow(Op op) {
     switch (op) {
       case Op::kDiv:

@@ -21,8 +21,7 @@ void CheckLowering(const Compute& compute) {
   Require(Print(*again) == text, "a lowered compute's text reads back");
 }
 
-/// Returns whether all sizes are fixed. Sizes that are parameters must be given before any other
-/// step.
+/// Returns whether all sizes are fixed, as the stages require.
 bool IsFixed(const Graph& graph) {
   return std::ranges::all_of(graph.values(),
                              [](const Value& value) { return value.type.IsFixed(); });

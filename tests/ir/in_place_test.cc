@@ -155,7 +155,7 @@ std::string ScatterOf(std::string_view phases) {
   return fmt::format("nest scatter {{{}{}}}", kScatterArguments, phases);
 }
 
-// After an input is read, its memory is the output's, for any further writes.
+// The output may use an input's memory for any writes after the last read of the input.
 TEST(InPlace, WrittenAnywhereAfterItWasRead) {
   EXPECT_EQ(
       PairsOf(ScatterOf(fmt::format("  phase a {{{}}}\n  phase b {{{}}}\n", kCopy, kUpdates))),

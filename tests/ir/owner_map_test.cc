@@ -16,8 +16,8 @@
 namespace tunec {
 namespace {
 
-// Gives the position of element i of a lane in NVIDIA's description. Source: PTX ISA 9.2, 9.7.14.5,
-// "Matrix Fragments for mma.m16n8k16 / k8 / k32", read by hand. A group has four lanes.
+// A function that returns the position of element i of a lane. Source: NVIDIA's PTX ISA 9.2,
+// 9.7.14.5, "Matrix Fragments for mma.m16n8k16 / k8 / k32", read by hand. A group has four lanes.
 using Described = std::function<MatrixPosition(int64_t group, int64_t in_group, int64_t i)>;
 
 struct Fragment {

@@ -86,7 +86,7 @@ OperandText TextOf(const TileIntrinsic& intrinsic, const TileOperand& operand,
   return text;
 }
 
-// Each lane copies the elements of a fragment that it owns.
+// Returns loops in which each lane copies the elements of a fragment that the lane owns.
 std::string CopyByLanes(const std::string& statement, const std::string& to,
                         const std::string& from) {
   const std::string index = "[8*u + floor(l/4), 2*(l mod 4) + v]";

@@ -167,7 +167,7 @@ nest turn {{
   }
 }
 
-// Under a false condition, the elements of later copies may not exist.
+// The elements of a later copy need not exist if its condition is false.
 TEST(Loops, TransposedUnderConditions) {
   ExpectAsInterpreted(R"(
 nest turn {

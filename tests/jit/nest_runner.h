@@ -20,7 +20,8 @@ LoopNest Parse(const std::string& text);
 /// Returns the target's code for the nest as it is. The caller must map blocks of threads before.
 Result<KernelImage> CompileNest(const LoopNest& nest, const Target& target);
 Result<std::string> AssemblyOf(const LoopNest& nest, const Target& target);
-/// Returns random arguments: integers in the tensor's range or up to 20, floats from -2 to 2.
+/// Returns random arguments: floats from -2 to 2, and integers in the tensor's range or, without a
+/// range, of magnitudes up to 20.
 std::vector<Array> RandomArguments(const LoopNest& nest, uint64_t seed);
 /// Returns one array per output, logically row-major. Arguments are aligned only to their elements
 /// (or as the tensor requires) and end where a further read faults. Fails with kWrongResult if

@@ -103,7 +103,7 @@ std::vector<Rows> Cases() {
 
 Target Gpu() { return {.device = *CudaAccelerator("sm_80")}; }
 
-// Returns a GPU with one processor, so that few rows suffice for several side by side.
+// Returns a GPU with one processor, on which blocks have several rows even if there are few rows.
 Target SmallestGpu() {
   Target target = Gpu();
   target.device->processors = 1;

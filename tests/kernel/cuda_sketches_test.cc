@@ -36,7 +36,7 @@ struct Shape {
 
 void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 
-// A convolution that reads every second row and column, without a border.
+// Returns a convolution that reads every second row and column, without a border.
 std::string StridedConvolution(int channels, int size, int outputs) {
   return Numbered(R"(compute strided {
   input X: f32[1, $C, $S, $S]
@@ -48,7 +48,7 @@ std::string StridedConvolution(int channels, int size, int outputs) {
                   {{"$C", channels}, {"$S", size}, {"$O", outputs}, {"$H", (size - 1) / 2}});
 }
 
-// A pointwise convolution with channels last in memory.
+// Returns a pointwise convolution with channels last in memory.
 std::string PointwiseConvolution(int channels, int size, int outputs) {
   return Numbered(R"(compute pointwise {
   input X: f32[1, $C, $S, $S] layout [1, $S, $S, $C] (i, j, k, l) -> [i, k, l, j]

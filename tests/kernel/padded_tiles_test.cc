@@ -35,7 +35,7 @@ std::string Disagreement(std::string_view compute, const Schedule& schedule, con
                               });
 }
 
-// The output channels are in full vectors. A row of the image and its neighbours have no condition.
+// The output channels are in full vectors. Windows along a padded row have no conditions.
 constexpr std::string_view kConvSteps =
     "pack X 0 2 3 1\npack W 1 2 3 0\npad acc m 8 ic 4 ow 4\nsplit acc.m 8\nsplit acc.ow 4\n"
     "reorder acc.m.0 acc.oh acc.ow.0 acc.ic acc.kh acc.kw acc.ow.1 acc.m.1\n"

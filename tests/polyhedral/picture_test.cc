@@ -111,8 +111,8 @@ TEST(Picture, TypesOfDependences) {
   const ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const Picture picture = Take(tree, {View(tree, "A", {0, 1}, {0, 0})});
   EXPECT_EQ(Distances(picture, DependenceType::kFlow), (std::set<Step>{{1, -1}, {1, 1}}));
-  // The same neighbours overwrite each read element a step later. The pairs also have flow
-  // dependences.
+  // The iterations that overwrite an element depend on its readers, and also read their results. So
+  // only the flow dependences are drawn.
   EXPECT_EQ(Distances(picture, DependenceType::kAnti), (std::set<Step>{}));
   EXPECT_EQ(Distances(picture, DependenceType::kOutput), (std::set<Step>{{2, 0}}));
   EXPECT_TRUE(AllRespected(picture));
@@ -156,7 +156,7 @@ TEST(Picture, TilesWavesTasksAndSteps) {
   ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const StatementId a = *tree.FindStatement("A");
   const VarId t = *tree.FindLoop("A.t"), i = *tree.FindLoop("A.i");
-  // There are waves over t, with tasks of three neighbours each. The last task has one.
+  // Each wave over t has tasks of three elements. The last task has one element.
   tree.loops[t].kind = LoopKind::kWave;
   TreeNode& around = *FindLoopNode(tree.root, t);
   TreeNode parts{.kind = TreeNode::Kind::kLoop, .loop = tree.loops.next_id()};

@@ -85,7 +85,7 @@ constexpr std::string_view kImage = R"(compute image {
     Y[n, m, oh, ow] = max(acc[n, m, oh, ow] + b[m], 0.0)
 })";
 
-// A product whose left operand, second argument and result are stored as bfloat16.
+// A product whose left operand, residual and result are stored as bfloat16.
 constexpr std::string_view kBf16Product = R"(compute terms {
   input A: bf16[$M, $K]
   weight B: f32[$K, $N] constant

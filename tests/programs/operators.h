@@ -234,7 +234,7 @@ inline constexpr std::string_view kMiddleArgMax = R"(compute middle_argmax {
 }
 )";
 
-// A norm over the first two axes, for each element of the last axis.
+// A normalisation over the first two axes, for each position of the last axis.
 inline constexpr std::string_view kOuterNorm = R"(compute outer_norm {
   input X: f32[3, 5, 83]
   input G: f32[3, 5]

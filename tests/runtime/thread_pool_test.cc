@@ -103,7 +103,7 @@ TEST(ThreadPool, SleepingCallerIsWoken) {
   EXPECT_EQ(arrived.load(), 2);
 }
 
-// One phase of the test below. Every task checks that all tasks of the phase before are done.
+// A phase in which every task checks that all tasks of the previous phase are done.
 struct CheckedPhase {
   const std::atomic<int64_t>* done_before;
   int64_t expected_before;

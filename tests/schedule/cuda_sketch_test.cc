@@ -170,7 +170,7 @@ TEST(CudaTile, IsPaddedAsTheContractAllows) {
   };
   EXPECT_TRUE(plan(kOddProduct, ReductionOrder::kAsWritten));
   EXPECT_TRUE(plan(kConvolution, ReductionOrder::kAny));
-  // The border is 0 times a weight, which may not be finite.
+  // The border is 0 times a weight, and the weight may be infinite or NaN.
   EXPECT_FALSE(plan(kConvolution, ReductionOrder::kAsWritten));
 }
 

@@ -21,7 +21,8 @@ namespace tunec::test {
 Schedule MustParseSteps(std::string_view lines);
 
 /// Returns one array for each input and weight, in order. Floats are multiples of 1/8 from -1 to 1,
-/// so that short sums of products are exact in any order. Integers are within the tensor's range.
+/// so that short sums of products are exact in any order. Integers are within the tensor's range,
+/// or 0 and 1 without a range.
 std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed);
 
 /// The order in which a checked nest's tasks run.
@@ -33,9 +34,9 @@ class ScheduleChecker {
   explicit ScheduleChecker(Compute compute);
   const Compute& compute() const { return compute_; }
 
-  /// Verifies the nest and its prepacks, runs the nest and compares with the Compute. Tasks run in
-  /// order and backwards, so that the results differ if tasks depend on each other. Returns the
-  /// difference or an error, or an empty string.
+  /// Verifies the nest and its prepacks, runs the nest and compares with the Compute. By default
+  /// tasks run in order and backwards, so that the results differ if tasks depend on each other.
+  /// Returns the difference or an error, or an empty string.
   std::string Disagreement(const KernelLoops& kernel, Tasks tasks = Tasks::kBothWays) const;
   /// A function that runs nests, for example as machine code, for the same check.
   using Runner =

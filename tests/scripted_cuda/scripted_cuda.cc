@@ -490,7 +490,7 @@ CuResult GraphDestroy(CuGraph graph) {
   return State();
 }
 
-// Only chains are supported: each node waits for the previous node.
+// Adds a node. Only chains are supported: each node waits for the previous node.
 CuResult GraphAddKernelNode(CuGraphNode* node, CuGraph handle, const CuGraphNode* dependencies,
                             size_t count, const CuKernelNodeParams* parameters) {
   RETURN_UNLESS_SOUND();

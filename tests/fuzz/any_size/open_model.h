@@ -14,8 +14,9 @@
 
 namespace tunec::fuzz {
 
-/// Makes a model of one or two dynamic dimensions by 1 to 6 recipes. At unsuitable sizes its source
-/// returns kUnsupported.
+/// Returns the source of a model of one or two dynamic dimensions, made by 1 to 6 recipes. The
+/// source fails with kUnsupported at unsuitable sizes. Its `open` is empty if no suitable example
+/// sizes are found.
 SizedSource OpenModel(uint64_t seed);
 
 /// The size of an axis in one graph.
@@ -74,7 +75,8 @@ class OpenBuilder : public Draws {
 };
 
 using OpenRecipe = void (*)(OpenBuilder&);
-/// The operators or short sequences of operators. A frequent one is listed several times.
+/// Returns the recipes: operators or short sequences of operators. A frequent recipe is listed
+/// several times.
 std::span<const OpenRecipe> OpenRecipes();
 
 }  // namespace tunec::fuzz

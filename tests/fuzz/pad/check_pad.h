@@ -34,8 +34,8 @@ using Pads = std::function<Result<PaddedGraph>(const Graph& exact, const Graph& 
 
 PadResult CheckPad(const PadCase& padded, const Pads& pads = PadGraph);
 
-/// Returns random inputs for the graph of one set of sizes. Inputs named index... sometimes have an
-/// index out of range. Inputs named positive... have elements from 1 to 5.
+/// Returns random inputs for the graph of one set of sizes. Some inputs named index... have one
+/// index of 90 or 3, which can be out of range. Inputs named positive... have elements from 1 to 5.
 std::vector<Array> InputsOf(const Graph& graph, Values values, uint64_t seed);
 
 /// Prints the case as one text: `# pad values=ordinary seed=1 code=0`, then the three graphs.

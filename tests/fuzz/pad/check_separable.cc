@@ -57,7 +57,8 @@ struct Dimension {
   size_t number;
   PaddedExtent extent;
 
-  // The part of another dimension may have the same extents, for example twice its size.
+  // Returns whether the part is this dimension, by its formula or, without a formula, by its
+  // extents. The part of another dimension can have the same extents, for example twice its size.
   bool Has(const PaddedExtent& part) const {
     return part.formula.empty() ? part == extent : part.formula.AsSize() == number;
   }

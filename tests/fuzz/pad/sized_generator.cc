@@ -57,7 +57,7 @@ void Set(Array& array, int64_t i, double value) {
 
 SizedGenerator::SizedGenerator(uint64_t seed) : Draws(seed) { DrawDimensions(); }
 
-// Any of the three dynamic sizes and the fixed size may be equal.
+// Draws one to three dimensions. Different dimensions can have equal sizes.
 void SizedGenerator::DrawDimensions() {
   for (int64_t i = Between(1, 3); i > 0; --i) {
     const int64_t bucket = OneOf<int64_t>({1, 2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 12, 16});

@@ -17,14 +17,14 @@ namespace tunec::fuzz {
 /// The drawn value, or empty if the draw does not fit.
 using Drawn = std::optional<ValueId>;
 using AttributesAt = std::function<Attributes(SizeSet)>;
-/// Returns an element of a constant for its index.
+/// A function that returns the element of a constant at an index.
 using ElementAt = std::function<double(const Ints& position, SizeSet)>;
 
 class SizedGenerator : public Draws {
  public:
   explicit SizedGenerator(uint64_t seed);
 
-  /// Makes a model of 1 to 14 nodes, not counting the leaves.
+  /// Makes a model of about 1 to 14 nodes, not counting the leaves.
   SizedModel Make() &&;
 
   /// Returns a named dimension, or a small size that is equal in all graphs.
@@ -89,7 +89,7 @@ std::span<const SizedRecipe> SizedReductions();
 std::span<const SizedRecipe> SizedContractions();
 std::span<const SizedRecipe> SizedMovements();
 std::span<const SizedRecipe> SizedImages();
-/// The recipes of several nodes, as in models.
+/// Returns the recipes of several nodes, as in models.
 std::span<const SizedRecipe> SizedPhrases();
 
 }  // namespace tunec::fuzz

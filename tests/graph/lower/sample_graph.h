@@ -1,4 +1,4 @@
-// Short construction of graphs for tests.
+// A short form of GraphBuilder for tests, with random weights.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -150,7 +150,7 @@ TEST(PadImages, ResizesToSizes) {
   a = max_pool(x) {{kernel=[3, 3], strides=[3, 3]}}
   y = resize(a) {{shape=[2, 3, $(H), $(W)], {}}})",
                              manner));
-    // One size is resized to all sizes, and all sizes to one.
+    // A fixed size is resized to every size, and every size to a fixed size.
     ExpectImages(fmt::format(R"(
   b = max_pool(x) {{kernel=[$(H), $(W)]}}
   t = tile(b) {{repeats=[1, 1, 5, 7]}}

@@ -19,7 +19,7 @@ Result<Graph> Apply(const std::string& rules, const std::string& body,
   return result;
 }
 
-// Returns the remaining computing lines, in order.
+// Returns the lines of nodes and constants after the rules are applied, in order.
 std::string Lines(const std::string& rules, const std::string& body,
                   FloatRules float_rules = FloatRules::kStrict) {
   const auto result = Apply(rules, body, float_rules);

@@ -22,8 +22,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Rows of A go through two stages of shared memory. Each of four threads copies a part of a row and
-// uses another thread's part.
+// Returns a nest in which rows of A go through two stages of shared memory. Each of four threads
+// copies a part of a row and uses another thread's part.
 std::string Rows(const std::string& type, const std::string& copy, const std::string& align = "16",
                  const std::string& swizzle = "") {
   return R"(
@@ -205,7 +205,8 @@ nest unknown {
   for (const auto& [wait, groups] : PendingGroups(nest)) EXPECT_EQ(groups, 0);
 }
 
-// Threads write rows of 128 bytes, 16 bytes each, and read columns.
+// Returns the counts of a kernel whose threads write rows of 128 bytes, 16 bytes each, and read
+// columns.
 EmulatedCounts CountsOf(const std::string& swizzle) {
   const CountedRun counted;
   RunChecked(R"(

@@ -32,8 +32,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Eight elements of A at a time go through three stages of shared memory. Threads read each other's
-// elements.
+// Returns a nest in which A goes through three stages of shared memory, eight elements at a time.
+// Threads read each other's elements.
 std::string Pipelined(const std::string& first_wait, const std::string& wait,
                       const std::string& barrier, const std::string& more = "") {
   return R"(

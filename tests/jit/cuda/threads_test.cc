@@ -302,7 +302,7 @@ TEST(PrivatizeThreads, RejectsFragmentsWithoutTiles) {
   EXPECT_THAT(own.error().message, HasSubstr("no tile assigns the elements of r to lanes"));
 }
 
-// Threads alternate over two elements each along a row of 32.
+// Returns a nest in which four threads take turns along a row of 32, two elements each.
 std::string NestOfTurns(const std::string& used) {
   return R"(
 nest turns {

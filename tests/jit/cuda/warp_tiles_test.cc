@@ -57,7 +57,8 @@ std::string At(const OperandText& operand, const std::string& across, const std:
 
 constexpr const char* kOwn = "[16*{0} + 8*u + floor(l/4), 8*j + 2*(l mod 4) + v]";
 
-// Two warps compute 16 rows and 16 columns each, in two steps of the reduced dimension.
+// Returns a product of which two warps compute 16 rows and 16 columns each, in two steps of the
+// reduced dimension.
 std::string Product(const ProductCase& of, const std::string& own = kOwn) {
   const TileIntrinsic& tile = *FindTileIntrinsic(of.tile);
   const int64_t step = tile.Extent(TileAxis::kReduced);
@@ -225,7 +226,7 @@ TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   // The lanes of one register belong to another register.
   EXPECT_THAT(Rejection(Product(bf16, "[16*{0} + 8*u + floor(l/4), 8*j + (l mod 4) + 4*v]")),
               HasSubstr("fragment acc: lane"));
-  // The element does not belong to a lane.
+  // The access is outside a loop over lanes.
   const std::string outside = test::ReplacedOnce(Product(bf16), "alloc a: shared {\n",
                                                  "alloc a: shared {\nagain: acc[0, 0] = 0.0\n");
   EXPECT_THAT(Rejection(outside), HasSubstr("access outside a loop over block.x"));

@@ -12,9 +12,9 @@ namespace tunec::testing {
 /// Returns a number that is likely to have a meaning: near the value, a bound, or a small number.
 int64_t Neighbour(int64_t value, Random& random);
 
-/// Makes one change at most. Replaces a number by a neighbour or by another number of the plan, or
-/// a type or a kind of argument by a random one. Or changes a list: adds, removes, repeats or swaps
-/// elements.
+/// Makes one change at most. A 64-bit number becomes its Neighbour or another number of the plan. A
+/// 32-bit number, a type or a kind of argument becomes a random one. Or elements of a list are
+/// added, removed, repeated or swapped.
 void ChangePlan(bundle::StoredPlan& plan, Random& random);
 
 /// Changes one of: a plan, the available sizes, the dynamic dimensions, or a formula.

@@ -18,7 +18,7 @@
 #include "tests/runtime/bundle/sample_bundle.h"
 #include "tests/runtime/bundle/try_bundles.h"
 
-// Excessive allocations fail, as on a machine without the memory.
+// Lets excessive allocations fail, as on a machine without the memory.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace tunec::testing {
