@@ -1,5 +1,5 @@
-// Faults that tests inject into a candidate after its legality was proven. The checks must detect
-// them. A schedule contains its fault as a comment, which the worker also receives.
+// Faults that tests inject into a candidate after its legality was proven. The tuner must detect
+// them. A schedule's text contains its fault as a comment, which the worker also receives.
 #pragma once
 
 #include <string>

@@ -136,8 +136,8 @@ TEST_F(MeasureTest, FaultsBehindStepsAreWrongResults) {
   EXPECT_EQ(right.status, TrialStatus::kOk) << right.message;
 }
 
-// Sums in other orders fall on the other side of some edges: a few of 64 x 64 elements at 512 steps
-// per 1 do.
+// A few of the 64 x 64 sums are close to the edge between two multiples of 1/512. In another order
+// they fall on the other side.
 TEST_F(MeasureTest, SumsInAnotherOrderAreRightBehindSteps) {
   for (const char* schedule : {"lower direct\nreorder acc.k acc.i acc.j\nvectorize acc.j\n",
                                "lower direct\nsplit acc.k 4\nreorder acc.i acc.j acc.k.1 acc.k.0\n",

@@ -1,4 +1,4 @@
-// Tests trials of the same processor with other sizes of caches.
+// Tests the use of trials that were recorded for the same processor with other sizes of caches.
 #include "autotune/near_keys.h"
 
 #include <gmock/gmock.h>

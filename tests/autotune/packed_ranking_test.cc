@@ -1,4 +1,5 @@
-// Tests schedules that are about as fast as the best one, with weights that are packed already.
+// Tests that a schedule whose weights are packed already is preferred if it is about as fast as the
+// best schedule.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests trials with predicted times. Such trials are stored separately and ranked after measured
-// trials. A search that measures may use the schedules.
+// trials. A search that measures tries the schedules with the best predictions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -113,7 +113,7 @@ class TunerTest : public ::testing::Test {
     options_.trials = 40;
     options_.seed = 3;
   }
-  // Returns a space of the tests' own, because the tests check the search, not tunec's sketches.
+  // Returns a separate search space, because the tests check the search, not tunec's sketches.
   static std::vector<Sketch> Sketches(const TuningTask&) {
     const auto unroll = [](const std::string& loop, int64_t factor) {
       return UnrollStep{loop, static_cast<int>(factor)};

@@ -1,4 +1,4 @@
-// A worker with which tests exchange frames.
+// A tuning worker with which tests exchange messages in frames.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests a full or failing disk, simulated at every write, and a real one.
+// Tests the database on a disk that is full or fails, simulated at every write, and on a real full
+// file system.
 #include "tests/db/faulty_disk.h"
 
 #include <gmock/gmock.h>

@@ -18,7 +18,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// Returns the arithmetic of a kernel's products.
+// Returns the arithmetic of a kernel's products, or its lowering for Winograd and streamed kernels.
 std::string ArithmeticOf(const Schedule& schedule) {
   const std::string text = Print(schedule);
   if (schedule.lowering == "winograd,tile=4") return "winograd4";

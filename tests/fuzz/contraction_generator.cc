@@ -342,7 +342,6 @@ class Generator {
     Ints order(shape.size());
     std::iota(order.begin(), order.end(), 0);
     if (Chance(50)) {
-      // The extents are shuffled, but the drawn axes remain.
       Shuffle(order);
       return Transposed(x, order);
     }

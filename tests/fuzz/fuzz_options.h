@@ -1,4 +1,4 @@
-// The command-line options of both fuzzers.
+// The command-line options that the fuzzers share.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -24,7 +24,7 @@ std::string WithoutNumbers(const std::string& reason) {
 
 }  // namespace
 
-// Replaces the words after "node", "constant" and "output", which are mostly names.
+// Replaces the words after "node", "constant" and "output", except for "depends" and "is".
 std::string WithoutNames(const std::string& reason) {
   std::istringstream words(WithoutNumbers(reason));
   std::string group, before;

@@ -238,8 +238,8 @@ class Sample {
     if ((node.op == Op::kEq || node.op == Op::kNe) && random_.Below(4) == 0)
       Meet(operands[0], operands[1], graph_.value(node.inputs[0]).type.type);
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
-    // Half of the samples replace an uncertain result by any values. The others retain it, because
-    // later operators may depend on the size of the result.
+    // Uncertain results become arbitrary values half of the time only, because later operators may
+    // depend on the size of the result.
     if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0)
       for (size_t i = 0; i < results.size(); ++i)
         if (IsFloat(types[i].type)) FillAny(results[i]);
@@ -405,7 +405,7 @@ class Sample {
     }
   }
 
-  // Returns noise to add to a finite result. `largest` is the largest result of a sum.
+  // Returns noise to add to a finite result. `largest` is the largest term of a sum.
   double NoiseOf(double y, int64_t i, Freedom freedom, bool exact, double largest, DataType type,
                  std::span<const Array> operands, const Node& node, int64_t size) {
     const double unit = UnitFor(type);

@@ -1,4 +1,4 @@
-// Tests of shuffles: text, effect, and rejections.
+// Tests of shuffles, the reads of other threads' registers: text, effect, and rejections.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

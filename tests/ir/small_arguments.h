@@ -1,4 +1,4 @@
-// Arguments of a nest, whose products have so few bits that short sums of them are exact.
+// Arguments of a nest with so few bits that short sums of their products are exact.
 #pragma once
 
 #include <cstdint>

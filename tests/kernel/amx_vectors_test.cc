@@ -1,7 +1,7 @@
-// Tests of the table's AMX products against vectors of the instructions: results are equal to the
-// bit, except for the bits of NaNs. With TUNEC_BLESS=1 the vectors that the table itself computed
-// are rewritten, but not those of a processor. bench/gpu_day/cpu16.sh records a processor's
-// vectors.
+// Tests of the AMX products in the table of tile intrinsics. Results equal the stored vectors of
+// the instructions to the bit, except for the bits of NaNs. With TUNEC_BLESS=1 the vectors that the
+// table itself computed are rewritten, but not those of a processor. bench/gpu_day/cpu16.sh records
+// a processor's vectors.
 #include <gtest/gtest.h>
 
 #include <bit>

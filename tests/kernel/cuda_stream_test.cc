@@ -1,4 +1,4 @@
-// Tests of attention in one phase of a GPU: results by the interpreter and by the checked
+// Tests of attention in one phase of a GPU kernel: results by the interpreter and by the checked
 // emulation, for rows and KV blocks of matching and other sizes. For large kernels, the tests check
 // the predicted times and the spills that ptxas reports.
 #include <fmt/format.h>

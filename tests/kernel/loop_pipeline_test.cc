@@ -1,5 +1,5 @@
 // Tests of the stages from a schedule to code: each is reported, timed and verified. A broken
-// product of a stage is detected there, or at the latest before code generation.
+// result of a stage is detected there, or at the latest before code generation.
 #include "kernel/loop_pipeline.h"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ TEST(LoopPipeline, TellsOfEveryStageInOrder) {
   EXPECT_EQ(names, kernel);
 }
 
-// Breaks the kernel's product of one stage. Returns the error.
+// Breaks the result of one stage for the kernel. Returns the error, or "nobody minds".
 std::string ErrorOfBroken(std::string_view stage, VerifyStages verify,
                           const std::function<void(const MutableStageProduct&)>& breaks) {
   KernelOptions options = Options();

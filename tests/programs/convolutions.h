@@ -1,4 +1,4 @@
-// Convolutions as lowered: square images and windows, a border on all sides.
+// Texts of convolutions as lowered: square images and windows, a border on all sides.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Tests of schedules from isl's scheduler: legal, equal to the interpreter, and for the stencils in
-// time tiles with waves. Their texts are in sketches/.
+// Tests of schedules from isl's scheduler. They are legal and give the interpreter's results.
+// Stencils have time tiles with waves. The expected texts are in sketches/.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

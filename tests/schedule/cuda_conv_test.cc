@@ -1,4 +1,4 @@
-// Tests of the steps of convolutions by matrix instructions, their chosen numbers, and the reasons
+// Tests of the schedules of convolutions by matrix instructions: steps, chosen sizes, and reasons
 // for rejections. All schedules are compared with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

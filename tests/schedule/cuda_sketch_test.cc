@@ -1,4 +1,4 @@
-// Tests of the steps of the GPU sketches, and of their chosen numbers.
+// Tests of the GPU sketches: the steps of their schedules, and the chosen sizes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests of the steps of products by matrix instructions, their chosen numbers, and the reasons for
+// Tests of the schedules of products by matrix instructions: steps, chosen sizes, and reasons for
 // rejections. All schedules are compared with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests of the schedules in examples/loops with the name of their Compute: legal, and equal to the
-// interpreter. Without the skewing steps, the stencils' schedules are rejected.
+// Tests of the schedules in examples/loops that have the name of their Compute. They are legal, and
+// give the interpreter's results. Without skewing steps, the stencils' schedules are rejected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A check that dimensions declared splittable can be split into several runs.
+// A check that a run can be split along each dimension that is declared splittable.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Tests of convolutions by Winograd's tiles: their results in the interpreter, and which
-// convolutions have the lowering. The text is tested in tests/golden/show/winograd.txt.
+// convolutions have the lowering. tests/golden/show/winograd.txt has the lowering's text.
 #include <algorithm>
 
 #include "tests/graph/fuse_groups.h"

@@ -1,4 +1,4 @@
-// Tests reading of external data, and the rejection of names outside of its folders.
+// Tests reading of external data, and the rejection of files outside of the model's folder.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests of PadGraph by families of operators: results are exact, unaffected nodes are not changed,
-// rejections have these messages, and padded graphs of different sizes become one graph.
+// rejections have the expected messages, and padded graphs of different sizes become one graph.
 #include "graph/pad/pad_graph.h"
 
 #include <fmt/format.h>

@@ -382,7 +382,7 @@ TEST(Fuse, CheapValuesAreComputedInEachReader) {
   }
 }
 
-// Values that do not fit into registers go through memory. They are counted in order.
+// Values that do not fit into registers go through memory. The values alive at once are counted.
 TEST(Fuse, LiveValuesOfABody) {
   SampleGraph g("g");
   const ValueId x = g.Input({8});

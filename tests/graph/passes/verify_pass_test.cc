@@ -1,4 +1,4 @@
-// Tests that the harness finds faults: planted passes violate each of its checks.
+// Tests that the verification of passes finds faults. Planted passes violate each of its checks.
 #include "graph/passes/verify_pass.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// Tests of the second assembly and the choice of code, with a scripted assembler.
+// Tests that PTX whose code spills is assembled again, and which code is chosen. The assembler is
+// scripted.
 #include "jit/cuda/assemble_without_spills.h"
 
 #include <gmock/gmock.h>

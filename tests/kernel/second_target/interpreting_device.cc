@@ -87,7 +87,7 @@ class InterpretedKernel : public DeviceKernel {
     FillWorkspace(0xff);
   }
 
-  // Completes the oldest started run for the device, on the arguments at its start.
+  // Completes the oldest started run, on the arguments from the start of the run.
   Status RunNext(const std::vector<void*>& arguments) {
     --pending_;
     if (++runs_ == state_.paper.failing_run) {

@@ -37,7 +37,8 @@ TEST(ChooseLap, EndsWithinAHundredthOfASecond) {
   EXPECT_EQ(ChooseLap(4 * kMiB, 50 * kMiB, 1), (Lap{.copies = 1, .runs = 1}));
 }
 
-// The kernel reads little, or the clock does not advance.
+// A kernel that reads little would need more copies for cold runs, at any time per run. A kernel
+// that reads nothing has one.
 TEST(ChooseLap, HasNotManyCopies) {
   EXPECT_EQ(ChooseLap(1000, 50 * kMiB, 5e-6), (Lap{.copies = 256, .runs = 256}));
   EXPECT_EQ(ChooseLap(1000, 50 * kMiB, 0), (Lap{.copies = 256, .runs = 256}));
