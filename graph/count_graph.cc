@@ -63,7 +63,9 @@ bool IsView(Op op) {
   }
 }
 
-int64_t CountNodes(const Graph& graph) { return std::ranges::count_if(graph.nodes(), Computes); }
+int64_t CountNodes(const Graph& graph) {
+  return std::ranges::count_if(graph.nodes(), [](const Node& node) { return !IsLeaf(node.op); });
+}
 
 Result<GraphCounts> CountGraph(const Graph& graph) {
   TUNEC_RETURN_IF_ERROR(RequireFixedSizes(graph));
