@@ -122,10 +122,11 @@ TileIntrinsic Amx(std::string name, int64_t group, const DataType types[3], Tile
 
 // --- fragments of warps ---
 //
-// PTX ISA 9.2, 9.7.14.5 "Matrix Fragments". Let groupID = lane / 4 and threadID_in_group = lane %
-// 4. A 32-bit register holds consecutive elements along the reduced dimension. The registers of an
-// operand differ by blocks of 8 rows (or columns) and of 16 bytes along the reduced dimension. This
-// rule covers mma.m16n8k16 with .bf16 and .f16, .m16n8k8 with .tf32 and .m16n8k32 with .s8.
+// PTX ISA 9.2, 9.7.14.5 "Matrix Fragments". lane / 4 is the row of the left operand, or the column
+// of the right one. lane % 4 counts groups of consecutive elements along the reduced dimension; a
+// 32-bit register holds one group. Further registers are 16 bytes later along that dimension, and
+// for the left operand also 8 rows below. This rule covers mma.m16n8k16 with .bf16 and .f16,
+// .m16n8k8 with .tf32 and .m16n8k32 with .s8.
 
 constexpr int64_t kRegisterBytes = 4;
 

@@ -11,7 +11,8 @@
 
 namespace tunec {
 
-/// Checks that tensors have different names, countable shapes, matching layouts and valid aliases.
+/// Checks that tensors have unique names, matching layouts and valid aliases. Also checks that each
+/// shape has an element count (ElementCount).
 Status VerifyTensors(const Tensors& tensors);
 
 /// The context of an assignment.

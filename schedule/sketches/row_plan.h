@@ -21,8 +21,8 @@ struct RowStatement {
   bool reorderable = false;  // the reduction is reorderable
   /// The iterator along the row. Empty for a statement with one value per row.
   std::optional<VarId> walks;
-  /// Name of the iterator `walks`. For a reduction that is not split, the suffix of its loop's name
-  /// after the statement has joined the row loop of the other statements.
+  /// For a split reduction: the name of the iterator `walks`. For any other statement with `walks`:
+  /// the name of its loop, without the statement's name. Joining the row loop may change this name.
   std::string along;
   int64_t length = 1;  // number of iterations along the row
 };

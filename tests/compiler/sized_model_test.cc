@@ -196,7 +196,9 @@ std::unique_ptr<SizedModel> EndsAt(int64_t end) {
   return MakeOfLength([end](int64_t length) { return EndsAtText(length, end); }, 8, {.sizes = {8}});
 }
 
-// Runs are split into parts of eight. Each part is a complete graph.
+// The listed size is 8, so a long run may be split into runs of 8 rows. Before that, the model is
+// examined at larger sizes. These find the slice that ends at 500, so the model is not split. A
+// slice that ends at 3000 is found only when a longer run comes.
 TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   const auto near = EndsAt(500);
   ASSERT_TRUE(near);

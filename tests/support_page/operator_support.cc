@@ -117,8 +117,9 @@ Support SupportOf(const std::optional<Graph>& graph) {
   return on_cuda ? Support::kCuda : Support::kReference;
 }
 
-// Returns the support of each type in place of the operand type with the most accepted types. Such
-// operands are the data; others are indices or conditions.
+// Replaces one operand type of the case by every type, and returns the support of each result. The
+// replaced type is the one for which inference accepts the most types. Operands of this type are
+// the data; others are indices or conditions.
 std::map<DataType, Support> SupportOfCase(const Graph& graph) {
   std::map<DataType, std::optional<Graph>> most;
   int64_t most_accepted = -1;

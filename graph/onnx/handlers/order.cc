@@ -131,7 +131,7 @@ class Blocks {
     });
   }
 
-  /// Sorts elements that are sorted except for exchanges at `distance`, `distance` / 2, and so on.
+  /// Sorts each run of 2 * `distance` elements. Requires: each run is bitonic.
   void MergeBitonic(int64_t distance) {
     for (; distance >= 1; distance /= 2) Exchange(distance, Shifted(distance));
   }

@@ -15,8 +15,9 @@ from torch import fx
 
 
 def updates_of(module: fx.GraphModule) -> dict[str, dict[int, str]]:
-    """Returns, by the target of each part's call, a dict from an output's index to the name of the
-    part's placeholder that the output replaces."""
+    """Finds outputs that a part may write into the memory of an argument. The outer key of the result
+    is the target of the part's call. The inner dict maps an output's index to the name of the
+    part's placeholder for that argument."""
     updates: dict[str, dict[int, str]] = {}
     order = {node: i for i, node in enumerate(module.graph.nodes)}
     for copy in module.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
