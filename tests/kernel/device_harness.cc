@@ -42,7 +42,7 @@ RoundingFreedom Tf32() {
 
 RoundingFreedom RoundingWithBf16Parts(int bf16_parts) {
   RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.min_bf16_parts = terms;
+  rounding.min_bf16_parts = bf16_parts;
   return rounding;
 }
 
