@@ -21,7 +21,7 @@ inline Compute MatmulRelu() { return test::MustParse(test::DenseLayerText(37, 13
 /// Returns a product whose results are clamped and rounded to multiples of 1/512. The second output
 /// has the rounded multiples (results times 512) as int16.
 inline Compute QuantisedMatmul() {
-  return MustParse(R"(
+  return test::MustParse(R"(
     compute quantised_matmul {
       input A: f32[64, 300]
       weight B: f32[300, 64] constant
@@ -38,7 +38,7 @@ inline Compute QuantisedMatmul() {
 }
 
 inline Compute SoftmaxRows() {
-  return MustParse(R"(
+  return test::MustParse(R"(
     compute softmax {
       input X: f32[5, 23]
       output Y: f32[5, 23]

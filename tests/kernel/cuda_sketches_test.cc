@@ -224,7 +224,7 @@ TEST_P(PaddedShape, IsPredictedNoSlowerThanWithoutPadding) {
 
 // A tuner can choose schedules with and without padding.
 TEST(CudaSketches, PaddingIsAKnob) {
-  const Compute compute = MustParse(Product(509, 401, 307));
+  const Compute compute = MustParse(DenseLayerText(509, 401, 307));
   const Sketch sketch = DeviceSketches(compute, Gpu("sm_90a"))[0];
   EXPECT_TRUE(Print(WithKnob(sketch, "pad", 1)).contains("\npad "));
   EXPECT_FALSE(Print(WithKnob(sketch, "pad", 0)).contains("\npad "));

@@ -149,8 +149,7 @@ TEST(RowsTogether, AreMoreTheShorterTheyAre) {
 // A sweep reads its operand in long rows, which is fast for slow memory. Its sums are stored. A
 // tile has its sums in registers.
 TEST(Sweep, ComesFirstWhereNoCacheHoldsTheOperand) {
-  for (const std::string_view text :
-       std::initializer_list<std::string_view>{kOneRow, kSumOfColumns}) {
+  for (const std::string_view text : test::ProgramTexts{kOneRow, kSumOfColumns}) {
     const std::vector<NamedCompute> lowerings = {{"direct", test::MustParse(text)}};
     const Target near = DetectCpu(1);
     const Target far = SmallCaches(near);

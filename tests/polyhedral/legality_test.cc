@@ -88,9 +88,9 @@ TEST(Dependences, AreValueBased) {
 }
 
 TEST(Legality, OriginalOrderIsLegal) {
-  for (const std::string_view text : std::initializer_list<std::string_view>{
-           kMatmul, kPaddedConv, kSoftmax, kSeidel, kOverwritten, kScan, kScatter, kInPlace,
-           kRunningSum}) {
+  for (const std::string_view text :
+       ProgramTexts{kMatmul, kPaddedConv, kSoftmax, kSeidel, kOverwritten, kScan, kScatter,
+                    kInPlace, kRunningSum}) {
     const Compute compute = MustParse(text);
     const ScheduleTree tree = OriginalTree(compute);
     EXPECT_EQ(Message(Check(tree)), "legal") << text;
@@ -167,7 +167,7 @@ TEST(Legality, TheOrderAsWrittenIsProvenQuickly) {
         ProveOrder(input, QuestionsOf(tree), WrittenStorages(tree.tensors, tree.statements));
     return std::ranges::find(found, false) == found.end();
   };
-  for (const std::string_view text : std::initializer_list<std::string_view>{kSeidelRow, kMatmul}) {
+  for (const std::string_view text : ProgramTexts{kSeidelRow, kMatmul}) {
     EXPECT_TRUE(proven(OriginalTree(MustParse(text)))) << text;
   }
   ScheduleTree exchanged = OriginalTree(MustParse(kSeidelRow));

@@ -1,6 +1,7 @@
 // Programs of every kind of operator, on sizes that no tile divides.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ struct Program {
   std::string_view name;
   std::string_view text;
 };
+
+/// A list of programs, some of which are strings and others constants.
+using ProgramTexts = std::initializer_list<std::string_view>;
 
 inline const std::string kMatmul = ProductText({});
 

@@ -190,8 +190,7 @@ TEST(CudaTile, PaddedIsRightWithEveryChoice) {
                                    .piece = one_of({1, 4, 8, 16, 32}),
                                    .stages = one_of({1, 2}),
                                    .band = one_of({1, 2, 4})};
-    for (const std::string_view compute :
-         std::initializer_list<std::string_view>{kOddProduct, kOddConvolution, kConvolution})
+    for (const std::string_view compute : ProgramTexts{kOddProduct, kOddConvolution, kConvolution})
       PaddedText(compute, choice);
     ASSERT_FALSE(HasFailure());
   }

@@ -155,7 +155,8 @@ TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
 
 // The joined rows get the name that compute_at uses, although the statements have no common name.
 TEST(Renaming, RowsFitStatementsThatAreRelatedByTheRowOnly) {
-  for (const std::string_view text : {kTwoChains, kBesideArgMax, kSoftmax, kLayerNorm}) {
+  for (const std::string_view text :
+       ProgramTexts{kTwoChains, kBesideArgMax, kSoftmax, kLayerNorm}) {
     const ScheduleChecker checker(Rename(MustParse(text)).compute);
     const Sketch first = SketchesOn(checker.compute())[0];
     EXPECT_EQ(first.Kind(), "rows");

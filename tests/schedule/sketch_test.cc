@@ -103,7 +103,7 @@ TEST(Sketches, ForADeviceAreItsOwn) {
 TEST(Sketches, ForADeviceKnowRows) {
   Target target = Avx512();
   target.device = Accelerator{.kind = "cuda", .name = "sm_90a"};
-  for (const std::string_view text : {kSoftmax, kLayerNorm, kSumLast}) {
+  for (const std::string_view text : ProgramTexts{kSoftmax, kLayerNorm, kSumLast}) {
     const Compute compute = MustParse(text);
     const std::vector<NamedCompute> lowerings = {{"direct", compute}};
     EXPECT_EQ(SketchesFor({lowerings, target, ReductionOrder::kAny})[0].name, "cuda_rows");
