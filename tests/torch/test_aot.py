@@ -33,7 +33,7 @@ class _Backend:
         graph = import_graph(module)
         run = CompiledGraph(graph) if graph.outputs else None
         names = [node.name for node in module.graph.find_nodes(op="placeholder")]
-        expected = [names.index(port.source) for port in graph.inputs]
+        used = [names.index(port.source) for port in graph.inputs]
 
         def call(*arguments):
             found = run(*(arguments[i] for i in used)) if run else []

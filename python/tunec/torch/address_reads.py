@@ -37,7 +37,8 @@ def nodes_with_unreliable_strides(node: fx.Node) -> list[fx.Node]:
     sources, unreliable = set(_sources(node)), set[fx.Node]()
     for at in node.graph.nodes:
         is_unreliable = at in sources and at.op == "call_function" and (
-            _has_unreliable_strides(at) or (not _is_made_row_major(at) and not unreliable.isdisjoint(at.all_input_nodes)))
+            _has_unreliable_strides(at)
+            or (not _is_made_row_major(at) and not unreliable.isdisjoint(at.all_input_nodes)))
         if is_unreliable:
             unreliable.add(at)
     return _sources(node, unreliable)

@@ -16,7 +16,7 @@ from .._errors import InvalidArgument
 from .decompose import aot_decompositions
 from .dynamo import tell_of_left, watch
 from .frozen import FrozenWeights
-from .graph_cache import caching_compiler, cached_graphs, can_be_cached
+from .graph_cache import cached_graphs, caching_compiler, can_be_cached
 from .layouts import Layout, layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .left_part import REJECTIONS, LeftPart
 from .own_decompositions import own_rules

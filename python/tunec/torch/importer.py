@@ -11,12 +11,12 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
 from . import operators  # noqa: F401  registers the handlers
+from .address_reads import is_row_major, nodes_with_unreliable_strides, reads_by_address
 from .builder import GraphBuilder, Value
 from .element_types import element_type
 from .errors import Rejected, UnsupportedNode, UnsupportedOperator, first_line, source_line_of
 from .handler_table import Call, bind, handler_of
 from .imported_graph import ImportedGraph
-from .address_reads import is_row_major, reads_by_address, nodes_with_unreliable_strides
 from .ports import add_output, arguments_of
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
+from .address_reads import nodes_with_unreliable_strides, reads_by_address
 from .devices import device_of, is_on
 from .errors import UnsupportedNode, first_line, source_line_of
 from .importer import unsupported
-from .address_reads import reads_by_address, nodes_with_unreliable_strides
 from .sized import hinted_sizes
 
 # Operators that move or convert elements but compute nothing. A part with only such operators is

@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 from .. import processors
 from .._compile import compile as compile_model
 from .any_size import open_sizes, with_ties
-from .devices import device_of, device_options, on_host, addresses_of
+from .devices import addresses_of, device_of, device_options, on_host
 from .element_types import torch_dtype
 from .imported_graph import Fixed, ImportedGraph, Port
 from .importer import import_graph
