@@ -99,7 +99,7 @@ class Shower {
 /// Returns the schedule of --schedule-file, else the best known schedule, as a compilation would.
 Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
   const CompileOptions& options = session_.options;
-  const Tasks tasks = CollectTasks(front_, options.target);
+  const ModelTasks tasks = CollectTasks(front_, options.target);
   const auto number = static_cast<size_t>(&group - front_.groups.data());
   const TuningTask& task = tasks.unique[tasks.of_group[number]];
   ScheduledGroup scheduled;
