@@ -139,7 +139,7 @@ struct PrecisionStep {
   int bf16_parts = 3;
   static void Fields(auto& self, auto& visit) {
     visit(argument::kStatement, self.statement);
-    visit(StepArgument{.name = "TERMS",
+    visit(StepArgument{.name = "PARTS",
                        .expected = "a number of terms",
                        .after = "bf16",
                        .least = 1,

@@ -8,7 +8,7 @@
 #include "jit/cuda/emulate/emulate.h"
 #include "kernel/compile_kernel.h"
 #include "support/file.h"
-#include "tests/kernel/device_programs.h"
+#include "tests/kernel/device_harness.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {

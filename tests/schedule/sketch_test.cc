@@ -186,9 +186,9 @@ TEST(Sketches, CallFusedLoopsAsNoIteratorIsCalled) {
 
 TEST(Sketches, KeepBareSumsInRegisters) {
   const std::string schedule = AnalyticText(SketchOfKind("tile", kBareProduct));
-  EXPECT_THAT(schedule, StartsWith("lower direct\ncache_write C\n"));
-  EXPECT_THAT(schedule, HasSubstr("stage C.cache register C.i."));
-  EXPECT_THAT(schedule, HasSubstr("vectorize C.store.j.1\n"));
+  EXPECT_THAT(schedule, StartsWith("lower direct\ncache_write acc\n"));
+  EXPECT_THAT(schedule, HasSubstr("stage acc.cache register acc.i."));
+  EXPECT_THAT(schedule, HasSubstr("vectorize acc.store.j.1\n"));
 }
 
 // Taps of a window are unrolled. A triangle's side is not.

@@ -118,7 +118,7 @@ const StepRejection kRejections[] = {
      "pad acc: no iterator k to round up to a multiple of 0"},
     {"pad_twice_at_once", kMatmul, "pad acc k 8 k 16", "pad acc: iterator k is named twice"},
     {"pad_output", kBareProduct, "pad acc i 8",
-     "pad acc: C is not a separate workspace; add cache_write C"},
+     "pad acc: C is not a separate workspace; add cache_write acc"},
     {"pad_diagonals", kDiagonals, "pad Y i 8",
      "pad Y: its write index must consist of different iterators"},
     {"pad_own_operand", kOwnOperand, "pad Y k 4", "pad Y: it reads the tensor that it writes"},
