@@ -60,7 +60,7 @@ TEST_F(DeviceMeasureTest, AFailureWhileItIsTimedIsNoTime) {
   paper_.failing_run = 3;
   const Measurement result = bench.Measure(bench.Compile({kGoodSchedule}), std::nullopt);
   EXPECT_EQ(result.status, TrialStatus::kCrashed);
-  EXPECT_THAT(result.message, HasSubstr("run 3 of matmul_relu failed"));
+  EXPECT_THAT(result.message, HasSubstr("run 3 of product failed"));
   EXPECT_TRUE(result.samples.empty());
   EXPECT_FALSE(result.artifact);
   EXPECT_GT(result.compile_ms, 0);
@@ -71,7 +71,7 @@ TEST_F(DeviceMeasureTest, AFailureInTheCheckedRunIsNoWrongResult) {
   paper_.failing_run = 1;
   const Measurement result = bench.Measure(bench.Compile({kGoodSchedule}), std::nullopt);
   EXPECT_EQ(result.status, TrialStatus::kCrashed);
-  EXPECT_THAT(result.message, HasSubstr("run 1 of matmul_relu failed"));
+  EXPECT_THAT(result.message, HasSubstr("run 1 of product failed"));
 }
 
 TEST_F(DeviceMeasureTest, AFailureWhileTimingAgainIsNoTime) {
@@ -97,7 +97,7 @@ TEST_F(DeviceMeasureTest, WhereThereIsACacheRunsFindItCold) {
   EXPECT_THAT(result.samples, Each(::testing::DoubleNear(1e-3, 1e-9)));
   EXPECT_EQ(result.note, "timed.copies=4");
   EXPECT_THAT(paper_.log, Contains("start copying 4292 within").Times(3));
-  EXPECT_THAT(paper_.log, Contains("bind matmul_relu").Times(1 + 8));
+  EXPECT_THAT(paper_.log, Contains("bind product").Times(1 + 8));
 
   std::vector<CompiledCandidate> candidates;
   candidates.push_back(bench.Compile({kGoodSchedule}));

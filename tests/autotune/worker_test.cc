@@ -122,7 +122,7 @@ TEST_F(WorkerTest, AFailingDeviceIsTheResultOfItsCandidateOnly) {
   auto results = Measured(*MakeFaultyMeasurer(), candidates, workload);
   for (size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(results[i].status, TrialStatus::kCrashed) << i;
-    EXPECT_THAT(results[i].message, HasSubstr("run 3 of matmul_relu failed")) << i;
+    EXPECT_THAT(results[i].message, HasSubstr("run 3 of product failed")) << i;
   }
   EXPECT_EQ(results[5].status, TrialStatus::kIllegal);
 }
