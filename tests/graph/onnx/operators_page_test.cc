@@ -118,8 +118,8 @@ ONNX, its reference and the runtimes differ in these cases, or a definition leav
 - **Clip** with a least bound above its greatest one gives the greatest one.
 - **Quantised models** (QuantizeLinear, DequantizeLinear, MatMulInteger, ConvInteger) run as
   arithmetic on wider types.
-- **Recurrent layers** are unrolled. Their time steps share kernels, because the position of a step is
-  no part of a kernel's computation.
+- **Recurrent layers** are unrolled. Their time steps share kernels, because the position of a step
+  is no part of a kernel's computation.
 - **Inputs that decide a shape or an axis** need a value while compiling. `--constant NAME=FILE` and
   the option `constants` bind an input to an array.
 - **Scatter** writes in the order of the updates and leaves all other elements. If data and result
