@@ -126,8 +126,8 @@ TEST_F(CudaExecutableTest, ItsKernelsAreOneGraph) {
     ASSERT_TRUE(Run(x, results));
     ExpectResults(x, results);
   }
-  // Each host buffer has a buffer on the device, with the same address in every run. So pointers are
-  // updated only before the first run. Each kernel has four launches.
+  // Each host buffer has a buffer on the device, with the same address in every run. So pointers
+  // are updated only before the first run. Each kernel has four launches.
   std::vector<std::string> expected = {"copy 48 in"};
   for (int kernel = 0; kernel < 3; ++kernel) {
     expected.insert(expected.end(), 3, "update first");
