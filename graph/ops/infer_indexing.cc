@@ -178,6 +178,8 @@ Result<std::vector<ValueType>> InferResize(const InferenceInput& input) {
 
 Result<std::vector<ValueType>> InferRange(const InferenceInput& input) {
   TUNEC_ASSIGN(const DataType type, TypeAttribute(input, "to"));
+  if (type == DataType::kBool)
+    return Fail(ErrorCode::kInvalidArgument, "range makes bool, expected a type of numbers");
   const double start = input.Float("start"), limit = input.Float("limit");
   const double delta = input.Float("delta");
   const double count = std::ceil((limit - start) / delta);

@@ -26,15 +26,16 @@ namespace {
 constexpr size_t kLineWidth = 100;
 constexpr std::string_view kGaps = "## Known gaps\n";
 
-// Returns the words in lines of limited width.
+// Returns the words as code in lines of limited width.
 std::string Wrapped(const std::vector<std::string>& words) {
-  std::string text, line;
+  constexpr std::string_view kIndent = "   ";  // each word adds a space, so the list is code
+  std::string text, line(kIndent);
   for (const std::string& word : words) {
-    if (!line.empty() && line.size() + 1 + word.size() > kLineWidth) {
+    if (line.size() + 1 + word.size() > kLineWidth) {
       text += line + "\n";
-      line.clear();
+      line = kIndent;
     }
-    line += (line.empty() ? "" : " ") + word;
+    line += " " + word;
   }
   return text + line + "\n";
 }
@@ -233,7 +234,7 @@ Each cell is derived from the operator's cases in `tests/graph/core/reference_ca
 get the type, and code is generated without passes and without a schedule. `cases` is the number of
 these cases; the reference execution is compared with NumPy, PyTorch or ONNX on each. `random` says
 if random graphs contain the operator (`tests/fuzz`); their compiled results are compared with the
-reference. Indices and conditions have types of their own. An operator without cases is read,
+reference. Indices and conditions have separate types. An operator without cases is read,
 printed and verified, but not executed.
 
 )";

@@ -135,6 +135,8 @@ TEST(Inference, DerivesTypes) {
   EXPECT_EQ(TypeOf("reduce_sum(x) {keepdims=0}"), "f32 scalar");
   EXPECT_EQ(TypeOf("max_pool(x) {kernel=[2]}"), "f32 2x3x3");
   EXPECT_EQ(TypeOf("range() {start=0, limit=7, delta=2, to=\"i32\"}"), "i32 4");
+  EXPECT_EQ(TypeOf("range() {start=0, limit=7, delta=2, to=\"bool\"}"),
+            "range makes bool, expected a type of numbers");
 }
 
 TEST(Inference, CarriesNamedDimensions) {
