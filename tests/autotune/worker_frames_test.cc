@@ -47,13 +47,13 @@ TEST(WorkerFrames, WhatCannotBeIsNamed) {
     const std::regex pattern("\"" + field + "\":[0-9]+");
     return worker.Rejection(std::regex_replace(good, pattern, "\"" + field + "\":" + value));
   };
-  EXPECT_THAT(with("out[i: 37, j: 13]", "out[i: 37, j: 99999999999]"), HasSubstr("out: index 1"));
+  EXPECT_THAT(with("  C[i: 37, j: 13]", "  C[i: 37, j: 99999999999]"), HasSubstr("C: index 1"));
   EXPECT_THAT(with("output C: f32[37, 13]", "output C: f32[37, 7]"), HasSubstr("index 1 of C"));
   EXPECT_THAT(with("input A: f32[37, 29]", "input A: f32[37, 0]"), HasSubstr("index 1 of A"));
   EXPECT_THAT(with("acc[i: 37, j: 13,", "acc[i: 37, j: 12,"), HasSubstr("which nothing wrote"));
   EXPECT_THAT(with("input A: f32[37, 29]", "input A: f32[281474976710656, 29]"),
               HasSubstr("no element count"));
-  EXPECT_THAT(with("workspace t: f32[37, 13]", "workspace t: f32[4000000000, 1300]"),
+  EXPECT_THAT(with("workspace acc: f32[37, 13]", "workspace acc: f32[4000000000, 1300]"),
               HasSubstr("bytes as float64"));
   EXPECT_THAT(number("vector_bits", "18446744073709551615"), HasSubstr("vector_bits is 1844674"));
   EXPECT_THAT(number("vector_bits", "128"), HasSubstr("expected 16 of 256 or 32 of 512"));
