@@ -58,7 +58,10 @@ std::vector<Example> FindExamples() {
     const auto compute = ParseCompute(sections["compute"], entry.path().string());
     const auto schedule = ParseSchedule(sections["schedule"], entry.path().string());
     if (!compute || !schedule) continue;
-    const auto loops = RunLoopPipeline(*compute, *schedule, {});
+    // Some examples need a contract that rounds operands to bfloat16.
+    LoopPipelineOptions options;
+    options.rounding.min_bf16_parts = 1;
+    const auto loops = RunLoopPipeline(*compute, *schedule, options);
     if (!loops) continue;
     const auto generates = [&](const Target& target) {
       return EmitText(loops->nest, target, CodeText::kAssembly).has_value();
