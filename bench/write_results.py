@@ -59,7 +59,7 @@ def recorded(options, packages=(), folder=FOLDER):
 
 
 class Copy(io.TextIOBase):
-    """A stream that stores all text that it passes on."""
+    """A stream that stores all written text and forwards the text to another stream."""
 
     def __init__(self, stream):
         super().__init__()

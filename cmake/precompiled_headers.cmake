@@ -38,10 +38,3 @@ function(tunec_use_precompiled target set)
     target_precompile_headers(${target} REUSE_FROM ${set})
   endif()
 endfunction()
-
-# Optimizes source files of libtunec_runtime.so for size. These files use no precompiled headers,
-# because their compile options differ from those of the headers.
-function(tunec_optimize_for_size)
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
-    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-Os>;-ffunction-sections")
-endfunction()

@@ -20,3 +20,10 @@ function(tunec_library folder)
   tunec_use_precompiled(tunec_${folder} precompiled_standard)
   set_property(GLOBAL APPEND PROPERTY TUNEC_LAYERS "${folder}:${ARG_DEPENDS}")
 endfunction()
+
+# Optimizes source files of libtunec_runtime.so for size. These files use no precompiled headers,
+# because their compile options differ from those of the headers.
+function(tunec_optimize_for_size)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-Os>;-ffunction-sections")
+endfunction()

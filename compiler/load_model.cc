@@ -180,8 +180,8 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
   return std::move(source);
 }
 
-/// Returns whether a text contains a division outside comments. Otherwise all its sizes are sums
-/// and products, so formulas that fit the samples hold between them too.
+/// Returns whether a text contains a division outside comments. Without a division, all sizes are
+/// sums and products. Formulas that fit the samples then hold between the samples, too.
 bool DividesSizes(std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

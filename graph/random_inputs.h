@@ -27,9 +27,9 @@ std::span<const InputKind> AllInputKinds();
 std::string_view Name(InputKind kind);
 
 /// Makes seeded arrays for `graph`, one per input. `kind` is the distribution of floats; booleans
-/// are true or false with equal probability. Integers that a gather, scatter or one_hot uses as
-/// indices are at least 0 and below the number of positions that they can select. This holds also
-/// if the operator uses a view or cast of the input. Other integers are 0 or 1. The values of an
+/// are true or false with equal probability. Indices of a gather, scatter or one_hot are at least 0
+/// and below the number of selectable positions. This holds also if the operator uses a view or
+/// cast of the input. Other integers are 0 or 1. The values of an
 /// input depend on the seed, and on its own name, type and use, but not on other inputs. Requires:
 /// fixed shapes. Errors: kResourceLimit if memory is exhausted.
 Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed,

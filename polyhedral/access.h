@@ -1,5 +1,5 @@
-// The accesses of statements to storage, as the checks of legality use them. Tensors that share
-// storage (an alias and the tensor that it names) form one storage with one index space.
+// The accesses of statements to storage, for the checks of legality. An alias and its tensor share
+// storage. They form one storage with one index space.
 #pragma once
 
 #include <vector>

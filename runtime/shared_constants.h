@@ -20,7 +20,7 @@ class SharedConstants {
   void Add(const std::string& key, const std::shared_ptr<const void>& data, int64_t bytes);
   /// Returns the bytes of all constants in use, each counted once.
   int64_t Bytes() const;
-  /// Returns the mutex that a caller holds while it searches for constants and makes missing ones.
+  /// Returns the mutex that serializes searches for constants and the making of missing constants.
   std::mutex& making() { return making_; }
 
  private:

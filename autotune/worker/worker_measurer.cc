@@ -1,9 +1,9 @@
-// The worker receives one request at a time. Its events tell which candidates are in flight (being
-// compiled or measured), and each of these has a deadline. The worker may end in four ways:
-//   - a deadline passes: the worker is killed, and the candidate of that deadline has timed out;
-//   - the worker dies with one candidate in flight: that candidate crashed;
-//   - the worker dies with several in flight: all are suspects and are repeated alone;
-//   - the worker ends by itself after its device failed at a candidate, which has a result.
+// The worker receives one request at a time. Events name the candidates in flight, which are being
+// compiled or measured. Each candidate in flight has a deadline. The worker may end in four ways:
+//   - A deadline passes. The worker is killed, and the late candidate has timed out.
+//   - The worker dies with one candidate in flight. The candidate has crashed.
+//   - The worker dies with several candidates in flight. All are suspects and are repeated alone.
+//   - The device fails at a candidate. The worker sends the candidate's result and ends.
 // All candidates without a result are then sent again to a new worker.
 #include "autotune/worker/worker_measurer.h"
 
@@ -137,8 +137,8 @@ class WorkerMeasurer : public Measurer {
     return {};
   }
 
-  // Stops the program, and returns the error that it is no worker of this build. If `why` is empty,
-  // the reason is how the program ended.
+  // Stops the program, and returns the error "not a worker of this build". If `why` is empty, the
+  // reason is how the program ended.
   Status NotAWorker(const std::string& why) {
     (void)StopWorker(Outcome::kDied);
     return Fail(ErrorCode::kIo, "'{}' does not answer as the tunec-worker of this tunec: {}", path_,

@@ -134,8 +134,8 @@ bool SumsContiguously(const Graph& graph, const Node& node) {
   return offset.Coefficient(DimensionVar(summed)) == 1;
 }
 
-// Returns whether each result sums at most 64 elements of one channel. The kernel that uses such
-// results can compute them at low cost.
+// Returns whether each result sums at most 64 elements of one channel. The kernel of a reader can
+// compute such results at low cost.
 bool IsDepthwise(const Graph& graph, const Node& node) {
   constexpr int64_t kMostTaps = 64;
   if (node.op != Op::kConv || node.Int("group") < 2) return false;

@@ -14,8 +14,8 @@ struct ViewPlan {
 };
 
 /// Returns the values without separate storage and the nodes without a kernel, for the grouping of
-/// `plan`. Existing views stay views. A concatenation becomes a view if its operands can be written
-/// in place and that costs no more than its kernel: each operand then needs a separate kernel. A
+/// `plan`. Existing views stay views. A concatenation becomes a view if all operands can be written
+/// in place and this costs no more than a kernel. Each operand then needs a separate kernel. A
 /// group of reshapes, transposes and slices becomes a view if rows stay contiguous. A slice of a
 /// stored value becomes a view if its elements are contiguous and at least two groups read slices
 /// of this value with this shape. Then the texts of these groups do not depend on the offsets of

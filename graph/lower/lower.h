@@ -22,8 +22,8 @@ struct Lowering {
   Compute compute;
 };
 
-/// Selects which alternatives compute sums by transforms (Winograd). kAccurate allows only those
-/// that are as accurate as another order of the sum. kAll also allows less accurate ones.
+/// Limits the error of alternatives that compute sums by transforms (Winograd). kAccurate requires
+/// the accuracy of another order of the sum. kAll also allows less accurate alternatives.
 enum class Transforms { kAccurate, kAll };
 
 /// Returns the alternatives. The first one is the default, and its text identifies the workload.

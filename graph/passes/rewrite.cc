@@ -12,8 +12,8 @@ namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 64;
-// Limits on the growth of a graph. A graph that grows beyond kMostGrowth times its first size, plus
-// kSmallGraph nodes, shows that a rule adds nodes endlessly.
+// Limits on the growth of a graph, which detect rules that add nodes endlessly. A graph may have
+// kMostGrowth times the original number of nodes, plus kSmallGraph.
 constexpr size_t kMostGrowth = 8;
 constexpr size_t kSmallGraph = 1000;
 

@@ -10,8 +10,8 @@ namespace tunec {
 /// replacements of earlier nodes of the sweep. Nodes that a sweep leaves dead are removed. A rule
 /// does not fire if it would make a graph output a constant, an input or another output. A sweep is
 /// O(nodes), because rules are indexed by the operator of their root. Usually a few sweeps suffice.
-/// Errors (kInvalidArgument): rules that still fire after 64 sweeps, or that grow the graph to more
-/// than 8 times its nodes plus 1000. The message has the name and position of the last fired rule.
+/// Errors (kInvalidArgument): rules still fire after 64 sweeps, or the graph has more than 8 times
+/// the original nodes plus 1000. The message has the name and position of the last fired rule.
 Result<Graph> ApplyRules(const Graph& graph, const RuleSet& rules, const PassOptions& options);
 
 }  // namespace tunec

@@ -5,8 +5,8 @@
 
 namespace tunec::jit {
 
-// --- dot products: add to lane i of c the products of the elements in lane i of left and of right.
-// left and right are vectors of i32, each lane a group of elements. ---
+// --- Dot products. The left and right operands are vectors of i32, whose lanes are groups of
+// elements. Lane i of c is increased by the products of the two groups in lane i. ---
 IrValue X86DotBFloat16(Builder& b, IrValue c, IrValue left, IrValue right);  // pairs, c is f32
 /// Multiplies groups of four, u8 times i8; c is i32.
 IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right);

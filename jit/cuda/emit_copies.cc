@@ -55,8 +55,8 @@ class CopyEmitter {
   }
 
  private:
-  // Evaluates the guard. Returns false if no instruction supports it: if it differs between lanes,
-  // or if it can fail and the value outside is not +0.
+  // Evaluates the guard. Returns false if no instruction supports the guard: lanes have different
+  // guards, or the guard can fail and the value outside is not +0.
   bool FindGuard() {
     if (!copy_.from.guard) return true;
     const Condition condition = EmitCondition(state_, copy_.from.guard->nonnegative);

@@ -20,8 +20,8 @@ Status CheckCubin(std::string_view bytes);
 
 /// Returns true if a GPU runs cubins of the architecture `arch` ("sm_80"). A GPU runs cubins of the
 /// GPU's generation (major number) that are not newer than the GPU: cubins for sm_80 run on
-/// capabilities 8.0 to 8.9. A cubin for a name that ends in `a`, such as sm_90a, runs only on
-/// exactly that capability, 9.0. Returns false for unknown names.
+/// capabilities 8.0 to 8.9. Names with a final `a` are exact: a cubin for sm_90a runs only on
+/// capability 9.0. Returns false for unknown names.
 bool CanRunCubinsFor(std::string_view arch, const GpuFacts& gpu);
 
 }  // namespace tunec

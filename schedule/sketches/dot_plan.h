@@ -17,8 +17,8 @@ namespace tunec {
 /// preferred width, and on matrices with rows of the same length.
 std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 
-/// Checks that products may round their operands to one part of bfloat16: the contract permits
-/// this, and the target has instructions that multiply bfloat16.
+/// Checks that products may round operands to one part of bfloat16. The contract must permit the
+/// rounding, and the target must have an instruction for products of bfloat16.
 bool CanRoundToBf16(const RoundingFreedom& rounding, const Target& target);
 
 /// Returns the plan with the instruction in place of multiply-adds. `plain` is a plan of the

@@ -210,8 +210,8 @@ IndexExpr Shortest(const IndexExpr& condition, const IntervalOf& interval) {
   return condition;
 }
 
-// Returns the statement that makes the copy. Its domain excludes elements of a window that are
-// outside of the tensor, and elements that are known not to be written.
+// Returns the statement that makes the copy. The domain excludes positions of a window outside of
+// the tensor. If the written part of the tensor is known, it excludes all other elements.
 Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
                         const Windows& windows) {
   const Tensor& copy = compute.tensors[to];

@@ -1,5 +1,5 @@
-// Files of expected texts, which `tools/dev bless` rewrites. The name of a test that has such a
-// file contains "Golden" or "golden", so that `tools/dev bless` runs the test.
+// Files of expected texts, which `tools/dev bless` rewrites. The command runs the tests whose names
+// contain "Golden" or "golden", so each test with such a file has such a name.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "support/file.h"
@@ -31,6 +33,22 @@ inline void ExpectGolden(const std::filesystem::path& file, std::string_view tex
   const auto expected = ReadFile(file);
   ASSERT_TRUE(expected) << expected.error().Format();
   EXPECT_EQ(text, *expected) << "the text differs from " << file;
+}
+
+/// Returns the sections of a file by name. A section begins with a line `== name`; the text before
+/// the first such line has the name "".
+inline std::map<std::string, std::string> ReadSections(const std::filesystem::path& path) {
+  std::map<std::string, std::string> sections;
+  std::ifstream file(path);
+  std::string name;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("== ")) {
+      name = line.substr(3);
+    } else {
+      sections[name] += line + "\n";
+    }
+  }
+  return sections;
 }
 
 }  // namespace tunec::test

@@ -7,8 +7,9 @@
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
 #include "kernel/compile_kernel.h"
-#include "support/file.h"
 #include "tests/kernel/device_harness.h"
+#include "tests/programs/examples.h"
+#include "tests/programs/products.h"
 #include "tests/schedule/harness.h"
 
 namespace tunec::test {
@@ -22,32 +23,11 @@ struct Example {
   std::string compute;  // the folder's Compute with sizes for one block of threads
 };
 
-constexpr std::string_view kTensorCores = R"(
-compute matmul {
-  input A: bf16[64, 64]
-  input B: bf16[64, 64]
-  output C: f32[64, 64]
-  workspace acc: f32[64, 64]
-  acc[i: 64, j: 64, k: 64 reduction]:
-    acc[i, j] sum= f32(A[i, k]) * f32(B[k, j])
-  C[i: 64, j: 64]:
-    C[i, j] = max(acc[i, j], 0.0)
-})";
-
-constexpr std::string_view kAsync = R"(
-compute matmul {
-  input A: f32[32, 128]
-  input B: f32[128, 32]
-  output C: f32[32, 32]
-  workspace acc: f32[32, 32]
-  acc[i: 32, j: 32, k: 128 reduction]:
-    acc[i, j] sum= A[i, k] * B[k, j]
-  C[i: 32, j: 32]:
-    C[i, j] = max(acc[i, j], 0.0)
-})";
-
 std::vector<Example> Examples() {
-  return {{"tensor_cores", std::string(kTensorCores)}, {"matmul_async", std::string(kAsync)}};
+  const ProductOperand bf16 = {.type = "bf16"};
+  return {{"tensor_cores",
+           ProductText({.rows = 64, .columns = 64, .length = 64, .left = bf16, .right = bf16})},
+          {"matmul_async", ProductText({.rows = 32, .columns = 32, .length = 128})}};
 }
 
 KernelOptions OptionsForEmulation() {
@@ -57,17 +37,15 @@ KernelOptions OptionsForEmulation() {
 }
 
 Result<CompiledKernel> CompileExample(const Example& example, const KernelOptions& options) {
-  const std::string path =
-      std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + example.name + ".sched";
-  TUNEC_ASSIGN(const std::string steps, ReadFile(path));
-  TUNEC_ASSIGN(const Schedule schedule, ParseSchedule(steps, path));
+  const std::string file = example.name + ".sched";
+  TUNEC_ASSIGN(const Schedule schedule, ParseSchedule(ReadExample(file), file));
   return CompileKernel(MustParse(example.compute), schedule, options);
 }
 
 class CudaStages : public testing::TestWithParam<Example> {};
 
 TEST_P(CudaStages, AreReportedAndRetainTheResults) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const ScheduleChecker checker(MustParse(GetParam().compute));
   std::vector<std::string> names;
   KernelOptions options = OptionsForEmulation();

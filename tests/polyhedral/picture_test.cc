@@ -111,8 +111,8 @@ TEST(Picture, TypesOfDependences) {
   const ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const Picture picture = Take(tree, {View(tree, "A", {0, 1}, {0, 0})});
   EXPECT_EQ(Distances(picture, DependenceType::kFlow), (std::set<Step>{{1, -1}, {1, 1}}));
-  // The iterations that overwrite an element depend on its readers, and also read their results. So
-  // only the flow dependences are drawn.
+  // An iteration that overwrites an element depends on the readers of the element. It also reads
+  // the results of these readers, so only the flow dependences are drawn.
   EXPECT_EQ(Distances(picture, DependenceType::kAnti), (std::set<Step>{}));
   EXPECT_EQ(Distances(picture, DependenceType::kOutput), (std::set<Step>{{2, 0}}));
   EXPECT_TRUE(AllRespected(picture));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct ChainProgram {
   std::string text;
   bool has_pairs = true;  // the number of channels is even
 };
+inline void PrintTo(const ChainProgram& program, std::ostream* out) { *out << program.name; }
 
 /// Returns programs of sizes that tiles divide, and of other sizes.
 std::vector<ChainProgram> ChainPrograms();

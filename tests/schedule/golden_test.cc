@@ -17,20 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::map<std::string, std::string> ReadSections(const fs::path& path) {
-  std::map<std::string, std::string> sections;
-  std::ifstream file(path);
-  std::string name;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("== ")) {
-      name = line.substr(3);
-    } else {
-      sections[name] += line + "\n";
-    }
-  }
-  return sections;
-}
-
 void WriteSections(const fs::path& path, std::map<std::string, std::string> sections) {
   std::ofstream file(path);
   file << sections[""];

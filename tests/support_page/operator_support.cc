@@ -18,8 +18,6 @@
 namespace tunec {
 namespace {
 
-bool IsLeaf(const Node& node) { return node.op == Op::kInput || node.op == Op::kConstant; }
-
 // Returns whether the node is the constant with the expected results, a case's second output.
 bool IsExpected(const Graph& graph, const Node& node) {
   return node.outputs[0] == graph.outputs()[1];
@@ -30,7 +28,7 @@ bool IsExpected(const Graph& graph, const Node& node) {
 std::set<DataType> OperandTypes(const Graph& graph) {
   std::set<DataType> of_operands, of_attributes;
   for (const Node& node : graph.nodes()) {
-    if (IsLeaf(node)) {
+    if (IsLeaf(node.op)) {
       if (!IsExpected(graph, node)) of_operands.insert(graph.value(node.outputs[0]).type.type);
       continue;
     }
@@ -56,11 +54,11 @@ Attributes Retyped(const Attributes& attributes, DataType before, DataType after
 // if inference rejects the type.
 std::optional<Graph> Retyped(const Graph& graph, DataType before, DataType after) {
   const bool has_operands = std::ranges::any_of(
-      graph.nodes(), [&](const Node& node) { return IsLeaf(node) && !IsExpected(graph, node); });
+      graph.nodes(), [&](const Node& node) { return IsLeaf(node.op) && !IsExpected(graph, node); });
   GraphBuilder builder(graph.name());
   std::map<ValueId, ValueId> values;
   for (const Node& node : graph.nodes()) {
-    if (IsLeaf(node)) {
+    if (IsLeaf(node.op)) {
       if (IsExpected(graph, node)) continue;
       const Value& value = graph.value(node.outputs[0]);
       ValueType type = value.type;
@@ -92,7 +90,7 @@ Status Generate(const Graph& graph, const Target& target) {
     TUNEC_ASSIGN(const KernelLoops loops,
                  RunLoopPipeline(lowering.compute, {.lowering = lowering.name}, {}));
     TUNEC_ASSIGN([[maybe_unused]] const std::string text,
-                 EmitText(loops.nest, target, CodeText::kAssembly));
+                 EmitText(loops.nest, target, CodeText::kLlvmIr));
   }
   return {};
 }
@@ -148,7 +146,7 @@ Target SupportedCuda() {
 std::vector<OperatorSupport> FindOperatorSupport() {
   std::vector<OperatorSupport> operators;
   for (const Op op : kAllOps) {
-    if (op != Op::kInput && op != Op::kConstant) operators.push_back({.op = op});
+    if (!IsLeaf(op)) operators.push_back({.op = op});
   }
   for (const std::string& text : LoadReferenceCases()) {
     const auto graph = ParseGraph(text, "case.graph", NoWeights());

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "ir/compute.h"
 #include "kernel/compile_kernel.h"
 #include "schedule/steps/step_text.h"
+#include "tests/golden/golden_file.h"
 #include "tests/support_page/operator_support.h"
 
 namespace tunec {
@@ -20,21 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string FirstWord(const std::string& line) { return line.substr(0, line.find(' ')); }
-
-// Returns the sections of a golden file by name.
-std::map<std::string, std::string> ReadSections(const fs::path& path) {
-  std::map<std::string, std::string> sections;
-  std::ifstream file(path);
-  std::string name;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("== ")) {
-      name = line.substr(3);
-    } else {
-      sections[name] += line + "\n";
-    }
-  }
-  return sections;
-}
 
 std::set<std::string> StepNames(const Schedule& schedule) {
   std::set<std::string> names;
@@ -54,7 +39,7 @@ std::vector<Example> FindExamples() {
   std::vector<Example> examples;
   const fs::path folder = fs::path(TUNEC_TEST_DATA) / "schedule/golden";
   for (const auto& entry : fs::directory_iterator(folder)) {
-    std::map<std::string, std::string> sections = ReadSections(entry.path());
+    std::map<std::string, std::string> sections = test::ReadSections(entry.path());
     const auto compute = ParseCompute(sections["compute"], entry.path().string());
     const auto schedule = ParseSchedule(sections["schedule"], entry.path().string());
     if (!compute || !schedule) continue;
@@ -64,7 +49,7 @@ std::vector<Example> FindExamples() {
     const auto loops = RunLoopPipeline(*compute, *schedule, options);
     if (!loops) continue;
     const auto generates = [&](const Target& target) {
-      return EmitText(loops->nest, target, CodeText::kAssembly).has_value();
+      return EmitText(loops->nest, target, CodeText::kLlvmIr).has_value();
     };
     examples.push_back({.steps = StepNames(*schedule),
                         .on_cpu = generates(SupportedCpu()),

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -17,6 +15,7 @@
 #include "ir/tile_intrinsic.h"
 #include "support/file.h"
 #include "tests/fuzz/graph_generator.h"
+#include "tests/golden/golden_file.h"
 #include "tests/support_page/operator_support.h"
 #include "tests/support_page/step_support.h"
 
@@ -231,10 +230,10 @@ A cell says for which targets code is generated for data of these types:
 - `-`: type inference rejects the type.
 
 Each cell is derived from the operator's cases in `tests/graph/core/reference_cases.graph`: operands
-get the type, and code is generated without passes and without a schedule. `cases` is the number of
-these cases; the reference execution is compared with NumPy, PyTorch or ONNX on each. `random` says
-if random graphs contain the operator (`tests/fuzz`); their compiled results are compared with the
-reference. Indices and conditions have separate types. An operator without cases is read,
+get the type, and LLVM IR is generated without passes and without a schedule. `cases` is the number
+of these cases; the reference execution is compared with NumPy, PyTorch or ONNX on each. `random`
+says if random graphs contain the operator (`tests/fuzz`); their compiled results are compared with
+the reference. Indices and conditions have separate types. An operator without cases is read,
 printed and verified, but not executed.
 
 )";
@@ -282,12 +281,7 @@ TEST(SupportPage, GoldenIsUpToDate) {
   ASSERT_TRUE(page) << page.error().message;
   const size_t gaps = page->find(kGaps);
   ASSERT_NE(gaps, std::string::npos) << "the page has no section of known gaps";
-  const std::string tables = Tables();
-  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
-    std::ofstream(path) << tables << page->substr(gaps);
-    return;
-  }
-  EXPECT_EQ(page->substr(0, gaps), tables);
+  test::ExpectGolden(path, Tables() + page->substr(gaps));
 }
 
 }  // namespace

@@ -8,10 +8,9 @@ if there are any.
 """
 import re
 import sys
-from pathlib import Path
 
-# Files of third parties, test outputs, and build outputs.
-LEFT_OUT = re.compile(r"(^|/)(build[^/]*|\.git|corpus)/")
+from documents import print_findings
+
 CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 ELSEWHERE = ("http://", "https://", "mailto:")
@@ -30,24 +29,10 @@ def broken_links(path):
             continue
         name, _, anchor = link.partition("#")
         target = path.parent / name if name else path
-        if not target.exists():
-            yield link
-        elif anchor and target.suffix == ".md" and anchor not in anchors(target.read_text(encoding="utf-8")):
-            yield link
-
-
-def main():
-    root = Path(sys.argv[1])
-    broken = 0
-    for path in sorted(root.rglob("*.md")):
-        name = str(path.relative_to(root))
-        if LEFT_OUT.search(name):
-            continue
-        for link in broken_links(path):
-            print(f"{name}: nothing is at {link}")
-            broken += 1
-    return 1 if broken else 0
+        is_heading = anchor and target.suffix == ".md"
+        if not target.exists() or is_heading and anchor not in anchors(target.read_text(encoding="utf-8")):
+            yield f": nothing is at {link}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_findings(sys.argv[1], broken_links))

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 import write_results  # noqa: E402
 
-# Scripts that print tables and import only the standard library before they parse their options.
+# Scripts that print tables. Before parsing options, these import only the standard library.
 SCRIPTS = ("cuda/gpu_peers.py", "decode/decode.py", "memory/memory.py", "polybench/polybench.py",
            "shapes/bert_requests.py", "stencils/stencils.py", "torch_models/compare.py", "training/training.py")
 TABLE = "| model | ms |\n|---|---|\n| a | 1 |"

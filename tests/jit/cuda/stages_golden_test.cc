@@ -1,11 +1,10 @@
 // Tests of the loops after each stage of a GPU (`tunec show --after`). Each file of golden/ has a
-// nest and the expected nest after each stage, in sections that begin with a line `== name`. With
-// TUNEC_BLESS=1 the expectations are rewritten.
+// nest and the expected nest after each stage, in sections that begin with a line `== name`.
+// `tools/dev bless` rewrites the expectations.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -14,6 +13,7 @@
 #include "ir/interpret/interpret.h"
 #include "jit/cuda/cuda_stages.h"
 #include "support/file.h"
+#include "tests/golden/golden_file.h"
 #include "tests/jit/nest_runner.h"
 
 namespace tunec {
@@ -55,14 +55,8 @@ std::vector<fs::path> Files() {
 class CudaStagesGolden : public testing::TestWithParam<fs::path> {};
 
 TEST_P(CudaStagesGolden, MakeTheExpectedLoops) {
-  const std::string text = *ReadFile(GetParam());
-  const std::string input = InputOf(text);
-  const std::string result = input + AfterEachStage(NestOf(input));
-  if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
-    ASSERT_TRUE(WriteFileAtomically(GetParam(), result));
-    return;
-  }
-  EXPECT_EQ(result, text);
+  const std::string input = InputOf(*ReadFile(GetParam()));
+  test::ExpectGolden(GetParam(), input + AfterEachStage(NestOf(input)));
 }
 
 TEST_P(CudaStagesGolden, RetainTheResults) {

@@ -1,0 +1,19 @@
+"""Finds and checks the documents of a checkout."""
+import re
+from pathlib import Path
+
+# Files of third parties, test outputs, and build outputs.
+_LEFT_OUT = re.compile(r"(^|/)(build[^/]*|\.git|corpus)/")
+
+
+def print_findings(root, find):
+    """Prints what `find(path)` yields for each Markdown file below the folder `root`, after the file's
+    name. Returns the exit code: 1 if there is any finding."""
+    found = False
+    for path in sorted(Path(root).rglob("*.md")):
+        name = str(path.relative_to(root))
+        if not _LEFT_OUT.search(name):
+            for finding in find(path):
+                print(f"{name}{finding}")
+                found = True
+    return 1 if found else 0
