@@ -53,7 +53,7 @@ Result<Array> GivenWeights::Reserve(const WeightRequest& request) const {
   if (reinterpret_cast<uintptr_t>(tensor.data) % size != 0)
     return Fail(ErrorCode::kInvalidArgument,
                 "weight '{}' is not aligned to its element of {} bytes", request.name, size);
-  // The caller owns the bytes, so the owner's deleter does nothing.
+  // The caller owns the bytes, so the deleter of this pointer does nothing.
   const std::shared_ptr<const void> owner(tensor.data, [](const void*) {});
   return Array(request.type, request.shape, owner,
                {static_cast<const std::byte*>(tensor.data), bytes});

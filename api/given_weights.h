@@ -10,13 +10,13 @@
 
 namespace tunec {
 
-/// Weights that are used in the caller's memory. The bytes must stay valid as long as an array that
-/// Reserve returned exists. The names, shapes and strides are copied.
+/// A source of weights that stay in the caller's memory. The bytes must stay valid as long as an
+/// array that Reserve returned exists. The names, shapes and strides are copied.
 class GivenWeights : public WeightSource {
  public:
-  /// Fails with kInvalidArgument for a null pointer, a duplicate name, or a shape that is null, has
-  /// a negative size or has more than 64 dimensions. Weights that the graph does not name are
-  /// checked too.
+  /// Makes a source from `count` names and tensors; the arrays may be null if `count` is 0. Fails
+  /// with kInvalidArgument for a null pointer, a duplicate name, or a shape that is null, has a
+  /// negative size or has more than 64 dimensions. Weights that no graph uses are checked too.
   static Result<GivenWeights> Make(size_t count, const char* const* names,
                                    const DLTensor* const* tensors);
 

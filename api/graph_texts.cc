@@ -12,7 +12,8 @@
 namespace tunec {
 namespace {
 
-/// The caller's functions, shared by all copies of the source.
+/// The caller's functions that generate and release .graph texts. All copies of a SizedSource share
+/// one object.
 class GraphTextSource {
  public:
   explicit GraphTextSource(const tunec_graph_source& source) : source_(source) {}

@@ -9,12 +9,13 @@
 
 namespace tunec {
 
-/// Parses the object that tunec.h describes; an empty text means no options. Fails with
-/// kInvalidArgument for an unknown key or a wrong value, which the message names with the expected
-/// values. Fails with kParse, and the byte of the error, for malformed JSON.
+/// Parses the object that tunec.h describes. An empty text gives the default settings. Fails with
+/// kInvalidArgument for an unknown key or a wrong value. The message has the key or value, and the
+/// expected ones. Fails with kParse for malformed JSON; the message has the position in bytes.
 Result<Settings> ParseApiOptions(std::string_view json);
 
-/// Parses a JSON object that has the form of the value of "layouts".
+/// Parses a JSON object that has the form of the value of "layouts". Fails with kInvalidArgument
+/// for another value, and with kParse for malformed JSON, including an empty text.
 Result<EdgeLayouts> ParseApiLayouts(std::string_view json);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Definitions of the C functions that compile.
+// Definitions of the C functions that compile models.
 #include "api/include/tunec/tunec.h"
 
 #include <algorithm>
@@ -60,7 +60,8 @@ void SetCallbacks(const tunec_callbacks& callbacks, CompileOptions& options) {
     };
 }
 
-/// The options of a call, read and checked.
+/// The parsed and checked options of a call that compiles. `options` is made from `settings` and
+/// from the caller's callbacks.
 struct CompileCall {
   Settings settings;
   CompileOptions options;
@@ -79,8 +80,8 @@ Result<CompileCall> ReadCall(const char* options_json, const tunec_callbacks* ca
   return call;
 }
 
-/// A function that reads the graph again for other layouts. Empty: the model's source is not
-/// retained.
+/// A function that reads the graph again for other layouts. The function is empty if the model's
+/// source is not retained.
 using Reload = std::function<Result<Graph>(const Settings&)>;
 using ExecutablePtr = std::unique_ptr<tunec_executable>;
 
@@ -93,8 +94,8 @@ Result<std::vector<AxisOrder>> OrdersOf(const std::vector<TensorSpec>& specs,
   return orders;
 }
 
-/// Returns the inputs and outputs as callers see them, or null if `layouts` is empty. `inputs` and
-/// `outputs` are those of a graph that ApplyEdgeLayouts made.
+/// Returns the logical specs and the layouts of the inputs and outputs; null if `layouts` is empty.
+/// In `inputs` and `outputs`, the axes are in the order of the memory layouts (ApplyEdgeLayouts).
 Result<std::unique_ptr<const EdgesWithLayouts>> EdgesOf(const std::vector<TensorSpec>& inputs,
                                                         const std::vector<TensorSpec>& outputs,
                                                         const EdgeLayouts& layouts) {
@@ -121,7 +122,8 @@ bool HasLayouts(const Graph& graph) {
 Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
                                    const Reload& reload);
 
-/// Compiles a model again for tunec_compile_layouts.
+/// Compiles a model again for tunec_compile_layouts, with the options of the first compilation
+/// except the layouts and callbacks. Null `layouts_json` means that all tensors are row-major.
 Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const char* layouts_json,
                                    const tunec_callbacks* callbacks) {
   TUNEC_ASSIGN(const CompileCall given, ReadCall(nullptr, callbacks));
@@ -162,7 +164,8 @@ Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
   return executable;
 }
 
-/// A model file, which can be read again as long as its files have not changed.
+/// A model file and the files it refers to. The model can be read again as long as none of these
+/// files has changed.
 class ModelFile {
  public:
   explicit ModelFile(std::string path) : path_(std::move(path)) {}
@@ -202,10 +205,10 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
   return executable;
 }
 
-/// Compiles a model for all entry points. `load` reads the model after the options were checked;
-/// `load_sized` reads a model with dynamic shapes. `model` is the caller's pointer to the model,
-/// and `what` its name in messages. `make_reload` returns a function that reads the model again for
-/// other layouts, or an empty function.
+/// Compiles a model from a file, bytes or a text. After a check of the options, `load` reads the
+/// model, or `load_sized` reads it with dynamic shapes. `model` is the caller's pointer to the
+/// model, and `what` the pointer's name in messages. `make_reload` is called before `load`. It
+/// returns a function that reads the model again for other layouts, or an empty function.
 template <class Load, class LoadSized, class MakeReload>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
                  const tunec_callbacks* callbacks, tunec_executable** out, Load load,
@@ -262,8 +265,8 @@ int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
       [&](const tunec::Settings& settings) {
         return tunec::LoadSizedModelBytes(model, kind, settings);
       },
-      // The bytes are retained only if the caller says that they are a .graph text, which is small.
-      // The bytes of an ONNX model include the weights.
+      // The bytes are retained only if `format` is "graph", since a .graph text is small. The bytes
+      // of an ONNX model include the weights.
       [&]() -> Result<tunec::Reload> {
         if (kind != "graph") return nullptr;
         return [text = std::vector(model.begin(), model.end())](const tunec::Settings& settings) {

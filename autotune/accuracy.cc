@@ -16,8 +16,8 @@ constexpr std::array<std::pair<AccuracyMode, std::string_view>, 4> kNames = {{
 }};
 
 // The largest error of products whose operands are rounded to one bfloat16 limb, relative to the
-// products' magnitudes. A limb has eight bits, so 1 + 2^-8 becomes 1: each of both operands has a
-// relative error of at most 2^-8.
+// products' magnitudes. A limb has eight bits, so 1 + 2^-8 becomes 1. Thus each of the two operands
+// has a relative error of at most 2^-8.
 constexpr double kErrorOfOneBf16Part = 0x1p-7;
 
 int MinBf16Parts(const Accuracy& accuracy) {
@@ -36,7 +36,8 @@ int MinBf16Parts(const Accuracy& accuracy) {
   return 3;
 }
 
-// The largest relative error of a product: that of each operand is at most 2^-11.
+// The largest relative error of a product of two operands rounded to TF32. The relative error of
+// each operand is at most 2^-11.
 constexpr double kErrorOfTf32 = 0x1p-10;
 
 bool MayRoundToTf32(const Accuracy& accuracy) {

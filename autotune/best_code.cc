@@ -8,8 +8,8 @@
 namespace tunec {
 namespace {
 
-// Number of cached candidates. The final timing reorders only the few that are nearly as fast as
-// the best.
+// The maximum number of cached candidates. The final timing reorders only the few candidates that
+// are nearly as fast as the best.
 constexpr size_t kMostCached = 8;
 
 }  // namespace

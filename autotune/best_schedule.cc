@@ -84,8 +84,8 @@ Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& op
   return {};
 }
 
-// Adds a record as a schedule. Returns false if it is listed already, or cannot be used: it is
-// damaged, or has another version of the schedule language or an unknown lowering.
+// Adds the schedule of a record. Returns false if the schedule is listed already or cannot be used.
+// An unusable schedule is damaged, or has another language version or an unknown lowering.
 bool ScheduleRanking::AddRecord(const TrialRecord& record, const TuningKey& key) {
   if (listed_.contains(record.schedule)) return false;
   Result<Schedule> schedule = ParseSchedule(record.schedule, "record");

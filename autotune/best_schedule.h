@@ -1,4 +1,5 @@
-// Selects the schedule that a task is compiled with: the best recorded one, else an analytic one.
+// Selection of the schedule with which a task is compiled: the best recorded one, else an analytic
+// one.
 #pragma once
 
 #include <deque>
@@ -33,10 +34,11 @@ struct RankedSchedule {
 ///   - the naive schedule, which is always present.
 class ScheduleRanking {
  public:
-  /// Makes the ranking from the trials, target, accuracy and sketches of the options. If the best
-  /// schedule has constants to pack, a schedule that takes at most 5 % longer and needs only
-  /// constants that are packed already goes first. Requires: `database` and `task` outlive the
-  /// ranking; `database` may be null. Errors: of the database.
+  /// Makes the ranking from the trials in the database, and from the target, accuracy and sketches
+  /// of the options. `packed` returns whether a constant is packed already; it may be empty. If the
+  /// best schedule has constants to pack, another schedule may go first: it takes at most 5 %
+  /// longer and needs only constants that are packed already. Requires: `database` and `task`
+  /// outlive the ranking; `database` may be null. Errors: of the database.
   static Result<ScheduleRanking> Of(const Database* database, const TuningTask& task,
                                     const TunerOptions& options, IsPacked packed = {});
 

@@ -17,8 +17,8 @@ std::string Reason(const TrialRecord& failed) {
   return reason;
 }
 
-// Compares the known times. A candidate with a wrong result has the time of its single, checked
-// run.
+// Returns a text with the known times of both schedules; empty if no time is known. A candidate
+// with a wrong result has the time of its single, checked run.
 std::string Compared(const TrialRecord& failed, const RankedSchedule& used) {
   std::string text;
   if (used.seconds) text += "; it takes " + Milliseconds(*used.seconds);

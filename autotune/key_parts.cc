@@ -36,7 +36,8 @@ const KeyPart* Find(const std::vector<KeyPart>& parts, const std::string& name) 
   return found == parts.end() ? nullptr : &*found;
 }
 
-// Describes the features of `a` that `b` lacks. A long list is replaced by its count.
+// Describes the features of `a` that `b` lacks. A long list is replaced by its count. The text for
+// an empty list is "fewer processor features".
 std::string Surplus(const KeyPart& a, const KeyPart& b) {
   constexpr size_t kMost = 4;
   const std::vector<std::string> all = Split(a.value, ',');

@@ -1,4 +1,4 @@
-// Splits target texts of tuning keys into parts, so that people can compare two keys.
+// The parts of the target texts of tuning keys. They help people to compare two keys.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ struct KeyPart {
 /// A text of another form is one part.
 std::vector<KeyPart> SplitTargetText(std::string_view target_text);
 
-/// The differing parts of two keys, with the values of each: {"threads=2", "threads=1"}.
+/// The differing parts of two keys, as one text for each key. An example is {"threads=2",
+/// "threads=1"}.
 struct KeyDifference {
   std::string there;
   std::string here;
@@ -34,8 +35,8 @@ KeyDifference Compare(const KeyUse& there, const KeyUse& here);
 /// differ in other parts.
 std::optional<int> NearDistance(std::string_view a, std::string_view b);
 
-/// The parts that all targets share, and the remaining parts of each target, in their order. Parts
-/// are joined by spaces.
+/// The parts that all targets share, and the remaining parts of each target, in the order of the
+/// targets. Parts are joined by spaces.
 struct DistinctTargets {
   std::string common;
   std::vector<std::string> own;

@@ -36,7 +36,9 @@ std::string PolicyOfMeasurements(const TuningTask& task, const Target& target) {
   return fmt::format("{}{}{}", kMeasurementPolicy, kCallersClause, fmt::join(task.callers, " "));
 }
 
-// Returns the task as earlier versions described it; none if there is no difference.
+// Returns the task as earlier versions described it: without finite weights, and with only the
+// first lowering. Returns none if no weight is finite, since the texts of both tasks are then
+// equal.
 std::optional<TuningTask> EarlierTask(const TuningTask& task) {
   TuningTask earlier{.kind = task.kind,
                      .description = task.description,
@@ -116,7 +118,7 @@ std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const 
   compute.name = "group";
   // The code does not depend on the method of timing, so all keys have this fixed policy.
   const TuningKey key = KeyUnder("warm, median of adaptive repeats v1", task, target, accuracy);
-  // A length goes before each free text, so that different keys never print alike.
+  // A length goes before each free text, so that different keys never have equal texts.
   const std::string body = Print(compute);
   const std::string steps = Print(schedule);
   return fmt::format(

@@ -56,7 +56,7 @@ TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accu
 /// own measurements come first. On a host, next come trials of the same group with all arguments
 /// allocated by the runtime, if the task has callers' arguments, then the policies of earlier
 /// versions. On a device, predictions come next. Each key is followed by the same key with the
-/// earlier text, if the two texts differ. An emulated device has the same keys as a real one.
+/// EarlierWorkloadText, if there is one. An emulated device has the same keys as a real one.
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy);
 

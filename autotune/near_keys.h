@@ -1,4 +1,4 @@
-// Finds other keys whose trials help the search for one key.
+// Other keys of the database whose trials help the search for one key.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ namespace tunec {
 std::vector<std::string> KnownTexts(const TuningKey& key,
                                     const std::optional<std::string>& earlier);
 
-/// Returns the keys except `key` that have correct trials of workloads of these texts, in the
-/// schedule version of `key`. Errors: of the database.
+/// Returns all keys except `key` whose workload has one of these texts and whose schedule version
+/// is that of `key`, if they have correct trials. Errors: of the database.
 Result<std::vector<TuningKey>> FindOtherKeys(const Database& database, const TuningKey& key,
                                              const std::vector<std::string>& texts);
 

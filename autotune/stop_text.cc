@@ -1,4 +1,4 @@
-// Describes why a tuning stopped.
+// Texts that state why a tuning, or the search of a task, stopped.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,8 +17,9 @@ std::string EndOf(const TaskProgress& task) {
   return task.converged ? Describe(*task.converged) : "";
 }
 
-// Returns the reasons that ended tasks, each with its number of tasks, in the order of the first
-// task. A single reason is returned without its number.
+// Returns the reasons why the searches of tasks ended, each with the number of these tasks, in the
+// order of the tasks. A single reason is returned without the number. Tasks whose search did not
+// end are skipped.
 std::string DescribeEnds(const std::vector<TaskProgress>& tasks) {
   std::map<std::string, int> counts;
   std::vector<std::string> order;

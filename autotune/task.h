@@ -11,8 +11,8 @@ namespace tunec {
 struct TuningTask {
   std::string kind;         // `matmul`, `conv2d`, ...; used to find similar workloads
   std::string description;  // one line for people: the operators and shapes
-  /// Requires: at least one. The text of the first lowering identifies the workload; groups with
-  /// equal text are one task.
+  /// The alternative lowerings, at least one. The text of the first lowering identifies the
+  /// workload; groups with equal text are one task.
   std::vector<NamedCompute> lowerings;
   double weight = 1;  // number of executions in one run of the model
   /// Sorted names of the arguments that are inputs or outputs of the model itself, in every group

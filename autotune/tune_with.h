@@ -1,4 +1,4 @@
-// Runs Tune with replaced parts (worker process, sketches), for tests of the search.
+// The function Tune with replaceable parts (worker process, sketches), for tests of the search.
 #pragma once
 
 #include <functional>
@@ -20,9 +20,10 @@ struct TuningParts {
   /// Starts the measurer. Called at most once, and only if there are candidates to measure.
   std::function<Result<std::unique_ptr<Measurer>>()> make_measurer;
   SketchSource sketches;
-  /// Measures the machine's ceilings.
+  /// The functions that measure the machine's ceilings.
   Ceilings::Meters ceilings;
-  /// Returns true if other processes use the machine now. Empty: the machine counts as idle.
+  /// Returns true if other processes use the machine now. If the function is empty, the machine
+  /// counts as idle.
   std::function<bool()> machine_is_busy;
   /// Returns the seconds since a fixed moment.
   Clock clock = SteadyClock();

@@ -285,8 +285,9 @@ Status TuningRun::MeetCeiling(const TaskSearch& search) {
   return {};
 }
 
-// Ends the search of a task if no candidate is left or the search is saturated. Saturation depends
-// on times, which are not reliable while other processes use the machine.
+// Ends the search of a task if no candidate is left (`any` is false) or the search is saturated.
+// Saturation depends on times. They are not reliable while other processes use the machine, so the
+// search then continues.
 Status TuningRun::EndIfDone(TaskSearch& search, bool any) {
   if (!any) return search.RecordConverged(database_, search.Exhausted());
   for (const MacInstruction* rival : search.FindRivalArithmetics()) {
@@ -298,7 +299,8 @@ Status TuningRun::EndIfDone(TaskSearch& search, bool any) {
 }
 
 Result<TuneStop> TuningRun::Search() {
-  // Fraction of the time limit for the search. In the rest of the time the winners are timed again.
+  // The fraction of the time limit for the search. In the rest of the time the fastest candidates
+  // are timed again.
   constexpr double kSearchPart = 0.9;
   for (;;) {
     if (Cancelled()) return Fail(ErrorCode::kCancelled, "cancelled");
@@ -340,7 +342,8 @@ Status TuningRun::Prepare() {
   return {};
 }
 
-// Times the fastest candidates again and stores the code of the best, which models will run.
+// Times the fastest candidates again, unless times are predicted. Stores the code of the best,
+// which models will run.
 Status TuningRun::Finish(TaskSearch& search) {
   if (!predicts_) TUNEC_RETURN_IF_ERROR(RetimeBest(search, *measurer_, database_));
   const std::vector<TriedCandidate> ranked = search.Ranked();

@@ -29,8 +29,8 @@ struct TaskProgress {
   int64_t measured = 0;                // measured by this call of Tune
   int64_t failures = 0;                // failures among `measured`
   std::optional<double> best_seconds;  // time of one run
-  /// Arithmetic that does the multiply-adds of the best schedule. Without a correct trial, the
-  /// arithmetic of the plain loops.
+  /// The arithmetic that does the multiply-adds of the best schedule, or of the plain loops if
+  /// there is no correct trial; none if ArithmeticOf returns none.
   std::optional<KernelArithmetic> arithmetic;
   std::optional<Convergence> converged;  // reason why more trials would not help
   std::string problem;                   // reason why the task cannot be tuned, or empty
@@ -51,7 +51,7 @@ struct TuneProgress {
   /// Sum of weight x best over the tasks; none while a task has no correct trial.
   std::optional<double> total_seconds;
   std::optional<Roofline> ceilings;  // none: not measured, or not applicable
-  /// The newly recorded trial; null in the call after a batch. The record is already durable.
+  /// The newly recorded trial, which is already in the database; null in the call after a batch.
   const TrialRecord* latest = nullptr;
   size_t latest_task = 0;
 };
@@ -62,7 +62,7 @@ struct TunerOptions {
   int64_t trials = 0;
   double time_limit_seconds = 0;  // limit of the whole call; 0: unlimited
   /// Positions of tasks whose search continues even if it has converged, with a separate budget.
-  /// Other tasks are skipped. Empty: all tasks are tuned until they converge.
+  /// Other tasks are skipped. If the list is empty, all tasks are tuned until they converge.
   std::vector<size_t> retune;
   uint64_t seed = 0;
   Target target;       // including the number of threads

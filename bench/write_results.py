@@ -87,7 +87,8 @@ def command():
 
 
 def commit():
-    """Returns the commit of the checkout, and whether files differ from it."""
+    """Returns the commit of the checkout, followed by "with changes" if tracked files differ from
+    it. Returns "unknown" without a git checkout."""
     try:
         short = output_of("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD")
         changed = output_of("git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no")

@@ -1,5 +1,5 @@
-// Instantiates the functions of fmt's library for char, like fmt's src/format.cc. Debian has only
-// the shared library of fmt.
+// Instances of the functions of fmt's library for char, as in fmt's src/format.cc. They replace a
+// static library, since Debian has only the shared library of fmt.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

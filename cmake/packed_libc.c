@@ -1,4 +1,4 @@
-// Replaces parts of libc that static libraries need but that a packed tunec cannot use.
+// Replacements for parts of libc that static libraries need but that a packed tunec cannot use.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

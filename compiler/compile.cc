@@ -1,4 +1,5 @@
-// The stages from a graph to an Executable, in order. To start reading tunec, start here.
+// The stages from a graph to an Executable, in order. This file is a good start for readers of the
+// code.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -17,7 +18,8 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
                               const CompileOptions& options) {
   StagedModel model;
   Stopwatch watch;
-  // Passes, fusion, lowering. Beyond this point there are no operators, only groups of statements.
+  // The front end runs passes, fusion and lowering. Beyond this point there are no operators, only
+  // groups of statements.
   TUNEC_ASSIGN(model.front, RunFrontEnd(graph, options));
   model.passes_ms = watch.Lap();
   // Groups of equal statements are tuned and compiled once.

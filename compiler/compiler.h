@@ -46,8 +46,8 @@ struct CompileOptions {
   int trials = 0;                 // trials of the whole model, including earlier ones
   double time_limit_seconds = 0;  // limit of tuning, 0: none; the only limit if `trials` is 0
   /// Groups that are tuned with extra trials, even if their search has converged. All other groups
-  /// are skipped. Each entry is a group's number, the name of a node, or "all". Empty: normal
-  /// tuning.
+  /// are skipped. Each entry is a group's number, the name of a node, or "all". If the list is
+  /// empty, all groups are tuned until they converge.
   std::vector<std::string> retune;
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
@@ -59,7 +59,7 @@ struct CompileOptions {
   DeviceChoice device;         // choice among several devices that run the code
   bool share_threads = false;  // true: the executable runs on SharedPool, else on its own pool
   /// Weights and packed weights that are shared with other executables of the model. Schedules
-  /// prefer the packed weights that already exist. Null: the executable has its own weights.
+  /// prefer the packed weights that already exist. If null, the executable shares no weights.
   std::shared_ptr<SharedPackedWeights> packed_weights = nullptr;
   std::string worker_path;  // path of tunec-worker; empty: found beside the program or library
   /// Folder to which failing candidates are written as cases; empty: none.
@@ -137,7 +137,7 @@ struct CompiledModel {
 /// Compiles `graph`. If `database` is null, nothing is looked up or stored, and options.Tunes()
 /// must be false. If this machine cannot run code of the target, trials fail with kDevice, and the
 /// executable rejects runs. Errors: those of the passes, of lowering (kUnsupported lists the nodes)
-/// and of devices. A cancelled tuning is kCancelled; measured trials are stored before.
+/// and of devices; kCancelled if tuning is cancelled. The trials measured before are stored.
 Result<CompiledModel> Compile(const Graph& graph, Database* database,
                               const CompileOptions& options);
 
@@ -181,7 +181,7 @@ struct ModelOptions {
   /// not an input of the compiled model.
   std::map<std::string, std::string> constants;
   std::optional<uint64_t> random_weights;
-  /// Folder of an ONNX model's external data. Empty: the folder of the model's file.
+  /// Folder of an ONNX model's external data. An empty text means the folder of the model's file.
   std::string external_data;
   /// Shapes of the arrays that the model will run on, for ONNX inputs with dynamic dimensions that
   /// no other option fixes. Other names are ignored.
@@ -201,13 +201,13 @@ struct LoadedModel {
 Result<LoadedModel> LoadModelOfFiles(const std::string& path, const ModelOptions& options);
 
 /// Reads a model from memory; the bytes may be freed afterwards. `format` is `onnx` or `graph`; if
-/// it is empty, the format is detected from the first bytes. A model in memory has no folder: an
-/// ONNX model with external data is kUnsupported unless the options name a folder, and a .graph
-/// text can only have random weights. Messages call the model `<memory>`.
+/// it is empty, the format is detected from the first bytes. A model in memory has no folder. So an
+/// ONNX model with external data fails with kUnsupported unless the options name a folder, and a
+/// .graph text can only have random weights. In messages the model's name is `<memory>`.
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,
                              const ModelOptions& options);
 
-/// Reads a .graph text with the weights of `weights`. Messages call the model `<memory>`.
+/// Reads a .graph text with the weights of `weights`. In messages the model's name is `<memory>`.
 Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
                             const ModelOptions& options);
 

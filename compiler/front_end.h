@@ -17,7 +17,8 @@ std::string NameOfGroup(const Graph& graph, const FusionGroup& group);
 /// Returns operators, shapes of the inputs, and shape of the first output: "add+relu 8x4 4 -> 8x4".
 std::string DescribeGroup(const Graph& graph, const FusionGroup& group);
 
-/// Returns the index of a group, given by its number or by the name of one of its nodes.
+/// Returns the index of the group with this number, or with a node of this name. Fails with
+/// kInvalidArgument if there is none.
 Result<size_t> FindGroup(const FrontReport& front, const std::string& name_or_number);
 
 /// Runs fusion and lowering on `graph` as it is, without the passes.

@@ -103,7 +103,7 @@ void Note(const CompileOptions& options, BuiltKernel& kernel, const std::string&
   kernel.notes.push_back(line);
 }
 
-// Notes for users if the kernel is slower because schedules were skipped.
+// Adds a note for users if the kernel is slower because schedules were skipped.
 void NotePassedOver(const CompileOptions& options, const TuningTask& task,
                     const Rejections& rejections, BuiltKernel& kernel) {
   if (rejections.records > 0) {

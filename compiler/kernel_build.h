@@ -28,7 +28,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 IsPacked packed = {});
 
 /// Builds the kernels of all tasks. `on_log` receives a line for each task whose first analytic
-/// schedule failed in a trial. Returns kCancelled if the call is cancelled between two kernels.
+/// schedule failed in a trial. Fails with kCancelled if the call is cancelled between two kernels.
 /// `packed` has one entry per task, or is empty.
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
                                               Database* database, const CompileOptions& options,

@@ -42,7 +42,7 @@ Result<ImportOptions> MakeImportOptions(const ModelOptions& options) {
                        .dims = {},
                        .shapes_of_arrays = options.shapes_of_arrays,
                        .spelling = options.spelling};
-  // The caller's arrays have the shapes of the memory layouts, the importer needs logical shapes.
+  // The caller's arrays have the shapes of the memory layouts. The importer needs logical shapes.
   for (auto& [name, shape] : import.shapes_of_arrays) {
     TUNEC_ASSIGN(const AxisOrder order, OrderOf(options.layouts, name, shape.size()));
     shape = LogicalShape(shape, order);

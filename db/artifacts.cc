@@ -1,4 +1,4 @@
-// Stores compiled objects and machine facts.
+// Storage of compiled objects and machine facts in the database.
 #include "db/database.h"
 #include "db/tables/codec.h"
 #include "db/tables/rows.h"
@@ -9,7 +9,8 @@
 namespace tunec {
 namespace {
 
-/// Compares in a time that does not depend on the first difference, so that delays reveal no hash.
+/// Returns whether two texts are equal. The time does not depend on the position of the first
+/// difference, so that an attacker cannot infer a hash from delays.
 bool AreEqual(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;

@@ -8,9 +8,10 @@
 
 namespace tunec {
 
-/// Returns $XDG_CACHE_HOME/tunec, else ~/.cache/tunec; kNotFound without a home.
+/// Returns $XDG_CACHE_HOME/tunec, else ~/.cache/tunec. Fails with kNotFound if neither the variable
+/// nor a home folder is known.
 Result<std::string> CacheFolder();
-/// Returns the path of the user's key file in CacheFolder; empty without a home.
+/// Returns the path of the user's key file in CacheFolder; empty if CacheFolder fails.
 std::string ObjectKeyPath();
 
 /// Makes the missing folders of the path, with access for the user only, as the XDG specification

@@ -19,7 +19,7 @@ namespace tunec {
 
 class DatabaseConnection;
 
-/// The path of a database without a file. Its content exists as long as the Database.
+/// The path of a database without a file. The content exists as long as the Database object.
 inline constexpr const char* kInMemory = ":memory:";
 
 enum class OpenMode {
@@ -28,7 +28,8 @@ enum class OpenMode {
   kReadOnly,   // the file must exist; not written; an older schema is migrated in memory
 };
 
-/// Returns $XDG_CACHE_HOME/tunec/tunec.db, else ~/.cache/tunec/tunec.db; kNotFound without a home.
+/// Returns $XDG_CACHE_HOME/tunec/tunec.db if that variable is an absolute path, else
+/// ~/.cache/tunec/tunec.db. Error: kNotFound if the user's home folder is not known either.
 Result<std::string> DefaultDatabasePath();
 
 /// The tuning database. Thread-safe: one mutex guards one connection. Moved-from objects may only
@@ -55,10 +56,10 @@ class Database {
   /// Copies the file at `path` into memory. The file is only read. New records exist as long as the
   /// returned object.
   static Result<Database> OpenCopy(const std::string& path);
-  /// Continues in memory, without an error, if the file later cannot be read or written. The
-  /// content is copied into memory if all of it is readable; else the database in memory is empty.
-  /// `log` receives one line at that time, and one line if the file was removed or replaced. `log`
-  /// is called within the other functions and must not call them.
+  /// Lets the database continue in memory, without an error, if the file later cannot be read or
+  /// written. The content is copied into memory if all of it is readable; else the database in
+  /// memory is empty. `log` receives one line at that time, and one line if the file was removed or
+  /// replaced. `log` is called within the other functions and must not call them.
   void ContinueWithoutFile(std::function<void(const std::string&)> log);
 
   Database(Database&&) noexcept;
@@ -81,12 +82,12 @@ class Database {
   /// Returns the number of recorded trials of `key`, including failures.
   Result<int64_t> CountTrials(const TuningKey& key) const;
   /// Returns the ok trial with the smallest median. If several trials have this median, returns the
-  /// one whose schedule has the least hash.
+  /// one whose schedule has the least hash. Returns none if no trial is ok.
   Result<std::optional<TrialRecord>> Best(const TuningKey& key) const;
-  /// Returns the record of exactly this schedule.
+  /// Returns the record of exactly this schedule; none if it is missing or damaged.
   Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;
-  /// Stores that more trials in this search space would not help `key`, and why. Replaces an
-  /// earlier convergence of the key.
+  /// Stores that more trials of `key` in the search space `convergence.space` would not help, and
+  /// the reason. Replaces an earlier convergence of the key.
   Status SetConverged(const TuningKey& key, const Convergence& convergence);
   Status ClearConverged(const TuningKey& key);
   /// Returns the last convergence; none if the search has not converged.
@@ -95,8 +96,8 @@ class Database {
   // --- Charges (charges.cc): numbers of trials of each task that count for the budget of a model.
   // `model` is the caller's text for the set of the model's keys.
 
-  /// Returns the sum of the model's charges over all tasks. At most the recorded trials of a task
-  /// are counted for it. Returns none if the model was never charged.
+  /// Returns the sum of the model's charges over all tasks. A charge that exceeds the number of the
+  /// task's recorded trials counts as that number. Returns none if the model was never charged.
   Result<std::optional<int64_t>> Charged(const std::string& model) const;
   /// Charges a model that was never charged; a charged model is unchanged. Keys without records are
   /// skipped.
@@ -107,15 +108,16 @@ class Database {
   // workload text, target, policy, schedule version.
 
   Result<std::vector<TaskSummary>> List(const TaskFilter& filter) const;
-  /// Returns the trials of List: training data of a cost model.
+  /// Returns the keys that List returns, each with all its trials, for training a cost model.
   Result<std::vector<TaskTrials>> ListTrials(const TaskFilter& filter) const;
-  /// Returns the keys of workloads of one kind on one target with their best schedules. The caller
-  /// ranks them by distance. Only schedules of this version of the language are returned.
+  /// Returns the keys of all workloads of one kind on one target, each with its fastest ok trial.
+  /// Skips keys of other schedule versions and keys without an ok trial. The caller ranks the keys
+  /// by distance.
   Result<std::vector<TunedWorkload>> NearestWorkloads(const std::string& kind,
                                                       const std::string& target,
                                                       int schedule_version) const;
-  /// Returns the keys under which workloads of these texts have correct trials. Keys of more
-  /// workloads come first.
+  /// Returns each target, policy and schedule version under which workloads of these texts have ok
+  /// trials. The ones with more workloads come first.
   Result<std::vector<KeyUse>> UsesOf(const std::vector<std::string>& workload_texts) const;
   Result<DatabaseStats> Stats() const;
 
@@ -128,8 +130,8 @@ class Database {
   Status PutArtifact(const std::string& key_text, const Artifact& artifact);
   /// Removes the artifact of `key_text`, if it exists.
   Status DropArtifact(const std::string& key_text);
-  /// Returns the artifact stored under exactly this key text. A damaged row is a miss;
-  /// TakeMissReasons returns the reason.
+  /// Returns the artifact stored under exactly this key text; none if it is missing or its row is
+  /// damaged. TakeMissReasons returns the reason for a damaged row.
   Result<std::optional<Artifact>> GetArtifact(const std::string& key_text) const;
   Status SetMachineFact(const std::string& target, const MachineFact& fact);
   Result<std::optional<MachineFact>> GetMachineFact(const std::string& target,
@@ -151,8 +153,9 @@ class Database {
   /// Imports JSON lines. A malformed line gives kParse at `name`:line, and no line is imported.
   Result<ExchangeCounts> Import(std::istream& in, const std::string& name);
   Result<ExchangeCounts> ImportFile(const std::string& path);
-  /// Merges another database, except artifacts. Merging twice changes nothing. If both databases
-  /// have different records of one schedule, both directions of merging store the same record.
+  /// Merges another database, except its artifacts, into this one. Merging twice changes nothing.
+  /// If both databases have different records of one schedule, both directions of merging store the
+  /// same record.
   Result<ExchangeCounts> Merge(const std::string& other_path);
 
   // --- Upkeep (upkeep.cc).
@@ -161,7 +164,7 @@ class Database {
   Result<PruneCounts> Prune(const PrunePolicy& policy);
   /// Removes all trials of the workloads of these texts, on every target.
   Result<PruneCounts> Forget(const std::vector<std::string>& workload_texts);
-  /// Returns the space of removed rows to the file system.
+  /// Shrinks the file by the space of removed rows.
   Status Compact();
   /// Runs SQLite's check of the whole file, and checks foreign keys. If these find no problem,
   /// checks tunec's invariants. Returns one line for each problem; empty if the database is sound.

@@ -1,4 +1,4 @@
-// Implements export, import and merge.
+// The export, import and merge of databases.
 #include "db/exchange.h"
 
 #include <cerrno>

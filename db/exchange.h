@@ -1,5 +1,6 @@
-// Moves records between files. ForEachLine converts a database into the lines of an export, and
-// LineImporter stores such lines in another database. Import, export and merge combine these two.
+// The exchange of records between files. ForEachLine converts a database into the lines of an
+// export, and LineImporter stores such lines in another database. Import, export and merge combine
+// these two.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ class LineImporter {
   const ExchangeCounts& counts() const { return counts_; }
 
  private:
-  using Ids = std::map<int64_t, int64_t>;  // id in the file -> id of the row
+  using Ids = std::map<int64_t, int64_t>;  // the row's id for each id of the export
 
   Status TakeLine(const HeaderLine& line);
   Status TakeLine(const TargetLine& line);
@@ -48,8 +49,8 @@ class LineImporter {
   Ids workloads_;
   Ids tasks_;
   std::map<int64_t, std::string> workload_texts_;
-  /// Texts of the workloads of tasks whose schedules are converted from version 1 of their
-  /// language.
+  /// Workload texts of the tasks whose schedules are converted from version 1 of the schedule
+  /// language, by the task's id in the export.
   std::map<int64_t, std::string> older_;
   ExchangeCounts counts_;
 };

@@ -1,4 +1,4 @@
-// Opens a file, and never changes a file that tunec did not write.
+// The opening of database files. A file that tunec did not write is never changed.
 //
 // SQLite repairs and checkpoints every file that it opens for writing. So the 100 bytes of the
 // header are checked first, through a read-only connection that takes no lock. A file of tunec has
@@ -38,7 +38,7 @@ constexpr int kPageSizeOffset = 16;
 constexpr int kUserVersionOffset = 60;
 constexpr int kApplicationIdOffset = 68;
 
-/// The kind of file at `path` before it is opened.
+/// The kind of file at a path before the database is opened.
 enum class Found { kNothing, kEmptyFile, kFile };
 
 Result<Found> LookAt(const std::string& path) {
@@ -67,8 +67,8 @@ Status CheckAccess(const std::string& path, int mode, const char* purpose) {
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, purpose, std::strerror(errno));
 }
 
-/// Makes the folders. The user's cache folder is private; other folders get the usual access
-/// rights, since the user may share them.
+/// Makes `folder` and its parents. The user's cache folder is private; other folders get the usual
+/// access rights, since the user may share them.
 Status MakeFolders(const std::string& folder) {
   if (CacheFolder() == folder) return MakePrivateFolders(folder);
   std::error_code error;
@@ -186,7 +186,7 @@ Result<OpenedDatabase> OpenAndCheck(const std::string& path, const std::string& 
   if (HasCurrentSchema(*sqlite)) return OpenedDatabase{std::move(sqlite)};
   SqlitePtr migrated = CopyInMemory(*sqlite);
   TUNEC_RETURN_IF_ERROR(Migrate(*migrated, path, Migrations()));
-  return OpenedDatabase{std::move(migrated)};  // the file's own objects are unchanged
+  return OpenedDatabase{std::move(migrated)};  // no object of the file is dropped
 }
 
 Result<OpenedDatabase> OpenForReading(const std::string& path) {

@@ -1,4 +1,4 @@
-// Makes text from a possibly damaged or hostile file safe for messages.
+// A function that makes text from a possibly damaged or hostile file safe for messages.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace tunec {
 
 /// Returns `text` with `?` for each byte that is not valid UTF-8 and for each ASCII control
-/// character, since such bytes could command the terminal.
+/// character, since such bytes could control the terminal.
 std::string Printable(std::string_view text);
 
 }  // namespace tunec

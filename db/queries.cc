@@ -1,4 +1,4 @@
-// Implements queries over many tuning keys.
+// The queries of Database over many tuning keys.
 #include <algorithm>
 #include <filesystem>
 #include <functional>

@@ -1,4 +1,5 @@
-// Implements trials, tuning keys, and the small members of Database.
+// The members of Database for trials and convergence, and those that only forward to the
+// connection.
 #include "db/records.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// The plain structs that enter and leave the tuning database, with only text, numbers and bytes. A
-// caller prints a schedule before recording it, and parses the text after reading.
+// The plain structs that callers store in the tuning database and read from it. They contain only
+// text, numbers and bytes, so a caller prints and parses the schedules.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// The outcome of one candidate. Stored by number: never renumber.
+/// The outcome of one candidate. The database stores the number, which must not change.
 enum class TrialStatus {
   kOk = 1,            // checked and timed
   kWrongResult = 2,   // ran, but the output failed the check
@@ -36,8 +36,8 @@ struct WorkloadKey {
   bool operator==(const WorkloadKey&) const = default;
 };
 
-/// The conditions for which a tuned schedule is valid. Two keys are equal if workload.text, target,
-/// policy and schedule_version are equal.
+/// The conditions for which a tuned schedule is valid. The database identifies a key by
+/// workload.text, target, policy and schedule_version; operator== compares all fields.
 struct TuningKey {
   WorkloadKey workload;
   std::string target;        // features, cache sizes, threads, accuracy mode
@@ -61,12 +61,12 @@ struct TrialRecord {
   double measure_ms = 0;
   std::string note;          // state of the search: seed, strategy, parent
   int64_t created_at = 0;    // unix seconds; 0 when recording means now
-  std::string tool_version;  // version of the tunec that measured it
+  std::string tool_version;  // version of tunec that measured the candidate
   bool operator==(const TrialRecord&) const = default;
 };
 
-/// The reason why a search ended although its budget was not spent. Stored by number: never
-/// renumber.
+/// The reason why a search ended although its budget was not spent. The database stores the number,
+/// which must not change.
 enum class ConvergenceReason {
   kUnknown = 0,    // recorded before reasons existed
   kExhausted = 1,  // every candidate of the space has a trial
@@ -97,7 +97,7 @@ struct Artifact {
   bool operator==(const Artifact&) const = default;
 };
 
-/// A property of a machine that is measured once per target: a peak, a bandwidth.
+/// A property of a machine that is measured once per target, such as a peak or a bandwidth.
 struct MachineFact {
   std::string name;        // `peak_flops`, `dram_bytes_per_second`, ...
   double value = 0;        // finite; the unit is part of the name
@@ -106,9 +106,9 @@ struct MachineFact {
   bool operator==(const MachineFact&) const = default;
 };
 
-/// A filter of tuning keys. All set fields must match.
+/// A filter of tuning keys. All fields that are neither empty nor 0 must match.
 struct TaskFilter {
-  std::string kind;              // equal to the workload's
+  std::string kind;              // equal to the workload's kind
   std::string target;            // equal to the target text
   std::string policy;            // equal to the policy text
   std::string description_part;  // contained in the workload's description
@@ -126,13 +126,13 @@ struct TaskSummary {
   int64_t latest_at = 0;  // created_at of the newest trial
 };
 
-/// A key under which some of the queried workloads have correct trials.
+/// A target, policy and schedule version under which some of the queried workloads have ok trials.
 struct KeyUse {
   std::string target;
   std::string policy;
   int schedule_version = 0;
-  int64_t workloads = 0;  // number of queried workloads
-  int64_t trials = 0;     // their trials, including failures
+  int64_t workloads = 0;  // number of the queried workloads that have ok trials
+  int64_t trials = 0;     // trials of these workloads, including failures
   bool operator==(const KeyUse&) const = default;
 };
 

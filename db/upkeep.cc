@@ -1,4 +1,4 @@
-// Implements pruning, compacting and checking.
+// The members of Database that prune, compact and check the file.
 #include "db/database.h"
 #include "db/printable.h"
 #include "db/sqlite/connection.h"
@@ -40,7 +40,7 @@ void CheckHashes(const char* what, Query&& rows, Problems& problems) {
   }
 }
 
-/// Reports repeated rows. Each row of `rows` has the count and the text of rows that have the same
+/// Reports repeated rows. Each row of `rows` has the number of stored rows with one text, and the
 /// text.
 void CheckRepeated(const char* what, Query&& rows, Problems& problems) {
   while (rows.Step()) {

@@ -1,5 +1,6 @@
-// Continues in memory if a database file is lost: the disk is full, another process holds its lock,
-// pages are damaged, or the file was removed. The content is copied if it is readable.
+// The switch to memory if a database file can no longer be used: the disk is full, another process
+// holds the lock, or pages are damaged. The content is copied if it is readable. The removal of the
+// file is only logged.
 #include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
@@ -57,8 +58,8 @@ void DatabaseConnection::ContinueWithoutFile(std::function<void(const std::strin
   log_ = std::move(log);
 }
 
-/// Switches to memory if ContinueWithoutFile allows it and the error is of the file. Returns true
-/// if the connection has switched now. Requires: the mutex is held.
+/// Switches to memory if ContinueWithoutFile was called and the error is kIo or kParse. Returns
+/// true if this call has switched. Requires: the mutex is held.
 bool DatabaseConnection::SwitchToMemory(const Error& error) {
   const bool of_file = error.code == ErrorCode::kIo || error.code == ErrorCode::kParse;
   if (!log_ || in_memory_ || !of_file) return false;
@@ -70,7 +71,7 @@ bool DatabaseConnection::SwitchToMemory(const Error& error) {
   return true;
 }
 
-/// Logs that the file was removed or replaced, since writes to the open file are then lost.
+/// Logs once if the file was removed or replaced, since writes to the open file are then lost.
 /// Requires: the mutex is held.
 void DatabaseConnection::NoticeRemoval() {
   if (!log_ || in_memory_ || removal_noticed_) return;

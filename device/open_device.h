@@ -1,4 +1,4 @@
-// Opens the device that runs a target's kernels, and checks if this machine has such a device.
+// The device that runs a target's kernels: functions that find, check and open it.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ namespace tunec {
 /// machine lacks. Compiling for a target that fails this check is allowed.
 Status CheckRunsHere(const Target& target, const DeviceChoice& choice = {});
 
-/// Returns the target that the host emulates, if the target's device is emulated; nullopt for any
-/// other target. Kernels are compiled, and their times predicted, for the returned target.
+/// Returns the real target that an emulated target stands for; nullopt if the device of `target` is
+/// not emulated. Times of kernels are predicted for the returned target.
 std::optional<Target> EmulatedTarget(const Target& target);
 
 /// Checks if candidates can be ranked on this machine. Errors: those of CheckRunsHere; the message
@@ -43,7 +43,7 @@ struct DeviceRequest {
 /// A driver that finds and opens the devices of one kind. Its functions may be called from several
 /// threads at once.
 struct DeviceDriver {
-  std::string kind;  // Accelerator::kind
+  std::string kind;  // the Accelerator::kind of the devices
   /// Checks if this machine has such a device. Errors: kDevice, with what is missing.
   std::function<Status(const DeviceRequest&)> check;
   /// Opens the device. Errors: those of `check`. An emulated device runs on the pool, which

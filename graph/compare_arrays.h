@@ -12,14 +12,14 @@ inline constexpr double kOutputTolerance = 1e-4;
 
 struct OutputError {
   std::string name;
-  double absolute = 0;   // greatest difference; infinite where a NaN or infinity meets another
+  double absolute = 0;   // greatest difference; infinite if only one is NaN or infinite
   double magnitude = 0;  // the greatest finite magnitude of the reference
   double Relative() const;
   bool IsWithin(double tolerance) const { return Relative() <= tolerance; }
 };
 
-/// Compares an output with the reference. Equal infinities and two NaN at the same index count as
-/// equal. Requires: equal shapes.
+/// Returns the differences between an output and the reference. Equal infinities and two NaN at the
+/// same index count as equal. Requires: equal shapes.
 OutputError CompareOutput(const std::string& name, const Array& actual, const Array& expected);
 
 }  // namespace tunec

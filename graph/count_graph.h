@@ -25,7 +25,7 @@ int64_t CountNodes(const Graph& graph);
 /// transpose, slice, expand.
 bool IsView(Op op);
 
-/// Counts a graph. Errors: kUnsupported if a dimension is not fixed. O(operands).
+/// Returns the counts of `graph`. Errors: kUnsupported if a dimension is not fixed. O(operands).
 Result<GraphCounts> CountGraph(const Graph& graph);
 
 }  // namespace tunec

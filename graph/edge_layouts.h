@@ -1,4 +1,4 @@
-// Adapts a model to callers whose tensors are not in row-major order.
+// The adaptation of a model to callers whose tensors are not in row-major order.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace tunec {
 using EdgeLayouts = std::map<std::string, std::string>;
 
 /// Returns the axis order of the input or output `name`, or an empty order if no layout is given or
-/// the layout is row-major.
+/// the layout is row-major. Errors: those of ParseAxisOrder.
 Result<AxisOrder> OrderOf(const EdgeLayouts& layouts, const std::string& name, size_t rank);
 
 /// Returns the model for tensors with these layouts. An input with a layout gets its stored shape

@@ -54,7 +54,7 @@ struct Node {
   std::vector<std::shared_ptr<const Graph>> bodies;  // for control operators: the nested graphs
   SourceLocation where;
 
-  int64_t Int(std::string_view attribute) const;  // present, or has a default in the table
+  int64_t Int(std::string_view attribute) const;  // requires: present, or has a default
   double Float(std::string_view attribute) const;
   const std::string& String(std::string_view attribute) const;
   const std::vector<int64_t>& Ints(std::string_view attribute) const;
@@ -98,8 +98,8 @@ class Graph {
   std::shared_ptr<Data> data_ = std::make_shared<Data>();
 };
 
-/// Builds a Graph node by node. The output types of each node are inferred when it is added. An
-/// error names the node, the operand and the expected value.
+/// A builder that makes a Graph node by node. The output types of each node are inferred when it is
+/// added. An error names the node, the operand and the expected value.
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string graph_name);
@@ -145,8 +145,8 @@ class GraphBuilder {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
   };
-  // Maps a name to the last number that was appended to it. No code iterates over the map, because
-  // its order is not fixed.
+  // A map from each name to the last number that was appended to it. No code iterates over the map,
+  // because its order is not fixed.
   using Names = std::unordered_map<std::string, int, HashName, std::equal_to<>>;
   static std::string UniqueName(Names& names, std::string_view base);
   Graph::Data& data() { return *graph_.data_; }
@@ -157,11 +157,12 @@ class GraphBuilder {
   Names node_names_;
 };
 
-/// Copies `graph` through a builder. Calls `replace(node, its inputs in the new graph, builder)`
-/// for each node in order. `replace` returns the values for the node's outputs, or an empty vector
-/// to copy the node unchanged. The outputs of copied nodes keep their layouts.
+/// A function that Rebuild calls for each node in order. It returns the values for the node's
+/// outputs, or an empty vector to copy the node unchanged.
 using NodeReplacement = std::function<Result<std::vector<ValueId>>(
     const Node& node, const std::vector<ValueId>& new_inputs, GraphBuilder& builder)>;
+/// Copies `graph` through a builder. The outputs of copied nodes keep their layouts. Errors: those
+/// of `replace` and of GraphBuilder.
 Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace);
 
 /// Checks the invariants listed in verify_graph.cc.

@@ -1,4 +1,4 @@
-// Adds outputs to a graph.
+// Copies of a graph with additional or replaced outputs.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,11 @@ struct NamedOutput {
 /// Returns a copy of `graph` with these values as additional outputs, after the existing ones.
 Result<Graph> WithMoreOutputs(const Graph& graph, const std::vector<NamedOutput>& outputs);
 
-/// Rebuilds a graph (graph.h) and then calls `replace_output` for each output. `replace_output`
-/// returns the value to output as `name` in place of `value`; both are values of the new graph.
+/// A function that returns the value to output as `name` in place of `value`. Both are values of
+/// the new graph.
 using OutputReplacement =
     std::function<Result<ValueId>(const std::string& name, ValueId value, GraphBuilder& builder)>;
+/// Rebuilds a graph (Rebuild), with `replace_output` called for each output after all nodes.
 Result<Graph> RebuildWithOutputs(const Graph& graph, const NodeReplacement& replace,
                                  const OutputReplacement& replace_output);
 

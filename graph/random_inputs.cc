@@ -13,7 +13,8 @@ namespace {
 /// Returns whether the output's elements are elements of the first input, possibly converted.
 bool PassesValuesOn(Op op) { return IsView(op) || op == Op::kCast; }
 
-/// Returns the number of positions that a scatter's index can select: a product of extents.
+/// Returns the number of positions that a scatter's index can select, which is the product of the
+/// indexed extents.
 int64_t CountScatterPositions(const Graph& graph, const Node& node) {
   int64_t positions = 1;
   for (int64_t d = 0; d < node.Int("depth"); ++d)
@@ -21,8 +22,8 @@ int64_t CountScatterPositions(const Graph& graph, const Node& node) {
   return positions;
 }
 
-/// Returns the smallest number of positions among which the value's elements select, for all its
-/// users. Returns 0 if no user uses the value as indices.
+/// Returns the smallest number of positions from which a user selects by the value's elements.
+/// Follows views and casts. Returns 0 if no user uses the value as indices.
 int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
                    ValueId value) {
   int64_t bound = 0;
@@ -43,7 +44,7 @@ int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& u
   return bound;
 }
 
-/// A range of exponents of 2: the first, and the one after the last.
+/// A range of exponents of 2. `last` itself is not included.
 struct ExponentRange {
   int first;
   int last;

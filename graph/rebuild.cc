@@ -5,8 +5,8 @@
 namespace tunec {
 namespace {
 
-/// Copies an input or constant with its name. If the name is used, a constant gets a number
-/// appended, and an input is an error.
+/// Copies an input or a constant with its name. If the name is used already, the copy of a constant
+/// gets a number appended to its name. Fails if the name of an input is used already.
 Result<ValueId> CopyLeaf(const Graph& graph, const Node& node, GraphBuilder& builder) {
   const Value& value = graph.value(node.outputs[0]);
   ValueId copy;

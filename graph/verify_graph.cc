@@ -7,7 +7,7 @@
 //   4. A constant's array has its value's type and shape.
 //   5. Every other node's operands, attributes and nested graphs satisfy the operator table. The
 //      attributes are complete, and the output types are the inferred types.
-//   6. There is one name per output; output names are non-empty and unique.
+//   6. Every output is a value of the graph and has a name. Output names are non-empty and unique.
 //   7. A layout that is not row-major has one integer expression per storage dimension. The
 //      expressions use only the value's dimensions and stay within the storage.
 //   8. Nested graphs are valid themselves.

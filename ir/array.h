@@ -16,7 +16,7 @@ class Array {
  public:
   Array() = default;
   /// Allocates a zero-filled, 64-byte aligned array. Throws AllocationFailure if memory runs out.
-  /// Requires: ElementCount(shape) >= 0. Callers check shapes that come from files first.
+  /// Aborts if ElementCount(shape) < 0, so callers must check shapes that come from files first.
   Array(DataType type, std::vector<int64_t> shape);
   /// Makes an array of bytes that `owner` keeps alive (a mapped file). `bytes` holds exactly the
   /// elements. The bytes must be aligned to the element size; an alignment to 64 bytes is not
@@ -29,7 +29,8 @@ class Array {
   int64_t size() const { return size_; }
   size_t bytes() const { return static_cast<size_t>(size_) * SizeOf(type_); }
   const std::byte* data() const { return data_; }
-  /// Requires: this object allocated its bytes, and no copy of the array reads them yet.
+  /// Returns the bytes for writing. Aborts if the bytes belong to an `owner`. Copies of the array
+  /// share the bytes, so the array must not be written once copies are read.
   std::byte* mutable_data();
   template <class T>
   std::span<const T> As() const {
@@ -58,7 +59,7 @@ class Array {
   bool owned_ = false;
 };
 
-/// Checks that both arrays have the same type, shape and bytes.
+/// Returns whether both arrays have the same type, shape and bytes.
 bool HaveSameBytes(const Array& a, const Array& b);
 
 /// Returns the product of the dimensions, or -1 if a dimension is negative or the product exceeds

@@ -14,8 +14,9 @@ std::vector<IndexExpr> LogicalVariables(const Tensor& tensor) {
   return variables;
 }
 
-// Returns the storage offset as a sum of one table per dimension, or nothing if it is not such a
-// sum. Every layout that blocks dimensions is such a sum.
+// Returns one table per dimension, indexed by the logical index along the dimension. The entries
+// for an element add up to the storage offset without its constant. Returns an empty vector if the
+// offset is not such a sum. For layouts that only block dimensions, it always is.
 std::vector<std::vector<int64_t>> OffsetTables(const Tensor& tensor, const IndexExpr& offset) {
   std::vector<std::vector<int64_t>> tables;
   for (const int64_t extent : tensor.shape) tables.emplace_back(extent, 0);

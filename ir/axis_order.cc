@@ -18,7 +18,7 @@ bool IsPermutation(AxisOrder order, size_t rank) {
   return order == InOrder(rank);
 }
 
-// Returns an empty order if the text is not a list of numbers.
+// Parses numbers separated by commas. Returns an empty list for any other text.
 AxisOrder NumbersOf(std::string_view text) {
   AxisOrder numbers;
   const char* begin = text.data();

@@ -27,7 +27,7 @@ AxisOrder Inverse(const AxisOrder& order);
 std::vector<int64_t> StoredShape(std::span<const int64_t> logical, const AxisOrder& order);
 std::vector<int64_t> LogicalShape(std::span<const int64_t> stored, const AxisOrder& order);
 
-/// Checks that these strides, in elements, describe a dense tensor in this order. Null strides mean
+/// Returns whether these strides, in elements, describe a dense tensor in this order. Null means
 /// row-major. Strides of axes with one element are ignored, and a tensor without elements is dense
 /// for all strides.
 bool IsDenseIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOrder& order);

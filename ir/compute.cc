@@ -57,7 +57,7 @@ void CollectIterators(const Statement& statement, const std::vector<IndexExpr>& 
     std::vector<VarId> vars;
     part.CollectVars(vars);
     into.insert(vars.begin(), vars.end());
-    // A loaded index depends on the iterators of its read's index.
+    // A loaded index depends on the iterators in the index of the read that loads it.
     RenumberLoaded(part, [&](int slot) {
       CollectIterators(statement, statement.reads[static_cast<size_t>(slot)].index, into);
       return slot;

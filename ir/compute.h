@@ -65,7 +65,8 @@ struct Tensor {
 /// storage can have more elements than the logical shape.
 int64_t StorageElements(const Tensor& tensor);
 int64_t StorageBytes(const Tensor& tensor);
-/// Returns the linear storage index of a logical index, as an expression over the same variables.
+/// Returns the flattened storage index of a logical index, as an expression over the same
+/// variables.
 IndexExpr StorageOffset(const Tensor& tensor, const std::vector<IndexExpr>& logical);
 
 /// The region of a read in which all `nonnegative` are >= 0. Elements outside the region are not
@@ -108,8 +109,8 @@ struct Reducer {
   static Reducer Product(DataType type);
   static Reducer Max(DataType type);
   static Reducer Min(DataType type);
-  /// Slots: value, index (i64). If several values are equal, the first index wins; with `last`, the
-  /// last index.
+  /// Return reducers whose slot 0 is the value and whose slot 1 is its index (i64). Of equal
+  /// values, the last one counts if `last`, and the first one otherwise.
   static Reducer ArgMax(DataType type, bool last);
   static Reducer ArgMin(DataType type, bool last);
 };
@@ -153,7 +154,8 @@ struct Compute {
   std::optional<StatementId> FindStatement(std::string_view statement_name) const;
 };
 
-/// The text form is documented in docs/reference/text_formats.md. Parse(Print(x)) == x.
+/// Print and parse the text form, which docs/reference/text_formats.md documents. Parsing the
+/// printed text of a Compute gives an equal Compute.
 std::string Print(const Compute& compute);
 Result<Compute> ParseCompute(std::string_view text, std::string_view file_name);
 

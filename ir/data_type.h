@@ -8,7 +8,8 @@
 
 namespace tunec {
 
-/// Never renumber the types: the database stores the numbers. Files store the names.
+/// The type of an element or a scalar. The numbers must never change, because the database stores
+/// them. Files store the names.
 enum class DataType : uint8_t {
   kF32 = 0,
   kF64 = 1,
@@ -25,14 +26,14 @@ enum class DataType : uint8_t {
   kBool = 12,  // one byte, 0 or 1
 };
 
-/// Returns "f32", "i64", "bool", ...
+/// Returns the name of the type in texts, such as "f32", "i64" or "bool".
 std::string_view Name(DataType type);
 /// Returns the type with this name, if there is one.
 std::optional<DataType> ParseDataType(std::string_view name);
 /// Returns the number of bytes of one element.
 size_t SizeOf(DataType type);
 bool IsFloat(DataType type);
-/// Checks for a signed or unsigned integer type; bool is not an integer type.
+/// Returns whether the type is a signed or unsigned integer type; bool is not an integer type.
 bool IsInteger(DataType type);
 bool IsSigned(DataType type);
 
@@ -46,7 +47,7 @@ enum class Domain : uint8_t {
   kBool,
 };
 bool Contains(Domain domain, DataType type);
-/// Returns "a float type", ...
+/// Returns a phrase for messages, such as "a float type".
 std::string_view Name(Domain domain);
 
 }  // namespace tunec

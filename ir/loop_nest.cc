@@ -20,8 +20,8 @@ const Loop* AsLoop(const NestNode& node, bool (*accepts)(LoopKind)) {
   return loop != nullptr && accepts(loop->kind) ? loop : nullptr;
 }
 
-// Returns the product of the extents of the outermost loops of a part, while `accepts` returns
-// true for their kinds.
+// Returns the product of the extents of a part's outermost loops, up to the first loop whose kind
+// `accepts` rejects.
 int64_t CountOfPart(const NestNode& part, bool (*accepts)(LoopKind)) {
   int64_t count = 1;
   const NestNode* node = &part;

@@ -37,22 +37,22 @@ constexpr bool IsGrid(LoopKind kind) {
 constexpr bool IsBlock(LoopKind kind) {
   return kind == LoopKind::kBlockX || kind == LoopKind::kBlockY || kind == LoopKind::kBlockZ;
 }
-/// Returns 0, 1, 2 for x, y, z. Requires: IsBlock.
+/// Returns the axis of a block loop: 0, 1 or 2 for x, y or z. Requires IsBlock(kind).
 constexpr size_t BlockAxis(LoopKind kind) {
   return static_cast<size_t>(kind) - static_cast<size_t>(LoopKind::kBlockX);
 }
 
-/// Largest number of threads of a block, over all axes. Every CUDA device allows this number.
+/// The largest number of threads of a block, over all axes. Every CUDA device allows this number.
 inline constexpr int64_t kMostBlockThreads = 1024;
-/// Number of threads of a warp: consecutive threads of a block, x fastest, that run in step and can
-/// read each other's registers.
+/// The number of threads of a warp. These are consecutive threads of a block, x fastest. They run
+/// in step and can read each other's registers.
 inline constexpr int64_t kWarpThreads = 32;
-/// Largest number of copies of its body that a loop may be unrolled into.
+/// The largest number of copies of its body that a loop may be unrolled into.
 inline constexpr int64_t kMostUnrolled = 4096;
 
 enum class Scope : uint8_t { kGlobal, kPacked, kShared, kRegister, kTile, kFragment };
 
-/// Checks that each thread of a block has its own storage of this scope.
+/// Returns whether each thread of a block has its own storage of this scope.
 constexpr bool IsPrivate(Scope scope) {
   return scope == Scope::kRegister || scope == Scope::kPacked || scope == Scope::kFragment;
 }
@@ -60,7 +60,7 @@ constexpr bool IsPrivate(Scope scope) {
 struct NestNode;
 using Body = std::vector<NestNode>;
 
-/// for (var = max(lower); var < min(upper); ++var)
+/// A loop of the form for (var = max(lower); var < min(upper); ++var).
 struct Loop {
   VarId var;
   LoopKind kind = LoopKind::kSerial;
@@ -70,7 +70,7 @@ struct Loop {
   Body body;
 };
 
-/// Runs the body where all conditions are >= 0.
+/// A body that is executed only if all expressions in `nonnegative` are >= 0.
 struct If {
   std::vector<IndexExpr> nonnegative;
   Body body;
@@ -104,9 +104,9 @@ struct Swizzle {
 /// kRegister storage if all its indices are constants after unrolling, with two exceptions. The
 /// last dimension may use the lane of one vector loop. Variables of block loops may occur: they
 /// select the thread that owns the element. If any other variable occurs in an index, the storage
-/// is memory of the thread. All threads of a block share kShared storage. The registers of a warp's
-/// lanes are kFragment storage. The Tiles that accumulate into a fragment have an owner map, which
-/// assigns the elements to lanes (tile_intrinsic.h).
+/// is memory of the thread. All threads of a block share kShared storage. kFragment storage
+/// consists of registers of a warp's lanes. The Tiles that accumulate into a fragment have an owner
+/// map, which assigns the elements to lanes (tile_intrinsic.h).
 ///
 /// Storage outside of block loops is one tensor for all threads of the block. If it is
 /// `per_thread`, each thread has a tensor of this shape and accesses this tensor only. A Shuffle
@@ -138,24 +138,24 @@ struct AsyncCopy {
   std::vector<int64_t> extent;  // extent of the copied sub-tensor, in the last dimensions of both
                                 // tensors; empty: one element
 };
-/// Assigns the copies that were issued since the token's last Arrive to this stage. There may be no
-/// such copies.
+/// The assignment of copies to a stage. The copies are those that were issued since the token's
+/// last Arrive. There may be none.
 struct Arrive {
   int token = 0;
   IndexExpr stage;
 };
-/// Waits for the copies of the last Arrive of a stage. The Arrives of a stage have parities 0, 1,
+/// A wait for the copies of the last Arrive of a stage. The Arrives of a stage have parities 0, 1,
 /// 0, ..., counted from the start of the Alloc of the tensor that the copies fill. `parity` is the
-/// parity of the awaited Arrive. Each thread waits only for its own copies; a Barrier makes them
-/// visible to other threads.
+/// parity of the awaited Arrive. Each thread waits only for its own copies; a Barrier makes the
+/// copies visible to other threads.
 struct Wait {
   int token = 0;
   IndexExpr stage;
   IndexExpr parity;
 };
 
-/// A barrier of all threads of the block. After the barrier, each thread sees all earlier writes of
-/// the other threads.
+/// A barrier of all threads of the block. After the barrier, the earlier writes of every thread are
+/// visible to the other threads.
 struct Barrier {};
 
 /// An exchange of private storage inside a warp. Each thread reads the element `from` of the thread
@@ -168,7 +168,7 @@ struct Shuffle {
   int64_t distance = 1;  // a power of two, less than kWarpThreads
 };
 
-/// Groups of threads with different work (warp specialisation).
+/// A group of threads in a block, with the work of this group alone (warp specialisation).
 struct Role {
   std::string name;
   int threads = 0;
@@ -213,8 +213,8 @@ struct Phase {
   Body body;
 };
 
-/// Rounding of a*b + c in a sum. kSeparate: the product and the sum are rounded. kFused: the target
-/// may round only the sum.
+/// The rounding of a*b + c in a sum. kSeparate rounds the product and the sum. kFused allows the
+/// target to round only the sum.
 enum class Contraction : uint8_t { kSeparate, kFused };
 
 struct LoopNest {
@@ -222,8 +222,8 @@ struct LoopNest {
   Tensors tensors;  // arguments are the tensors of role input, output, weight, in order
   IdVector<VarId, std::string> variables;  // the names of the loop variables; all different
   std::vector<Phase> phases;
-  Contraction contraction = Contraction::kSeparate;  // a nest is kSeparate unless its maker allows
-                                                     // kFused
+  Contraction contraction = Contraction::kSeparate;  // kFused only if the creator of the nest
+                                                     // allows it
 };
 
 /// Returns the number of tasks of one phase, over all its waves.
@@ -231,8 +231,8 @@ int64_t CountTasks(const Phase& phase);
 /// Returns the number of waves; 1 without wave loops. Wave w starts at task w * CountTasks /
 /// CountWaves.
 int64_t CountWaves(const Phase& phase);
-/// Checks that loops of this kind number the tasks or waves of a phase, in the chain at the top of
-/// the phase.
+/// Returns whether a loop of this kind belongs to the chain at the top of a phase. The iterations
+/// of such a loop are tasks or waves.
 constexpr bool NumbersTasks(LoopKind kind) {
   return kind == LoopKind::kParallel || kind == LoopKind::kWave || IsGrid(kind);
 }
@@ -246,11 +246,11 @@ struct Launch {
   int64_t Threads() const { return block[0] * block[1] * block[2]; }
 };
 Launch LaunchOf(const Phase& phase);
-/// Checks for a loop over threads in the body.
+/// Returns whether the body contains a loop over the threads of a block, at any depth.
 bool HoldsBlockLoop(const Body& body);
 
-/// The offsets of the kernel's own tensors, in bytes. Offsets are multiples of 64; in shared
-/// storage they are multiples of 128.
+/// The placement of the workspace and local tensors of a kernel. Offsets are in bytes. They are
+/// multiples of 64, and in shared storage of 128.
 struct StoragePlan {
   IdVector<TensorId, int64_t> offset;  // offset in the workspace (kWorkspace) or in the storage of
                                        // the tensor's scope (kLocal, unless in registers); -1
@@ -265,11 +265,12 @@ StoragePlan PlanStorage(const LoopNest& nest);
 /// Returns the ids of the tensors of role input, output and weight, in tensor order.
 std::vector<TensorId> Arguments(const LoopNest& nest);
 
-/// Checks that both nests have the same text.
+/// Returns whether both nests have the same text.
 bool operator==(const LoopNest& a, const LoopNest& b);
 
 std::string Print(const LoopNest& nest);
-/// Returns ` swizzle 8 of 128`, as an Alloc prints it, or nothing if no chunk moves.
+/// Returns the text of a swizzle in an Alloc, such as ` swizzle 8 of 128`. Returns an empty string
+/// if no chunk moves.
 std::string PrintSwizzle(const Swizzle& swizzle);
 Result<LoopNest> ParseLoopNest(std::string_view text, std::string_view file_name);
 /// Checks every invariant listed in verify_loop_nest.cc.

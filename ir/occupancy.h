@@ -10,7 +10,7 @@ namespace tunec {
 
 /// The resource that prevents a processor from running one more block.
 enum class OccupancyLimit : uint8_t { kThreads, kBlocks, kRegisters, kShared };
-/// Returns "threads", "blocks", "registers", "shared".
+/// Returns the name of a limit: "threads", "blocks", "registers" or "shared".
 std::string_view Name(OccupancyLimit limit);
 
 struct Occupancy {
@@ -27,14 +27,14 @@ struct BlockUse {
   int64_t shared_bytes = 0;
 };
 
-/// Checks that the limits of a processor are known.
+/// Returns whether all limits of a processor that OccupancyOf needs are known.
 bool HasKnownLimits(const Accelerator& device);
 
 /// Returns the occupancy for the resources of one block. Registers are counted in units of 256 per
 /// warp, threads in whole warps. Shared memory includes 1 KiB that the system reserves for each
-/// block. The resource that allows the fewest blocks is the limit; of equal ones the first in the
-/// order of OccupancyLimit. Requires: HasKnownLimits, and a block of at least one thread and one
-/// register.
+/// block. The limit is the resource that allows the fewest blocks. Of several such resources, it is
+/// the first in the order of OccupancyLimit. Requires HasKnownLimits(device), and a block of at
+/// least one thread and one register.
 Occupancy OccupancyOf(const BlockUse& use, const Accelerator& device);
 
 }  // namespace tunec

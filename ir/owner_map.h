@@ -45,8 +45,9 @@ MatrixPosition Locate(const OwnerMap& map, const Owner& owner);
 /// no owner.
 std::vector<Owner> OwnersOf(const OwnerMap& map, int64_t rows, int64_t columns);
 
-/// Return the lane of an element and the element's number in the lane, for matrices side by side.
-/// Requires: the map's digits cover each digit of rows and columns once. Example of a lane:
+/// Return the lane of an element and the number of the element in the lane. The map repeats for
+/// matrices side by side, so rows and columns beyond the first matrix are possible. The digits of
+/// the map must cover each digit of rows and columns once. A lane can be, for example,
 ///     4*(row mod 8) + floor((column mod 8)/2)
 IndexExpr LaneOf(const OwnerMap& map, const IndexExpr& row, const IndexExpr& column);
 IndexExpr ElementOf(const OwnerMap& map, const IndexExpr& row, const IndexExpr& column);

@@ -1,5 +1,5 @@
 // The predefined reducers. Each is associative and commutative up to rounding, so a schedule may
-// split and reorder it. The arg reducers resolve ties by the index.
+// split and reorder a reduction. The arg reducers resolve ties by the index.
 #include <limits>
 
 #include "ir/compute.h"

@@ -58,7 +58,7 @@ struct Target {
 
   /// Returns "cpu", or the device's kind.
   const std::string& Kind() const;
-  /// Checks that kernels may use the feature.
+  /// Returns whether kernels may use the feature.
   bool Has(const std::string& feature) const {
     return device ? device->features.contains(feature) : host.Has(feature);
   }

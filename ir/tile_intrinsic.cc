@@ -37,7 +37,8 @@ Scalar SumOfFmas(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Real(sum);
 }
 
-// VDPBF16PS: adds the odd element's product first, and rounds to float32 after each addition.
+// Computes the result of VDPBF16PS, which adds the product of the odd elements first, and rounds to
+// float32 after each addition.
 Scalar DotOfPair(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   auto sum = static_cast<float>(accumulator.real);
@@ -45,7 +46,8 @@ Scalar DotOfPair(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Real(sum);
 }
 
-// TDPBF16PS: sums odd and even products separately, and adds both to the accumulator at the end.
+// Computes the result of TDPBF16PS, which sums odd and even products separately. It adds both sums
+// to the accumulator at the end.
 Scalar DotOfPairs(const Scalar& accumulator, std::span<const Scalar> left,
                   std::span<const Scalar> right) {
   float sums[2] = {0, 0};
@@ -63,7 +65,8 @@ Scalar IntegerDot(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Integer(WrapTo(sum, DataType::kI32));
 }
 
-// cvt.rna.tf32: rounds to nearest with a 10-bit fraction, ties away from 0.
+// Computes a sum of fused multiply-adds of operands that cvt.rna.tf32 has rounded. This instruction
+// rounds to the nearest number with a 10-bit fraction, and ties away from 0.
 Scalar SumOfTf32(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   const auto tf32 = [](const Scalar& value) {
@@ -130,7 +133,7 @@ TileIntrinsic Amx(std::string name, int64_t group, const DataType types[3], Tile
 
 constexpr int64_t kRegisterBytes = 4;
 
-// `group` is the number of elements in a register.
+// Return the maps of the operands. `group` is the number of elements in a register.
 OwnerMap LeftFragment(int64_t group) {
   return {.lane = {{4, 0, group}, {8, 1, 0}},
           .element = {{group, 0, 1}, {2, 8, 0}, {2, 0, 4 * group}}};
@@ -138,13 +141,13 @@ OwnerMap LeftFragment(int64_t group) {
 OwnerMap RightFragment(int64_t group) {
   return {.lane = {{4, group, 0}, {8, 0, 1}}, .element = {{group, 1, 0}, {2, 4 * group, 0}}};
 }
-// Returns the map of 16 rows and 8 columns, one element per register.
+// Returns the map of an accumulator of 16 rows and 8 columns, with one element per register.
 OwnerMap AccumulatorFragment() {
   return {.lane = {{4, 0, 2}, {8, 1, 0}}, .element = {{2, 0, 1}, {2, 8, 0}}};
 }
 
-// mma.sync: a warp multiplies 16 rows by 8 columns. The reduced dimension has 32 bytes of each row.
-// Each tile loads its operands into fragments.
+// Returns an intrinsic of mma.sync, by which a warp multiplies 16 rows by 8 columns. The reduced
+// dimension has 32 bytes of each row. Each tile loads its operands into fragments.
 TileIntrinsic WarpMma(std::string name, DataType type, DataType accumulator, TileMeaning meaning) {
   const auto group = kRegisterBytes / static_cast<int64_t>(SizeOf(type));
   const std::vector<Scope> memory = {Scope::kGlobal, Scope::kShared};
@@ -205,15 +208,15 @@ bool IsFrom0To(const Loop& loop, int64_t extent) {
          loop.upper == std::vector<IndexExpr>{IndexExpr(extent)};
 }
 
-// Returns the slot if the operand is a read, or a conversion of a read.
+// Returns the slot if the operand is a read or a conversion of a read, and nothing otherwise.
 std::optional<int> SlotOf(const Expr& operand) {
   const Expr& read = operand.kind() == ExprKind::kCast ? operand.operands()[0] : operand;
   if (read.kind() != ExprKind::kRead) return std::nullopt;
   return read.node().slot;
 }
 
-// Returns the reason why the reads `parts.left` and `parts.right` cannot be the operands of the
-// entry; empty if they can.
+// Returns the reason why the reads `parts.left` and `parts.right` and the write cannot be the
+// operands and the accumulator of the entry. Returns an empty string if they can.
 std::string Mismatch(const TileParts& parts, const LoopNest& nest) {
   std::optional<VarId> variables[kTileAxes];
   for (int axis = 0; axis < kTileAxes; ++axis) {

@@ -34,14 +34,13 @@ enum class TileAxis : uint8_t { kRow, kReduced, kGroup, kColumn };
 inline constexpr int kTileAxes = 4;
 std::string_view Name(TileAxis axis);
 
-/// The distance in storage, in elements, between consecutive elements along an axis, or one of
-/// these values.
+/// Values that a stride of an operand can have instead of a distance. A distance is that between
+/// consecutive elements along an axis, in elements of storage.
 inline constexpr int64_t kNotUsed = 0;     // the operand is the same along the axis
 inline constexpr int64_t kAnyStride = -1;  // the stride is an operand of the instruction
 inline constexpr int64_t kByOwner = -2;    // stored in registers of the lanes, not in memory
 
-/// The storage offsets of an operand's or the accumulator's elements, counted from the first
-/// element.
+/// The type and the placement of the elements of an operand or of the accumulator.
 struct TileOperand {
   DataType type = DataType::kF32;
   int64_t strides[kTileAxes] = {};  // by TileAxis, in elements
@@ -51,9 +50,9 @@ struct TileOperand {
   std::optional<OwnerMap> owners = {};
 };
 
-/// Returns the accumulator's element after the products for this element are added. `left` and
-/// `right` have the reduced elements of the operands, in the order of the loops. The function
-/// rounds where the instruction rounds.
+/// A function that returns an element of the accumulator after its products are added. `left` and
+/// `right` have the elements of the operands along the reduced dimension, in the order of the
+/// loops. The function rounds where the instruction rounds.
 using TileMeaning = Scalar (*)(const Scalar& accumulator, std::span<const Scalar> left,
                                std::span<const Scalar> right);
 
@@ -70,7 +69,7 @@ struct TileIntrinsic {
   std::vector<std::string> features;  // features that a target of this kind must have
 
   int64_t Extent(TileAxis axis) const { return extents[static_cast<int>(axis)]; }
-  /// Checks that the threads of a warp execute the intrinsic together.
+  /// Returns whether the threads of a warp execute the intrinsic together.
   bool IsOfWarp() const { return accumulator.owners.has_value(); }
 };
 
@@ -93,22 +92,24 @@ struct TileParts {
   int right = 1;  // slot of the right operand
 };
 
-/// Returns the entry that the tile names if a warp executes the entry, else null.
+/// Returns the entry that the tile names if a warp executes the entry. Returns null for all other
+/// entries and for unknown names.
 const TileIntrinsic* WarpIntrinsicOf(const Tile& tile);
-/// Checks that the body contains a tile that a warp executes, at any depth.
+/// Returns whether the body contains a tile that a warp executes, at any depth.
 bool HoldsWarpTile(const Body& body);
 
-/// Returns the parts of a Tile of this nest. Errors: an unknown name; a body that is not the chain
-/// of the entry's loops, each from 0 to its extent, around one sum of products; an operand or
-/// accumulator whose type or layout does not match the entry; an operand with a guard.
+/// Returns the parts of a Tile of this nest. Fails for an unknown name. Fails unless the body is
+/// the chain of the entry's loops, each from 0 to its extent, around one sum of products. Also
+/// fails if the type or layout of an operand or accumulator does not match the entry, or an operand
+/// has a guard.
 Result<TileParts> PartsOf(const Tile& tile, const LoopNest& nest);
 /// Returns the parts as PartsOf does, but an error does not name the tile. Callers add a name for
 /// the tile.
 Result<TileParts> MatchTile(const Tile& tile, const LoopNest& nest);
 
-/// Returns the reason why storage offsets over the loops' variables do not match the entry; empty
-/// if they match. `variables` has an entry for each TileAxis, without a value if there is no such
-/// loop. `what` names the operand in the reason.
+/// Returns the reason why the strides of a storage offset along the loops do not match the entry.
+/// Returns an empty string if they match. `variables` has an element for each TileAxis, without a
+/// value if there is no such loop. `what` is the name of the operand in the reason.
 std::string DescribeMisplacement(const TileOperand& operand, const TileIntrinsic& intrinsic,
                                  const IndexExpr& offset,
                                  std::span<const std::optional<VarId>> variables,

@@ -23,9 +23,9 @@ enum class CodeText : uint8_t {
   kMachineCode,  // disassembly, if an external assembler translates kAssembly
 };
 
-/// A rewrite of a nest towards the form that a kind of target runs. Requires: a verified nest.
-/// Ensures: a nest that verifies, with the same results. Errors: kUnsupported for loops that cannot
-/// be rewritten.
+/// A rewrite of a nest towards the form that a kind of target runs. The argument is a verified
+/// nest. The result must satisfy Verify and compute the same results. The rewrite fails with
+/// kUnsupported for loops that cannot be rewritten.
 struct NestStage {
   std::string_view name;     // a verb, for `tunec show --after`
   std::string_view summary;  // one line, for --help
@@ -48,35 +48,36 @@ class CodeGenerator {
   /// and threads are mapped to the target and have storage. The stages of the loop pipeline
   /// (kernel/loop_pipeline.h) contain these rewrites. The result is valid as long as the program.
   virtual std::span<const NestStage> Stages() const = 0;
-  /// Runs all Stages without verification. Errors: those of the stages.
+  /// Runs all Stages without verification. Fails if a stage fails.
   Result<LoopNest> MapThreads(LoopNest nest) const;
 
-  /// Checks if a kernel of these loops is worth compiling, before any code is generated. Generating
-  /// code costs a thousand times more than this check. Errors: kResourceLimit if the kernel would
-  /// not run for lack of resources, or would surely lack registers. Requires: a verified nest, not
-  /// mapped to threads.
+  /// Checks whether a kernel of these loops is worth compiling, before any code is generated.
+  /// Generating code costs a thousand times more than this check. Fails with kResourceLimit if the
+  /// kernel would not run for lack of resources, or would surely lack registers. The nest must be
+  /// verified and not yet mapped to threads.
   virtual Status CheckFits(const LoopNest& /*nest*/, const Target& /*target*/) const { return {}; }
 
-  /// Generates the kernel. Requires: a nest that all Stages rewrote and Verify accepts. Errors:
-  /// kUnsupported for nodes that the target does not support, kDevice for a target without code
-  /// generation, kResourceLimit for code or storage beyond the target's limits.
+  /// Generates the kernel of a nest that all Stages have rewritten and that Verify accepts. Fails
+  /// with kUnsupported for nodes that the target does not support, with kDevice for a target
+  /// without code generation, and with kResourceLimit for code or storage beyond the target's
+  /// limits.
   virtual Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const = 0;
-  /// Returns the same code as text. Requirements and errors are those of Compile; kUnsupported also
-  /// if kMachineCode would equal kAssembly.
+  /// Returns the code of Compile as text. The requirements and errors are those of Compile. Also
+  /// fails with kUnsupported if kMachineCode would equal kAssembly.
   virtual Result<std::string> Show(const LoopNest& nest, const Target& target,
                                    CodeText text) const = 0;
 };
 
 /// Returns the generators of all kinds of targets.
 std::vector<std::shared_ptr<const CodeGenerator>> CodeGenerators();
-/// Returns the generator for the target's kind. Errors: kUnsupported if no generator exists.
+/// Returns the generator for the target's kind. Fails with kUnsupported if there is none.
 Result<std::shared_ptr<const CodeGenerator>> GeneratorFor(const Target& target);
-/// Returns the version of the target's generator: "tunec-codegen 1, LLVM 22.1.8".
+/// Returns the version of the target's generator, such as "tunec-codegen 1, LLVM 22.1.8".
 std::string CodeGeneratorVersion(const Target& target);
 
 /// A registration of a generator for the kind of targets that its Name() returns. The registration
-/// ends with this object. tunec's own generators need no registration. Requires: no other generator
-/// of that name.
+/// ends with this object. tunec's own generators need no registration. No other generator may have
+/// the same name.
 class RegisteredGenerator {
  public:
   explicit RegisteredGenerator(std::shared_ptr<const CodeGenerator> generator);

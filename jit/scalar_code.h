@@ -1,5 +1,5 @@
 // Accuracy and size of the code for each scalar operator. Checkers derive tolerances from the
-// accuracy; the emitter uses the size to fill loops.
+// accuracy; the emitter uses the size to choose the number of vectors that a loop computes at once.
 #pragma once
 
 #include "ir/expr/scalar_op.h"

@@ -1,5 +1,5 @@
-// The only path from a candidate to a kernel. The tuner, compiled models and the command-line tool
-// use this path, so the measured code is also the code that runs.
+// The only path from a candidate schedule to a kernel. The tuner, compiled models and the
+// command-line tool use this path, so the measured code is also the code that runs.
 #pragma once
 
 #include <string>
@@ -27,8 +27,7 @@ Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& sch
 /// Runs the part of CompileKernel after RunLoopPipeline, for callers that compile the same loops
 /// for two targets. Errors: those of the target's CodeGenerator.
 Result<CompiledKernel> CompileLoops(const KernelLoops& loops, const KernelOptions& options);
-/// Returns the result of the CodeGenerator's CheckFits for the kernel's loops. It generates no
-/// code.
+/// Returns the result of the CodeGenerator's CheckFits for the kernel's loops. Generates no code.
 Status CheckFits(const KernelLoops& loops, const Target& target);
 
 /// Runs only the last stages on the given loops: maps them to the target's threads, verifies them

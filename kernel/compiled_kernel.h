@@ -15,15 +15,15 @@
 
 namespace tunec {
 
-/// Code that preprocesses one weight, once, on the host, when the model is loaded. Arguments: the
-/// weight, the packed tensor.
+/// Code that preprocesses one weight, once, on the host, when the model is loaded. Its arguments
+/// are the weight and the packed tensor.
 struct CompiledPrepack {
   std::string weight;  // the group's argument that is packed, by its canonical name
   std::string packed;  // the kernel's argument that receives the result
   int64_t packed_bytes = 0;
   KernelImage image;
-  /// Features that the code requires of the host. A kernel for a device needs this set, because its
-  /// target does not describe the host.
+  /// Features that the code requires of the host. The set is empty for a kernel of the host. A
+  /// kernel for a device needs it, because the kernel's target does not describe the host.
   std::set<std::string> host_features = {};
   bool operator==(const CompiledPrepack&) const = default;
 };

@@ -10,10 +10,10 @@ namespace tunec {
 
 /// Writes a logical row-major array to `memory` in the tensor's layout. Padding of the layout is
 /// filled with 0xff bytes (NaN for floats), because a kernel may load the padding but not use it.
-/// `memory` has StorageBytes(tensor) bytes. Errors: the device's.
+/// `memory` has StorageBytes(tensor) bytes. Errors: those of the device.
 Status WriteArray(Device& device, const DeviceMemory& memory, const Tensor& tensor,
                   const Array& array);
-/// Reads the tensor back as a logical row-major array. Errors: the device's.
+/// Reads the tensor back as a logical row-major array. Errors: those of the device.
 Result<Array> ReadArray(Device& device, const DeviceMemory& memory, const Tensor& tensor);
 
 /// Allocates the memory that the image's kernel needs besides the arguments. Returns an empty

@@ -7,7 +7,7 @@
 namespace tunec {
 namespace {
 
-// The stages that no table of another folder lists (schedule/apply.h, jit/code_generator.h).
+// The stages that neither schedule/apply.h nor jit/code_generator.h lists.
 constexpr LoopStage kComputeSteps = {
     "compute_steps", "the schedule's steps that rewrite statements", {}};
 constexpr LoopStage kLoopSteps = {"loop_steps", "its steps that shape loops", {}};

@@ -1,6 +1,6 @@
-// The stages from statements and a schedule to the loops from which code is generated, in order.
-// The stages contain only their rewrite. The pipeline times each stage, verifies its result and
-// passes it to a callback. graph/passes/pipeline.h is the counterpart for graphs.
+// The stages that convert statements and a schedule to the loops from which code is generated. The
+// stages contain only their rewrite. The pipeline times each stage, verifies its result and passes
+// it to a callback. graph/passes/pipeline.h is the counterpart for graphs.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct LoopStage {
 };
 
 /// Returns every stage in order, from the schedule's first step to the code. The stages of one kind
-/// of target (CodeGenerator::Stages) stand before `emit`, kind after kind.
+/// of target (CodeGenerator::Stages) come before `emit`, one kind after the other.
 std::vector<LoopStage> LoopStages();
 /// Returns the stages of kernels for this kind of target (Target::Kind).
 std::vector<LoopStage> LoopStages(std::string_view kind);
@@ -65,16 +65,16 @@ struct LoopPipelineOptions {
   Legality legality = Legality::kReject;
   /// Called after each stage. May be empty.
   std::function<void(const StageRecord&, const StageProduct&)> on_stage = {};
-  /// Only for tests: corrupts the result of a stage before it is verified. No verifier runs after
-  /// stage `emit`, so only a check of the kernel's results can detect a corruption there. May be
-  /// empty.
+  /// A function for tests that corrupts the result of a stage before it is verified. For stage
+  /// `emit` the function receives the loops after their last verification. Only a check of the
+  /// kernel's results can then detect a corruption. May be empty.
   std::function<void(const StageRecord&, const MutableStageProduct&)> plant = {};
 };
 
 /// The loops of a kernel. Arguments are matched by name. The kernel's arguments are those of the
-/// Compute, but the output of a prepack nest stands for each weight that is packed (`w.pack`),
-/// split (`w.bf16`), widened or transformed. The prepack nest has the name of its output, and the
-/// weight is its only other argument.
+/// Compute, but the output of a prepack nest replaces each weight that is packed (`w.pack`), split
+/// (`w.bf16`), widened or transformed. The prepack nest has the name of its output, and the weight
+/// is its only other argument.
 struct KernelLoops {
   LoopNest nest;
   std::vector<LoopNest> prepack;   // run once, when the constants are known

@@ -1,4 +1,4 @@
-// Makes a file from a compiled nest. The file runs without a compiler.
+// The conversion of a compiled nest to a file that runs without a compiler.
 #pragma once
 
 #include "ir/loop_nest.h"

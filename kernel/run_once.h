@@ -1,4 +1,4 @@
-// Compiles and runs a nest once on arrays, for references and tests.
+// Functions that compile a nest and run it once on arrays, for references and tests.
 #pragma once
 
 #include <span>

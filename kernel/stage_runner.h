@@ -1,5 +1,5 @@
-// Only kernel/ uses this file. It runs one stage of the pipeline, with verification, timing and
-// output.
+// The class that runs one stage of the pipeline, with verification, timing and output. Only kernel/
+// uses this file.
 #pragma once
 
 #include <string_view>
@@ -18,8 +18,7 @@ class StageRunner {
   const LoopPipelineOptions& options() const { return options_; }
 
   /// Runs a stage that returns Result<T> or T. `name` names the kernel or the prepack that the
-  /// stage works on. Verifies the result if the options request this after each stage, and passes
-  /// it to `on_stage`.
+  /// stage works on. Passes the result to Finish unless the stage fails.
   template <class T, class Stage>
   Result<T> Run(std::string_view stage, std::string_view name, const Stage& make) const {
     const Stopwatch watch;
@@ -29,8 +28,8 @@ class StageRunner {
     return made;
   }
 
-  /// Verifies a result of a stage if the options request this, and passes it to `on_stage`. Stages
-  /// with several results call this function for each.
+  /// Passes a stage's result to the option `plant`, verifies it if the options request this, and
+  /// passes it to `on_stage`. A stage with several results calls this function for each of them.
   template <class T>
   Status Finish(const StageRecord& record, const T& product) const {
     // The cast is safe, because no stage makes a constant object.

@@ -1,4 +1,4 @@
-// Private to numpy/: the .npy format (numpy.lib.format, versions 1 to 3).
+// The .npy format (numpy.lib.format, versions 1 to 3). Only numpy/ uses this file.
 #pragma once
 
 #include <cstddef>

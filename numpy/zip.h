@@ -1,4 +1,4 @@
-// Private to numpy/: the zip container, as far as .npz files use it.
+// The zip container, as far as .npz files use it. Only numpy/ uses this file.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ZipMember {
   uint16_t method = 0;                // 0 stored, 8 deflated
   uint32_t crc = 0;                   // CRC-32 of the uncompressed bytes
   std::span<const std::byte> packed;  // the member's bytes in the file
-  uint64_t size = 0;                  // uncompressed
+  uint64_t size = 0;                  // number of uncompressed bytes
 };
 
 /// Returns the members in the order of the central directory. Every size and offset is checked

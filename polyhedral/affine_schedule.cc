@@ -17,12 +17,12 @@
 namespace tunec {
 namespace {
 
-// Limits the time to tens of milliseconds. For comparison, one statement in four separate loops
-// needs half of the quota.
+// The quota of isl's operations, which limits the time to tens of milliseconds. For comparison, one
+// statement in four separate loops needs half of the quota.
 constexpr unsigned long kOperationsPerStatement = 7'000;
 
-// Limits the operations of the context until the object is destroyed. Later questions work even if
-// the limit was reached.
+// A limit of a context's operations while the object exists. Later calls of isl work even if the
+// limit was reached.
 class Quota {
  public:
   Quota(isl_ctx* ctx, unsigned long operations)
@@ -60,7 +60,7 @@ std::optional<int64_t> Integer(isl_val* value) {
   return integer;
 }
 
-// Returns nullopt if the function is not affine with integer coefficients.
+// Returns the coefficients of a function, or nullopt if it is not affine with integer coefficients.
 std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& statement) {
   if (!function.ok() || isl_aff_dim(function.get(), isl_dim_div) != 0) return std::nullopt;
   AffineRow row;
@@ -76,7 +76,7 @@ std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& sta
   return row;
 }
 
-// Translates isl's tree. Domains and filters are skipped, and sets become sequences. A leaf
+// A translator of isl's tree. Domains and filters are skipped, and sets become sequences. A leaf
 // replaces nodes of unknown kinds. A band ends before its first row that is not a plain affine
 // function; a leaf replaces the rest.
 class Reader {
@@ -154,7 +154,8 @@ class Reader {
     return band;
   }
 
-  // Takes ownership of `function`.
+  // Adds the rows of all statements to `loop`. Returns false if a row is not affine. Takes
+  // ownership of `function`.
   bool ReadRows(isl_union_pw_aff* function, AffineLoop& loop) const {
     isl_pw_aff_list* parts = isl_union_pw_aff_get_pw_aff_list(function);
     isl_union_pw_aff_free(function);

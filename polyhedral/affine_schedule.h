@@ -24,7 +24,7 @@ struct AffineRow {
   bool operator==(const AffineRow&) const = default;
 };
 
-/// One loop of a band: its value for each statement inside.
+/// One loop of a band. `rows` has the loop's value for each statement inside.
 struct AffineLoop {
   bool coincident = false;  // the loop carries no dependence
   std::map<StatementId, AffineRow> rows;
@@ -48,8 +48,8 @@ struct AffineSchedule {
 /// its quota of operations, which limits the time to tens of milliseconds.
 Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, StatementFusion fusion);
 
-/// Returns text such as `permutable band [t, t + i]`, indented, one node per line, for users and
-/// tests.
+/// Returns the schedule as indented text, for users and tests. A loop of a band is a line such as
+/// `- x: t; y: t + i coincident`.
 std::string Print(const AffineSchedule& schedule, const Statements& statements);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// The two checks ask isl only if intervals cannot decide them.
+// The two checks use isl only if intervals cannot decide them.
 //
 // Inside: the set of instances with an index below 0 or not below the extent must be empty. Guards
 // of reads are considered.
@@ -224,8 +224,8 @@ class ElementChecker {
     return conditions;
   }
 
-  /// Returns whether the statement writes every element, by a different iterator for each
-  /// dimension.
+  /// Returns whether the write certainly writes every element of the storage. Each index must be a
+  /// different iterator with the whole extent, and the write must have no conditions.
   bool CoversAll(const WrittenStorage& storage, const Access& access) const {
     const Statement& statement = compute_.statements[access.statement];
     std::vector<VarId> used;

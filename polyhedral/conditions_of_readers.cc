@@ -6,7 +6,7 @@
 namespace tunec {
 namespace {
 
-using Dimensions = std::map<VarId, size_t>;  // the dimension of which an iterator is the index
+using Dimensions = std::map<VarId, size_t>;  // the dimension that an iterator indexes
 
 Dimensions DimensionsOf(const Write& write) {
   Dimensions dimensions;

@@ -1,5 +1,5 @@
-// The dependences as isl computes them. Only this folder uses this file: the questions about
-// dependences are free functions here.
+// The data of the class Dependences, with relations of isl. Only the functions of this folder use
+// this file.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,8 @@ struct Dependences::Data {
   /// Dependences by storage, computed on the first request, because most checks need none.
   std::vector<std::optional<std::vector<Dependence>>> computed;
 
-  /// Gives the next question the full quota of operations, and returns the context.
+  /// Resets the count of operations, so that the next query has the full quota. Returns the
+  /// context.
   isl_ctx* Begin();
 
   /// Returns the dependences through one storage. Errors: kResourceLimit.

@@ -1,7 +1,7 @@
 // Value-based dependences. A read depends on the write that stored the value. A write depends on
 // the accesses to the value that it overwrites. The writes of a reduction add to the old value and
-// therefore hide no earlier write. So a read of the sum depends on every addition, and the order of
-// the additions is open.
+// therefore hide no earlier write. So a read of the sum depends on every addition, and the
+// additions may be reordered.
 #include "polyhedral/dependences.h"
 
 #include <fmt/format.h>
@@ -47,9 +47,9 @@ Status Dependences::Data::Append(const WrittenStorage& storage, DependenceKind k
   return {};
 }
 
-// Returns the original order of statement instances: statement by statement. All additions of a
-// reduction have the same time here, so that isl need not compute their order. WithinReductions
-// adds their dependences.
+// Returns the original order of statement instances, in which one statement runs after the other.
+// All additions of a reduction have the same time here, so that isl need not compute their order.
+// WithinReductions adds their dependences.
 isl::UnionMap Dependences::Data::OriginalOrder() const {
   size_t length = 1;
   for (const Statement& statement : statements) {

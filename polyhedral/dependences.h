@@ -12,24 +12,24 @@
 namespace tunec {
 
 /// The dependences between some statements. One object serves many trees over the same statements
-/// and many questions. The questions are free functions: legality.h, affine_schedule.h,
-/// instance_pairs.h, describe.h. Results of isl are cached for later questions. The object owns an
+/// and many queries. The queries are free functions: legality.h, affine_schedule.h,
+/// instance_pairs.h, describe.h. Results of isl are cached for later queries. The object owns an
 /// isl context, so only one thread may use it at a time.
 class Dependences {
  public:
-  /// Quota of isl's operations for one question. It suffices for the statements of attention, and
+  /// Quota of isl's operations for one query. It suffices for the statements of attention, and
   /// limits the cost of a hostile input to seconds.
   static constexpr unsigned long kOperations = 40'000'000;
 
   /// Makes an object for `statements`, which are expanded (ExpandReductions) and index `tensors`.
-  /// Each question may use `operations` operations of isl.
+  /// Each query may use `operations` operations of isl.
   static Dependences Of(const Tensors& tensors, const Statements& statements,
                         unsigned long operations = kOperations);
   Dependences(Dependences&&) noexcept;
   Dependences& operator=(Dependences&&) noexcept;
   ~Dependences();
 
-  /// Data for the functions of this folder: dependence_data.h.
+  /// The data for the functions of this folder, defined in dependence_data.h.
   struct Data;
   Data& data() const { return *data_; }
 

@@ -42,7 +42,7 @@ bool IsHoldsSelect(const Expr& expr) {
   return expr.Is(ScalarOp::kSelect) && expr.operands()[0].kind() == ExprKind::kHolds;
 }
 
-// Splits a write of a statement into its conditions and its value.
+// A splitter of a statement's write into its conditions and its value.
 class Splitter {
  public:
   Splitter(const Statement& statement, const Write& write) : statement_(statement), write_(write) {}

@@ -1,6 +1,6 @@
 // Conditions of a statement's accesses, derived from the selects in its values. A statement with
-// several writes may combine statements of one sequential loop, which took turns. In an iteration
-// of another statement's turn, a write keeps the old element:
+// several writes may combine statements that ran in different iterations of one sequential loop. In
+// an iteration of another statement, a write stores the old element:
 //
 //     (x[i], y[i]) = (select(holds(0 - p >= 0), y[i] * 2.0, x[i]), select(holds(p - 1 >= 0), ...
 //

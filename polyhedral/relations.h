@@ -1,5 +1,5 @@
-// Texts for isl of iteration domains, access relations and schedules. Statement s is the tuple
-// S<s>, the storage of tensor t is T<t>, iterator i is i<i>.
+// Iteration domains, access relations and schedules as texts in the syntax of isl. Statement s is
+// the tuple S<s>, the storage of tensor t is T<t>, iterator i is i<i>.
 #pragma once
 
 #include <array>
@@ -12,13 +12,14 @@
 
 namespace tunec {
 
-/// Returns `{ S0[i0, i1] : 0 <= i0 < 4 and ... }`.
+/// Returns the iteration domain: `{ S0[i0, i1] : 0 <= i0 < 4 and ... }`.
 std::string DomainText(StatementId id, const Statement& statement);
-/// Returns `{ S0[i0, i1] -> T2[a0] : a0 = i0 + i1 and ... }`, limited by the domain and the
-/// access's guard. A loaded index may be any index of the storage.
+/// Returns the elements that each instance accesses: `{ S0[i0, i1] -> T2[a0] : a0 = i0 + i1 and ...
+/// }`. The relation is limited by the domain and the access's guard. A loaded index may be any
+/// index of the storage.
 std::string AccessText(const Statement& statement, const WrittenStorage& storage,
                        const Access& access);
-/// Returns `{ S0[i0, i1] -> [e0, e1, ...] }` without the domain.
+/// Returns the time of each instance: `{ S0[i0, i1] -> [e0, e1, ...] }`, without the domain.
 std::string TimeText(StatementId id, const Statement& statement,
                      const std::vector<IndexExpr>& time);
 /// Returns the instances for which at least one of the expressions is >= 0: `{ S0[i0, i1] : 0 <= i0

@@ -52,9 +52,9 @@ struct LoopTile {
   std::vector<VarId> loops;  // in the order of the instruction's axes
 };
 
-/// Copies inside a loop that start ahead. The filled storage has `stages` stages, numbered by the
-/// storage's first dimension. Each iteration uses one stage. Each iteration also starts the copies
-/// for the iteration `stages - 1` later.
+/// Copies inside a loop that start before their iteration. The filled storage has `stages` stages,
+/// numbered by the storage's first dimension. Each iteration uses one stage. Each iteration also
+/// starts the copies for the iteration `stages - 1` later.
 struct LoopPipeline {
   int stages = 1;
   int token = 0;
@@ -109,7 +109,7 @@ ScheduleTree OriginalTree(const Compute& compute);
 Statements ExpandReductions(const Compute& compute);
 
 /// FindLoopNode returns the node of a loop, or null if it does not exist. PathToLoop returns the
-/// nodes from the root to the loop, both included.
+/// nodes from the root to the loop, both included, or an empty list.
 TreeNode* FindLoopNode(TreeNode& root, VarId loop);
 std::vector<const TreeNode*> PathToLoop(const TreeNode& root, VarId loop);
 /// Returns the statements below a node, in order.
@@ -117,7 +117,7 @@ std::vector<StatementId> StatementsBelow(const TreeNode& node);
 /// Returns the loops around a statement's leaf, outermost first.
 std::vector<VarId> LoopsAround(const TreeNode& root, StatementId statement);
 
-/// Returns text such as `for acc.i.0 < 4 parallel`.
+/// Returns a loop and its properties as text, such as `for acc.i.0 < 4 parallel`.
 std::string PrintLoop(const ScheduleTree& tree, VarId loop);
 /// Returns the nodes of the tree as text, indented, one per line, for users and golden tests.
 std::string Print(const ScheduleTree& tree);

@@ -1,9 +1,9 @@
 // The invariants of a schedule tree.
-//   Loops of the nodes (a step may leave unused loops): names are not empty; extents are not
-//   negative; cut values ascend within the extent; a tile begins at one of its loops; a pipeline
-//   has at least one stage. Nodes: the root is a sequence; a loop and an alloc have one child, a
-//   leaf has none; a loop occurs once on the path to a leaf; each statement has one leaf.
-//   Statements: `forward` has a value for each loop around the statement, over its iterators.
+//   Each loop of a node has a name, an extent of at least 0, and cut values that ascend within the
+//   extent. A tile begins at one of its loops. A pipeline has at least one stage. (A step may leave
+//   unused loops, which are not checked.) The root is a sequence. A loop and an alloc have one
+//   child, and a leaf has none. A loop occurs once on the path to a leaf, and each statement has
+//   one leaf. `forward` has a value for each loop around the statement, over its iterators.
 //   `inverse` has an expression for each iterator of the statement. The legality check
 //   (instances.h) decides whether `inverse` inverts `forward`, so that each instance runs once.
 #include <algorithm>
@@ -33,7 +33,7 @@ Status VerifyLoop(const ScheduleTree& tree, const TreeLoop& loop) {
   return {};
 }
 
-// Walks over the nodes; `around` are the enclosing loops.
+// A walk over the nodes, which checks them. `around_` has the enclosing loops.
 class NodeWalk {
  public:
   explicit NodeWalk(const ScheduleTree& tree) : tree_(tree), leaves_(tree.statements.size(), 0) {}

@@ -1,4 +1,4 @@
-// Interface of a model that runs on inputs of several shapes.
+// The interface of a model that runs on inputs of several shapes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Private to runtime/: the phases of several runs as phases of one job.
+// The phases of several runs as phases of one job. Only runtime/ uses this file.
 #pragma once
 
 #include <cstdint>

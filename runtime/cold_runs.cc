@@ -33,7 +33,8 @@ struct Copies {
   DeviceMemory memory = {};  // memory of all copies except the first
 };
 
-// Allocates `requested` copies; halves the number until the device has room.
+// Allocates memory for all but the first of `requested` copies. While the device has no room,
+// halves the number of copies. The result has at least the first copy, which needs no memory.
 Result<Copies> AllocateCopies(Device& device, size_t bytes, int requested) {
   for (int count = requested; count > 1; count /= 2) {
     Result<DeviceMemory> memory =

@@ -28,9 +28,9 @@ struct Lap {
 
 /// Returns the lap for a kernel that takes about `seconds` and whose arguments have
 /// `argument_bytes` in total. The copies suffice to read twice the cache's bytes between two runs
-/// on the same copy, and the lap has at least 16 runs. Both numbers have limits: at most 256
-/// copies, and a lap of about 10 ms. A lap of this length hardly depends on what the cache contains
-/// at its beginning.
+/// on the same copy, and the lap has at least 16 runs. Both numbers have limits: there are at most
+/// 256 copies and 4096 runs, and a lap takes at most about 10 ms unless one run takes longer. A lap
+/// of this length hardly depends on what the cache contains at its beginning.
 Lap ChooseLap(int64_t argument_bytes, int64_t cache_bytes, double seconds);
 
 /// A kernel with its arguments and copies of them.

@@ -30,8 +30,8 @@ std::vector<Constant*> InOrderOfUse(ExecutablePlan& plan) {
   return order;
 }
 
-// Returns the part of the arena for one constant. Shared constants are freed one by one, each with
-// its last executable.
+// Returns a pointer to one constant's part of the arena. The part's pages are freed with the last
+// copy of the pointer. So each shared constant is freed with the last executable that uses it.
 std::shared_ptr<const void> Part(std::shared_ptr<Buffer> arena, std::byte* data, int64_t bytes) {
   const auto discard = [arena = std::move(arena), data, bytes](const void*) {
     DiscardPages(data, static_cast<size_t>(bytes));

@@ -1,4 +1,4 @@
-// Copies a slice between dense arrays of different extents.
+// Copies of a slice between dense arrays of different extents.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +34,14 @@ struct CopiedRows {
   size_t target_pitch = 0;  // at least row_bytes
 };
 
-/// Returns the bytes of a dense array of these extents.
+/// Returns the size of the whole array, in bytes.
 int64_t BytesOf(const SlicePosition& position, size_t element_bytes);
-/// Returns the offset of the slice in an array, in bytes.
+/// Returns the offset of the slice's first element in the array, in bytes.
 int64_t OffsetOf(const SlicePosition& position, size_t element_bytes);
 
 /// Splits a slice into groups of evenly spaced rows; axes are merged so that there are few groups.
-/// Calls `each` with the rows of a group and their offsets in both arrays, in bytes.
+/// Calls `each` with the rows of a group and their offsets in both arrays, in bytes. Makes no call
+/// for an empty slice.
 void ForEachRows(
     const SliceCopy& copy,
     const std::function<void(int64_t source, int64_t target, const CopiedRows& rows)>& each);

@@ -16,8 +16,8 @@ struct IntegerSpan {
   DataType type = DataType::kI64;
 };
 
-/// Returns the number of indices outside -extent..extent-1. Allocates nothing. The pool's threads
-/// share the work if there are many.
+/// Returns the number of indices outside -extent..extent-1. Allocates nothing. If there are many
+/// indices, the pool's threads share the work.
 int64_t CountOutside(const IntegerSpan& indices, int64_t extent, ThreadPool& pool);
 
 }  // namespace tunec

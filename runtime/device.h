@@ -156,7 +156,8 @@ class Device {
   /// Starts a copy of rows in any direction, like the three functions above. This implementation
   /// copies each row separately.
   virtual void StartCopyRows(CopyWay way, void* to, const void* from, const CopiedRows& rows);
-  /// Sets each byte, in order with copies and kernels. Does not wait.
+  /// Sets each of the `bytes` bytes to `value`, in order with copies and kernels. Does not wait.
+  /// Fails with kDevice.
   virtual Status Fill(void* to, std::byte value, size_t bytes) = 0;
   /// Loads an image. Errors: kParse for damaged bytes or another format, kNotFound for a missing
   /// function, kResourceLimit without memory.

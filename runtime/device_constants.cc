@@ -27,7 +27,8 @@ Result<std::shared_ptr<void>> AllocateOn(const PooledDevice& device, int64_t byt
   return std::shared_ptr<void>(std::move(allocation), address);
 }
 
-/// Assigns addresses to constants, and lists the constants that were not found.
+/// A helper of CopyConstants. Find assigns addresses to the constants that the device already has.
+/// CopyLacking copies the other constants.
 class ConstantCopier {
  public:
   ConstantCopier(const PooledDevice& device, std::vector<Constant>& constants,

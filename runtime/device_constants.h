@@ -16,7 +16,8 @@
 
 namespace tunec {
 
-/// Constants on a device.
+/// The memory of an executable's constants on a device. `bytes` includes shared constants, and each
+/// constant is rounded up to 256 bytes.
 struct DeviceConstants {
   std::vector<std::shared_ptr<const void>> owners;
   std::vector<std::byte*> addresses;  // null for constants without data
@@ -30,13 +31,13 @@ struct ConstantSharing {
   std::vector<std::string> keys;
 };
 
-/// A device, and the pool on which it may run.
+/// A device, and the thread pool that the device may use.
 struct PooledDevice {
   std::shared_ptr<ThreadPool> pool;
   std::shared_ptr<Device> device;
 };
 
-/// Returns the bytes of the workspace that the steps share.
+/// Returns the number of bytes of the workspace that the steps share: the largest need of a step.
 int64_t WorkspaceBytes(std::span<const Step> steps);
 
 /// Gives all constants that have data an address on the device, and frees the host data. Constants

@@ -1,10 +1,10 @@
 // Private to runtime/: a run's memory on a device, and the device's kernels bound to it.
 //
 // A run copies the host's buffers to the device, starts all kernels, copies results back, and waits
-// once at its end. A queued run marks its end in the caller's stream instead of waiting. The next
-// use of this context comes after the mark. Consecutive kernels are one DeviceSequence, which a
-// device can record once. Only the addresses of the caller's buffers change between runs. Copies
-// within the device, which are rare and at the end of a plan, are separate calls.
+// once at its end. A queued run marks its end in the caller's stream instead of waiting. The device
+// executes the next run of this context after the mark. Consecutive kernels are one DeviceSequence,
+// which a device can record once. Only the addresses of the caller's buffers change between runs.
+// Copies within the device, which are rare and at the end of a plan, are separate calls.
 #pragma once
 
 #include <atomic>
@@ -81,7 +81,8 @@ class DeviceContext final : public RunContext {
     int32_t index;
     int64_t offset;
   };
-  // The memory that replaces one of the caller's buffers.
+  // The address of one input or output in a run, and the memory that replaces the caller's buffer
+  // where necessary.
   struct Staging {
     DeviceMemory memory;           // has no owner until first needed
     std::byte* address = nullptr;  // address in this run: in `memory`, or in the caller's buffer

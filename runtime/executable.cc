@@ -154,7 +154,7 @@ Status Executable::Impl::Wait() {
 }
 
 // Checks the stream and the buffers of a queued run. The call must not wait, so no output may be in
-// host memory, and inputs only if they are read before the call returns.
+// host memory. An input may be there only if it is read before the call returns (kHostNow).
 Status Executable::Impl::CheckQueued(const RunOptions& options) const {
   if (options.stream == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "a queued run needs a stream");

@@ -20,8 +20,8 @@ namespace tunec {
 /// pageable host memory that is read before the call returns.
 enum class BufferLocation : uint8_t { kHost, kDevice, kHostNow };
 
-/// The point at which a run's call returns. `kQueued`: when the run is in the caller's stream; the
-/// run need not be done.
+/// The point at which the call of a run returns. `kDone`: when the run is done. `kQueued`: when the
+/// run is in the caller's stream; the run need not be done.
 enum class RunReturn : uint8_t { kDone, kQueued };
 
 /// Options of a run of an executable on a device.
@@ -59,11 +59,11 @@ struct BatchedRun {
   CallerBuffers buffers;
 };
 
-/// Bytes of host or device memory that an executable holds.
+/// The memory of an executable in bytes, on the host or on its device.
 struct MemoryUse {
   int64_t constants = 0;    // shared by all runs and possibly by other executables
   int64_t per_context = 0;  // arena, workspace and scratch of one concurrent run
-  int64_t contexts = 0;
+  int64_t contexts = 0;     // number of contexts, not bytes
 };
 
 /// Indices of one gather that were out of range. The kernels used the nearest index in range.
@@ -146,11 +146,11 @@ class Executable {
                                          std::span<void* const> outputs,
                                          const RunOptions& options = {}) const;
 
-  /// Runs each step `times` times before the next step and returns all times in seconds; those of
-  /// step s begin at s * `times` (allocates). A step finds its activations in the caches, while its
-  /// constants are evicted before each time, as in a run of all steps. The outputs are meaningless,
-  /// because a step may overwrite its inputs. `times` >= 1. Indices out of range are not counted.
-  /// Fails with kUnsupported on a device.
+  /// Runs each step `times` times before the next step and returns the seconds of each of these
+  /// runs. The results of step s begin at index s * `times` (allocates). A step finds its
+  /// activations in the caches, while its constants are evicted before each time, as in a run of
+  /// all steps. The outputs are meaningless, because a step may overwrite its inputs. `times` >= 1.
+  /// Indices out of range are not counted. Fails with kUnsupported on a device.
   Result<std::vector<double>> ProfileRepeated(std::span<const void* const> inputs,
                                               std::span<void* const> outputs, int times) const;
 

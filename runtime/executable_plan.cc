@@ -3,9 +3,9 @@
 //      threads >= 1. Alignments of constants are powers of two up to 64.
 //   2. Every argument names something that exists, at an offset within it.
 //   3. A step is a kernel or a copy, or does nothing (no phases and no bytes). All phases of a
-//      kernel have tasks >= 0 and a function; the function may be missing in a plan with a
-//      rejection and in a device's kernel. A copy has two arguments, stays within both, and its
-//      ends do not overlap; its target is writable.
+//      kernel have tasks >= 0 in waves of equal size, and a function. The function may be missing
+//      in a plan with a rejection and in a device's kernel. A copy has two arguments and stays
+//      within both. The two ends of a copy do not overlap, and its target is writable.
 //   4. Preprocessing steps name only constants.
 //   5. If a step names a constant without data, a preprocessing step names it too.
 //   6. Only `steps` name kernels of the device. If there is a device, all kernels of `steps` are
@@ -39,7 +39,7 @@ const char* NameOf(Kind kind) {
   return "unknown";
 }
 
-// Returns the size of the buffer to which a reference points.
+// Returns the size in bytes of the buffer to which a reference points.
 Result<int64_t> BytesBehind(const ExecutablePlan& plan, const ValueRef& ref) {
   const auto missing = [&](size_t count) {
     return Fail(ErrorCode::kInvalidArgument, "there is no {} {}, only {}", NameOf(ref.kind),

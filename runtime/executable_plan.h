@@ -109,7 +109,8 @@ struct ExecutablePlan {
   std::optional<Error> rejection;
 };
 
-/// Checks the invariants listed in executable_plan.cc. kInvalidArgument names the violation.
+/// Checks the invariants listed in executable_plan.cc. Fails with kInvalidArgument and the
+/// violation.
 Status Verify(const ExecutablePlan& plan);
 
 }  // namespace tunec

@@ -22,16 +22,16 @@ KernelVectors RandomInputs(const std::vector<KernelArgument>& arguments, uint64_
 /// kernel.
 class FileKernel {
  public:
-  /// Loads a kernel. Errors: those of Device::Load and of its memory.
+  /// Loads a kernel and allocates its arguments. Errors: those of Device::Load, Allocate and Bind.
   static Result<FileKernel> Load(Device& device, const KernelFile& file);
 
   /// Runs once on the inputs and returns the outputs, which were filled with NaN before the run.
   /// Fails with kInvalidArgument for an input that is missing or has another type or size;
   /// otherwise errors of the device.
   Result<std::vector<KernelVector>> Run(const KernelVectors& inputs);
-  /// Returns the seconds of a run, one value per sample, timed like trials on a device: in laps of
-  /// runs that do not find their arguments in a cache of `cache_bytes`. Reads the data of the last
-  /// Run. Errors: the device's.
+  /// Times the kernel like a trial on a device. Returns the seconds per run, one value per sample.
+  /// The runs of a lap do not find their arguments in a cache of `cache_bytes` bytes. Reads the
+  /// data of the last Run. Errors: the device's.
   Result<std::vector<double>> Time(int64_t cache_bytes, int samples);
   /// Returns the lap of the last Time.
   const Lap& lap() const { return lap_; }

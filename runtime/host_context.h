@@ -16,9 +16,10 @@
 
 namespace tunec {
 
-/// Arena, workspace and scratch for a list of steps, and their calls. All addresses that do not
-/// change between runs are filled in. The object stores addresses of its members, so the object
-/// must not move. The steps, the constants and the pool must outlive it.
+/// Arena, workspace and scratch for a list of steps, and the prepared calls of the steps. All
+/// addresses that do not change between runs are filled in. The object stores addresses of its
+/// members, so the object must not move. The steps, the constants and the pool must outlive the
+/// object.
 class HostContext final : public RunContext {
  public:
   /// Makes a context. `constants` are the plan's; constants that no step names may have no data.

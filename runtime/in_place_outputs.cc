@@ -16,8 +16,9 @@ bool Names(const Step& step, Kind kind, size_t index) {
                              [&](const ValueRef& ref) { return Names(ref, kind, index); });
 }
 
-// Returns true if the step reads the input only in place of the output. Each argument that refers
-// to the input must be the whole input, and must be paired in Step::in_place with the whole output.
+// Returns true if the step may read the input and write the output in the same memory. Each
+// argument that refers to the input must be the whole input. Step::in_place must pair this argument
+// with an argument that is the whole output. Returns true also if the step does not name the input.
 bool ReadsInPlace(const Step& step, size_t input, size_t output) {
   const ValueRef source = ValueRef::Input(static_cast<int32_t>(input));
   const ValueRef target = ValueRef::Output(static_cast<int32_t>(output));

@@ -1,5 +1,5 @@
-// Private to runtime/: detection of the caller's inputs that may share memory with an output, so
-// that a cache is updated in place.
+// Private to runtime/: detection of the caller's inputs that may share memory with an output. A run
+// can then update such a buffer in place, for example a key-value cache.
 #pragma once
 
 #include <cstddef>

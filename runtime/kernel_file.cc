@@ -15,7 +15,7 @@ std::unexpected<Error> Damaged(std::string_view line) {
   return Fail(ErrorCode::kParse, "the kernel file is damaged: '{}'", line);
 }
 
-// Removes a line from the front and returns it without its end.
+// Removes the first line of `text` and returns the line without its newline.
 std::string_view TakeLine(std::string_view& text) {
   const size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);

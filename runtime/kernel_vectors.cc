@@ -62,7 +62,8 @@ class Lines {
   int number_ = 0;
 };
 
-// Adds the elements of a line.
+// Parses the elements of a line and adds them to the vector. Fails with kParse and the line's
+// number.
 Status Append(KernelVector& vector, const std::string& line, const Lines& lines) {
   const size_t size = SizeOf(vector.type);
   std::istringstream words(line);
@@ -81,7 +82,8 @@ Status Append(KernelVector& vector, const std::string& line, const Lines& lines)
   return {};
 }
 
-// Reads the optional tolerance at the end of a vector's title. Returns false for any other text.
+// Reads the optional tolerance at the end of a vector's first line. Returns false for any other
+// text.
 bool ReadWithin(std::istringstream& words, KernelVector& vector) {
   std::string word, more;
   if (!(words >> word)) return true;

@@ -1,5 +1,5 @@
 // Test vectors as text: the inputs of a kernel and the outputs of one machine, bit by bit. A run of
-// the kernel on another machine shows if that machine's instructions give the same bits.
+// the kernel on another machine shows whether that machine's instructions give the same bits.
 #pragma once
 
 #include <string>
@@ -31,7 +31,8 @@ struct KernelVectors {
 
   /// Returns the vector with this name, or null.
   const KernelVector* Find(std::string_view name) const;
-  /// Replaces the outputs by those of `who`. The tolerances do not change.
+  /// Adds the outputs, or replaces the vectors with their names. The tolerances of replaced vectors
+  /// are retained. `who` is the new origin (`from`).
   void SetOutputs(std::string who, const std::vector<KernelVector>& outputs);
   bool operator==(const KernelVectors&) const = default;
 };
@@ -40,7 +41,7 @@ struct KernelVectors {
 /// ELEMENTS`, with ` within BOUND` if there is a tolerance, and lines of its elements. The elements
 /// are their bits in hexadecimal, with the most significant digit first.
 std::string Print(const KernelVectors& vectors);
-/// Parses a text. Fails with kParse and the line.
+/// Parses a text. Fails with kParse and the line's number in `file_name`.
 Result<KernelVectors> ParseKernelVectors(std::string_view text, const std::string& file_name);
 
 /// Returns how an output differs from the vector with its name: "3 of 128 elements differ, the

@@ -33,7 +33,7 @@ using enum Register;
 
 constexpr uint32_t kExtended = 0x80000001;
 
-// Feature bits, from Intel's and AMD's manuals, instruction CPUID.
+// Feature bits, from the description of the instruction CPUID in Intel's and AMD's manuals.
 constexpr FeatureBit kFeatureBits[] = {
     {"fma", 1, 0, kEcx, 12, kAvx},
     {"sse4.2", 1, 0, kEcx, 20, kNone},

@@ -80,8 +80,8 @@ class RunContext {
   virtual Result<bool> IsFreeFor(void* /*stream*/) { return true; }
   /// Waits for a queued run. Returns the run's error if no call has returned it.
   virtual Status Wait() { return {}; }
-  /// Returns true if a queued run may still be under way, or if no call has asked yet whether it is
-  /// done.
+  /// Returns true if a queued run may still be under way. After the end of the run, the result
+  /// stays true until a call of IsFreeFor or Wait.
   virtual bool HasQueuedRun() const { return false; }
   /// Returns the number of allocated bytes.
   virtual int64_t Bytes() const = 0;

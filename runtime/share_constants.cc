@@ -44,7 +44,8 @@ std::vector<std::vector<int32_t>> MadeBySteps(const ExecutablePlan& plan) {
   return made;
 }
 
-// Returns the keys of the data that steps name.
+// Returns the keys of constants that have data and that steps name. The keys of all other constants
+// are empty.
 std::vector<std::string> KeysOfData(const ExecutablePlan& plan) {
   const std::vector<bool> packed = NamedBySteps(plan.preprocessing, plan.constants.size());
   const std::vector<bool> used = NamedBySteps(plan.steps, plan.constants.size());

@@ -19,8 +19,8 @@ struct TensorSpec {
   bool operator==(const TensorSpec&) const = default;
 };
 
-/// Returns the bytes of the dense tensor. Fails with kInvalidArgument if a dimension is negative or
-/// the size exceeds 2^56 bytes.
+/// Returns the size of the dense tensor in bytes. Fails with kInvalidArgument if a dimension is
+/// negative or the size exceeds 2^56 bytes.
 Result<int64_t> ByteSize(const TensorSpec& spec);
 
 /// Returns the text "2x3" for messages.

@@ -21,7 +21,7 @@ struct ParallelPhase {
 /// Placement of the threads on processors.
 enum class Pinning : uint8_t {
   kNone,   // the operating system places the threads
-  kCores,  // worker i stays on the i-th processor this process may use
+  kCores,  // worker i stays on processor i mod n of the n usable processors
 };
 
 /// A fixed set of workers, which the caller of each job joins. Thread-safe: several threads may run

@@ -18,8 +18,9 @@
 namespace tunec {
 namespace {
 
-// Checks that a regrouping is allowed. It changes the rounding of float sums and products; it never
-// changes a sum of integers or a maximum.
+// Checks that the contract allows a regrouping of the reduction's terms. A regrouping changes the
+// rounding of float sums and products. It never changes a reduction of integers, a maximum or a
+// minimum.
 Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, ReductionOrder order) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
   if (order == ReductionOrder::kAny || !id || !compute.statements[*id].reducer) return {};
@@ -33,7 +34,8 @@ Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, Redu
               statement.reducer->name, Name(type));
 }
 
-// Checks a step that rounds operands of a sum to this number of bfloat16 parts.
+// Checks that the accuracy contract allows a step that rounds operands of a sum to this number of
+// bfloat16 parts.
 Status CheckContract(std::string_view step, int bf16_parts, const RoundingFreedom& rounding) {
   if (rounding.order == ReductionOrder::kAsWritten) {
     return Fail(ErrorCode::kIllegalSchedule, "{}: its products must be computed as written", step);
@@ -146,8 +148,8 @@ class TreeNameFinder {
   bool found_ = false;
 };
 
-// Returns the tree whose loops the step shapes: the kernel's, unless the step names a prepack
-// statement.
+// Returns the tree whose loops the step changes: the kernel's, unless the step names a prepack
+// statement or one of its loops.
 ScheduleTree& TreeOf(ScheduledTrees& trees, const auto& step) {
   for (ScheduledTree& prepack : trees.prepacks) {
     TreeNameFinder names(prepack.tree);

@@ -32,7 +32,7 @@ struct ScheduledTree {
 
 struct ScheduledTrees {
   ScheduledTree kernel;
-  std::vector<ScheduledTree> prepacks;  // separate trees that each pack, split or widen a weight
+  std::vector<ScheduledTree> prepacks;  // separate trees, each of which transforms a weight once
 };
 
 /// Applies the schedule's loop steps to a Compute that its compute steps have rewritten. Proves
@@ -72,8 +72,8 @@ Result<ScheduledTrees> DraftSchedule(const Compute& compute, const Schedule& sch
 Status CheckApplies(const Compute& compute, const Schedule& schedule,
                     const RoundingFreedom& rounding);
 
-/// Returns the loops of a schedule without steps, for `tunec show`. They are the slowest of all
-/// schedules.
+/// Returns the loops of a schedule without steps, for `tunec show`. Each statement has separate
+/// loops in the original order.
 Result<LoopNest> OriginalLoops(const Compute& compute, const RoundingFreedom& rounding);
 
 }  // namespace tunec

@@ -19,8 +19,9 @@ std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
 }
 
 // Solves source[d] = target[d] for the variables of `source` that occur alone or only as a
-// quotient. Some dimensions are ignored: loaded targets, because loops have no such values; source
-// indices inside the window of a quotient; and planes.
+// quotient. These dimensions are ignored: a constant source; a loaded target, because loops have no
+// such values; a source that uses a variable of a quotient; a plane. Returns nothing if any other
+// dimension cannot be solved, or if two dimensions contradict each other.
 std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
                                  const std::vector<IndexExpr>& target,
                                  const std::function<bool(const IndexExpr&)>& is_plane = {}) {

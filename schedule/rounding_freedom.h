@@ -14,7 +14,7 @@ struct RoundingFreedom {
   /// contract permits a split. Three parts are as accurate as float32, two parts have 16 bits, one
   /// part has 8.
   int min_bf16_parts = 3;
-  /// float32 operands of a product may be rounded to TF32, which has a 10-bit fraction.
+  /// True if float32 operands of a product may be rounded to TF32, which has a 10-bit fraction.
   bool tf32_operands = false;
   /// Largest error of a sum of products, relative to the sum of the magnitudes of the products.
   /// Only computations that lose more accuracy than a reordering of the sum are compared with this

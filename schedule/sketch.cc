@@ -94,8 +94,8 @@ bool WritesOutput(const Compute& compute) {
   });
 }
 
-// Returns the sketches for a device. All other sketches are for a host's vectors, threads and
-// caches.
+// Returns the sketches for a device; empty for all stages except kPatterns. All other sketches are
+// for a host's vectors, threads and caches.
 std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& question) {
   std::vector<Sketch> sketches;
   if (stage != SketchStage::kPatterns) return sketches;

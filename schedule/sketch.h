@@ -71,8 +71,8 @@ enum class SketchStage : uint8_t {
   kNaive,     // without knobs or steps; fits everything
 };
 
-/// A function that returns the speed of an instruction of the target: its number of products per
-/// product of plain vector multiply-adds, in the same time.
+/// A function that returns how many times faster than plain vector multiply-adds an instruction of
+/// the target computes products.
 using ArithmeticGain = std::function<double(const TileIntrinsic& intrinsic)>;
 
 /// A function that returns whether another schedule has already stored a copy of a constant in this

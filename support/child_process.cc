@@ -16,9 +16,9 @@
 namespace tunec {
 namespace {
 
-constexpr auto kPidDescriptor = static_cast<idtype_t>(3);  // P_PIDFD, younger than some headers
+constexpr auto kPidDescriptor = static_cast<idtype_t>(3);  // P_PIDFD, which older headers lack
 
-// Returns the status in the form that waitpid has.
+// Encodes the status like waitpid.
 int StatusOf(const siginfo_t& info) {
   if (info.si_code == CLD_EXITED) return (info.si_status & 0xff) << 8;
   return info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0);
@@ -59,12 +59,13 @@ ChildProcess::~ChildProcess() {
 int ChildProcess::QueryState(siginfo_t& info, int flags) const {
   if (watched_.get() >= 0) {
     const int answer = waitid(kPidDescriptor, static_cast<id_t>(watched_.get()), &info, flags);
-    if (answer == 0 || errno != EINVAL) return answer;  // Linux < 5.4
+    if (answer == 0 || errno != EINVAL) return answer;  // EINVAL: Linux < 5.4
   }
   return waitid(P_PID, static_cast<id_t>(process_), &info, flags);
 }
 
-// Takes the status if the process has ended. Returns nullopt while the process runs.
+// Returns how the process ended, or nullopt while the process runs. The first call after the end
+// takes the status from the system.
 std::optional<ChildEnd> ChildProcess::PollEnd() {
   if (end_) return end_;
   siginfo_t info = {};

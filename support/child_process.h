@@ -41,7 +41,8 @@ class ChildProcess {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Starts a program. Errors: kNotFound if it cannot be run, kIo.
+  /// Starts a program. Errors: kNotFound if the program cannot be run, kIo if no process can be
+  /// made.
   static Result<ChildProcess> Start(const ChildStart& start);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;

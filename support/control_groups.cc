@@ -36,7 +36,8 @@ std::vector<Hierarchy> MountedHierarchies(const fs::path& root, std::string_view
   std::vector<Hierarchy> found;
   std::ifstream file(Under(root, "/proc/self/mountinfo"));
   for (std::string line; std::getline(file, line);) {
-    // id, parent, device, root, mount point, options, optional fields, "-", type, source, options
+    // The fields of a line: id, parent, device, root, mount point, options, optional fields, "-",
+    // type, source, options.
     std::istringstream words(line);
     std::string word, top, folder, type, source, options;
     words >> word >> word >> word >> top >> folder;
@@ -55,7 +56,7 @@ std::vector<Hierarchy> MountedHierarchies(const fs::path& root, std::string_view
 std::string GroupIn(const Hierarchy& hierarchy, const fs::path& root, std::string_view controller) {
   std::ifstream file(Under(root, "/proc/self/cgroup"));
   for (std::string line; std::getline(file, line);) {
-    // number:controllers:path; version 2 has no controllers
+    // The format of a line is number:controllers:path. Version 2 has no controllers.
     const size_t first = line.find(':');
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;

@@ -1,4 +1,4 @@
-// A file descriptor that closes itself.
+// An owner of a file descriptor. The destructor closes the descriptor.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +9,7 @@ namespace tunec {
 
 class Descriptor {
  public:
-  /// Owns `fd`. A negative value means no descriptor.
+  /// Makes an owner of `fd`. A negative value means no descriptor.
   explicit Descriptor(int fd = -1) : fd_(fd) {}
   Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
   Descriptor& operator=(Descriptor&& other) noexcept {

@@ -11,8 +11,8 @@
 
 namespace tunec {
 
-/// The origin of an error, which tells the caller how to react. The database stores these numbers:
-/// never renumber them.
+/// The kind of an error, by which a caller can decide how to react. The database stores these
+/// numbers: never renumber them.
 enum class ErrorCode {
   kInvalidArgument = 1,  // the caller's or user's mistake: a wrong option, shape, name
   kParse = 2,            // malformed text or binary input

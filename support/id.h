@@ -129,7 +129,7 @@ class IdVector {
   }
   void erase(Id id) { elements_.erase(begin() + id.number()); }
 
-  /// Works as std::erase_if.
+  /// Removes the elements that satisfy the predicate. The ids of later elements become smaller.
   template <class Predicate>
   friend void EraseIf(IdVector& elements, const Predicate& unwanted) {
     std::erase_if(elements.elements_, unwanted);

@@ -26,7 +26,8 @@ size_t NameLength(std::string_view text) {
 }
 
 // Returns the length of a number: digits, then a fraction and an exponent, each only if it has
-// digits. Therefore "0 .. 4" and "0..4" contain integers.
+// digits. Therefore "0 .. 4" and "0..4" contain integers. Sets `is_float` if there is a fraction or
+// an exponent.
 size_t NumberLength(std::string_view text, bool& is_float) {
   const auto digit_at = [&](size_t i) { return i < text.size() && IsDigit(text[i]); };
   size_t n = 0;

@@ -1,5 +1,4 @@
-// Splits the text forms of tunec into tokens, for use by parsers. Every error has file:line:column
-// and names the expected token.
+// A lexer for the text forms of tunec. Every error has file:line:column. The tokens are:
 //
 //   identifier   [A-Za-z_$][A-Za-z0-9_$]*, and dots before these characters: conv1.weight
 //   integer      123           float   1.5  2e-3  (no sign: '-' is punctuation)

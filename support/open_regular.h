@@ -1,4 +1,4 @@
-// Private to support/: opens files for reading.
+// Private to support/: opening and mapping of regular files.
 #pragma once
 
 #include <sys/stat.h>
@@ -20,12 +20,13 @@ struct OpenedFile {
 Result<OpenedFile> OpenRegular(const std::filesystem::path& path);
 
 /// Maps all bytes of a file for reading, shared with other processes. Returns an empty span for an
-/// empty file.
+/// empty file. Errors: those of MakeSystemError.
 Result<std::span<const std::byte>> MapShared(const OpenedFile& opened,
                                              const std::filesystem::path& path);
 void Unmap(std::span<const std::byte> bytes);
 
-/// Makes the error of a failed system call from errno.
+/// Makes the error of a failed system call from errno: kNotFound for ENOENT, else kIo. `action` is
+/// the verb in the message: "open".
 std::unexpected<Error> MakeSystemError(std::string_view action, const std::filesystem::path& path);
 
 }  // namespace tunec

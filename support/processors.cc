@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the processor time that the limit of this group alone allows, in processors.
+/// Returns the processor time that the limit of this group alone allows, in processors. Returns
+/// kNoGroupLimit if the group has no limit.
 double ProcessorsOf(const fs::path& group, bool version2) {
   double quota = -1;
   double period = 0;

@@ -14,7 +14,8 @@ struct StartedChild {
   Descriptor watched;  // a descriptor of the process; empty on Linux < 5.2
 };
 
-/// Starts the program and returns as soon as it runs. Errors: kNotFound if it cannot be run, kIo.
+/// Starts the program and returns as soon as it runs. Errors: kNotFound if the program cannot be
+/// run, kIo if no process can be made.
 Result<StartedChild> StartChild(const ChildStart& start);
 
 }  // namespace tunec

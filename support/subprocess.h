@@ -1,4 +1,4 @@
-// Runs other programs until they end.
+// A function that runs another program until its end.
 #pragma once
 
 #include <chrono>

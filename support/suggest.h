@@ -9,7 +9,8 @@
 namespace tunec {
 
 /// Returns the least number of edits that turn `from` into `to`. An edit inserts, removes or
-/// replaces a letter, or swaps two adjacent letters; no letter is edited twice. O(|from| |to|).
+/// replaces a letter, or swaps two adjacent letters; no letter is edited twice. Takes time
+/// O(|from| |to|).
 size_t EditDistance(std::string_view from, std::string_view to);
 
 /// Returns the first of the nearest `known` words. Returns an empty word if no known word is near

@@ -16,8 +16,9 @@ FileState StateOf(const struct stat& status) {
           .written = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-// Returns nullopt if the descriptor does not refer to the opened file any more. A program that
-// closes all descriptors also closes this one, and another file may have its number.
+// Returns the present state of the file. Returns nullopt if the descriptor does not refer to the
+// opened file any more. A program that closes all descriptors also closes this one, and another
+// file may have its number.
 std::optional<FileState> StateNow(const Descriptor& file, const FileState& opened) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return {};

@@ -36,7 +36,7 @@ def files_of(path):
 
 
 def path_problems(file, dynamic):
-    """Returns problems of search paths. `dynamic`: the output of `readelf -d` for the file."""
+    """Yields a message for each bad search path. `dynamic` is the file's output of `readelf -d`."""
     for path in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", dynamic):
         for element in path.split(":"):
             if not FIXED.fullmatch(element):
@@ -44,7 +44,8 @@ def path_problems(file, dynamic):
 
 
 def hardening_problems(file, dynamic, segments):
-    """Returns missing hardening. `segments`: the output of `readelf -l` for the file."""
+    """Yields a message for each missing kind of hardening. `dynamic` and `segments` are the outputs
+    of `readelf -d` and `readelf -l` for the file."""
     if not re.search(r"\(BIND_NOW\)|\(FLAGS\).*BIND_NOW|\(FLAGS_1\).*\bNOW\b", dynamic):
         yield f"{file} binds functions while it runs (no -z now)"
     if "GNU_RELRO" not in segments:

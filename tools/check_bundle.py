@@ -75,12 +75,13 @@ def called(*command):
 
 
 def needed(file):
-    """Returns the libraries that a file needs, by path."""
+    """Returns the paths of the libraries that a file needs."""
     return [Path(path) for path in re.findall(r"(/\S+) \(0x", called("ldd", file))]
 
 
 def make_room(folder, runtime):
-    """Creates a folder with only the program and its dependencies."""
+    """Fills the folder with the program and its dependencies. Returns the stripped runtime's
+    path."""
     (folder / "program.c").write_text(PROGRAM)
     called("cc", "-O1", "-I", ROOT / "api/include", folder / "program.c", "-o", folder / "run", runtime.resolve(),
            "-Wl,-rpath,/lib")

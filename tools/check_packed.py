@@ -22,7 +22,7 @@ PTXAS = "bin/ptxas"
 FILES = (*PROGRAMS, LIBRARY, PTXAS, "include/tunec/tunec.h", "include/tunec/tunec.hpp",
          "lib/cmake/tunec/tunecConfig.cmake", "share/doc/tunec/LICENSE")
 LIBC = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux-x86-64)\.so\.\d+")
-# NVIDIA's ptxas also needs libgcc_s; Debian's libc6 depends on it.
+# NVIDIA's ptxas also needs libgcc_s, on which Debian's libc6 depends.
 BESIDE_LIBC = {PTXAS: {"libgcc_s.so.1"}}
 NEWEST_GLIBC = (2, 35)
 NETWORK = ROOT / "tests/networks/mixer_48"
@@ -33,15 +33,16 @@ def output(*command):
 
 
 def check_needs(file, needed):
-    """Yields the needed libraries that do not belong to libc. `needed`: the output of `readelf -d`
-    for the file."""
+    """Yields a message for each needed library that does not belong to libc. `needed` is the output
+    of `readelf -d` for the file."""
     for name in re.findall(r"NEEDED.*\[(.*)\]", needed):
         if not LIBC.fullmatch(name) and name not in BESIDE_LIBC.get(file, ()):
             yield f"{file} needs {name}"
 
 
 def check_glibc(file, symbols):
-    """Yields symbols of a too new glibc. `symbols`: the output of `objdump -T` for the file."""
+    """Yields a message for each symbol of a glibc that is too new. `symbols` is the output of
+    `objdump -T` for the file."""
     for line in symbols.splitlines():
         version = re.search(r"\(?GLIBC_(\d+)\.(\d+)[.\d]*\)?\s+(\S+)$", line)
         if version and (int(version[1]), int(version[2])) > NEWEST_GLIBC:
@@ -49,8 +50,8 @@ def check_glibc(file, symbols):
 
 
 def check_exports(file, symbols):
-    """Yields unexpected exports. `symbols`: the output of `nm -D --defined-only`. Copies of libc's
-    variables, which a program may have, are allowed."""
+    """Yields a message for each unexpected export. `symbols` is the output of `nm -D
+    --defined-only`. Copies of libc's variables, which a program may have, are allowed."""
     for name in (line.split()[-1] for line in symbols.splitlines()):
         if "@GLIBC_" not in name and not (file == LIBRARY and name.startswith("tunec_")):
             yield f"{file} shows {name}"
@@ -84,8 +85,8 @@ def check_run(name, *command):
 
 
 def check_runs(folder):
-    """Verifies a network on the CPU and on an emulated GPU, with the included assembler and
-    worker."""
+    """Verifies and tunes a network on the CPU and on an emulated GPU, with the included assembler
+    and worker. Loads the library together with another LLVM. Yields a message for each failure."""
     tunec, expected = folder / PROGRAMS[0], ("--expected", NETWORK.with_suffix(".npz"), "--skip-reference")
     model = (NETWORK.with_suffix(".graph"), "--random-weights", "7")
     cuda = ("--target", "cuda", "--arch", "sm_90a")

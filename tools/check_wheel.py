@@ -33,7 +33,7 @@ print(time.perf_counter() - started)
 
 
 def check_sizes(wheel, package):
-    """Checks the sizes of the file and of its unpacked content."""
+    """Yields a message if the wheel or the installed package is too large."""
     installed = sum(file.stat().st_size for file in package.rglob("*")
                     if file.is_file() and "__pycache__" not in file.parts)
     for what, size, most in (("the wheel", wheel.stat().st_size, MOST_WHEEL_MEBIBYTES),
@@ -44,7 +44,7 @@ def check_sizes(wheel, package):
 
 
 def check_binaries(package):
-    """Checks that the binaries need only libc and each other."""
+    """Yields a message for each binary that needs more than libc and the other binaries."""
     for file in [*package.glob("*.so"), *package.glob("lib/*.so"), *package.glob("bin/*")]:
         name = str(file.relative_to(package))
         needed = output("readelf", "-d", file)
@@ -56,7 +56,8 @@ def check_binaries(package):
 
 
 def check_import(python):
-    """Checks the import time, the least of ten: the first import reads files from the disk."""
+    """Yields a message if the fastest of ten imports is slow. The first also reads from the
+    disk."""
     seconds = min(float(output(python, "-c", IMPORT)) for _ in range(10))
     print(f"import tunec: {seconds:.3f} s")
     if seconds > MOST_IMPORT_SECONDS:
@@ -64,7 +65,7 @@ def check_import(python):
 
 
 def check_tests(python, folder):
-    """Runs tests/python on the installed package."""
+    """Runs tests/python on the installed package. Yields a message if a test fails."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment["XDG_CACHE_HOME"] = str(folder / "cache")
     ran = subprocess.run([python, "-B", "-m", "unittest"], cwd=ROOT / "tests/python", env=environment)

@@ -17,12 +17,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MIRROR = "http://deb.debian.org/debian"
-# Network configuration of the machine, and configuration of pip.
+# The machine's configuration of the network and of pip, which is copied into the system.
 OF_THIS_MACHINE = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
 
 
 def make_system(suite, folder):
-    """Runs debootstrap. Releases that it does not support yet are made like sid."""
+    """Runs debootstrap. A release for which debootstrap has no script yet is made like sid."""
     script = Path("/usr/share/debootstrap/scripts", suite)
     subprocess.run(["debootstrap", "--variant=minbase", "--include=python3-venv,ca-certificates", suite, folder, MIRROR,
                     script if script.exists() else script.with_name("sid")], check=True, stdout=subprocess.DEVNULL)

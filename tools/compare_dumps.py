@@ -4,9 +4,9 @@
     compare_dumps.py OLD NEW [--full]
 
 OLD and NEW are folders with a folder per program, which has the files of tools/dump_kernel.h for
-each kernel. Kernels are matched by program and hash of their statements; changed kernels by program
-and place. Prints the counts, and a line for each kernel that differs. The exit code is 1 if anything
-differs, 2 if a folder cannot be read.
+each kernel. Kernels are matched by program and hash of the statements. The others are matched by
+program and index in the program. Prints the counts, and a line for each kernel that differs. The
+exit code is 1 if anything differs, 2 if a folder cannot be read.
 """
 import argparse
 import difflib
@@ -24,7 +24,8 @@ LONGEST_LINE = 160
 
 @dataclass
 class Kernel:
-    """A kernel of one of the two folders. `files`: paths by ending."""
+    """A kernel of one of the two folders. `place` is its index in the program. `files` has paths by
+    the ending of the file's name."""
     program: str
     place: int
     hash: str
@@ -47,7 +48,7 @@ class Kernel:
 
 def read_side(folder):
     """Returns the kernels of a folder by (program, place, hash), and the failed programs with
-    reasons."""
+    reasons. Raises ValueError for a file that is not part of a dump."""
     kernels, failures = {}, {}
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
@@ -94,7 +95,7 @@ def difference(old, new, ending, full):
 
 
 def disassembled(path):
-    """Returns the instructions of an object, or None without objdump."""
+    """Returns the instructions of an object file, or None if objdump is missing or fails."""
     if not shutil.which("objdump"):
         return None
     done = subprocess.run(["objdump", "-d", "--no-show-raw-insn", str(path)], text=True, errors="replace",
@@ -105,7 +106,7 @@ def disassembled(path):
 
 
 def measure(kernel):
-    """Returns the number of bytes, and of instructions or None."""
+    """Returns the number of bytes of a kernel's code, and the number of instructions or None."""
     size = sum(len(code) for code in kernel.code())
     listings = [disassembled(path) for path in kernel.objects()]
     if any(listing is None for listing in listings):
@@ -114,7 +115,7 @@ def measure(kernel):
 
 
 def describe_code(old, new):
-    """Returns `4096 -> 4112 bytes, 210 -> 214 instructions`."""
+    """Returns a text such as `4096 -> 4112 bytes, 210 -> 214 instructions`."""
     (size_old, count_old), (size_new, count_new) = measure(old), measure(new)
     text = f"{size_old} -> {size_new} bytes"
     if count_old is not None and count_new is not None:
@@ -123,7 +124,7 @@ def describe_code(old, new):
 
 
 def compare(old, new, full):
-    """Returns the verdict and the lines below it."""
+    """Returns the verdict on two kernels, and lines that show the difference."""
     if old is None:
         return "new", []
     if new is None:

@@ -1,4 +1,4 @@
-// Writes kernels to files, so that two versions of the compiler can be compared.
+// Functions that write kernels to files, so that two versions of the compiler can be compared.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ std::string DumpName(size_t position, std::string_view statements);
 
 struct KernelDump {
   std::string schedule;         // text; empty for hand-written loops
-  std::vector<LoopNest> nests;  // nest of the kernel, then nests that pack its weights
+  std::vector<LoopNest> nests;  // nest of the kernel, then nests that pack weights
 };
 
 /// Writes NAME.sched, NAME.nest (the loops of all nests) and, for nest K, the object code NAME.K.o.
 /// If nest K does not compile, NAME.error has the reason. For a device's kernel, also writes
 /// NAME.kernel, which tunec-kernels runs (runtime/kernel_file.h). Creates the folder if it is
-/// missing. The first nest is written with the name `kernel`, since its own name contains names of
-/// graph nodes. Errors: kIo.
+/// missing. The first nest is written with the name `kernel`, because its real name contains names
+/// of graph nodes. Fails with kIo if a file cannot be written.
 Status DumpKernel(const std::filesystem::path& folder, const std::string& name, KernelDump dump,
                   const Target& target);
 

@@ -98,8 +98,8 @@ Result<Json> TimeOne(OpenedGpu& gpu, const std::string& path) {
               {"functions", PhasesOf(file.image)}};
 }
 
-/// Times each kernel. A kernel that cannot be timed does not stop the others unless the GPU is
-/// lost.
+/// Times each kernel, and prints a line of JSON for each. A kernel that cannot be timed does not
+/// stop the others unless the GPU is lost. Returns the exit code.
 Result<int> Time(OpenedGpu& gpu, const std::vector<std::string>& paths) {
   int exit_code = EXIT_SUCCESS;
   for (const std::string& path : paths) {
@@ -113,7 +113,7 @@ Result<int> Time(OpenedGpu& gpu, const std::vector<std::string>& paths) {
   return exit_code;
 }
 
-// Returns the text for an output that passed.
+// Returns the text for an output that agrees with the vectors.
 std::string Agreement(const KernelVectors& vectors, const KernelVector& output) {
   const double within = vectors.Find(output.name)->within;
   return within > 0 ? fmt::format("is within {} of that of {}", within, vectors.from)

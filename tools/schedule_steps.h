@@ -1,4 +1,4 @@
-// Applies a schedule step by step.
+// Functions that apply a schedule step by step.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct SchedulePrefix {
   Schedule schedule;
   std::string label;  // for display: the last step and its number, a file, or "as written"
   /// Loops after these steps. `kernel.rejection` is the reason why these steps alone are illegal.
-  /// Later steps may make them legal: storage shared by two iterations becomes private when it is
+  /// Later steps may remove the reason. For example, shared storage becomes private if it is
   /// staged.
   KernelLoops kernel;
 };
 
-/// Returns an entry for the unscheduled Compute and one for each step. Errors: a step that cannot
-/// be applied, with its number.
+/// Returns an entry for the unscheduled Compute and one for each step. If a step cannot be applied,
+/// fails with the number of the step.
 Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
                                                      const Schedule& schedule,
                                                      const RoundingFreedom& rounding);

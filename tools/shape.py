@@ -23,12 +23,12 @@ LEFT_OUT = ["examples", "docs"]
 SUFFIXES = {".h", ".hpp", ".inc", ".cc", ".cpp", ".c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 PUBLIC_HEADERS = "api/include/"  # public headers are included by their path below this folder
-AT_A_GLANCE = 20  # files in a folder that a reader can survey
+AT_A_GLANCE = 20  # folders with more files are listed
 RANKS = 8
 QUANTILES = [(50, "median"), (90, "90 %"), (99, "99 %"), (100, "longest")]
 INCLUDE_KINDS = ["other folders", "folders inside", "the same folder"]
 
-# Comments, literals and preprocessor lines: braces inside them do not open blocks.
+# Comments, literals and preprocessor lines, in which braces do not open blocks.
 NOISE = re.compile(
     r"""//(?:\\\n|[^\n])*
       | /\*.*?\*/
@@ -142,7 +142,7 @@ def quantile(lengths, percent):
 
 @dataclass
 class Shape:
-    """Counts of a set of files."""
+    """The lines and functions of a set of files."""
     lines: dict = field(default_factory=dict)  # lines by path
     functions: list = field(default_factory=list)
 
@@ -218,7 +218,7 @@ def git(root, *words, text=None):
 
 
 def read_commit(root, commit):
-    """Reads the tree of a commit from git."""
+    """Returns the Tree of a commit, read from git."""
     paths = git(root, "ls-tree", "-r", "-z", "--name-only", commit).decode().split("\0")[:-1]
     counted = [path for path in paths if is_counted(path)]
     asked = "".join(f"{commit}:{path}\n" for path in counted)
@@ -233,7 +233,7 @@ def read_commit(root, commit):
 
 
 def read_working_tree(root):
-    """Reads the files of the working tree that git does not ignore."""
+    """Returns the Tree of the files of the working tree that git does not ignore."""
     listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").decode()
     paths = [path for path in listed.split("\0")[:-1] if (root / path).is_file()]
     counted = filter(is_counted, paths)
@@ -242,7 +242,7 @@ def read_working_tree(root):
 
 
 def table(title, names, rows):
-    """Returns the lines of a markdown table: rows have a name and a cell for each tree."""
+    """Yields the lines of a markdown table. A row has a name and a cell for each tree."""
     yield f"| {title} | " + " | ".join(names) + " |"
     yield "| --- " + "| ---: " * len(names) + "|"
     for name, *cells in rows:
@@ -292,7 +292,7 @@ def include_rows(trees):
 
 
 def report(trees):
-    """Returns the lines of all tables."""
+    """Yields the lines of all tables."""
     names = [tree.name for tree in trees]
     product = [tree.shape(tree.product()) for tree in trees]
     yield from table("product", names, size_rows(product))

@@ -27,7 +27,7 @@ import time
 from pathlib import Path
 
 STAGES = ("loops_ms", "llvm_ms", "ptxas_ms")
-# See the README of tests/networks.
+# The seed of the weights for which tests/networks has outputs (see its README).
 NETWORK_SEED = "7"
 
 
@@ -120,7 +120,7 @@ def counted(number, what):
 
 
 def time_text(rows):
-    """Returns '2.1 s: loops 12 %, LLVM 40 %, ptxas 48 %' for all compiled rows."""
+    """Returns the time of all compiled rows, such as '2.1 s: loops 12 %, LLVM 40 %, ptxas 48 %'."""
     sums = [sum(row[stage] for row in rows if "error" not in row) for stage in STAGES]
     total = sum(sums)
     if total <= 0:
@@ -153,7 +153,8 @@ def summary(rows):
 
 
 def bench_rows(options, model, arch, candidates=None):
-    """Returns the output of bench_cuda_compile; a row with an error if it fails."""
+    """Returns the rows that bench_cuda_compile prints. A failure adds a row with an error. After a
+    timeout, this is the only row."""
     command = [options.bench, model, arch] + ([] if candidates is None else [candidates])
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=options.limit)
@@ -166,7 +167,7 @@ def bench_rows(options, model, arch, candidates=None):
 
 
 def candidate_summary(rows):
-    """Returns a line about candidates, with counts of the reasons why some were not compiled."""
+    """Returns a line about candidates, and the five most frequent reasons for errors."""
     made = [row for row in rows if "error" not in row]
     spilling = sum(any(f["spilled_bytes"] for f in row["functions"]) for row in made)
     each = sum(row[stage] for row in made for stage in STAGES) / max(1, len(made))
@@ -177,8 +178,8 @@ def candidate_summary(rows):
 
 
 def hmma_archs(options, model):
-    """Returns the architectures whose machine code of the model under bf16 has HMMA
-    instructions."""
+    """Returns the architectures whose machine code of the model under bf16 has HMMA instructions,
+    and "". If a command fails, returns None and the message."""
     found = []
     for arch in options.archs:
         command = [options.tunec, "show", model, "--sass", "--no-db", "--accuracy", "bf16", "--target", "cuda",

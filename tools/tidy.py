@@ -4,9 +4,9 @@
     tidy.py [--build DIR] [--tidy PROGRAM] [--jobs N] [--seconds N] FILE...
 
 Run this script in the root of the checkout after `ninja -C DIR`. All files take most of an hour on
-two cores; an interrupted run is continued. DIR/tidy has an empty file for each clean result. Its
-name is a hash of the inputs: the file, included files (from ninja), the command, the .clang-tidy
-files above it and the version of clang-tidy.
+two cores, but an interrupted run can be continued. DIR/tidy has an empty file for each clean
+result. Its name is a hash of the inputs: the file, included files (from ninja), the command, the
+.clang-tidy files above it and the version of clang-tidy.
 
 Prints clang-tidy's output for files with findings. The exit code is 1 if there are any. With
 --seconds, checks end after that time, and one line has the number of files that were not reached.
@@ -23,7 +23,7 @@ import sys
 import time
 from pathlib import Path
 
-NOT_REACHED = ""  # result of a file that the time did not suffice for
+NOT_REACHED = ""  # result of a file for which no time was left
 
 
 @functools.cache
@@ -58,8 +58,7 @@ def object_of(entry):
 
 
 def keys_of(files, build, tidy):
-    """Returns (file, key) for each file; the key is missing if the build did not compile the
-    file."""
+    """Yields (file, key) for each file. The key is None if the build did not compile the file."""
     root = Path.cwd()
     version = output_of(tidy, "--version")
     includes = read_includes(build)

@@ -1,4 +1,4 @@
-// tunec: the command.
+// The program tunec.
 #include "tools/tunec_program.h"
 
 int main(int argc, char** argv) { return tunec::RunTunec(argc, argv); }

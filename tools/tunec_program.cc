@@ -62,7 +62,7 @@ int Main(int argc, char** argv) {
   return ParseAndRun(root, invocation, argc, argv);
 }
 
-/// Runs the command and catches all exceptions.
+/// Runs the command, catches all exceptions and prints their messages. Returns the exit code.
 int GuardedMain(int argc, char** argv) {
   try {
     return Main(argc, argv);

@@ -27,7 +27,7 @@ def pointer_to(result, function, *arguments):
 
 
 def compile_with_llvm(llvm):
-    """Returns the bytes of an object of FUNCTION."""
+    """Returns the bytes of an object file with FUNCTION."""
     pointer = ctypes.c_void_p
     context = pointer_to(pointer, llvm.LLVMContextCreate)
     text = pointer_to(pointer, llvm.LLVMCreateMemoryBufferWithMemoryRangeCopy, FUNCTION,

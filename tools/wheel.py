@@ -21,9 +21,9 @@ STABLE_FROM = 312  # nanobind's stable-interface modules require Python 3.12
 
 
 def python_tags(package):
-    """Returns the wheel's tag. cp311-none stands for a native module for one version of Python.
-    cp312-abi3 stands for a stable-interface module for 3.12 and later. Both together give
-    cp311-abi3."""
+    """Returns the wheel's tags of Python versions. cp311-none stands for a native module for 3.11
+    only. cp312-abi3 stands for a stable-interface module for 3.12 and later. Modules for the
+    versions directly below 3.12 lower the version in this tag, for example to cp311-abi3."""
     names = [file.name for file in package.glob("_native.*.so")]
     versions = sorted(int(found[1]) for name in names if (found := re.search(r"\.cpython-(\d+)-", name)))
     stable = any(name.endswith(".abi3.so") for name in names)
@@ -38,13 +38,13 @@ def python_tags(package):
 
 
 def platform_tag():
-    """Returns the tag of this machine, whose libraries the binaries were linked with."""
+    """Returns the tag of this machine's glibc, with which the binaries were linked."""
     major, minor = os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[:2]
     return f"manylinux_{major}_{minor}_x86_64"
 
 
 def copy_package(package, into):
-    """Copies all files except Python's caches; binaries without their debug information."""
+    """Copies all files except Python's caches, and strips the binaries."""
     shutil.copytree(package, into, ignore=shutil.ignore_patterns("__pycache__"))
     binaries = [*into.glob("_native.*.so"), *into.glob("lib/*"), *into.glob("bin/*")]
     subprocess.run(["strip", "--strip-unneeded", *binaries], check=True)

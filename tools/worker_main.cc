@@ -1,4 +1,4 @@
-// tunec-worker.
+// The program tunec-worker.
 #include "tools/worker_program.h"
 
 int main(int argc, char** argv) { return tunec::RunWorker(argc, argv); }

@@ -1,4 +1,4 @@
-// Implements tunec-worker.
+// The program tunec-worker.
 #include "tools/worker_program.h"
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@
 
 namespace tunec {
 
-/// Returns the DLPack form of the type.
+/// Returns the DLPack type of elements of `type`, with one lane.
 DLDataType DlpackType(DataType type);
 
 /// Returns the shape of a tensor. Fails with kInvalidArgument if the tensor is null or its shape is
@@ -22,17 +22,17 @@ DLDataType DlpackType(DataType type);
 Result<std::span<const int64_t>> CheckedShape(const DLTensor* tensor, const TensorSpec& spec,
                                               std::string_view what);
 
-/// The address of a tensor's elements, in host or device memory.
+/// The address of a tensor's first element, in host or device memory. It includes the byte offset.
 struct TensorData {
   void* data = nullptr;
   BufferLocation location = BufferLocation::kHost;
 };
 
-/// Returns the data of a tensor. Fails with kInvalidArgument if the tensor does not have the spec's
-/// type and shape (a negative size matches every size) or is not dense in this order. Also fails if
-/// the tensor is neither in host memory nor on the GPU with the number `device`. Does not check
-/// that the data is not null. Error messages begin with `what` ("input", "output", "weight") and
-/// the spec's name.
+/// Returns the data of a tensor. Fails with kInvalidArgument if the tensor is null, does not have
+/// the spec's type and shape (a negative size matches every size) or is not dense in `order`. Also
+/// fails if the tensor is neither in host memory nor on the GPU with the number `device`; without a
+/// number, every GPU is rejected. A null address is not an error. Error messages begin with `what`
+/// ("input", "output", "weight") and the spec's name.
 Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
                                const AxisOrder& order, std::string_view what,
                                std::optional<int> device);

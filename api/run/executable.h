@@ -15,8 +15,8 @@
 
 namespace tunec {
 
-/// Specs and layouts of inputs and outputs as callers see them, if some tensors are not row-major.
-/// The executable's own specs have the axes in the order of the memory layouts.
+/// The logical specs and the memory layouts of a model's inputs and outputs, of which some are not
+/// row-major. The specs of the executable itself have the axes in the order of the memory layouts.
 struct EdgesWithLayouts {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
@@ -33,11 +33,11 @@ struct tunec_executable {
   std::shared_ptr<const tunec::AnyShape> any_shape;
   std::string note = {};  // a line for tunec_notes about how the model was loaded
   std::unique_ptr<const tunec::EdgesWithLayouts> edges;  // null: all are row-major
-  /// The watched file of a bundle; null: no file.
+  /// The watched file of the bundle; null if the model was not loaded from a file.
   std::shared_ptr<const tunec::WatchedFile> file = nullptr;
   /// Compiles the model again for tensors with the layouts in `layouts_json`, a JSON object like
-  /// the option "layouts". An empty function: the model's source is not retained, or the library
-  /// has no compiler.
+  /// the option "layouts". The function is empty if the model's source is not retained, or if the
+  /// library has no compiler.
   std::function<tunec::Result<std::unique_ptr<tunec_executable>>(const char* layouts_json,
                                                                  const tunec_callbacks* callbacks)>
       compile_layouts;

@@ -18,8 +18,8 @@ static_assert(TUNEC_INTERNAL_ERROR == static_cast<int>(ErrorCode::kInternal));
 
 namespace {
 
-/// The latest failure's message. `latest_error_text` points to `latest_error`, or to a constant
-/// text if memory for the message is not available.
+/// The message of this thread's latest failure. `latest_error_text` points to `latest_error` or to
+/// a constant text. A constant text needs no memory.
 thread_local std::string latest_error;
 thread_local const char* latest_error_text = "";
 

@@ -19,14 +19,15 @@ namespace tunec {
 /// Stores the message that tunec_error_message returns next in this thread.
 void StoreMessage(const Error& error) noexcept;
 /// Stores the exception's text if the text has details, such as the size of the allocation
-/// (ir/allocate_array.h).
+/// (ir/allocate_array.h). Otherwise stores "not enough memory".
 void StoreMessage(const std::bad_alloc& failure) noexcept;
 /// Stores a text without a copy, so no memory is needed. `text` must be valid as long as the
 /// program runs.
 void StoreMessage(const char* text) noexcept;
 const char* LatestMessage() noexcept;
 
-/// Runs `body` and converts its result or its exception to a status.
+/// Runs `body`, which returns a Status. Returns TUNEC_OK, or the error code of the returned error
+/// or the exception. In case of an error, the message is stored.
 template <class Body>
 int Guarded(Body body) noexcept {
   try {
@@ -48,13 +49,13 @@ int Guarded(Body body) noexcept {
 
 /// Returns a copy of the caller's struct. Members that the caller's version does not have are zero.
 /// Fails with kInvalidArgument for a wrong size. Also fails if a member that this library does not
-/// have is not zero, because the library would ignore this member silently. For messages:
-/// tunec_`kind` is the type, `name` the argument's name, and `members` the word for the members.
+/// have is not zero, because the library would ignore this member silently. Error messages use
+/// tunec_`kind` as the type, `name` as the argument's name, and `members` as the word for members.
 template <class Struct>
 Result<Struct> CopyKnownMembers(const Struct& given, std::string_view kind, std::string_view name,
                                 std::string_view members) {
   constexpr size_t kEntry = sizeof(void*);
-  constexpr size_t kMost = 64 * kEntry;  // no struct is larger: a larger size was not initialised
+  constexpr size_t kMost = 64 * kEntry;  // above any struct: a larger size was not initialised
   static_assert(sizeof(Struct) % kEntry == 0 && sizeof(Struct) <= kMost);
   if (given.size < kEntry || given.size > kMost || given.size % kEntry != 0)
     return Fail(ErrorCode::kInvalidArgument, "{}.size is {}, expected sizeof(tunec_{}), here {}",

@@ -72,8 +72,7 @@ int IndexOf(const std::vector<TensorSpec>& specs, const char* name) {
   return found == specs.end() ? -1 : static_cast<int>(found - specs.begin());
 }
 
-/// The addresses of all inputs or of all outputs, and for each whether it is in host or device
-/// memory.
+/// The addresses of all inputs or of all outputs, and the kind of memory (host or device) of each.
 template <class Pointer>
 struct Buffers {
   std::vector<Pointer> data;
@@ -98,7 +97,8 @@ Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
   return {};
 }
 
-/// The tensors of a run. Each thread reuses one object, so that a run allocates nothing here.
+/// The inputs and outputs of a run. Each thread reuses one object, so that a run of a fixed-shape
+/// model allocates no lists of tensors.
 struct RunTensors {
   Buffers<const void*> from;
   Buffers<void*> to;
@@ -119,7 +119,8 @@ Status CollectAll(const tunec_executable& executable, DLTensor* const* inputs,
                  tensors.to);
 }
 
-// Returns the inputs' shapes in their memory layouts.
+// Returns the shapes of the inputs, each with the axes in the order of the memory layout. Fails if
+// a shape does not match the input's spec.
 Result<std::vector<Shape>> ShapesOf(const tunec_executable& executable,
                                     const DLTensor* const* given) {
   const std::vector<TensorSpec>& specs = InputsOf(executable);
@@ -132,7 +133,7 @@ Result<std::vector<Shape>> ShapesOf(const tunec_executable& executable,
   return shapes;
 }
 
-// Returns the outputs' shapes as callers see them. `inputs` are shapes in the memory layouts.
+// Returns the logical shapes of the outputs. `inputs` are the results of ShapesOf.
 Result<std::vector<Shape>> ResultShapes(const tunec_executable& executable,
                                         std::span<const Shape> inputs) {
   TUNEC_ASSIGN(std::vector<Shape> shapes, executable.any_shape->OutputShapes(inputs));
@@ -208,8 +209,8 @@ Status ProfileTensors(const tunec_executable& executable, DLTensor* const* input
   return {};
 }
 
-/// Texts that tunec_notes and tunec_report_json return, valid until this thread's next call of the
-/// same function.
+/// The texts that tunec_notes and tunec_report_json return. Each text is valid until this thread's
+/// next call of the same function.
 thread_local std::string notes_text;
 thread_local std::string report_text;
 

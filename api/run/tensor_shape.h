@@ -1,6 +1,6 @@
-// Reads the shape of a caller's DLTensor. Every number in the shape is checked before its use. This
-// file depends only on the header of the C interface, so that the Python package can use the same
-// check.
+// Access to the shape of a caller's DLTensor. Every number in the shape is checked before its use.
+// This file depends only on the header of the C interface, so that the Python package can use the
+// same check.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace tunec {
 
-/// Limit of the number of dimensions, the same as in NumPy 2.
+/// The maximum number of dimensions, the same as in NumPy 2.
 inline constexpr int32_t kMostDimensions = 64;
 
 /// Returns why the tensor's sizes cannot be read, as words that follow the tensor's name in a

@@ -11,7 +11,8 @@
 #include "api/run/load_options.h"
 #include "runtime/bundle/format.h"
 
-// The last section, in a separate segment: `tunec build` puts the bundle into it and enlarges it.
+// The last section of the library. It has a separate segment, because `tunec build` replaces its
+// content with the bundle, which is larger.
 __asm__(
     ".section .tunec_bundle,\"a\",@progbits\n"
     ".balign 4096\n"

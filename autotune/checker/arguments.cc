@@ -34,7 +34,8 @@ bool IsArgument(const Tensor& tensor) {
   return tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
 }
 
-// Rounds the fraction to its upper bits, halves to even.
+// Rounds a value to one whose lowest `dropped_bits` bits are zero, halves to even. Infinities and
+// NaN are unchanged.
 float RoundFraction(float value, int dropped_bits) {
   if (!std::isfinite(value)) return value;
   auto bits = std::bit_cast<uint32_t>(value);

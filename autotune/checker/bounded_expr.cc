@@ -1,7 +1,7 @@
-// The bounds of an expression are expressions too, and become kernels. A rule uses the errors of
-// its operands at most twice, since the bound of a deep expression would otherwise be too large to
-// print. If a function is steeper on one side of its argument, the error is the change of the
-// function on that side.
+// The bounds of an expression are expressions too, and are compiled to kernels. A rule uses the
+// errors of the operands at most twice, since the bound of a deep expression would otherwise be too
+// large to print. If a function is steeper on one side of its argument, the error is the change of
+// the function on that side.
 #include "autotune/checker/bounded_expr.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ Expr Apply(ScalarOp op, Expr a, Expr b) { return Expr::Apply(op, {std::move(a), 
 Expr Abs(const Expr& x) { return Unary(ScalarOp::kAbs, x); }
 bool IsZero(const Expr& x) { return x.IsConstant(0.0); }
 
-// Arithmetic of errors. A literal zero is left out, so that exact expressions stay exact.
+// The following functions build expressions of errors. They omit a literal zero, so that exact
+// expressions stay exact.
 Expr Plus(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : a + b; }
 Expr Times(const Expr& a, const Expr& b) { return IsZero(a) || IsZero(b) ? Number(0) : a * b; }
 Expr Larger(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : Max(a, b); }
@@ -119,8 +120,8 @@ Expr SelectError(const BoundedValue& condition, const BoundedValue& yes, const B
   return Plus(either, Where(IsPositive(condition.error), apart));
 }
 
-// Returns the error of and, or, xor, not and shifts. If an operand may be off, every integer result
-// is allowed.
+// Returns the error of and, or, xor, not, shifts and integer powers. If an operand may be inexact,
+// every integer result is allowed.
 Expr BitsError(const std::vector<BoundedValue>& of, DataType type) {
   Expr any = Number(0);
   for (const BoundedValue& x : of) any = Larger(any, x.error);
@@ -138,7 +139,7 @@ struct Operation {
   const std::vector<BoundedValue>& of;
 };
 
-// Returns the error of a step at an operand that may not be whole.
+// Returns the error of a function with steps, such as floor, at an operand that may not be whole.
 Expr StepError(const Operation& o) {
   const BoundedValue& x = o.of[0];
   if (x.IsExact()) return x.error;
@@ -150,8 +151,8 @@ struct SteepestPair {
   Expr from, to;
 };
 
-// These functions return the pair for an operand x: above x, between x and `bound`, or farther from
-// 0 on the same side.
+// These functions return the pair for an operand x. The second argument is above x, between x and
+// `bound`, or farther from 0. The Outward functions replace x by |x|.
 SteepestPair Above(const Expr& x, const Expr& error) { return {x, x + error}; }
 template <int bound>
 SteepestPair Toward(const Expr& x, const Expr& error) {
@@ -166,7 +167,8 @@ SteepestPair OutwardTo1(const Expr& x, const Expr& error) {
   return {size, Min(size + error, Number(1))};
 }
 
-// Returns the error of a function: its change between the arguments of `steepest`.
+// Returns the change of a function between the arguments of `steepest`, plus the function's own
+// error.
 template <SteepestPair (*steepest)(const Expr& x, const Expr& error)>
 Expr FunctionErrorOf(const Operation& o) {
   const BoundedValue& x = o.of[0];
@@ -178,11 +180,11 @@ Expr FunctionErrorOf(const Operation& o) {
   return AddRelative(error, o.value, FunctionError(o.op));
 }
 
-// The slope of gelu at the square root of 2, slightly more than that of erf at 0. The slope of
-// gelu's approximation is 1.12936.
+// An upper bound for the slopes of the functions with kBoundedSlope. The steepest are erf with
+// 1.12838, gelu with 1.12890 and gelu's approximation with 1.12936.
 constexpr double kGreatestSlope = 1.13;
 
-// States which results are whole numbers.
+// The condition under which the result of an operation is a whole number.
 enum class Whole : uint8_t {
   kNever,
   kAlways,
@@ -251,15 +253,15 @@ constexpr Rule kStep = {
 
 constexpr Rule kBits = {.error = [](const Operation& o) { return BitsError(o.of, o.type); }};
 
-// Functions that are convex or concave in x or in |x|: the error is the change of the function on
-// the steeper side.
+// Rules of functions that are convex or concave in x or in |x|. The error is the change of the
+// function on the steeper side.
 constexpr Rule kSteepAbove = {.error = FunctionErrorOf<Above>};
 constexpr Rule kSteepToward0 = {.error = FunctionErrorOf<Toward<0>>};
 constexpr Rule kSteepTowardMinus1 = {.error = FunctionErrorOf<Toward<-1>>};
 constexpr Rule kSteepToward1 = {.error = FunctionErrorOf<Toward<1>>};
 constexpr Rule kSteepOutward = {.error = FunctionErrorOf<Outward>};
 constexpr Rule kSteepOutwardTo1 = {.error = FunctionErrorOf<OutwardTo1>};
-// Functions whose slope never exceeds kGreatestSlope.
+// The rule of functions whose slope never exceeds kGreatestSlope.
 constexpr Rule kBoundedSlope = {.error = [](const Operation& o) {
   const BoundedValue& x = o.of[0];
   const Expr error = x.IsExact() ? Number(0) : x.error * Number(kGreatestSlope);

@@ -15,7 +15,7 @@ namespace tunec {
 struct BoundedValue {
   Expr value;            // floats as f64, integers and bools unchanged
   Expr error;            // f64, not negative; the literal 0: exact
-  bool whole = false;    // an integer of any type; sums and products of integers are exact
+  bool whole = false;    // a whole number of any type; sums and products of these are exact
   bool stepped = false;  // part of the error is from a step, which amplifies small errors
   bool IsExact() const { return error.IsConstant(0.0); }
 };

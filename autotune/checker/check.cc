@@ -22,15 +22,16 @@ bool SameKind(double a, double b) {
   return std::isfinite(a);
 }
 
-// Returns the allowed distance of element i after a step. Where the error analysis has infinities
-// that cancel, there is no bound, and the result is 0.
+// Returns the distance of element i from the expected value that steps allow. The result is 0 for
+// outputs without steps. It is 0 also if the bound is NaN, which the error analysis computes from
+// infinities that cancel.
 double BoundOf(const OutputChecker& checker, int64_t i) {
   if (checker.bounds.size() == 0) return 0;
   const double bound = checker.bounds.As<double>()[i];
   return std::isnan(bound) ? 0 : bound;
 }
 
-// Returns true if element i is checked.
+// Returns true if element i is checked. An empty `counted` selects all elements.
 bool Counts(const std::vector<bool>& counted, int64_t i) {
   return counted.empty() || counted[static_cast<size_t>(i)];
 }
@@ -96,9 +97,9 @@ bool RoundsOperands(const Compute& compute, const Accuracy& accuracy) {
   return sum && compute.statements[*sum].values[0].type() == DataType::kF32;
 }
 
-// Returns the tolerance of a mode that rounds operands. It is at least the error of two bfloat16
-// limbs, which store 16 bits of an operand, more than the mode's rounding does. The error of the
-// sequential evaluation may be smaller by luck, if equally rounded operands cancel.
+// Returns the tolerance of a mode that rounds operands. The tolerance is at least the error of
+// operands in two bfloat16 limbs, which are more precise than the mode requires. The error of the
+// sequential evaluation may be smaller by chance, if equally rounded operands cancel.
 double ToleranceOfRounded(double sequential, double scale, const Compute& compute,
                           const ContractionScale& sum) {
   return std::max(sequential, kErrorOfTwoBf16Parts) + OrderTolerance(compute) +

@@ -1,23 +1,22 @@
 // Checks that a kernel's outputs meet the accuracy mode.
 //
-// The error of an output is e = max|y - y64| / scale. In a group with a contraction the scale is
-// the larger of max sum|a*b| over the last contraction's elements and max|y64|. In other groups it
-// is max|y64| of that output. The tolerance of e is
+// The error of an output y is e = max|y - y64| / scale, where y64 is the float64 result. In a group
+// with a contraction the scale is the larger of max sum|a*b| over the last contraction's elements
+// and max|y64|. In other groups it is max|y64| of that output. The tolerance of e is
 //   - in mode kBound: the bound;
 //   - in modes tf32 and bf16, if the last contraction multiplies float32: the error of the
-//     sequential evaluation with rounded operands, or that of operands in two bfloat16 limbs if it
-//     is larger. Three tolerances of order_tolerance.h are added: for another order of the sums,
-//     for flushing of small numbers, and for other roundings of operands that are sums;
+//     sequential evaluation with rounded operands, or the error of operands in two bfloat16 limbs
+//     if that is larger. Three tolerances of order_tolerance.h are added: for another order of the
+//     sums, for flushing of small numbers, and for other roundings of operands that are sums;
 //   - in other groups with a contraction: the error of the sequential evaluation in the compute's
-//     own types, in mode f32 1.5 times that error. Another order of a sum is equally valid, and
-//     with few results, or results of very different size, its largest error may be greater by
-//     luck. One unit in the last place of the scale is added, so that reductions of few terms do
-//     not fail by bad luck;
+//     own types. In mode f32 it is multiplied by 1.5: another order of a sum is equally valid, and
+//     its largest error may be greater by chance, above all with few results. One unit in the last
+//     place of the scale is added, so that reductions of few terms do not fail by chance;
 //   - in groups without a contraction: twice the sequential error, and at least the sum of the
 //     functions' documented errors.
-// Results stored in 16 bits may differ by one rounding more. Integers and bools must equal the
-// exact result or that of the sequential evaluation. If the float64 result is not finite, or
-// overflows the output's type, the output must be the same infinity or NaN.
+// The tolerance of 16-bit floats is larger by one rounding to their type. Integers and bools must
+// equal the exact result or that of the sequential evaluation. If the float64 result is not finite,
+// or overflows the output's type, the output must be the same infinity or NaN.
 // A small error before a step (round, floor, casts to integers, comparisons) may move an element by
 // a whole step. `bounds` (error_bounds.h) has this distance for each element. The checker subtracts
 // it from the difference and checks the rest. For integers and bools, a difference within the bound
@@ -41,7 +40,7 @@ struct OutputChecker {
   std::string name;
   Array expected;      // y64 (integers: exact value), logical row-major
   Array sequential;    // sequential evaluation, in the output's own type
-  Array bounds;        // f64: distance of each element from y64 allowed by steps; empty: no steps
+  Array bounds;        // f64: distance from y64 that steps allow each element; empty: no steps
   double scale = 1;    // > 0
   double allowed = 0;  // tolerance of e
 };
@@ -55,11 +54,12 @@ double FunctionError(const Compute& compute);
 /// Returns the largest magnitude of the array's finite elements; 0 if none is finite.
 double LargestFinite(const Array& array);
 
-/// The error e, and the first element whose kind differs from the expected one: a NaN or infinity
-/// that is not expected or is missing, or a wrong integer.
+/// The error e, and the first element of a wrong kind: an unexpected or missing NaN or infinity, or
+/// a wrong integer. For integers e is 0. If an element of a wrong kind is found, the elements after
+/// it are not measured.
 struct MeasuredError {
   double e = 0;
-  int64_t worst = -1;       // element of largest error
+  int64_t worst = -1;       // element of largest error; -1: none
   int64_t wrong_kind = -1;  // -1: none
 };
 /// Measures the error of an output. `actual` has the shape of the output. `counted` selects the
@@ -67,13 +67,14 @@ struct MeasuredError {
 MeasuredError MeasureError(const Array& actual, const OutputChecker& checker,
                            const std::vector<bool>& counted = {});
 
-/// Numbers of a group's last contraction for its tolerance.
+/// The magnitude and absolute errors of a group's last contraction, from which SetTolerances
+/// computes the tolerances.
 struct ContractionScale {
   double magnitude = 0;  // max sum|a*b|
   double flushed = 0;    // largest error by flushing (order_tolerance.h)
   double rounded = 0;    // largest error by other roundings of computed operands
 };
-/// Sets `scale` and `allowed` of every output. Requires: `expected` and `sequential` are set.
+/// Sets `scale` and `allowed` of every float output. Requires: `expected` and `sequential` are set.
 /// `contraction` is present for groups with a contraction.
 void SetTolerances(std::vector<OutputChecker>& checkers, const Compute& compute,
                    const std::optional<ContractionScale>& contraction, const Accuracy& accuracy);

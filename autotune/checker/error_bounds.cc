@@ -79,7 +79,7 @@ BoundedValue Leaf(Expr value, Expr error, const TensorProperties& known) {
 BoundedStatement StatementBounder::Bound(StatementId id) const {
   const Statement& statement = compute_.statements[id];
   BoundedStatement bounded;
-  std::vector<int> slots;  // slot of the error tensor's read for each read
+  std::vector<int> slots;  // for each read: the slot of the read of its error tensor
   for (const Read& read : statement.reads) {
     slots.push_back(static_cast<int>(statement.reads.size() + bounded.bound_reads.size()));
     if (known_[read.tensor].exact) continue;
@@ -102,8 +102,9 @@ BoundedStatement StatementBounder::Bound(StatementId id) const {
   return bounded;
 }
 
-// Bounds the expressions of a reducer. Write k keeps its slot. The slots of the error tensors
-// follow those of all writes, in the order of the writes.
+// Computes the bounds of a reducer's expressions, and adds the sum's error to the bound of its
+// term. Write k keeps slot k. The slots of the error tensors follow those of all writes, in their
+// order.
 void StatementBounder::BoundReducer(const Statement& statement, double sum_error,
                                     BoundedStatement& bounded) const {
   const Reducer& reducer = *statement.reducer;
@@ -123,7 +124,8 @@ void StatementBounder::BoundReducer(const Statement& statement, double sum_error
   for (const Expr& combine : reducer.combine) bounded.combine.push_back(BoundOf(combine, leaf));
   for (const Expr& last : reducer.finalise) bounded.finalise.push_back(BoundOf(last, leaf));
   if (!IsFloatSum(statement)) return;
-  // The error of a partial sum depends on the order, but that of the whole sum is known.
+  // The error of a partial sum depends on the order. The error of the whole sum is known, so each
+  // term gets its share.
   BoundedValue& term = bounded.values[0];
   term.error = AddRelative(term.error, term.value, sum_error);
   term.whole = false;
@@ -191,7 +193,7 @@ Statement StatementBounder::Rewrite(const Statement& statement, BoundedStatement
   return result;
 }
 
-// Returns the number of nodes of an expression as text; a shared node counts once per use.
+// Returns the number of nodes that a text of the expression has. A node counts once for each use.
 double TreeSize(const Expr& expr, std::unordered_map<const ExprNode*, double>& known) {
   const auto found = known.find(&expr.node());
   if (found != known.end()) return found->second;

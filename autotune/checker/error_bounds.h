@@ -15,11 +15,11 @@ namespace tunec {
 /// Returns the statements that sum floats. Schedules may change the order of these sums.
 std::vector<StatementId> FloatSums(const Compute& compute);
 
-/// Returns the number of terms of each element of a sum of FloatSums.
+/// Returns the number of terms of each element of `sum`, a statement of FloatSums.
 double CountTerms(const Statement& sum);
 
-/// Returns the greatest error of a sum of FloatSums in any order, relative to the sum of its terms'
-/// magnitudes.
+/// Returns the greatest error of `sum`, a statement of FloatSums, if its terms may be added in any
+/// order. The error is relative to the sum of the terms' magnitudes.
 double LargestSumError(const Statement& sum);
 
 /// Returns the name of the tensor that holds the errors of a tensor.
@@ -27,10 +27,10 @@ std::string BoundTensor(const std::string& tensor);
 
 /// Returns the compute in float64 (PromoteToFloat64) with error tensors. Each tensor whose values
 /// may differ between legal evaluations has a tensor BoundTensor with the largest difference. The
-/// BoundTensor of an output after steps is an output too. `sum_errors` has one entry for each
+/// BoundTensor of an output after steps is an output too. `sum_errors` has the error of each
 /// statement of FloatSums, relative to the sum of the terms' magnitudes. Returns none if no output
-/// comes after a step, or if an expression of the bounds would be too large to compile; the group
-/// is then checked as if it had no steps.
+/// comes after a step, or if an expression of the bounds would be too large to compile. The group
+/// is then checked as if it had no steps. An example:
 ///   before: y[i] = round(acc[i] * 8.0)
 ///   after:  (y[i], y.bound[i]) = (round(acc[i] * 8.0),
 ///           round(acc[i] * 8.0 + E) - round(acc[i] * 8.0 - E)),  E = 8.0 * acc.bound[i] + ...

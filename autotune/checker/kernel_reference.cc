@@ -14,7 +14,8 @@
 namespace tunec {
 namespace {
 
-// Selects the arguments of the nest; arguments that no statement reads are not among them.
+// Returns the inputs and weights of the nest, in its order. `arguments` has those of the compute.
+// The nest does not have inputs and weights that no statement reads.
 std::vector<Array> ArgumentsOf(const LoopNest& nest, const Compute& compute,
                                const std::vector<Array>& arguments) {
   std::vector<Array> chosen;
@@ -113,8 +114,8 @@ Compute WithSumsAsOutputs(Compute compute, const std::vector<StatementId>& sums)
   return compute;
 }
 
-// Returns the largest distance of legal evaluations from the float64 sum, relative to the
-// magnitudes of its terms. In mode kBound the bound is returned. In other modes the result is twice
+// Returns the largest distance of legal evaluations from the float64 sum, relative to the sum of
+// its terms' magnitudes. In mode kBound the bound is returned. In other modes the result is twice
 // the distance of the sequential evaluation, plus the tolerance of another order in modes that
 // round operands. A step before the sum may make the sequential evaluation's distance very large.
 // So the result is limited by the distance that rounding alone explains.
@@ -140,7 +141,7 @@ struct ReferenceSums {
   std::optional<StatementId> contraction;  // last contraction
   bool check_steps = false;                // WithErrorBounds bounds some output
   std::vector<StatementId> watched;        // sums whose magnitudes are needed
-  int computed_factors = 0;                // ComputedFactors, if the mode rounds operands
+  int computed_factors = 0;                // ComputedFactors; 0 if the mode rounds no operands
 };
 
 ReferenceSums SumsOf(const Compute& compute, const Accuracy& accuracy) {
@@ -155,7 +156,8 @@ ReferenceSums SumsOf(const Compute& compute, const Accuracy& accuracy) {
   return sums;
 }
 
-// The evaluations of one workload.
+// A builder of the reference of one workload. It evaluates the workload in float64 and
+// sequentially.
 class ReferenceEvaluation {
  public:
   ReferenceEvaluation(const Compute& compute, const Accuracy& accuracy,
@@ -193,8 +195,8 @@ Compute ReferenceEvaluation::Wide() const {
   return WithSquares(wide, *wide.FindStatement(compute_.statements[*sums_.contraction].name));
 }
 
-// Returns the float64 results, and sets the arguments. Takes positive arguments if fewer of their
-// results are not finite.
+// Sets the arguments of `reference` and returns their float64 results. If some results are not
+// finite, positive arguments are tried. They are taken if fewer of their results are not finite.
 Result<Results> ReferenceEvaluation::ChooseArguments(uint64_t seed,
                                                      KernelReference& reference) const {
   const Compute wide = Wide();

@@ -1,4 +1,4 @@
-// The float64 reference of one workload: random arguments and expected outputs.
+// The float64 reference of one workload: arguments and expected outputs.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct KernelReference {
 /// sequentially in its own types. Both evaluations are compiled for the target's host with a plain
 /// schedule that preserves the order of every reduction. If results are not finite, positive
 /// arguments are tried too. If outputs come after steps, another evaluation in float64 also
-/// propagates the errors. Cost: about four times a scalar evaluation, ten times with steps, divided
-/// by vectors and threads. Errors: those of compilation; kResourceLimit without memory.
+/// propagates the errors. The cost is about four scalar evaluations, or ten with steps, divided by
+/// the numbers of lanes and threads. Errors: those of compilation; kResourceLimit without memory.
 Result<KernelReference> ComputeKernelReference(const Compute& compute, const Accuracy& accuracy,
                                                uint64_t seed, const Target& target,
                                                ThreadPool& pool);

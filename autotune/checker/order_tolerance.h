@@ -1,6 +1,7 @@
-// Tolerances for the order of a sum and for flushing of small numbers, in modes that round operands
-// (tf32, bf16). The reference is the sequential evaluation with rounded operands. Most of its error
-// is due to the operands; the part due to its order is random.
+// Tolerances for the order of a sum, for flushing of small numbers and for the roundings of
+// computed operands, in modes that round operands (tf32, bf16). The reference is the sequential
+// evaluation with rounded operands. Most of its error is due to the operands; the part due to the
+// order of the sum is random.
 //
 // Order. Let p[1..n] be the products of a sum, S the sum of their magnitudes, u = 2^-24 for
 // float32. Every order of a sum (sequential, in lanes, in blocks of 128, in pairs of an
@@ -17,7 +18,7 @@
 //   |error| <= lambda sqrt(n) u S    except with a probability of 2 exp(-lambda^2 / 2)
 // With lambda = 8 that probability is 3e-14 for an element. The smaller of both bounds is used.
 // Operands in t bfloat16 limbs have up to 6 n products (three limbs); small products count as large
-// ones. The sequential evaluation, which the candidate is compared with, has n more roundings.
+// ones. The candidate is compared with the sequential evaluation, which has n more roundings.
 //
 // Flushing. Instructions for bfloat16 (VDPBF16PS, AMX) flush operands below the normal numbers,
 // where |x| is less than 2^-126, to zero, and also such results. So a product a * b loses less than
@@ -46,7 +47,7 @@ namespace tunec {
 
 /// Returns the largest distance of two evaluations due to the order of the compute's float sums,
 /// relative to the sum of the terms' magnitudes. For several sums the result is the root of the sum
-/// of squares. Sums of 16-bit floats do not count.
+/// of squares. Sums of 16-bit floats are skipped.
 double OrderTolerance(const Compute& compute);
 /// Returns the OrderTolerance of one sum of any float type.
 double OrderTolerance(const Statement& sum);

@@ -156,7 +156,8 @@ const std::string& NameOfSums(const Compute& compute, const Statement& sum) {
   return compute.tensors[sum.writes[0].tensor].name;
 }
 
-// Returns a sum of `value` over the terms of `sum`. Its results are a new output of the compute.
+// Returns the statement `name`, which sums `value` over the same iterators as `sum`. Adds the
+// tensor `results`, an output that the statement writes, to the compute.
 Statement SumBeside(const Statement& sum, std::string name, std::string results, const Expr& value,
                     Compute& compute) {
   Statement beside = sum;

@@ -1,5 +1,5 @@
-// Checks a large kernel by some of its blocks: selects the blocks and finds the elements they
-// wrote.
+// The check of a large kernel by some of its blocks: the selection of these blocks, and a search
+// for the elements that they wrote.
 //
 // The blocks of one wave run in any order, so any of them may run alone. They run twice: outputs
 // are filled with 0xff bytes before one run and with zeros before the other. An element that
@@ -29,8 +29,8 @@ std::vector<int64_t> SampleBlocks(std::span<const int64_t> extents, int64_t coun
 /// Returns the blocks of a one-phase kernel that are checked; an empty list means all. The cost of
 /// emulation is an estimate from the numbers of operations, loads and threads, so that the result
 /// is the same on every machine. A kernel that costs more than the limit, about a tenth of a
-/// second, has as many blocks checked as the limit allows, at least one. `extents` is the same as
-/// in SampleBlocks.
+/// second, has as many blocks checked as the limit allows, at least one. `extents` and `seed` are
+/// the same as in SampleBlocks.
 std::vector<int64_t> BlocksToCheck(const PhaseLaunch& launch, const PhaseWork& work,
                                    std::span<const int64_t> extents, uint64_t seed);
 

@@ -36,8 +36,8 @@ std::optional<double> RecordedGain(const Database* database, const Target& targe
 }
 
 // Measures the gain on one core, where the ratio is the same and other processes disturb less. The
-// two ceilings are measured in turns, so that a disturbance affects both. A disturbance can only
-// lower a ceiling, so the greatest value of each ceiling is taken.
+// measurements of the two ceilings alternate, so that a disturbance affects both. A disturbance can
+// only lower a ceiling, so the greatest value of each ceiling is taken.
 double MeasureGain(Target target, const MacInstruction& by) {
   constexpr int kMostTurns = 4;
   target.host.threads = 1;

@@ -21,11 +21,11 @@ namespace {
 constexpr int64_t kVectors = 12;
 constexpr int64_t kTiles = 4;
 
-/// The shape and index texts of one operand, along those axes of the intrinsic that the operand
-/// has.
+/// The texts of one operand's extents and index variables within a tile. They follow other extents
+/// and variables, so each begins with a comma. Axes of extent 1 are omitted.
 struct Element {
-  std::string shape;  // "16, 2"
-  std::string index;  // "i, g"
+  std::string shape;  // ", 16, 2"
+  std::string index;  // ", i, g"
 };
 
 Element ElementOf(const TileIntrinsic& intrinsic, const std::vector<TileAxis>& axes) {
@@ -57,8 +57,8 @@ std::string TileText(const TileIntrinsic& intrinsic, const std::string& statemen
   return text + statement + close;
 }
 
-/// Returns the text of a nest: `before` for each accumulator, the rounds, and `after`, the store of
-/// each accumulator.
+/// Returns the text of a nest. `before` initializes one accumulator, `round` is one multiply-add
+/// into it, and `after` stores it.
 std::string NestText(const std::string& inputs, const std::string& accumulator, const char* scope,
                      const std::string& before, const std::string& round, const std::string& after,
                      int64_t accumulators, int64_t rounds) {

@@ -16,7 +16,8 @@ struct CeilingKernel {
   double multiply_adds = 0;  // multiply-adds of one run
 };
 
-/// Makes the kernel that does `rounds` rounds. Requires: rounds >= 1.
+/// Makes the kernel that does `rounds` rounds. A round is one multiply-add instruction for each of
+/// several accumulators. Requires: rounds >= 1.
 CeilingKernel MakeCeilingKernel(const MacInstruction& by, const Target& target, int64_t rounds);
 
 /// Returns the number of rounds that take about a millisecond.

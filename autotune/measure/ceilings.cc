@@ -46,7 +46,7 @@ Status Ceilings::MeasureMachine() {
   return {};
 }
 
-// Measures an arithmetic if the roofline is known. A ceiling of an arithmetic is only stored as
+// Measures the ceiling of an arithmetic if the roofline is known. The ceiling is only stored as
 // part of a roofline.
 Status Ceilings::MeasureArithmetic(const MacInstruction& by) {
   if (!meters_.arithmetic || !roofline_) return {};

@@ -28,11 +28,11 @@ class Ceilings {
 
   /// Reads the recorded ceilings.
   Status Load();
-  /// Measures the machine if its ceilings are not recorded or are provisional (measured on a busy
-  /// machine).
+  /// Measures the ceilings of float32, caches and memory if they are not recorded or are
+  /// provisional (measured on a busy machine).
   Status Ensure();
-  /// Measures the arithmetic if its ceiling is not recorded or is provisional. Does so at most once
-  /// for each arithmetic.
+  /// Measures the ceiling of `by` if it is not recorded or is provisional. Does so at most once for
+  /// each instruction.
   Status EnsureArithmetic(const MacInstruction& by);
   /// Notes that a kernel of this arithmetic has reached `flops_per_second` useful operations per
   /// second. Measures the ceiling first if EnsureArithmetic would. A kernel above the ceiling

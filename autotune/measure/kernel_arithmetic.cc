@@ -69,7 +69,7 @@ class MultiplyAddCounts {
     }
     return most.by;
   }
-  /// Returns the amount of work by instructions that have a ceiling.
+  /// Returns the number of multiply-adds by instructions that have a ceiling.
   double Total() const {
     double total = 0;
     for (const Share& share : amounts_) total += share.by == nullptr ? 0 : share.amount;

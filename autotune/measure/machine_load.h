@@ -1,4 +1,4 @@
-// Measures the part of the machine that other processes use. On a busy machine, times are not
+// Measurement of the part of the machine that other processes use. On a busy machine, times are not
 // reliable and a measured ceiling is too low.
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace tunec {
 
-/// The times that the system has counted for one processor since its start, in seconds.
+/// The times that the system has counted for one processor since the system's start, in seconds.
 struct ProcessorTimes {
   double idle = 0;    // no process had work
   double stolen = 0;  // used by other virtual machines on the same host
-  double all = 0;
+  double all = 0;     // including the time of processes
   bool operator==(const ProcessorTimes&) const = default;
 };
 
@@ -23,7 +23,7 @@ std::map<int, ProcessorTimes> ReadProcessorTimes(const std::filesystem::path& ro
 /// The system's counters at one time.
 struct LoadSample {
   double clock = 0;  // in seconds
-  double own = 0;    // seconds of processors that this process has used
+  double own = 0;    // processor time of this process, in seconds
   std::map<int, ProcessorTimes> processors;
 
   static LoadSample Now();
@@ -36,8 +36,8 @@ struct LoadSample {
 double ShareOfOtherProcesses(const LoadSample& before, const LoadSample& after,
                              std::span<const int> processors, int threads);
 
-/// A meter of the share that other processes have had since it was made, for a process with
-/// `threads` threads.
+/// A meter for a process with `threads` threads. It measures the share that other processes have
+/// used since the meter was made (ShareOfOtherProcesses).
 class LoadMeter {
  public:
   explicit LoadMeter(int threads) : threads_(threads), start_(LoadSample::Now()) {}

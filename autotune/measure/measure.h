@@ -1,5 +1,6 @@
-// Measures candidates in this process: apply, compile, load, pack, check, time. The worker process
-// runs this code, so the tuner survives a candidate that crashes or hangs.
+// Measurement of candidates in this process. A candidate is compiled and loaded, its weights are
+// packed, its outputs are checked and its runs are timed. The worker process runs this code, so
+// the tuner survives a candidate that crashes or hangs.
 #pragma once
 
 #include <functional>
@@ -59,15 +60,16 @@ class Workbench {
   /// Checks a candidate, then times it. If the host emulates the target's device, the time is
   /// predicted from the device's code, and only some blocks of a large kernel are checked
   /// (sample_blocks.h). Not thread-safe. `incumbent` is the fastest known schedule: the candidate's
-  /// timing ends early if it is clearly slower. On a device the candidate and the incumbent are
-  /// timed in turns, so that changing clocks do not affect the choice. The candidate is timed alone
-  /// if the incumbent cannot run. Returns kCrashed if the device failed at the candidate; the
-  /// workbench must not be used afterwards.
+  /// timing ends early if the candidate is clearly slower. On a device, runs of the candidate and
+  /// of the incumbent alternate, so that changing clock frequencies do not affect the choice. The
+  /// candidate is timed alone if the incumbent cannot run. The status is kCrashed if the device
+  /// failed at the candidate; the workbench must not be used afterwards.
   Measurement Measure(CompiledCandidate candidate, const std::optional<Incumbent>& incumbent,
                       const TimingPolicy& policy = {});
-  /// Times candidates in turns, `rounds` samples each, so that drift affects all of them alike. The
-  /// outputs are not checked, since Measure has checked them. Returns kCrashed under the same
-  /// condition as Measure. Requires: a target whose times are measured.
+  /// Takes `rounds` samples of each candidate. Each round has one sample of every candidate, so
+  /// that drift affects all of them alike. The outputs are not checked, since Measure has checked
+  /// them. The status is kCrashed under the same condition as in Measure. Requires: a target whose
+  /// times are measured.
   std::vector<Measurement> Retime(std::vector<CompiledCandidate> candidates, int rounds,
                                   const TimingPolicy& policy = {});
 

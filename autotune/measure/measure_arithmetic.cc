@@ -1,5 +1,6 @@
-// Measures the ceiling of one multiply-add instruction: the rate of its kernel (ceiling_kernel.h)
-// on all threads. Also measures the share of the machine that other processes had meanwhile.
+// Measurement of the ceiling of one multiply-add instruction: the rate of its kernel
+// (ceiling_kernel.h) on all threads. The share of the machine that other processes had meanwhile is
+// measured, too.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -72,7 +73,7 @@ class CeilingRun {
   std::unique_ptr<ThreadPool> alone_ = std::make_unique<ThreadPool>(1);
 };
 
-/// The results of each repetition.
+/// The results of the repetitions of a measurement, one element for each repetition.
 struct PeakSamples {
   std::vector<double> flops;   // operations per second
   std::vector<double> shares;  // share of processor time that the threads got

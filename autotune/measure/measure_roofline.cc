@@ -1,4 +1,4 @@
-// Measures the machine's ceilings: float32 arithmetic, caches and memory.
+// Measurement of the machine's ceilings: float32 arithmetic, caches and memory.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
 // Prevents the compiler from merging passes: each pass must read the data again.
 void NextPass() { asm volatile("" ::: "memory"); }
 
-// Reads data in passes. The function is inlined into one function per vector width, whose attribute
-// enables the instructions of that width.
+// Reads data in passes, and returns a number that depends on the data. The function is inlined into
+// one function per vector width. The attribute of that function enables the instructions.
 template <class Vector>
 [[gnu::always_inline]] inline int64_t Read(const Vector& zero, const std::byte* from, size_t bytes,
                                            int64_t passes) {
@@ -100,7 +100,7 @@ __attribute__((target("avx2"))) void Copy256(std::byte* to, const std::byte* fro
   Copy<__m256i>(to, from, bytes, passes);
 }
 
-/// Measures the bandwidth of reading or copying data in caches.
+/// A meter of the bandwidth of reading or copying data in caches.
 class CacheMeter {
  public:
   CacheMeter(ThreadPool& pool, const Target& target, const Buffer& from, Buffer& to)
@@ -135,7 +135,7 @@ class CacheMeter {
     sink_.fetch_or(wide_ ? Read512(from, part, passes) : Read256(from, part, passes),
                    std::memory_order_relaxed);
   }
-  // Copies: half of the part is read, half is written.
+  // Copies half of `part` bytes, so that `part` bytes are read or written in each pass.
   void Copy(int64_t task, size_t part, int64_t passes) {
     const size_t half = part / 2, offset = static_cast<size_t>(task) * half;
     (wide_ ? Copy512 : Copy256)(to_.data() + offset, from_.data() + offset, half, passes);

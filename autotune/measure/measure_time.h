@@ -1,4 +1,4 @@
-// Times one kernel: the number of runs and the samples that are used.
+// The timing of one kernel: the number of samples, and of runs in a sample.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ struct TimingPolicy {
   double race_factor = 2;  // timing stops if the first sample exceeds this factor times the best
 };
 
-/// A function that returns the seconds of `runs` runs of a kernel, one after the other; an error if
-/// one of them failed.
+/// A function that executes a kernel `runs` times, one run after the other. Returns the seconds of
+/// all runs together, or an error if a run failed.
 using TimeOf = std::function<Result<double>(int runs)>;
 
 /// Returns the seconds of one run, one entry per sample in the order taken. One run before the
@@ -41,8 +41,8 @@ struct ReferenceRuns {
   TimeOf time_of;
   double known = 0;
 };
-/// Takes samples of a kernel in turns with runs of another kernel. Each sample is divided by the
-/// other kernel's time in the same turn, and multiplied by `other.known`. So a lower clock
+/// Takes samples of a kernel that alternate with samples of another kernel. Each sample is divided
+/// by the other kernel's time in the same turn, and multiplied by `other.known`. So a lower clock
 /// frequency does not make the kernel look slower, neither one during the measurement nor one since
 /// the other kernel was first timed. The order of the two kernels changes with every turn. The
 /// other rules are those of TimeRuns, with the other kernel as the best. A warm-up run that is far

@@ -1,4 +1,4 @@
-// The requests and results of measuring.
+// The requests for measurements of candidates, and the results.
 #pragma once
 
 #include <cstdint>

@@ -18,14 +18,14 @@ using OnMeasured = std::function<Status(size_t candidate, const Measurement&)>;
 class Measurer {
  public:
   virtual ~Measurer() = default;
-  /// Measures all candidates, on a device in turns with the incumbent. A candidate that crashes or
-  /// hangs is a result, not an error. Errors: kCancelled, and any reason why no candidate of the
-  /// workload can be measured.
+  /// Measures all candidates. On a device, runs of each candidate alternate with runs of the
+  /// incumbent. A candidate that crashes or hangs is a result, not an error. Errors: kCancelled,
+  /// and any reason why no candidate of the workload can be measured.
   virtual Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
                          const std::optional<Incumbent>& incumbent,
                          const OnMeasured& on_measured) = 0;
-  /// Takes `rounds` samples of each candidate, in turns. `on_measured` gets them in one Measurement
-  /// per candidate.
+  /// Takes `rounds` samples of each candidate; each round has one sample of every candidate.
+  /// `on_measured` receives all samples of a candidate in one Measurement.
   virtual Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates,
                         int rounds, const OnMeasured& on_measured) = 0;
 };

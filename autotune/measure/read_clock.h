@@ -1,4 +1,4 @@
-// Reads clocks of the system: wall time, and the time used by a thread or a process.
+// Access to clocks of the system: wall time, and the time used by a thread or a process.
 #pragma once
 
 #include <ctime>

@@ -42,7 +42,7 @@ std::optional<ArithmeticCeiling> FindCeiling(const Facts& facts, const std::stri
   return ArithmeticCeiling{*peak, Find(facts, DisturbanceOf(arithmetic)).value_or(1)};
 }
 
-// Returns the machine facts of a roofline.
+// Returns the machine facts that store a roofline. Caches without a measured rate have no fact.
 std::vector<MachineFact> FactsOf(const Roofline& roofline) {
   std::vector<MachineFact> facts = {
       MachineFact{kBandwidth, roofline.bytes_per_second,
@@ -86,7 +86,7 @@ std::optional<double> Roofline::PeakFlops(const KernelArithmetic& arithmetic) co
 
 namespace {
 
-// Returns the least time of the traffic alone.
+// Returns the least time of the traffic alone. The ceiling is that of the slowest memory used.
 RooflineBound TrafficBound(const Roofline& roofline, double bytes) {
   RooflineBound traffic{0, Ceiling::kMemory};
   double assigned = 0;

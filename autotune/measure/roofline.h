@@ -87,7 +87,7 @@ struct Roofline {
 /// device.
 std::array<CacheCeiling, 3> CachesOf(const Target& target);
 
-/// Measures the machine, and only float32 among the arithmetics; takes about a second. Errors:
+/// Measures the ceilings of float32, caches and memory; takes about a second. Errors:
 /// kResourceLimit without memory, kDevice if this machine cannot run the target's vectors,
 /// kUnsupported for a device.
 Result<Roofline> MeasureRoofline(const Target& target);
@@ -123,7 +123,8 @@ Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
 /// does. The measurements are not recorded. `database` may be null: then everything is measured.
 Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
                                     std::span<const MacInstruction* const> used);
-/// Returns the same as RecordedOrMeasured, and records the measurements if `database` is not null.
+/// Returns the same as RecordedOrMeasured, combined with the recorded roofline. Records the result
+/// if `database` is not null.
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
                                 std::span<const MacInstruction* const> used = {});
 

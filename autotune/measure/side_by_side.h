@@ -1,4 +1,4 @@
-// Runs threads that do the same work at the same time without disturbing each other.
+// Threads that do the same work at the same time without disturbing each other.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,13 @@ struct SideBySide {
 };
 
 /// Returns the processors for thread number `thread` of `threads`. No two threads share a processor
-/// if there are enough. Together the threads have all processors.
+/// if there are enough. Together the threads have all processors. The result is empty if
+/// `processors` is empty.
 std::vector<int> ProcessorsOf(int thread, int threads, std::span<const int> processors);
 
-/// A team of threads, each on separate processors. The threads start with the team and end with it,
-/// since a new thread shares a processor with its parent for longer than a short run takes. The
-/// caller sleeps while the team works.
+/// A team of threads, each on separate processors. The threads exist as long as the team, since a
+/// new thread shares a processor with its parent for longer than a short run takes. The caller
+/// sleeps while the team works.
 class ThreadTeam {
  public:
   explicit ThreadTeam(int threads);
@@ -30,7 +31,7 @@ class ThreadTeam {
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  /// Runs `work` on all threads at once, numbered from 0.
+  /// Runs `work` on all threads at once, and returns the times. The threads are numbered from 0.
   SideBySide Run(const std::function<void(int thread)>& work);
 
  private:

@@ -25,16 +25,16 @@ class History {
   bool HasSeen(const std::string& schedule) const { return seen_.contains(schedule); }
   size_t size() const { return tried_.size(); }
   bool HasCorrect() const { return best_.has_value(); }
-  /// Returns the seconds of the fastest correct schedule.
+  /// Returns the seconds of the fastest correct schedule; none if no schedule is correct.
   std::optional<double> Best() const;
-  /// Returns the fastest correct schedule, in the space or not; among equal times the smaller text.
-  /// Empty: no schedule is correct.
+  /// Returns the text of the fastest correct schedule, which may be outside the search space. Among
+  /// equal times the smaller text is returned. The result is empty if no schedule is correct.
   std::string BestSchedule() const;
   /// Returns the number of candidates added since the last one that was more than 1 % faster than
   /// all before.
   int CountStale() const { return stale_; }
-  /// Sets CountStale() to 0. Called when the space has changed, so that earlier trials without gain
-  /// do not count any more.
+  /// Sets CountStale() to 0. This is for a changed space and for a search that is reopened: earlier
+  /// trials without gain then do not count any more.
   void ForgetStaleness() { stale_ = 0; }
   /// Returns the correct candidates of the space, the fastest first; among equal times the smaller
   /// text goes first.

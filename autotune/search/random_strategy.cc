@@ -17,8 +17,8 @@ std::vector<int> LiveSketches(const SearchSpace& space, const History& history) 
   return live;
 }
 
-// Returns the candidate with this number: the live sketches' candidates are numbered one sketch
-// after another, within a sketch in mixed radix.
+// Returns candidate `number` of the live sketches. The numbers of one sketch follow those of the
+// previous one. Within a sketch, the decisions are the digits of a number in mixed radix.
 Candidate Numbered(const SearchSpace& space, const std::vector<int>& live, int64_t number) {
   size_t at = 0;
   while (number >= space.sketches()[live[at]].SpaceSize()) {

@@ -40,7 +40,7 @@ Status RecordRetimed(TaskSearch& search, const std::vector<std::string>& schedul
 
 }  // namespace
 
-// Times candidates close to the best again in turns, since a good time may be due to noise.
+// Times candidates close to the best again, since a good time may be due to noise.
 Status RetimeBest(TaskSearch& search, Measurer& measurer, Database& database) {
   constexpr size_t kMost = 4;
   constexpr double kClose = 1.1;

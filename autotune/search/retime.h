@@ -1,4 +1,4 @@
-// Times the winners of a search again.
+// Second timing of the fastest candidates of a search.
 #pragma once
 
 #include "autotune/measure/measurer.h"
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// Times candidates close to the best again in turns, and records the new times. A failed request
-/// leaves the old times. Errors: of the database; kCancelled.
+/// Times up to four candidates close to the best again in alternation, and records the new times.
+/// If the timing fails, the old times stay. Errors: of the database; kCancelled.
 Status RetimeBest(TaskSearch& search, Measurer& measurer, Database& database);
 
 }  // namespace tunec

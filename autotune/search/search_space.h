@@ -17,7 +17,7 @@ struct Candidate {
   std::string origin;    // strategy that proposed the candidate
 };
 
-/// A set of candidates; it neither measures nor checks legality. The naive sketch is the last one.
+/// The set of a task's candidates, some of which may be illegal. The naive sketch is the last one.
 /// It is tried only if no other sketch gives a correct candidate.
 class SearchSpace {
  public:
@@ -30,7 +30,7 @@ class SearchSpace {
   /// Returns the number of candidates of all searched sketches together (saturating).
   int64_t Size() const;
   /// Returns a number > 0 that identifies this space by its sketches, knobs and choices. A
-  /// converged search continues if the number has changed since.
+  /// converged search continues if the number has changed since the convergence.
   int64_t Fingerprint() const;
 
   Candidate At(int sketch, Decisions decisions) const;
@@ -39,7 +39,8 @@ class SearchSpace {
   /// Returns the description of a candidate in a trial's note: `sketch=direct/tile/j rows=14
   /// columns=32`.
   std::string Describe(const Candidate& candidate) const;
-  /// Returns the candidate that Describe described, if its decisions still give exactly `schedule`.
+  /// Returns the candidate that Describe described in `note`, if its decisions still give exactly
+  /// `schedule`. Returns none otherwise.
   std::optional<Candidate> Recall(std::string_view note, const std::string& schedule) const;
   /// Returns the candidate nearest to that of another task's note: the sketch has the same name,
   /// and each knob the nearest value. Knobs that are not in the note have their initial values.

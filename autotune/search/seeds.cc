@@ -13,12 +13,12 @@
 namespace tunec {
 namespace {
 
-// Number of near keys with a seed. A shared database may have keys of many hosts, and each seed
-// costs a trial.
+// The maximum number of near keys with a seed. A shared database may have keys of many hosts, and
+// each seed costs a trial.
 constexpr size_t kMostNear = 2;
 
-// Returns the parts of a target's text that are equal for GPUs that run the same code with the same
-// meaning.
+// Returns the parts of a target's text that identify a GPU's architecture. GPUs with equal parts
+// run the same code with the same results.
 std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   constexpr std::string_view kParts[] = {"kind", "cpu", "features", "accuracy"};
   std::vector<KeyPart> parts = SplitTargetText(target);
@@ -29,7 +29,7 @@ std::vector<KeyPart> ArchitectureOf(const std::string& target) {
 }
 
 // Returns the other keys of the key's own target. Keys of predictions are included only if both
-// keys are predictions under the same policy.
+// keys are predictions under the same policy. Keys with the key's method of timing come first.
 std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey& key) {
   std::erase_if(keys, [&](const TuningKey& other) {
     const bool predicted = IsPrediction(key.policy) || IsPrediction(other.policy);
@@ -42,7 +42,8 @@ std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey
   return keys;
 }
 
-// Returns the keys of predictions for GPUs of the same architecture, the key's own GPU first.
+// Returns the keys of predictions for GPUs of the same architecture, the key's own GPU first. The
+// result is empty if `key` is one of predictions itself.
 std::vector<TuningKey> Predictions(std::vector<TuningKey> keys, const TuningKey& key) {
   const std::vector<KeyPart> architecture = ArchitectureOf(key.target);
   std::erase_if(keys, [&](const TuningKey& other) {

@@ -16,9 +16,9 @@ namespace tunec {
 /// Trials of a key's workload whose schedules are worth measuring early.
 struct Seeds {
   /// The fastest trial under each other key of this target and workload. Such a key has the policy
-  /// of an earlier version, names other callers' arguments, or has the earlier text. Keys with the
-  /// method of timing of the current version come first. The fastest trials of the two nearest near
-  /// keys come last.
+  /// of an earlier version, names other callers' arguments, or has the earlier workload text. Keys
+  /// with the current method of timing come first. The fastest trials under the two nearest of the
+  /// near keys come last.
   std::vector<TrialRecord> measured;
   /// Correct trials with times predicted for the key's GPU or for GPUs of the same architecture.
   /// Trials for exactly this GPU come first; within one key the fastest come first. Trials for

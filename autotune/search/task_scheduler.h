@@ -1,4 +1,4 @@
-// Shares a model's budget of trials among its tasks.
+// Distribution of a model's budget of trials among its tasks.
 //
 // The next batch goes to the task of greatest expected gain per trial: the gain divided by the
 // task's trials so far. The gain is the time that the model would save if the task reached its
@@ -31,8 +31,9 @@ struct Share {
   int trials = 0;  // size of the next batch
 };
 /// Returns the next task and its number of trials. Tasks without any trial come first with one
-/// trial each, in the order of their weights. Then the gain decides, in batches of at most `batch`.
-/// Returns none if all tasks are done or `remaining` is 0.
+/// trial each, in the order of weight * roofline_seconds, the greatest first. Then the task of
+/// greatest gain per trial gets a batch of at most `batch` trials. Returns none if all tasks are
+/// done or `remaining` is 0.
 std::optional<Share> NextShare(const std::vector<TaskState>& tasks, int64_t remaining, int batch);
 
 }  // namespace tunec

@@ -29,7 +29,7 @@ class TaskSearch {
   /// Reads the task's trials. If the task has converged, makes the space and compares it with the
   /// recorded one.
   Status Load(const Database& database, const SketchSource& sketches);
-  /// Adds the trials that other processes have recorded since.
+  /// Adds the trials that other processes have recorded since Load or the last call.
   Status LoadNewTrials(const Database& database);
   /// Records that more trials would not help, for this and later runs. `convergence` has the
   /// reason.
@@ -48,11 +48,11 @@ class TaskSearch {
   /// Makes the space if it does not exist yet.
   void EnsureSpace(const SketchSource& sketches);
 
-  /// Returns at most `count` candidates that the database has no trial of. `spent` is the fraction
-  /// of the whole budget that is used up; beyond kDescendFrom coordinate descent comes before the
-  /// evolutionary strategy. The fastest schedules under other policies come first. Analytic
-  /// schedules follow one by one until one is correct, the naive one last. An empty result means
-  /// that the strategies found no untried candidate. Requires: EnsureSpace.
+  /// Returns at most `count` candidates without a trial in the history. The measured seeds come
+  /// first. Analytic schedules follow one by one until one is correct, the naive one last. Then
+  /// come predicted seeds, the best of similar workloads and the strategies. `spent` is the used
+  /// fraction of the whole budget; beyond kDescendFrom coordinate descent precedes the evolutionary
+  /// strategy. The result is empty if no untried candidate was found. Requires: EnsureSpace.
   Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
   static constexpr double kDescendFrom = 0.62;
 
@@ -61,14 +61,14 @@ class TaskSearch {
   /// Updates the best time from one trial, while the rest of its batch is still being measured.
   void NoteTime(const std::string& schedule, double seconds);
   void UpdateTime(const std::string& schedule, double seconds);
-  /// Returns the reason why more trials are not worth their time; none if they are. One reason is a
-  /// long time without progress. The other is a best kernel within 3 % of the firm ceiling of its
+  /// Returns the reason to end the search; none if it should continue. One reason is a large number
+  /// of trials without progress. The other is a best kernel within 3 % of the firm ceiling of its
   /// arithmetic (Ceilings::IsFirm), if no sketch has an arithmetic that may be faster. Requires:
   /// EnsureSpace.
   std::optional<Convergence> FindConvergence() const;
-  /// Returns the arithmetics of the other sketches if the best kernel is near its ceiling; else an
-  /// empty list. The search ends at that ceiling only if none of these
-  /// arithmetics has a higher one. Requires: EnsureSpace.
+  /// Returns the arithmetics of the other sketches if the best kernel is near its ceiling, else an
+  /// empty list. The search ends at that ceiling only if none of these arithmetics has a higher
+  /// one. Requires: EnsureSpace.
   std::vector<const MacInstruction*> FindRivalArithmetics() const;
   /// Returns the convergence of a search without candidates left. Requires: EnsureSpace.
   Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }

@@ -77,7 +77,7 @@ class CaseReader {
 
 constexpr std::string_view kCallers = "callers";
 
-// Returns the line of callers' names, or nothing if the list is empty.
+// Returns the line with the names of the callers' arguments; empty if there are none.
 std::string CallersLine(const Workload& workload) {
   if (workload.callers.empty()) return {};
   return fmt::format("{} {}\n", kCallers, fmt::join(workload.callers, " "));

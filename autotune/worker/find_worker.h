@@ -1,4 +1,4 @@
-// Finds the worker program.
+// The search for the worker program.
 #pragma once
 
 #include <string>

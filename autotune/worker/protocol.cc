@@ -16,7 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Invalid UTF-8 is replaced, since JSON is UTF-8 and texts may come from a crashed process.
+// Returns the JSON as text. Invalid UTF-8 is replaced, since JSON is UTF-8 and texts may come from
+// a crashed process.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -262,7 +263,7 @@ Json ToJson(const FinishedEvent& event) {
   return json;
 }
 
-// Returns the object code, which the frame has after the zero byte; empty if the event has none.
+// Returns the object code that follows the zero byte of the frame; empty if the event has no code.
 std::string_view CodeOf(const Event& event) {
   const auto* finished = std::get_if<FinishedEvent>(&event);
   if (finished == nullptr || !finished->measurement.artifact) return {};
@@ -329,7 +330,7 @@ Result<Event> EventFrom(const Json& json, std::string_view code) {
   return Fail(ErrorCode::kParse, "unknown event '{}'", kind);
 }
 
-// Converts the exceptions of nlohmann's library into errors.
+// Parses a JSON text and decodes it. Converts the exceptions of nlohmann's library into kParse.
 template <class T, class Decode>
 Result<T> Decoded(std::string_view text, const char* what, const Decode& decode) {
   try {

@@ -1,7 +1,7 @@
 // The messages between the tuner and its worker: frames of JSON text, each preceded by its length
-// in four bytes, little-endian. The worker answers a request with any number of events, then kDone.
-// The event of a correct candidate has its object code, which is binary. The code follows a zero
-// byte, which JSON text never contains.
+// in four bytes, little-endian. The worker answers a request with any number of events, then a
+// DoneEvent. The event of a correct candidate also has the candidate's object code, which is
+// binary. The code follows a zero byte, which JSON text never contains.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@
 
 namespace tunec {
 
-/// The version of the messages; change it with them. A tuner and a worker with different versions
-/// reject each other.
+/// The version of the messages, to be increased with each change of them. A worker rejects requests
+/// of a tuner with another version.
 inline constexpr int kProtocolVersion = 8;
 
 /// The first request to a worker, which is answered immediately. So a program that is not a worker,
@@ -50,7 +50,7 @@ struct FinishedEvent {
   size_t candidate = 0;
   Measurement measurement;
 };
-/// The whole request failed. A kDone event follows.
+/// The whole request failed. A DoneEvent follows.
 struct FailedEvent {
   Error error;
 };
@@ -60,14 +60,14 @@ using Event = std::variant<StartedEvent, CompiledEvent, FinishedEvent, FailedEve
 std::string Encode(const Request& request);
 /// Decodes and verifies a request: its numbers are within limits, and its workload has the
 /// invariants of verify_workload.h. The schedules of candidates are parsed later, at compilation.
-/// Returns kUnsupported for another version of the protocol.
+/// Fails with kUnsupported for another version of the protocol, and with kParse for malformed text.
 Result<Request> DecodeRequest(std::string_view text);
 std::string Encode(const Event& event);
-/// Decodes an event. Returns kParse for malformed events, and if the code's hash differs from the
-/// one in the event.
+/// Decodes an event. Fails with kParse for a malformed event, and for code whose hash differs from
+/// the one in the event. Fails with kInvalidArgument for a number outside its limits.
 Result<Event> DecodeEvent(std::string_view text);
 
-/// Returns one line of JSON.
+/// Returns the target as one line of JSON.
 std::string EncodeTarget(const Target& target);
 Result<Target> DecodeTarget(std::string_view text);
 
@@ -79,8 +79,8 @@ std::string Frame(std::string_view text);
 class FrameReader {
  public:
   void Append(std::string_view bytes) { buffer_ += bytes; }
-  /// Returns the text of the next frame; none while it is incomplete. Returns kParse once for a
-  /// frame longer than `longest`, whose bytes are then skipped.
+  /// Returns the text of the next frame; none while it is incomplete. Fails with kParse once for a
+  /// frame of more than `longest` bytes, and then skips the frame.
   Result<std::optional<std::string>> Next(size_t longest = kLongestFrame);
 
  private:
@@ -88,7 +88,8 @@ class FrameReader {
   size_t skip_ = 0;  // bytes still to skip
 };
 
-/// Sends all bytes to a socket. Returns kIo if the other side has closed it.
+/// Sends all bytes to a socket. Fails with kIo, for example if the other side has closed the
+/// socket.
 Status SendAll(int socket, std::string_view bytes);
 
 }  // namespace tunec

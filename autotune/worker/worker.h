@@ -1,4 +1,4 @@
-// The worker's side: it receives requests and sends events.
+// The worker's part of the protocol: it receives requests of the tuner and sends events.
 #pragma once
 
 #include <span>
@@ -15,8 +15,9 @@ inline constexpr int kOutOfMemoryExit = 77;
 /// Serves requests from the socket until the other side closes it. Candidates of one request are
 /// compiled on as many threads as the target has. Then they are measured one after another, so that
 /// compilation does not disturb measuring. A message that is malformed or invalid is answered by a
-/// FailedEvent, and the next one is served. If the device fails at a candidate, the worker ends
-/// during the request, since its data on the device may be lost.
+/// FailedEvent, and the next one is served. If the device fails at a candidate, the function
+/// returns during the request, since data on the device may be lost. Errors: kIo if receiving
+/// fails.
 Status ServeRequests(int socket, const CandidateHook& hook = {});
 
 /// Runs a worker on the socket at standard input. `arguments` are those of the program: `--memory

@@ -29,7 +29,7 @@ SteadyTime::time_point After(double seconds) {
 
 int64_t DefaultMemoryLimit() { return UsableMemory() / 4 * 3; }
 
-// The end of the exchange about one request.
+// The way in which the exchange of messages about one request ended.
 enum class Outcome { kDone, kDied, kOverdue };
 
 class WorkerMeasurer : public Measurer {
@@ -212,8 +212,8 @@ class WorkerMeasurer : public Measurer {
     return on_measured(finished->candidate, finished->measurement);
   }
 
-  // Returns the earliest deadline of a candidate in flight, else `idle`. Sets `overdue_` to that
-  // candidate.
+  // Returns the earliest deadline of the candidates in flight, and sets `overdue_` to that
+  // candidate. Without candidates in flight, returns `idle` and sets `overdue_` to none.
   SteadyTime::time_point NextDeadline(SteadyTime::time_point idle) {
     overdue_.reset();
     SteadyTime::time_point earliest = idle;
@@ -232,8 +232,8 @@ class WorkerMeasurer : public Measurer {
     return outcome;
   }
 
-  // Reports the failure of the candidate that ended the worker. Adds several suspects to `alone`.
-  // Returns false if no candidate was in flight.
+  // Reports the failure of the candidate that ended the worker. If that may be one of several
+  // candidates, adds them to `alone` instead. Returns false if no candidate was in flight.
   Result<bool> Blame(Outcome outcome, const std::vector<size_t>& ids, const OnMeasured& report,
                      std::vector<size_t>& alone) {
     if (outcome == Outcome::kOverdue) {

@@ -1,4 +1,4 @@
-// Measures candidates in a worker process, as tuning does.
+// Measurement of candidates in a worker process. Tuning measures in this way.
 #pragma once
 
 #include <cstdint>

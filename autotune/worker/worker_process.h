@@ -1,4 +1,4 @@
-// The tuner's handle of one worker process: start, write, read, kill.
+// A handle with which the tuner starts a worker process, exchanges messages with it and stops it.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,8 @@ class WorkerProcess {
   using Time = ChildProcess::Time;
 
   /// Starts `path` with its standard input and output on a socket. Standard error is a pipe, whose
-  /// last bytes are stored. Errors: kNotFound, kIo.
+  /// last bytes are stored. `memory_bytes` limits the memory of the process; 0 is no limit. Errors:
+  /// kNotFound, kIo.
   static Result<WorkerProcess> Start(const std::string& path, int64_t memory_bytes);
 
   Status Send(const Request& request);

@@ -1,4 +1,4 @@
-// Measures the cost of a candidate for a GPU that this machine lacks, and its stages.
+// A program that measures the cost of a candidate for a GPU that this machine lacks, by stages.
 //
 //   bench_candidates [COUNT] [SIZE]
 //
@@ -65,7 +65,7 @@ bind acc.flat1.1 block.x
                      16 + 2 * number);
 }
 
-// Milliseconds of all threads together.
+// The times of all candidates in milliseconds. The times of compilation are sums over the threads.
 struct Costs {
   double loops = 0;
   double gpu = 0;       // LLVM and ptxas
@@ -74,7 +74,8 @@ struct Costs {
   double check = 0;     // wall-clock time: the emulation uses all threads
 };
 
-// A clock of a candidate's stages. Each thread compiles one candidate at a time.
+// A clock of the stages of compilation, which sums the times of all candidates. Each thread
+// compiles one candidate at a time: first for the GPU, then for the emulation.
 class StageClock {
  public:
   CandidateHook Hook() {
@@ -112,7 +113,8 @@ std::vector<CompiledCandidate> CompileBatch(const Workbench& bench, int64_t begi
   return compiled;
 }
 
-// Measures LLVM's part of the cost for the GPU: text output gives PTX without ptxas.
+// Returns the milliseconds that LLVM takes to compile a candidate for the GPU. The text output is
+// PTX, for which ptxas does not run.
 double MillisecondsOfPtx(const Workload& workload, int64_t candidates) {
   Target gpu = workload.target;
   gpu.device->features.erase(std::string(kEmulated));

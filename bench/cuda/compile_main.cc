@@ -42,7 +42,8 @@ Json FunctionJson(const PhaseLaunch& launch) {
           {"shared_bytes", launch.shared_bytes}};
 }
 
-/// Adds the times and functions to `row`. Errors: of CompileKernel.
+/// Compiles a kernel, and adds the times and functions to `row`. Errors: of RunLoopPipeline and
+/// EmitImage.
 Status CompileInto(Json& row, const Compute& compute, const Schedule& schedule,
                    const CompileOptions& options) {
   Stopwatch watch;
@@ -65,7 +66,8 @@ Status CompileInto(Json& row, const Compute& compute, const Schedule& schedule,
 
 void PrintRow(const Json& row) { fmt::print("{}\n", row.dump()); }
 
-/// Tries schedules in the order of BuildKernel (compiler/kernel_build.h).
+/// Prints the row of the first schedule that compiles, or of the last error. The schedules are
+/// tried in the order of BuildKernel (compiler/kernel_build.h).
 void PrintBest(Json row, const TuningTask& task, const CompileOptions& options,
                const TunerOptions& tuner) {
   ScheduleRanking ranking = Must(ScheduleRanking::Of(nullptr, task, tuner));

@@ -58,7 +58,7 @@ def quartiles(times):
 
 
 def summarise(blocks):
-    """Returns median, least and spread of the times of blocks."""
+    """Returns the median, least and spread of the times of blocks, which are in milliseconds."""
     median = statistics.median(blocks)
     lower, upper = quartiles(blocks)
     return {"median_ms": median, "least_ms": min(blocks), "spread": (upper - lower) / median if median else 0.0,
@@ -66,7 +66,7 @@ def summarise(blocks):
 
 
 def order_of(peers, turn):
-    """Returns the order of the peers in a round."""
+    """Returns the order of the peers in round `turn`. Each round begins with another peer."""
     first = turn % len(peers) if peers else 0
     return peers[first:] + peers[:first]
 
@@ -175,7 +175,7 @@ class Torch(Timed):
     """Eager PyTorch: products use cuBLAS, convolutions cuDNN."""
 
     def function(self, case, module):
-        """Returns the function to time, for these inputs."""
+        """Returns the function to time. Subclasses compile the module or replace it."""
         return module
 
     def prepare(self, case):
@@ -255,7 +255,8 @@ def prepare(peer, case):
 
 
 def measure(case, peers, rounds):
-    """Returns a row for each peer of {name: object}, in their order."""
+    """Prepares and times the peers, a dictionary of names and peers. Returns a dictionary of names
+    and rows in the same order. A row of a peer that fails has "problem"."""
     rows, blocks = {name: {} for name in peers}, {}
     for name, peer in peers.items():
         began = time.monotonic()
@@ -269,7 +270,7 @@ def measure(case, peers, rounds):
         for name in order_of(list(blocks), turn):
             try:
                 blocks[name].append(peers[name].block())
-            except Exception as error:  # as above
+            except Exception as error:  # peers raise exceptions of many kinds
                 rows[name]["problem"] = f"while it was timed: {error}"
                 del blocks[name]
     for name, times in blocks.items():

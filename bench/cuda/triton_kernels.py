@@ -1,4 +1,4 @@
-"""Triton kernels as in its tutorials: products, attention, rows, elementwise.
+"""Kernels as in Triton's tutorials: products, attention, operators on rows, elementwise operators.
 
 gpu_peers.py compares tunec with these kernels. Each function takes and returns GPU tensors.
 `arithmetic` is the torch dtype in which products are computed; sums are float32. Other floats are

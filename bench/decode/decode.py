@@ -102,7 +102,8 @@ def first_token(decoder, prompt):
 
 
 def run_one(name, length, backends, tokens, rounds):
-    """Runs all measurements of one process."""
+    """Runs all measurements of one process. Returns a dictionary of results for each backend.
+    Without rounds, a result has only the time of the first token."""
     import torch
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
@@ -130,7 +131,7 @@ def run_one(name, length, backends, tokens, rounds):
 
 
 def run_process(name, length, arguments, caches, rounds):
-    """Runs one process. Returns its results."""
+    """Measures a model and a cache length in a new process. Returns the results of run_one."""
     environment = dict(os.environ, XDG_CACHE_HOME=f"{caches}/cache", TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor",
                        OMP_NUM_THREADS=str(THREADS))
     command = [sys.executable, "-B", __file__, name, "--one", "--lengths", str(length), "--tokens",

@@ -58,7 +58,7 @@ Graph Chain(int64_t nodes) {
   return std::move(w).Build({x});
 }
 
-// Makes sums of pairs of sums.
+// Makes a binary tree of additions.
 Graph Tree(int64_t nodes) {
   Writer w("tree");
   std::vector<ValueId> level;

@@ -1,11 +1,12 @@
-// Runs TDPBF16PS or TDPBUSD on the tiles of a file of vectors (runtime/kernel_vectors.h), and
-// writes the file with this machine's results.
+// A program that runs TDPBF16PS or TDPBUSD on the tiles of a file of vectors
+// (runtime/kernel_vectors.h), and writes the file with this machine's results.
 //
 //     amx_vectors NAME.vectors > RESULT.vectors
 //
-// The program shares no code with tunec, so it records the instruction's own results. Arguments: A
-// (rows of 64 bytes), B (rows of 64 bytes; each column has consecutive elements of the reduced axis
-// side by side), C, and D, which is C plus the products. Exit code 2 if the processor has no AMX.
+// The program shares no code with tunec, so it records the instruction's own results. The file has
+// the arguments A, B, C and D, which is C plus the products. A and B have rows of 64 bytes; in B,
+// consecutive elements of the reduced axis are side by side in each column. The exit code is 2 if
+// the processor has no AMX.
 #include <asm/prctl.h>
 #include <immintrin.h>
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 enum { kTileBytes = 1024, kRowBytes = 64, kRows = 16, kMostTiles = 64, kArguments = 4 };
-enum { kTileData = 18 };  // the processor's state component
+enum { kTileData = 18 };  // number of the tiles among the components of the processor's state
 
 struct Argument {
   char name[16], type[8], rest[32];
@@ -68,7 +69,7 @@ static void WriteArgument(const struct Argument* argument) {
   }
 }
 
-// Prints the name of the first processor.
+// Prints the line "from NAME" with the name of the first processor.
 static void PrintProcessor(void) {
   char line[256];
   FILE* file = fopen("/proc/cpuinfo", "r");

@@ -58,7 +58,8 @@ def is_nan(word):
 
 
 def differences(stored, recorded, floats):
-    """Counts the results with different bits. If `floats`, all NaNs are equal."""
+    """Returns the number of results, the number of those with different bits, and the first
+    different pair. If `floats`, all NaNs count as equal."""
     pairs = list(zip(elements_of(stored)["D"], elements_of(recorded)["D"], strict=True))
     different = [pair for pair in pairs if pair[0] != pair[1]]
     return {"results": len(pairs),
@@ -115,7 +116,7 @@ class Exports:
 
 
 class Rounds:
-    """Runs bench/peers/peers.py on one model: interleaved rounds, outputs checked."""
+    """A runner of bench/peers/peers.py, which checks the outputs and times interleaved rounds."""
 
     def __init__(self, day, folder, exports, rounds):
         self.day, self.exports, self.rounds = day, exports, rounds

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Ignored by git. The folder has carried files, unpacked and built files, and earlier results.
+# A folder that git ignores. It has carried files, unpacked and built files, and earlier results.
 CARRIED = ROOT / "build-gpu-day"
 ARCHIVE = CARRIED / "tunec.tar.xz"
 SECONDS = 285  # a call ends after this time
@@ -127,7 +127,8 @@ class Day:
         return self.seconds - (time.monotonic() - self.began)
 
     def at_most(self, seconds):
-        """Returns a time limit for one program, so that the call ends in time."""
+        """Returns a time limit in seconds for one program: the lesser of `seconds` and the
+        remaining time, but at least 5. A dry run uses the remaining time."""
         return max(5.0, self.left() if self.dry else min(seconds, self.left()))
 
     def is_done(self, step):
@@ -135,7 +136,7 @@ class Day:
                    for row in self.rows)
 
     def is_asked(self, step):
-        """Tests if --only includes the step."""
+        """Returns true if --only includes the step."""
         return not self.only or step.startswith(tuple(self.only))
 
     def step(self, step, seconds, work):

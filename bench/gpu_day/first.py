@@ -97,7 +97,7 @@ def total(kernels, key):
 
 
 class Kernels:
-    """Measures every kernel of a model beside its prediction."""
+    """A measurement of every kernel of a model, beside the prediction of the kernel's time."""
 
     def __init__(self, day, programs, gpu):
         self.day, self.programs, self.gpu = day, programs, gpu
@@ -142,7 +142,7 @@ def expected_of(network):
 
 
 class Answers:
-    """Verifies several models in parallel, because most of the time is compilation."""
+    """A verification of several models in parallel, because most of the time is compilation."""
 
     def __init__(self, day, programs, gpu):
         self.day, self.tunec, self.gpu = day, programs / "tunec", gpu

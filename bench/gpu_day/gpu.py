@@ -63,7 +63,7 @@ class Gpu:
         return ["--target", "cuda", "--arch", self.arch, *(["--emulate"] if self.emulated else [])]
 
     def settings(self):
-        """Returns the same options for the library."""
+        """Returns the options of `target` in the form that the library requires."""
         return {"target": "cuda", "arch": self.arch, **({"emulate": True} if self.emulated else {})}
 
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "bench/peers"))
 import gpu_peers  # noqa: E402
 from systems.tunec_library import Tunec as LibraryPeer  # noqa: E402
 
-CODES = {torch.float32: 2, torch.int64: 0}  # of DLPack
+CODES = {torch.float32: 2, torch.int64: 0}  # type codes of DLPack
 CPU, CUDA = 1, 2
 DEFAULT_STREAM = 1
 

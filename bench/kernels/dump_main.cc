@@ -1,5 +1,5 @@
-// Writes the nests that bench_kernels times, and their object code, for comparing two versions of
-// the code generator (tools/dev replay).
+// A program that writes the nests that bench_kernels times, and their object code. This serves to
+// compare two versions of the code generator (tools/dev replay).
 //
 //     dump_kernel_nests FOLDER [CPU]
 #include <fmt/format.h>

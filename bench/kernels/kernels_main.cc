@@ -1,6 +1,6 @@
-// Times hand-written LoopNests on one core, relative to a burst of FMA instructions that is
-// measured before each repetition. This shows the quality of the code generator without schedules
-// or runtime.
+// A program that times hand-written LoopNests on one core, relative to a burst of FMA instructions
+// that is measured before each repetition. This shows the quality of the code generator without
+// schedules or runtime.
 //
 //     bench_kernels [only names containing this] [CPU]
 //
@@ -26,7 +26,7 @@
 namespace tunec::bench {
 namespace {
 
-/// Returns this thread's processor time, which excludes other programs on a shared machine.
+/// Returns this thread's processor time in seconds. It excludes other programs on a shared machine.
 double Now() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -35,8 +35,8 @@ double Now() {
 
 constexpr int64_t kBurstRounds = 50000;
 
-/// Measures GFLOP/s of independent FMAs in registers. One asm block prevents the compiler from
-/// spilling registers.
+/// Measures and returns the GFLOP/s of independent FMAs in registers. One asm block prevents the
+/// compiler from spilling registers.
 double Peak512() {
   const float a = 0.999f;
   const float b = 1e-4f;

@@ -9,9 +9,9 @@ def root_mean_square(array):
 
 
 def rms_error(results, names, path):
-    """Returns the greatest error of an output against the model's float64 outputs: root mean
-    squares of the error and of the output, divided. Returns None if there are no float64
-    outputs."""
+    """Returns the greatest error over all outputs, or None if there are no float64 outputs. The
+    error of an output is the root mean square of its differences from the float64 output, divided
+    by the root mean square of the float64 output."""
     exact = path[:-5] + ".f64.npz"
     if not os.path.exists(exact):
         return None
@@ -22,7 +22,8 @@ def rms_error(results, names, path):
 
 def largest_errors(results, reference):
     """Returns the largest absolute error over all outputs, and the largest error relative to the
-    largest magnitude of its output in the reference."""
+    largest magnitude of its output in the reference. Raises RuntimeError for an output of another
+    shape and for one that is not finite."""
     absolute = relative = 0.0
     for got, expected in zip(results, reference.values(), strict=True):
         if got.shape != expected.shape:

@@ -26,7 +26,7 @@ def onnx_runtime(path, feed, names_out, optimised=True):
 
 
 def describe(path, opset, feed, ref):
-    """Returns the line of index.json for the model at `path`, which has NAME.npz beside it."""
+    """Writes NAME.npz beside the model at `path`. Returns the model's line of index.json."""
     import onnx
     np.savez(path[:-5] + ".npz", **feed, **ref)
     got = onnx_runtime(path, feed, list(ref))
@@ -49,7 +49,8 @@ def float64_outputs(module, xs):
 
 
 def write_float64(name, outdir, module, xs):
-    """Writes NAME.f64.npz beside NAME.npz; they may differ only by float32's rounding."""
+    """Writes NAME.f64.npz beside NAME.npz. Raises RuntimeError if NAME.npz has other inputs, or if
+    its outputs differ by more than rounding, since it is then from another version."""
     base = os.path.join(outdir, name)
     with np.load(base + ".npz") as z:
         if any(not np.array_equal(x.numpy(), z[f"x{i}"]) for i, x in enumerate(xs)):
@@ -62,7 +63,8 @@ def write_float64(name, outdir, module, xs):
 
 
 def export(name, outdir, opset, fold_bn):
-    """Writes NAME.onnx and NAME.npz. Returns the model's line of index.json."""
+    """Writes NAME.onnx and NAME.npz, and NAME.f64.npz for a float32 model. Returns the model's line
+    of index.json."""
     import onnx
     module, xs = build(name)
     with torch.no_grad():
@@ -99,6 +101,7 @@ def random_feeds(feed, name, count):
 
 def quantise(name, outdir, opset, fold_bn):
     """Exports the float32 model of the quantised model NAME, and quantises it with ONNX Runtime.
+    Returns the line of index.json.
 
     The reference outputs are those of ONNX Runtime without graph optimisation.
     """

@@ -4,7 +4,8 @@ import time
 
 
 class Foreign:
-    """Measures how many CPUs other processes kept busy during a `with` block."""
+    """A meter of the CPUs that other processes kept busy during a `with` block. After the block,
+    `cpus` is their mean number."""
 
     @staticmethod
     def sample():

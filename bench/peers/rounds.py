@@ -90,7 +90,8 @@ def summary(blocks):
 
 
 def measure(name, workers, args):
-    """Compiles `name` in every peer, then times all peers in interleaved rounds."""
+    """Compiles `name` in every peer, then times all peers in interleaved rounds. Returns a row for
+    each peer. A peer that fails has a row with "error"."""
     rows = load_all(os.path.join(args.modeldir, name + ".onnx"), workers, args)
     live = [peer for peer, row in rows.items() if "error" not in row]
     with locked(args.lock):

@@ -1,4 +1,4 @@
-// D = 1.5 A B C + 1.2 D0
+// The PolyBench kernel 2mm: D = 1.5 A B C + 1.2 D0.
 
 static void Kernel(const double A[restrict A_0][A_1], const double B[restrict B_0][B_1],
                    const double C[restrict C_0][C_1], const double D0[restrict D0_0][D0_1],

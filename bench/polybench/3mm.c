@@ -1,4 +1,4 @@
-// G = (A B) (C D)
+// The PolyBench kernel 3mm: G = (A B) (C D).
 
 static void Kernel(const double A[restrict A_0][A_1], const double B[restrict B_0][B_1],
                    const double C[restrict C_0][C_1], const double D[restrict D_0][D_1],

@@ -1,4 +1,4 @@
-// y = A^T (A x)
+// The PolyBench kernel atax: y = A^T (A x).
 
 static void Kernel(const double A[restrict A_0][A_1], const double x[restrict x_0],
                    double y[restrict y_0]) {

@@ -1,4 +1,4 @@
-// s = A^T r, q = A p
+// The PolyBench kernel bicg: s = A^T r and q = A p.
 
 static void Kernel(const double A[restrict A_0][A_1], const double r[restrict r_0],
                    const double p[restrict p_0], double s[restrict s_0], double q[restrict q_0]) {

@@ -1,4 +1,4 @@
-// X + n = L L^T
+// The Cholesky decomposition X + n I = L L^T. The elements of L above the diagonal are those of X.
 #include <math.h>
 
 static void Kernel(const double X[restrict X_0][X_1], double L[restrict L_0][L_1]) {

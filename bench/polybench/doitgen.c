@@ -1,4 +1,4 @@
-// B[r, q, .] = A[r, q, .] C4
+// The PolyBench kernel doitgen: B[r, q, :] = A[r, q, :] C4.
 
 static void Kernel(const double A[restrict A_0][A_1][A_2], const double C4[restrict C4_0][C4_1],
                    double B[restrict B_0][B_1][B_2]) {

@@ -1,4 +1,4 @@
-// Yule-Walker equations of r / n, by recursion.
+// Durbin's recursion, which solves the Yule-Walker equations of r / n.
 
 static void Kernel(const double r[restrict r_0], double y[restrict y_0]) {
   enum { n = r_0 };

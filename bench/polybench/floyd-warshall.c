@@ -1,4 +1,4 @@
-// Shortest paths between all pairs.
+// The lengths of the shortest paths between all pairs of nodes.
 
 static void Kernel(const int X[restrict X_0][X_1], int P[restrict P_0][P_1]) {
   enum { n = X_0 };

@@ -1,4 +1,4 @@
-// C = 1.5 A B + 1.2 C0
+// The PolyBench kernel gemm: C = 1.5 A B + 1.2 C0.
 
 static void Kernel(const double A[restrict A_0][A_1], const double B[restrict B_0][B_1],
                    const double C0[restrict C0_0][C0_1], double C[restrict C_0][C_1]) {

@@ -1,4 +1,4 @@
-// A = A0 + u1 v1^T + u2 v2^T, x = 1.2 A^T y + z, w = 1.5 A x
+// The PolyBench kernel gemver: A = A0 + u1 v1^T + u2 v2^T, x = 1.2 A^T y + z, w = 1.5 A x.
 
 static void Kernel(const double A0[restrict A0_0][A0_1], const double u1[restrict u1_0],
                    const double v1[restrict v1_0], const double u2[restrict u2_0],

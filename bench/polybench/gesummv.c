@@ -1,4 +1,4 @@
-// y = 1.5 A x + 1.2 B x
+// The PolyBench kernel gesummv: y = 1.5 A x + 1.2 B x.
 
 static void Kernel(const double A[restrict A_0][A_1], const double B[restrict B_0][B_1],
                    const double x[restrict x_0], double y[restrict y_0]) {

@@ -1,4 +1,4 @@
-// Solves (X + n) x = b by L U, then forward and backward substitution.
+// The solution of (X + n I) x = b by LU decomposition, forward and backward substitution.
 
 static void Kernel(const double X[restrict X_0][X_1], const double b[restrict b_0],
                    double x[restrict x_0]) {

@@ -1,4 +1,4 @@
-// x1 = x10 + A y1, x2 = x20 + A^T y2
+// The PolyBench kernel mvt: x1 = x10 + A y1 and x2 = x20 + A^T y2.
 
 static void Kernel(const double A[restrict A_0][A_1], const double x10[restrict x10_0],
                    const double x20[restrict x20_0], const double y1[restrict y1_0],

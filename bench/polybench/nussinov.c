@@ -1,4 +1,4 @@
-// Optimal base pairs of an RNA, by intervals of growing length.
+// The greatest number of base pairs for each interval [i, j] of an RNA, by dynamic programming.
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 static void Kernel(const int seq[restrict seq_0], int T[restrict T_0][T_1]) {

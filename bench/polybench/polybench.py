@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times the kernels of PolyBench in several forms. tunec compiles each without trials, on one
 thread and on two, and also its loops as written; gcc, clang and Polly compile the same kernel in C.
-The forms of a kernel run in turns, in one process, on the same arrays. Every result is compared
-with gcc's, except elements in which gcc and clang differ. A C form with wrong results is omitted
-from the ratios."""
+The runs of the forms alternate, in one process, on the same arrays. Every result is compared with
+gcc's, except elements in which gcc and clang differ. A C form with wrong results is omitted from
+the ratios."""
 
 import argparse
 import json
@@ -27,7 +27,7 @@ FLAGS = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC"]
 POLLY = ["-mllvm", "-polly", "-mllvm", "-polly-vectorizer=stripmine"]
 PARALLEL = ["-mllvm", "-polly-parallel", "-lgomp"]
 GCC, CLANG = "gcc", "clang-22"
-# Name, compiler, further flags, threads.
+# The forms in C: tuples of the name, the compiler, further flags and the number of threads.
 C_FORMS = [
     ("gcc", GCC, [], 1),
     ("clang", CLANG, [], 1),
@@ -61,7 +61,8 @@ def gomp_folder() -> list[str]:
 
 
 def compile_c(name: str, text: str, forms, folder: pathlib.Path) -> list[tuple[str, int, str]]:
-    """Compiles NAME.c with each compiler; a rejected form is reported and omitted."""
+    """Compiles NAME.c in each form. Returns tuples of label, threads and path of the shared object.
+    A form that does not compile is reported and omitted."""
     made = []
     for label, compiler, flags, threads in forms:
         target = folder / f"{name}.{len(made)}.so"
@@ -129,7 +130,8 @@ class Table:
 
 
 def compare_small(program: str, compiler: str, names: list[str]) -> int:
-    """Compares every form of tunec with plain C, at small sizes, without timing."""
+    """Compares every form of tunec with plain C, at small sizes, without timing. Returns the exit
+    code."""
     failures = []
     for name in names:
         compute = HERE / "small" / f"{name}.compute"

@@ -1,12 +1,12 @@
-// bench_polybench ROUNDS COMPUTE NAME=THREADS:FILE...: times one kernel in several forms, in turns.
-// A FILE is `naive` (the loops as written), `auto` (tunec's first schedule, without trials), a
-// schedule, or a shared object with
+// bench_polybench ROUNDS COMPUTE NAME=THREADS:FILE...: times one kernel in several forms, whose
+// runs alternate. A FILE is `naive` (the loops as written), `auto` (tunec's first schedule, without
+// trials), a schedule, or a shared object with
 //     void Run(void** arguments)
 // for the same kernel, with arguments in the order of the text. Prints a line of JSON for each
 // form: milliseconds of every round, and the difference of its results from those of the first
 // form. If the second form is also a shared object, elements in which the first two forms differ
 // are omitted, because only rounding decides them. `undecided` is the share of these elements. A
-// form gets no further turn after 3 seconds of run time.
+// form has no further run after 3 seconds of run time.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,7 +35,7 @@
 namespace tunec::bench {
 namespace {
 
-constexpr double kMostMilliseconds = 3000;  // a form that ran longer in all gets no further turn
+constexpr double kMostMilliseconds = 3000;  // run time of a form after which it has no further run
 constexpr const char* kLowering = "direct";
 
 // Memory aligned to a cache line.
@@ -83,7 +83,7 @@ struct Argument {
 
 using Form = std::function<void(const std::vector<Argument>&)>;
 
-// A scheduled kernel with the arguments of the contest and its threads.
+// A scheduled kernel with the arguments of the contest and a thread pool.
 class Scheduled {
  public:
   Scheduled(const Compute& compute, const Schedule& schedule, const Target& target,
@@ -163,7 +163,8 @@ class Contest {
     contestants_.push_back({name, [kernel](const std::vector<Argument>&) { kernel->Run(); }});
   }
 
-  // Runs all rounds. The first run is a warm-up, but counts if it is the only one.
+  // Runs all rounds and prints the results. The first run of a form is a warm-up, whose time is
+  // printed only if the form has no other run.
   void Run(int rounds) {
     for (Contestant& one : contestants_) {
       Forget();
@@ -237,7 +238,8 @@ class Contest {
     return greatest;
   }
 
-  // Returns the difference relative to the largest element; NaN counts as infinite.
+  // Returns the greatest difference of an output from that of the first form, relative to the
+  // largest element. Undecided elements are skipped; NaN counts as infinite.
   double DifferenceOf(size_t argument) const {
     const DataType type = arguments_[argument].tensor->type;
     const int64_t elements = StorageElements(*arguments_[argument].tensor);
@@ -252,7 +254,7 @@ class Contest {
     return most / largest;
   }
 
-  // Returns the largest element of an output of the first form.
+  // Returns the largest magnitude of the elements of an output of the first form.
   double Largest(size_t argument) const {
     const Tensor& tensor = *arguments_[argument].tensor;
     double largest = 1e-300;

@@ -1,4 +1,4 @@
-// C = 1.5 A B + 1.2 C0, A symmetric: its lower half is read.
+// The PolyBench kernel symm: C = 1.5 A B + 1.2 C0. A is symmetric; only its lower half is read.
 
 static void Kernel(const double A[restrict A_0][A_1], const double B[restrict B_0][B_1],
                    const double C0[restrict C0_0][C0_1], double C[restrict C_0][C_1]) {

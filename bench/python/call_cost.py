@@ -3,9 +3,9 @@
 
     PYTHONPATH=build/python python bench/python/call_cost.py [--rounds N]
 
-The same model is called in turns by the package, with new outputs and with given outputs, and by
-ctypes with prepared tensors. The cost of ctypes is measured by calls of a function that does almost
-nothing, and subtracted.
+The same model is called by the package, with new outputs and with given outputs, and by ctypes with
+prepared tensors. These calls alternate. The cost of ctypes is measured by calls of a function that
+does almost nothing, and subtracted.
 """
 import argparse
 import ctypes
@@ -31,7 +31,7 @@ GRAPH = """graph g {
 
 
 class Tensor(ctypes.Structure):
-    """DLTensor."""
+    """The struct DLTensor of dlpack.h."""
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
                 ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
                 ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
@@ -74,7 +74,7 @@ def main():
 
 
 def measure(arguments):
-    """Measures all ways of a call in turns and prints their overhead."""
+    """Measures all ways of a call alternately, and prints the overhead of each."""
     arrays = [np.arange(16, dtype=np.float32), np.ones(16, np.float32)]
     out = np.zeros(16, np.float32)
     model = tunec.compile(GRAPH, db=None, threads=1)

@@ -7,10 +7,10 @@ eager.
 
 A request is a batch of 1 to 8 sequences of 16 to 512 tokens, with a mask of the valid tokens. All
 backends receive the same requests in the same order, each in a separate process: once in sequence,
-including compilation, and a third of them again. `--exact N`: for N of the sizes, also times
-tunec's dynamic model against a model compiled for the exact sizes, in turns. ONNX Runtime's model
-is exported before timing starts. With `--device cuda`, model and requests are on a GPU, and ONNX
-Runtime is not compared.
+including compilation, and a third of them again. With `--exact N`, runs of tunec's dynamic model
+also alternate with those of a model compiled for the exact sizes, for N of the sizes. ONNX
+Runtime's model is exported before timing starts. With `--device cuda`, model and requests are on a
+GPU, and ONNX Runtime is not compared.
 """
 import argparse
 import json
@@ -146,7 +146,7 @@ def resident():
 
 
 def may_have_stalled(number, requests, seconds):
-    """Tests if a request took longer than expected from the median time per token."""
+    """Returns true if a request took longer than expected from the median time per token."""
     tokens = [batch * length for batch, length in requests]
     usual = statistics.median(time / count for time, count in zip(seconds, tokens, strict=True))
     return seconds[number] > 1.3 * usual * tokens[number] + STALL / 2
@@ -158,7 +158,7 @@ def percentile(values, share):
 
 
 def serve(backend, options):
-    """Runs both passes of one backend, within one process."""
+    """Runs both passes of one backend, within one process. Returns the results as a dictionary."""
     import torch
     from torch._dynamo.utils import counters
     torch.set_num_threads(options.threads)
@@ -192,8 +192,8 @@ def serve(backend, options):
 
 
 def best_of_turns(calls, arguments, rounds=5):
-    """Calls functions in turns. Returns, for each function, the median over rounds of the least of
-    three times, in seconds."""
+    """Calls functions alternately. Returns, for each function, the median over rounds of the least
+    of three times, in seconds."""
     times = [[] for _ in calls]
     for _ in range(rounds):
         for own, call in zip(times, calls, strict=True):
@@ -202,7 +202,8 @@ def best_of_turns(calls, arguments, rounds=5):
 
 
 def compare_exact(options):
-    """Times tunec's dynamic model beside a model for the exact sizes."""
+    """Times tunec's dynamic model beside a model for the exact sizes. Returns the times in
+    seconds."""
     import torch
     import tunec
     torch.set_num_threads(options.threads)

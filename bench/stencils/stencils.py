@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Times stencils over time in several forms. tunec runs the loops as written, vectorized, in tiles
-of time with waves, and by isl's schedule; clang and Polly compile the same loops in C. The forms of
-a stencil run in turns, in one process, on the same arrays. Every result is compared with the
-first."""
+"""Times stencils with many time steps in several forms. tunec runs the loops as written,
+vectorized, with time tiling in wavefronts, and by isl's schedule. clang and Polly compile the same
+loops in C. The runs of the forms alternate, in one process, on the same arrays. Every result is
+compared with that of the first form."""
 
 import argparse
 import json
@@ -22,7 +22,7 @@ ROOT = HERE.parents[1]
 NAMES = ["jacobi_1d", "jacobi_2d", "heat_3d", "gauss_seidel_2d"]
 PLAIN = ["-O3", "-march=native", "-shared", "-fPIC"]
 POLLY = ["-mllvm", "-polly"]
-# Name, further flags, threads.
+# The forms in C: tuples of the name, further flags and the number of threads.
 C_FORMS = [
     ("clang -O3", [], 1),
     ("clang, Polly", POLLY, 1),
@@ -43,7 +43,8 @@ def gomp_folder() -> list[str]:
 
 
 def compile_c(compiler: str, name: str, folder: pathlib.Path) -> list[tuple[str, str, int]]:
-    """Compiles NAME.c; a rejected form is reported and omitted."""
+    """Compiles NAME.c in each form. Returns tuples of label, path of the shared object and threads.
+    A form that does not compile is reported and omitted."""
     forms = []
     for number, (label, flags, threads) in enumerate(C_FORMS):
         target = folder / f"{name}.{number}.so"

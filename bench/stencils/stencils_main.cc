@@ -1,6 +1,6 @@
-// bench_stencils ROUNDS COMPUTE NAME=FILE...: times one stencil over time in several forms, in
-// turns. A FILE is a schedule (`naive`: none; `automatic`: isl's scheduler), or a shared object
-// with
+// bench_stencils ROUNDS COMPUTE NAME=FILE...: times one stencil with many time steps in several
+// forms, whose runs alternate. A FILE is a schedule (`naive`: none; `automatic`: isl's scheduler),
+// or a shared object with
 //     void Run(const float* x, float* y, float* work)
 // for the same loops. Prints a line of JSON for each form: milliseconds of every round, and the
 // difference of its results from those of the first form.

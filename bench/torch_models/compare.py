@@ -39,8 +39,8 @@ def tensors_of(result):
 
 
 def relative_error(found, expected):
-    """Returns the largest error of any output: its largest difference, divided by its largest
-    element."""
+    """Returns the largest error of any output. The error of an output is its largest difference,
+    divided by its largest element. Outputs that are not floats are skipped."""
     worst = 0.0
     for one, other in zip(found, expected, strict=True):
         if not other.is_floating_point() or other.numel() == 0:
@@ -94,8 +94,8 @@ def finished(call, arguments):
 
 
 def measure(calls, arguments, rounds):
-    """Returns milliseconds of each backend, in turns: medians of rounds, each the best of a few
-    runs."""
+    """Runs the backends alternately. Returns the milliseconds of each: the median over the rounds
+    of the least of five runs."""
     times = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
@@ -126,7 +126,7 @@ def dynamos_seconds():
 
 
 def run_one(name, options):
-    """Runs all measurements of one process."""
+    """Runs all measurements of one process. Returns the results as a dictionary."""
     import torch
     sys.path.insert(0, str(HERE))
     from models import MODELS

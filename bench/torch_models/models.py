@@ -17,13 +17,14 @@ def _image(size=224, batch=1):
     return torch.randn(batch, 3, size, size, generator=torch.Generator().manual_seed(size))
 
 
-# Sizes, by the names that most configurations of transformers have for them.
+# Sizes, with their names in most configurations of the package transformers.
 SIZES = {"vocab_size": TOKENS, "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4,
          "intermediate_size": 512, "max_position_embeddings": 256}
 
 
 def _transformer(kind, arguments=None, model="AutoModel", sizes=None, **changes):
-    """Returns a model of transformers by its configuration: SIZES, with `changes`."""
+    """Returns a function that makes a model of the package transformers, and its arguments. The
+    configuration has `sizes` (default: SIZES) and `changes`."""
     def make():
         import transformers
         config_class = getattr(transformers, f"{kind}Config")

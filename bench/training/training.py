@@ -88,8 +88,8 @@ def summary(found):
 
 
 def measure(steps, rounds):
-    """Returns milliseconds per step of each backend, in turns. Each round has two steps. The first
-    is not counted, because another backend has filled the caches."""
+    """Runs the backends alternately. Returns the milliseconds per step of each. A round has two
+    steps. The first is not counted, because another backend has filled the caches."""
     times = {name: [] for name in steps}
     for _ in range(rounds):
         for name, step in steps.items():
@@ -141,7 +141,7 @@ def _profile(report, name, step):
 
 
 def run_one(name, arguments):
-    """Runs all measurements of one process."""
+    """Runs all measurements of one process. Returns the results as a dictionary."""
     import torch
     sys.path.insert(0, str(HERE))
     from models import MODELS

@@ -56,8 +56,7 @@ class Assembler {
   const CompileOptions& options_;
   ThreadPool& pool_;
   const CodeUse use_;
-  std::unique_ptr<Device> host_;  // null if the host runs nothing: the plan has a rejection or its
-                                  // device runs everything
+  std::unique_ptr<Device> host_;  // null: the device runs everything, or a device cannot be opened
   ExecutablePlan plan_;
   std::vector<StepCode> preprocessing_code_;
   std::vector<StepCode> step_code_;
@@ -69,9 +68,9 @@ class Assembler {
   std::map<const KernelImage*, std::shared_ptr<const DeviceCode>> codes_;
 };
 
-// Opens the device that runs the code, and the host if the host runs code: its own kernels, or the
-// packing of weights for a device. A device is not opened for stored code. If either cannot be
-// opened, the plan has a rejection.
+// Opens the device that runs the code, and the host if the host runs code. The host runs its own
+// kernels, or the packing of weights for a device. A device is not opened for stored code; the plan
+// then has a rejection. It also has one if the device or the host cannot be opened.
 Status Assembler::OpenTarget() {
   const bool packs = std::ranges::any_of(
       groups_, [](const GroupKernel& group) { return !group.code->prepacks.empty(); });

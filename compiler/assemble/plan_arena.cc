@@ -52,7 +52,8 @@ std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
 
 namespace {
 
-// The steps that write and last read each value.
+// The lifetimes of the values in the arena. A lifetime begins at the step that writes the value. It
+// ends at the last step that reads the value or one of its views.
 class Lifetimes {
  public:
   Lifetimes(const Graph& graph, std::span<const StorageView> views,

@@ -69,7 +69,7 @@ std::unexpected<Error> CannotBeRange(const SizedSource& source, const SizedForm&
       names, kMostForThemselves, why, lists);
 }
 
-/// Sizes for which a form does not hold.
+/// Sizes for which a form does not hold, and the reason.
 struct Difference {
   Sizes sizes;
   std::string why;

@@ -11,20 +11,20 @@
 
 namespace tunec {
 
-/// Limit of the sizes for which one bundle has exact code because padded code is wrong or
+/// The maximum number of sizes for which one bundle has exact code because padded code is wrong or
 /// impossible.
 inline constexpr size_t kMostForThemselves = 24;
 
 /// Returns the sizes to compare between `least` and `most`. If there are at most 256 combinations,
 /// all are returned. Otherwise each dimension takes all its sizes, once with the least and once
-/// with the greatest sizes of the other dimensions, and 64 random combinations are added.
-/// kUnsupported: one dimension has more than 8192 sizes.
+/// with the greatest sizes of the other dimensions, and 64 random combinations are added. Fails
+/// with kUnsupported if one dimension has more than 8192 sizes.
 Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most);
 
 /// Compares the form with the graphs of the sizes that the bundle serves. Limits runs of separable
-/// dimensions to the compared sizes. If the form does not hold, splitting of runs is given up; if
-/// it still does not hold, padding too, and `rejection` has the reason. Requires: NeedsChecks of
-/// the form.
+/// dimensions to the compared sizes. If the form does not hold, it is changed to one without
+/// splitting of runs. If that does not hold either, padding is removed, too, and
+/// `learnt.rejection` has the reason. Requires: NeedsChecks of the form.
 Status DropFailingForms(const SizedSource& source, LearntForm& learnt);
 
 /// Returns the least sizes that a run on the code may have: `code.least`, but for a range not less
@@ -32,14 +32,14 @@ Status DropFailingForms(const SizedSource& source, LearntForm& learnt);
 Sizes LeastRequestedSizes(const SizedForm& form, const SizedCode& code);
 
 /// Returns those of the compared sizes (SizesToCompare) for which padded code would be wrong. The
-/// list is empty if the code needs no checks. kUnsupported: more than `most` sizes differ, and the
-/// message is about the next one; or a differing size has no graph.
+/// list is empty if the code needs no checks. Fails with kUnsupported if more than `most` sizes
+/// differ, or if a differing size has no graph.
 Result<std::vector<Sizes>> FindDifferingSizes(const SizedSource& source, const SizedGraph& padded,
                                               size_t most);
 
 /// Returns all requested sizes that would run on code of this key: each size of a range, and the
-/// key's size along the other dimensions. kUnsupported: there are more than `most`; the message
-/// contains `why`, the reason why code of the key cannot serve all of them.
+/// key's size along the other dimensions. Fails with kUnsupported if there are more than `most`.
+/// The message contains `why`, the reason why code of the key cannot serve all of them.
 Result<std::vector<Sizes>> SizesOfRanges(const SizedSource& source, const SizedForm& form,
                                          const SizedKey& key, size_t most, std::string_view why);
 

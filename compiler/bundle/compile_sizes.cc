@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Compiler of one plan after another, with one table of kernels for all plans.
+/// A compiler of the plans of one bundle, one after another. All plans share a table of kernels.
 class SizesCompiler {
  public:
   SizesCompiler(const SizedSource& source, Database* database, const CompileOptions& options)
@@ -55,7 +55,7 @@ class SizesCompiler {
   std::set<Sizes> themselves_;  // sizes that need exact code
   std::vector<SizedCode> codes_;
   std::vector<PlanWithData> plans_;
-  // Kept alive, since schedules of later plans prefer their packed weights.
+  // These executables are kept alive, since schedules of later plans prefer their packed weights.
   std::vector<std::shared_ptr<const Executable>> executables_;
   Json reports_ = Json::array();
   Json rejected_ = Json::array();

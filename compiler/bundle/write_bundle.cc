@@ -53,7 +53,7 @@ std::span<const std::byte> BytesOf(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-/// Writer of consecutive sections, and the parts of the file that contain them.
+/// A writer of the consecutive sections of a bundle. The result is a list of parts of the file.
 class BundleWriter {
  public:
   void Add(SectionKind kind, uint32_t variant, std::string bytes) {

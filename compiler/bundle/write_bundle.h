@@ -1,4 +1,4 @@
-// Writer of bundles: variants -> the bundle's file.
+// Writer of bundles: the variants of a model are stored in one file.
 #pragma once
 
 #include <cstdint>

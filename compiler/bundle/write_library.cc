@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-/// Names as written in api/shared/.
+/// Names in the template, as in api/shared/model.cc.
 constexpr std::string_view kSymbolPrefix = "tunec_model_name_";
 constexpr char kSymbolPadding = 'x';
 constexpr std::string_view kBundleSection = ".tunec_bundle";

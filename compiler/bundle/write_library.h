@@ -1,4 +1,4 @@
-// Writer of shared libraries: a bundle -> a library that contains the bundle and the runtime.
+// Writer of shared libraries, each of which contains a bundle and the runtime.
 //
 // The library is made from a template that was linked when tunec was built (api/shared/). So no
 // linker is needed: the functions get the model's name, and the bundle becomes the last segment.

@@ -33,7 +33,7 @@ Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
   return json;
 }
 
-/// Returns the row of a kernel; the caller counts the kernels of this row.
+/// Returns the row of a kernel. Its "count" is 0; the caller adds 1 for each kernel of the row.
 Json KernelJson(const KernelReport& kernel, size_t group) {
   Json json = {{"group", group},
                {"name", kernel.name},

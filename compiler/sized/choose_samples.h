@@ -24,10 +24,11 @@ std::vector<Sizes> SamplesOf(const ServedSizes& served);
 /// the last set, a dimension without listed sizes has four times its size in `sizes`.
 std::vector<Sizes> SizesFarFrom(const Sizes& sizes, const std::vector<ListedSizes>& listed);
 
-/// Returns further samples for remainders of divisions in the formulas that no sample has. A
-/// rounded number, for example with a stride, has one formula for all sizes with the same
-/// remainder. Empty: every remainder has a sample, or there are already 40 samples. Only the
-/// remainders of about the first 2048 served sizes of a dimension are considered.
+/// Returns further samples for the divisions in the formulas: one for each remainder that does not
+/// occur in `samples`. A rounded number, for example with a stride, has one formula for all sizes
+/// with the same remainder. The result is empty if every remainder occurs, or if there are already
+/// 40 samples. Only the remainders of about the first 2048 served sizes of a dimension are
+/// considered.
 std::vector<Sizes> SamplesOfRemainders(const ServedSizes& served, const std::vector<Sizes>& samples,
                                        const std::vector<SizeExpression>& formulas);
 

@@ -7,8 +7,8 @@
 
 namespace tunec {
 
-/// Applies ApplyEdgeLayouts to each graph of the source, and changes the numbers of dynamic axes to
-/// those of the inputs' layouts.
+/// Returns a source that applies ApplyEdgeLayouts to each graph of `source`. The dynamic axes of an
+/// input are numbered in the order of its memory layout.
 Result<SizedSource> ApplySourceLayouts(SizedSource source, const EdgeLayouts& layouts);
 
 }  // namespace tunec

@@ -17,10 +17,10 @@ struct SizeSample {
 
 /// Returns the first of the forms of SizeFormula that agrees with all samples, or none. The samples
 /// must have several sizes in each dimension: both ends of the served range and sizes between them.
-/// If the function bends in one direction only, as min(size, 512) does, a form that agrees at both
-/// ends and in the middle is right at all sizes between.
+/// If the function is convex or concave, as min(size, 512) is, a form that agrees at both ends and
+/// in the middle is right at all sizes between.
 std::optional<SizeFormula> FitFormula(std::span<const SizeSample> samples);
-/// Returns a formula of one or two of these terms that agrees with all samples, or none. Only terms
+/// Returns a formula of one or two of `terms` that agrees with all samples, or none. Only terms
 /// with at least three different values in the samples are used.
 std::optional<SizeFormula> FitFormulaOfTerms(std::span<const SizeSample> samples,
                                              std::span<const SizeExpression> terms);

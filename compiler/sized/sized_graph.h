@@ -18,22 +18,22 @@ struct SizedGraph {
   Graph graph;
   SizedCode code;
   /// Graphs from which the parameters of a padded graph were inferred. The first one is the graph
-  /// of the key's sizes. Empty for an exact graph.
+  /// of the key's sizes. The list is empty for an exact graph.
   std::vector<Graph> compared = {};
 };
 
 /// Stores the shapes of outputs for all sizes, and the dimensions along which runs may be split, in
-/// the form. kUnsupported: the model cannot be padded; the message says why, and the form does not
-/// change.
+/// the form. Fails with kUnsupported if the model cannot be padded. The message has the reason, and
+/// the form does not change.
 Status LearnShape(const SizedSource& source, SizedForm& form);
 /// Checks that the form also holds at a larger size of a dimension, with the other dimensions as in
-/// the example. kUnsupported: the model differs.
+/// the example. Fails with kUnsupported if the model differs from the form.
 Status CheckFurther(const SizedSource& source, const SizedForm& form, size_t dimension,
                     int64_t size);
 /// Returns the exact graph of the key's sizes, or a padded graph if the key has dynamic dimensions.
 /// The padded graph serves as many as possible of the sizes for which KeyFor returns this key. An
-/// exact graph is not compared with the form. kUnsupported: the message names what cannot be
-/// padded. kCancelled: the source was cancelled.
+/// exact graph is not compared with the form. Fails with kUnsupported if the graph cannot be
+/// padded; the message names the reason. Fails with kCancelled if the source was cancelled.
 Result<SizedGraph> GraphFor(const SizedSource& source, const SizedForm& form, const SizedKey& key);
 
 }  // namespace tunec

@@ -27,7 +27,7 @@ namespace tunec {
 struct SizedOptions {
   /// Listed sizes of each dimension; empty: a run may have every size.
   std::vector<ListedSizes> listed;
-  /// Limit of the executables that are retained; none: 24, or 96 on a device.
+  /// The maximum number of retained executables; none: 24, or 96 on a device.
   std::optional<size_t> most_variants = {};
   CompileOptions compile;
 };
@@ -36,8 +36,8 @@ struct SizedOptions {
 class SizedModel : public SizedExecutable {
  public:
   /// Imports the model at a few sizes. If every dimension has exact listed sizes, compiles each
-  /// combination of them. `database` may be null. kResourceLimit: there are more combinations than
-  /// can be retained.
+  /// combination of them. `database` may be null. Fails with kResourceLimit if there are more
+  /// combinations than can be retained.
   static Result<std::unique_ptr<SizedModel>> Make(SizedSource source, SizedOptions options,
                                                   std::unique_ptr<Database> database);
 

@@ -23,13 +23,13 @@ struct SizedSource {
   Sizes example;               // sizes for which graph_at returns a graph
   /// Returns the model's graph at these sizes, one size per dimension.
   std::function<Result<Graph>(const Sizes&)> graph_at;
-  /// True: all numbers in the graphs are sums and products of sizes, or follow from sizes by the
-  /// rules of operators. A formula that agrees with the samples is then right. False: each size is
-  /// compared with its graph before a run (compiler/sized/check_sizes.h).
+  /// True if all numbers in the graphs are sums and products of sizes, or follow from sizes by the
+  /// rules of operators. A formula that agrees with the samples is then right. If false, each size
+  /// is compared with its graph before a run (compiler/sized/check_sizes.h).
   bool follows_rules = false;
 
-  /// Returns the graph at these sizes, or none if no graph exists for them. kCancelled: the caller
-  /// must end with this error.
+  /// Returns the graph at these sizes, or none if no graph exists for them. Fails with kCancelled
+  /// if the source was cancelled; the caller must then end with this error.
   Result<std::optional<Graph>> GraphIfAny(const Sizes& sizes) const;
 
   size_t IndexOf(const std::string& dimension) const;

@@ -18,7 +18,7 @@ namespace tunec {
 namespace {
 
 constexpr mode_t kOwnerOnly = 0600;
-constexpr size_t kMostBytes = 256;  // larger than a key
+constexpr size_t kMostBytes = 256;  // bytes that are read; more than a key has
 
 std::unexpected<Error> MakeSystemError(std::string_view action, const std::string& path) {
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, action, std::strerror(errno));
@@ -50,8 +50,9 @@ Result<std::string> ReadStart(int file, const std::string& path) {
   return std::string(bytes.data(), static_cast<size_t>(count));
 }
 
-/// Renames the finished file to `path` unless `path` exists. Returns false on failure. Some file
-/// systems have no hard links, others have no rename that preserves an existing file.
+/// Renames the finished file `aside` to `path` unless `path` exists. Returns false on failure, with
+/// errno set. Some file systems have no hard links, others have no rename that preserves existing
+/// files.
 bool Publish(const std::string& aside, const std::string& path) {
   if (link(aside.c_str(), path.c_str()) == 0) {
     unlink(aside.c_str());
@@ -66,7 +67,8 @@ bool WriteWhole(int file, const std::string& text) {
          fchmod(file, kOwnerOnly) == 0 && fsync(file) == 0;
 }
 
-/// Makes a key file at `path`. The file appears complete, made by this or another process.
+/// Makes a key file at `path`, complete from its first moment on. Does nothing if another process
+/// has made the file first.
 Status MakeKeyFile(const std::string& path) {
   TUNEC_ASSIGN(const ObjectKey key, ObjectKey::Random());
   TUNEC_RETURN_IF_ERROR(MakePrivateFolders(std::filesystem::path(path).parent_path()));

@@ -1,4 +1,4 @@
-// The file of a user's key: readable only by its owner, made once, never replaced.
+// The file of a user's key. Only its owner can read it. It is made once and never replaced.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// LLVM, which is linked for code generation, contains the official C implementation of BLAKE3.
+// The keyed hash, by the official C implementation of BLAKE3. LLVM, which is linked for code
+// generation, contains this implementation.
 #include "db/seal/keyed_hash.h"
 
 #include <fmt/format.h>

@@ -36,7 +36,7 @@ Result<ObjectKey> ObjectKey::Random() {
   do {
     filled = getrandom(secret.data(), secret.size(), 0);
   } while (filled < 0 && errno == EINTR);
-  // The system answers a request of this size completely or not at all.
+  // getrandom fills a buffer of this size completely or not at all.
   if (filled == static_cast<ssize_t>(secret.size())) return ObjectKey(secret);
   return Fail(ErrorCode::kIo, "cannot get random bytes from the system: {}", std::strerror(errno));
 }
@@ -52,7 +52,8 @@ std::optional<ObjectKey> ObjectKey::Parse(std::string_view text) {
 std::string ObjectKey::Text() const { return fmt::format("{}{}\n", kHeader, HexDigits(secret_)); }
 
 std::string ObjectKey::Seal(const std::string& key_text, const Artifact& artifact) const {
-  // Hashes of equal length are concatenated, so that different triples of texts never look alike.
+  // The three hashes have equal lengths, so different triples of texts are never concatenated to
+  // the same text.
   return KeyedHash(secret_, KeyedHash(secret_, key_text) + KeyedHash(secret_, artifact.object) +
                                 KeyedHash(secret_, artifact.metadata));
 }

@@ -39,15 +39,16 @@ class DatabaseConnection {
   /// Returns a copy of the file in memory. The file is only read.
   static Result<std::unique_ptr<DatabaseConnection>> OpenCopy(const std::string& path,
                                                               const std::string& key_file);
-  /// Continues in memory if the file is lost; see Database::ContinueWithoutFile.
+  /// Lets the connection continue in memory if the file is lost; see Database::ContinueWithoutFile.
   void ContinueWithoutFile(std::function<void(const std::string&)> log);
 
   const std::string& path() const { return path_; }
   bool in_memory() const { return in_memory_; }
-  /// Returns the connection. Requires: called inside Read or Write.
+  /// Returns SQLite's connection. Requires: called inside Read or Write.
   SQLite::Database& sqlite() { return *sqlite_; }
 
-  /// Runs `body`, which returns a Result, under the mutex and in one read transaction.
+  /// Runs `body`, which returns a Result, under the mutex and in one read transaction. If an error
+  /// of the file switches the connection to memory, Read and Write run `body` again.
   template <class Body>
   std::invoke_result_t<Body> Read(Body body) {
     return Run(Access::kRead, std::move(body));
@@ -61,10 +62,11 @@ class DatabaseConnection {
   Status Execute(const char* sql);
 
   /// Returns the key of the user's compiled objects; null if the key file does not exist or must
-  /// not be used. A key file that must not be used adds one miss reason for the lifetime of the
+  /// not be used. A key file that must not be used adds one miss reason in the lifetime of the
   /// connection. Requires: called inside Read or Write.
   const ObjectKey* FindKey();
-  /// Returns the key, and makes the key file if it is missing. Returns null if that fails.
+  /// Returns the key, and makes the key file if it is missing. Returns null if that fails. After a
+  /// switch to memory, a random key takes the place of a missing file.
   const ObjectKey* FindOrMakeKey();
 
   /// Stores the reason why a row was skipped, for TakeMissReasons. May be called inside Read and

@@ -1,4 +1,4 @@
-// Converts SQLite's exceptions to Errors.
+// The conversion of SQLite's exceptions to Errors.
 #pragma once
 
 #include <string>

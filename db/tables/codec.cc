@@ -125,7 +125,7 @@ class Reader {
     if (!Get(*field, value)) Complain(fmt::format("field '{}' has a wrong value", name));
   }
 
-  /// Reads a field that older versions do not have; `value` is then unchanged.
+  /// Reads a field that exports of older versions lack. Does not change `value` if it is missing.
   template <class Value>
   void MayLack(const char* name, Value& value) {
     if (object_.contains(name)) (*this)(name, value);

@@ -13,14 +13,15 @@
 
 namespace tunec {
 
-/// Returns a JSON array of numbers. DecodeSamples returns none for any other text.
+/// Returns `samples` as a JSON array of numbers. DecodeSamples returns none for any other text.
 std::string EncodeSamples(const std::vector<double>& samples);
 std::optional<std::vector<double>> DecodeSamples(std::string_view text);
 
 bool IsJson(std::string_view text);
 
-/// The lines of an export. A line refers only to ids of earlier lines. Ids are valid from a header
-/// up to the next header: several exports may be concatenated.
+/// The first line of an export. The structs up to ExchangeLine are the kinds of lines. A line
+/// refers only to ids of earlier lines. Ids are valid up to the next header: several exports may be
+/// concatenated.
 struct HeaderLine {
   int64_t version = 1;
   bool operator==(const HeaderLine&) const = default;
@@ -67,10 +68,11 @@ using ExchangeLine =
 
 /// Version of the format of exports. All older versions can be read. Version 1 had no charges and
 /// no reasons of convergence. Up to version 2, notes had numbers instead of names for some
-/// sketches. Up to version 3, schedules had version 1 of their language.
+/// sketches. Up to version 3, schedules had version 1 of their language. Up to version 5, wrong
+/// results may be errors of an earlier checker, and are not imported.
 inline constexpr int64_t kExchangeVersion = 6;
 
-/// Returns one line of JSON without the line break. Requires: the texts are storable.
+/// Returns one line of JSON without the line break. Requires: IsStorableText of all texts.
 std::string EncodeLine(const ExchangeLine& line);
 /// Decodes a line. Returns kParse with the name of a field that is missing, unknown or of the wrong
 /// type.

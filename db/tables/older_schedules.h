@@ -1,5 +1,5 @@
-// Converts schedules from version 1 of their language to version 2. Version 1 is in files before
-// schema 6 and in exports up to version 3.
+// The conversion of schedules from version 1 of their language to version 2. Version 1 is in files
+// before schema 6 and in exports up to version 3.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Finds, reads and writes single rows, for recording, queries, import and merge. Throws
-// SQLite::Exception, so it is called only inside DatabaseConnection::Read and Write.
+// Functions that find, read and write single rows, for recording, queries, import and merge. They
+// throw SQLite::Exception, so they are called only inside DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace tunec {
 std::optional<int64_t> FindTarget(DatabaseConnection& connection, const std::string& text);
 std::optional<int64_t> FindTask(DatabaseConnection& connection, const TuningKey& key);
 
-/// Returns the row of a workload, which is added if it is missing. An existing row gets the
+/// Returns the id of a workload's row, which is added if it is missing. An existing row gets the
 /// caller's kind, description, flops and bytes.
 int64_t EnsureWorkload(DatabaseConnection& connection, const WorkloadKey& workload);
-/// Returns the row of a workload, which is added if it is missing. Of two different tuples (kind,
-/// flops, bytes, description), the greater one is stored, so that the order of merging does not
-/// matter.
+/// Returns the id of a workload's row, which is added if it is missing. Of two different tuples
+/// (kind, flops, bytes, description), the greater one is stored, so that the order of merging does
+/// not matter.
 int64_t EnsureMergedWorkload(DatabaseConnection& connection, const WorkloadKey& workload);
 int64_t EnsureTarget(DatabaseConnection& connection, const std::string& text);
 int64_t EnsureTask(DatabaseConnection& connection, int64_t workload, int64_t target,
@@ -48,11 +48,11 @@ Result<TrialRecord> DecodeTrial(const Query& row);
 /// Returns the trial in the current row. If the row is damaged, returns none and stores the reason
 /// as a miss of `connection`.
 std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query& row);
-/// Returns the ok trial with the smallest median.
+/// Returns the ok trial with the smallest median; none if no decodable trial is ok.
 std::optional<TrialRecord> BestTrial(DatabaseConnection& connection, int64_t task);
 /// Returns all decodable trials of a task in the order of their ids.
 std::vector<TrialRecord> TrialsOfTask(DatabaseConnection& connection, int64_t task);
-/// Returns the record of one schedule.
+/// Returns the record of one schedule; none if it is missing or damaged.
 std::optional<TrialRecord> FindTrial(DatabaseConnection& connection, int64_t task,
                                      const std::string& schedule);
 

@@ -122,7 +122,8 @@ CREATE INDEX charges_by_task ON charges(task);
 }
 
 // Deletes wrong results, so that their schedules are measured again; times stay. An earlier checker
-// ignored steps (round, casts to integers, comparisons), and rejected sums in another order.
+// ignored the discontinuities of round, casts to integers and comparisons, and rejected reordered
+// additions.
 void ForgetWrongResults(SQLite::Database& sqlite) {
   sqlite.exec(
       "UPDATE tasks SET converged = 0 WHERE id IN (SELECT task FROM trials WHERE status = 2);"
@@ -192,8 +193,8 @@ CREATE INDEX artifacts_by_key ON artifacts(key_hash, owner);
 }
 
 // ForgetWrongResults runs again for later corrections of the checker's tolerances. From schema 7
-// on, the checker tolerates another order of sums with rounded operands. From schema 8 on, it
-// tolerates roundings of operands that are sums themselves, and another order of float32 sums.
+// on, the checker tolerates reordered additions of rounded operands. From schema 8 on, it tolerates
+// rounded operands that are sums themselves, and reordered additions in float32.
 constexpr Migration kMigrations[] = {
     CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults, NameSketches,
     SpellOutCopies, ForgetWrongResults,  ForgetWrongResults,       SealArtifacts};
@@ -257,7 +258,7 @@ Status ClaimIfEmpty(SQLite::Database& sqlite, const std::string& path) {
   return {};
 }
 
-// Counts the objects; a file without tables has none.
+// Returns the number of compiled objects; 0 for a file without tables.
 int64_t CountObjects(SQLite::Database& sqlite) {
   return sqlite.tableExists("artifacts") ? Number(sqlite, "SELECT count(*) FROM artifacts") : 0;
 }
@@ -288,7 +289,7 @@ int SchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
 
 Result<int64_t> Migrate(SQLite::Database& sqlite, const std::string& path,
                         std::span<const Migration> migrations) {
-  // This check avoids that opening a file waits for every writer.
+  // Without this check, opening a file would wait for every writer.
   if (IsAt(sqlite, migrations.size())) return 0;
   SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
   TUNEC_ASSIGN(const int64_t dropped, ApplyMissing(sqlite, path, migrations));

@@ -1,4 +1,5 @@
-// The tables, and the migrations of older files. docs/reference/database.md explains each column.
+// The tables of the database, and the migrations of older files. docs/reference/database.md
+// explains each column.
 #pragma once
 
 #include <cstdint>

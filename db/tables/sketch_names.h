@@ -1,4 +1,4 @@
-// Converts names of sketches in notes of trials before schema 5 and export version 3.
+// The conversion of sketch names in notes of trials before schema 5 and export version 3.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Rows of compiled objects. Throws SQLite::Exception, so it is called only inside
+// Rows of compiled objects. The functions throw SQLite::Exception, so they are called only inside
 // DatabaseConnection::Read and Write.
 #pragma once
 
@@ -17,7 +17,7 @@ struct StoredArtifact {
   int64_t id = 0;
   std::string key_text;
   Artifact artifact;
-  std::string damage;  // reason why it must not be used; empty: usable
+  std::string damage;  // reason why the row must not be used; empty: none was found
 };
 
 /// Columns of a row that ReadArtifact expects.

@@ -1,5 +1,5 @@
-// Selects the tuning keys that match a filter. Throws SQLite::Exception, so it is called only
-// inside DatabaseConnection::Read and Write.
+// The tuning keys that match a filter. The functions throw SQLite::Exception, so they are called
+// only inside DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct TaskRow {
   std::string damage;  // reason why the key must not be used; empty: usable
 };
 
-/// Returns the keys in the order of kind, workload text, target, policy, schedule version.
+/// Returns the keys that match the filter, in the order of kind, workload text, target, policy and
+/// schedule version. Damaged keys have `damage` set.
 std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilter& filter);
 /// Returns the keys without the damaged ones, and stores a miss reason in `connection` for each
 /// damaged key.

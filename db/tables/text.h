@@ -1,4 +1,4 @@
-// Checks stored texts. A stored text must be UTF-8 without zero bytes, because SQLite and JSON
+// Checks of stored texts. A stored text must be UTF-8 without zero bytes, because SQLite and JSON
 // preserve no other text.
 #pragma once
 

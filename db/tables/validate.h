@@ -1,4 +1,4 @@
-// Checks rows before they enter the tables, both for recording and importing.
+// Checks of rows before they enter the tables, both for recording and importing.
 #pragma once
 
 #include "db/records.h"
@@ -13,7 +13,7 @@ Status Validate(const TuningKey& key);
 Status Validate(const TrialRecord& trial);
 Status Validate(const MachineFact& fact);
 Status ValidateText(const char* field, const std::string& text);
-/// Checks a text that identifies an object: not empty and storable.
+/// Checks that a text is storable and not empty, as a text that identifies an object must be.
 Status ValidateName(const char* field, const std::string& text);
 
 /// Returns `trial` in its stored form. The form has no id, no median unless ok, and no NaN as

@@ -10,14 +10,14 @@
 
 namespace tunec {
 
-/// The effect of fusing along an edge.
+/// The effect of fusing the two groups that an edge of the graph connects.
 struct FusionCost {
   int64_t bytes_saved = 0;  // bytes that need not be written and read again
   int launches_saved = 0;
   double times_computed = 1;    // computations of each element of the value, on average
-  double operations_added = 0;  // repeated or for staging; negative if some elements are not needed
+  double operations_added = 0;  // repeated or staging work; < 0: some elements are not needed
   double parts = 0;             // independent parts of the kernel; 0: enough for all cores
-  double seconds_in_parts = 0;  // one core's seconds of work that become confined to the parts
+  double seconds_in_parts = 0;  // work confined to the parts, in seconds of one core
   int live_values = 0;          // values of the joined body that are live at once
   double elements = 0;          // elements that the body computes
   bool operator==(const FusionCost&) const = default;

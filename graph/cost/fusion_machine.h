@@ -29,7 +29,7 @@ struct FusionMachine {
   int64_t fewest_queries = 8;
 
   // Numbers for the costs of storage orders. Costs are in cycles of one core.
-  int64_t vector_lanes = 16;           // of f32
+  int64_t vector_lanes = 16;           // f32 elements per vector
   double multiply_adds_per_cycle = 2;  // vector instructions
   double vectors_per_cycle = 0.5;      // loads and stores that miss the first cache
   double elements_per_cycle = 1;       // elements that are gathered or scattered

@@ -37,7 +37,7 @@ double TimesInWindows(const Graph& graph, const Node& node) {
          std::max(1.0, spatial(node.inputs[0]));
 }
 
-// Functions for the column `repeats` of op_list.h.
+// The functions of the column `repeats` of op_list.h implement CountComputations.
 double RepeatsSpread(const ComputedOperand& c) { return Spread(c.graph, c.node, c.operand); }
 
 double RepeatsOnce(const ComputedOperand&) { return 1; }
@@ -74,7 +74,7 @@ constexpr Repeats kRepeats[] = {
 #undef TUNEC_REPEATS
 };
 
-// The column `cost`: a number, or a function of the node's attributes.
+// An entry of the column `cost` of op_list.h: a number, or a function of the node's attributes.
 class Cost {
  public:
   constexpr Cost(int operations) : operations_(operations) {}              // NOLINT: a number

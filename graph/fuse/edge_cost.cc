@@ -65,8 +65,9 @@ void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const Fusio
       machine.staging_operations * static_cast<double>(ElementsOf(graph, q.value));
   if (row_tiles >= machine.cores) return;
   cost.parts = row_tiles;
-  // The loss from few row tiles: the busiest core's share of the work, compared with tiles of rows
-  // and columns.
+  // With few row tiles, the busiest core's share of the work is greater than with tiles of rows and
+  // columns. `lost` is the idle time that this adds on all cores, divided by the time of the work
+  // on one core.
   const double lost = machine.cores * (GreatestShare(row_tiles, machine.cores) -
                                        GreatestShare(tiles, machine.cores));
   cost.seconds_in_parts =

@@ -14,7 +14,7 @@
 namespace tunec {
 namespace {
 
-constexpr size_t kMostCopied = 8;  // most nodes of a group that is recomputed
+constexpr size_t kMostCopied = 8;  // greatest number of nodes of a recomputed group
 constexpr size_t kMostReaders = 4;
 
 template <class T>

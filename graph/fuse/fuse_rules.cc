@@ -62,7 +62,7 @@ bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::k
 // or reductions over the same rows.
 bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() == 1) return !graph.IsOutput(q.value);
-  constexpr size_t kMostUsers = 64;  // a kernel takes fewer; bounds the time of the check
+  constexpr size_t kMostUsers = 64;  // a kernel has fewer; bounds the time of the check
   return q.users.size() <= kMostUsers && std::ranges::all_of(q.users, [&](NodeId id) {
            const Node& user = graph.node(id);
            if (IsElementwise(user)) return SameShape(graph, user.outputs[0], q.value);

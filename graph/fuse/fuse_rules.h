@@ -1,5 +1,5 @@
-// The rule of fusion: decides whether one kernel can compute the group that makes a value and the
-// group of a consumer of the value.
+// The rule of fusion. It decides whether one kernel can compute both the group that makes a value
+// and the group of a consumer of the value.
 #pragma once
 
 #include <optional>
@@ -45,7 +45,7 @@ GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double t
 bool AreSiblings(const GroupTraits& a, const GroupTraits& b);
 
 /// The edge from `value`, made in `producer`, to `consumer`, whose group so far is `into`.
-/// DecideFusion only says whether one kernel can compute both groups; PlanFusion checks costs,
+/// DecideFusion only decides whether one kernel can compute both groups; PlanFusion checks costs,
 /// cycles and sizes.
 struct FusionQuestion {
   ValueId value;

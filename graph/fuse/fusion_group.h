@@ -11,8 +11,8 @@ namespace tunec {
 
 struct FusionGroup {
   std::vector<NodeId> nodes;     // in graph order
-  std::vector<ValueId> inputs;   // made elsewhere, in order of first use; constants included
-  std::vector<ValueId> outputs;  // read by other groups or graph outputs, in graph order
+  std::vector<ValueId> inputs;   // values of other nodes, also constants, in order of first use
+  std::vector<ValueId> outputs;  // values that other groups or the caller read, in graph order
   /// Layouts of inputs and outputs that are stored within another value's storage.
   std::map<ValueId, Layout> layouts;
   /// Types of inputs and outputs that are stored in a type other than their own (store_as_bf16.h).

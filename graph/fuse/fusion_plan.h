@@ -20,7 +20,8 @@ inline constexpr int kMostNodes = 64;
 inline constexpr size_t kMostInputs = 32;
 
 /// A value that leads from one computing node to another, with the decision about fusing the two
-/// nodes. For siblings: the value that both groups read, and the consumer in the second group.
+/// nodes. The edge of two siblings has the value that both groups read, and the consumer in the
+/// second group.
 struct FusionEdge {
   ValueId value;    // a value that one node makes
   NodeId consumer;  // a node that reads the value

@@ -8,8 +8,8 @@
 namespace tunec {
 
 // clang-format off
-/// FUSED(name, phrase): in one kernel. APART: in two kernels. VIEW: the consumer is a view and
-/// needs no kernel.
+/// The list of reasons: a name and a phrase for each. With a reason of FUSED, one kernel computes
+/// both nodes; of APART, two kernels; of VIEW, the consumer is a view and needs no kernel.
 #define TUNEC_FUSION_REASONS(FUSED, APART, VIEW)                                                   \
   FUSED(kElementwiseChain, "elementwise chain")                                                    \
   /* the contraction's loops compute the elementwise operators */                                  \

@@ -10,7 +10,7 @@ namespace {
 
 // Greatest distance, in the order that KeepOrder computes, at which JoinApart joins two groups.
 constexpr size_t kMostBetween = 256;
-// Most groups searched for a cycle, for one edge.
+// Greatest number of groups that HasOtherPath searches before it assumes that a path exists.
 constexpr int kSearchLimit = 2000;
 constexpr int32_t kNoGroup =
     -1;  // in order_: marks the position of a group that was joined to a later group

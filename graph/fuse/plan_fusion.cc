@@ -1,8 +1,7 @@
-// Each edge in turn is checked: can one kernel do both groups (fuse_rules.h), does fusion pay
-// (edge_cost.h), and is there no other path between the groups (node_groups.h)? Then siblings,
-// which read one value, are joined. Nodes that need no kernel are removed (plan_views.h), and the
-// others are grouped again. Finally, small groups are recomputed in each of their readers
-// (fuse_copies.h).
+// An edge is fused if one kernel can compute both groups (fuse_rules.h), fusion saves time
+// (edge_cost.h), and no other path connects the groups (node_groups.h). Then siblings, which read
+// one value, are joined. Nodes that need no kernel are removed (plan_views.h), and the others are
+// grouped again. Finally, small groups are recomputed in each of their readers (fuse_copies.h).
 #include "graph/fuse/plan_fusion.h"
 
 #include <algorithm>
@@ -19,11 +18,11 @@
 namespace tunec {
 namespace {
 
-// Most arguments of a kernel that computes siblings. Its loop reads or writes all of them.
+// Greatest number of arguments of a kernel that computes siblings. Its loop accesses all of them.
 constexpr size_t kMostSiblingArguments = 12;
-// Most users of one value that are compared in pairs as possible siblings.
+// Greatest number of users of one value that are compared in pairs as possible siblings.
 constexpr size_t kMostSiblings = 8;
-// Most rounds of planning views and grouping again.
+// Greatest number of rounds that plan views and group the other nodes again.
 constexpr int kMostRounds = 3;
 
 // Returns for each node whether it computes and a graph output depends on it.
@@ -244,8 +243,8 @@ class Planner {
   NodeGroups groups_;
   ViewPlan views_;
   std::vector<bool> is_view_;
-  std::vector<GroupTraits> traits_;         // by group
-  std::vector<std::vector<NodeId>> users_;  // by value: live nodes
+  std::vector<GroupTraits> traits_;         // by id of the group
+  std::vector<std::vector<NodeId>> users_;  // live users of each value
   std::vector<FusionEdge> edges_;
 };
 

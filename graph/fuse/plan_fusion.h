@@ -1,6 +1,6 @@
-// Partitions the computing nodes into groups. Nodes are visited in graph order. Each node starts as
-// a separate group and tries to absorb the groups of its operands. DecideFusion decides for each
-// operand; the plan stores the reason.
+// The partition of the computing nodes into groups. Nodes are visited in graph order. Each node
+// starts as a separate group. It absorbs the group of an operand if DecideFusion allows this and it
+// saves time. The plan stores the reason for each operand.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"

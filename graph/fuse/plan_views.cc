@@ -1,6 +1,7 @@
-// A placement is a value's linear index within the owner's storage, over the value's logical
-// dimensions. Concatenations are visited from the last to the first. So the operands of an inner
-// concatenation are placed in the storage of the outermost concatenation.
+// A placement of a value names another value, the owner of the storage. It has the offset of each
+// element in that storage, as an expression of the value's dimensions. Concatenations are visited
+// from the last to the first. So the operands of an inner concatenation are placed in the storage
+// of the outermost concatenation.
 #include "graph/fuse/plan_views.h"
 
 #include <algorithm>
@@ -129,8 +130,9 @@ class ViewPlanner {
     return std::pair(made, Placement{placement.owner, linear});
   }
 
-  // Returns the placements of the operands, and of the values before their reshapes, within that of
-  // the concatenation. Returns nullopt if an operand cannot be placed or all operands are empty.
+  // Returns the placements of the operands, and of the values before their reshapes, if the
+  // concatenation has the placement `whole`. Returns nullopt if an operand cannot be placed or all
+  // operands are empty.
   std::optional<std::map<ValueId, Placement>> PiecesOf(NodeId id, const Placement& whole) {
     const Node& node = graph_.node(id);
     std::map<ValueId, Placement> pieces;
@@ -196,10 +198,10 @@ class ViewPlanner {
     });
   }
 
-  // Returns the concatenation's placement. An outer concatenation's choice comes first. Otherwise
-  // it is within a concatenation placed before that contains all operands, or else separate
-  // storage. If an operand has no placement, that concatenation has other elements at the operand's
-  // position.
+  // Returns the concatenation's placement. A placement in an outer concatenation stays. If all
+  // operands have placements in one other concatenation, the result has one there, too. Otherwise
+  // the result has separate storage. One operand without a placement excludes the second case,
+  // because the other concatenation has other elements at its position.
   Placement PlacementOfConcat(const Node& node) const {
     const ValueId output = node.outputs[0];
     const auto first = placements_.find(node.inputs[0]);
@@ -241,8 +243,8 @@ class ViewPlanner {
     }
   }
 
-  // Returns whether the view pays. Operands that the concatenation's own kernel computes then need
-  // separate kernels; the other operands are no longer copied.
+  // Returns whether the view costs no time. Operands that the concatenation's own kernel computes
+  // then need separate kernels; the other operands are no longer copied.
   bool IsWorth(const Node& node, int32_t group, const std::map<ValueId, Placement>& pieces) const {
     const auto inside = [&](NodeId id) { return group_of_[id.index] == group; };
     const bool has_kernel = std::ranges::none_of(users_[node.outputs[0].index], inside);
@@ -274,7 +276,7 @@ class ViewPlanner {
                                      shape)});
   }
 
-  // Makes a view of a group that only renames, if its rows stay contiguous.
+  // Makes a view of a group that only renames indices, if its result is readable (IsReadable).
   void MakeMovementView(const FusionGroup& group) {
     const auto renames = [&](NodeId id) { return IsRenaming(graph_.node(id)); };
     if (!std::ranges::all_of(group.nodes, renames) || group.outputs.size() != 1) return;
@@ -355,8 +357,8 @@ class ViewPlanner {
   const FusionPlan& plan_;
   const std::vector<std::vector<NodeId>> users_;
   std::vector<int32_t> group_of_;
-  std::set<NodeId> known_;  // views of the plan
-  std::set<NodeId> nodes_;  // new views
+  std::set<NodeId> known_;  // view nodes of the plan
+  std::set<NodeId> nodes_;  // view nodes of the result
   std::map<ValueId, Placement> placements_;
 };
 

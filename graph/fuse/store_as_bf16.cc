@@ -9,7 +9,8 @@
 namespace tunec {
 namespace {
 
-// Fewest elements of a sum of products for which bfloat16 instructions, which multiply pairs, pay.
+// Least number of products in a sum for which bfloat16 instructions, which multiply pairs, save
+// time.
 constexpr int64_t kFewestProducts = 8;
 
 bool IsLongEnough(const Graph& graph, const Node& node) {
@@ -34,7 +35,7 @@ bool KeepsType(Op op) {
   return PatternOf(op) == OpPattern::kOpaque || PatternOf(op) == OpPattern::kScatter;
 }
 
-// Values that share storage, by the owner of the storage.
+// The values that share storage, grouped by the owner of the storage.
 class Storages {
  public:
   Storages(const Graph& graph, const FusionPlan& plan) : graph_(graph) {
@@ -75,8 +76,8 @@ class Storages {
     multiplied_.insert(OwnerOf(node.inputs[0]));
   }
 
-  // Excludes a view node's values from rounding, unless operand and result share storage: nothing
-  // rounds between them.
+  // Excludes a view node's values from rounding, because no kernel rounds between them. A result
+  // that shares the operand's storage has the same type, and is not excluded.
   void AddViewNode(const Node& node) {
     for (const ValueId output : node.outputs) {
       for (const ValueId input : node.inputs) {

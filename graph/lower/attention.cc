@@ -103,7 +103,7 @@ class AttentionBuilder {
  private:
   // A point of the iteration space: the values of the iterators that a statement has.
   struct Point {
-    Index batch = {};  // with the head of k, and the head of q within its group
+    Index batch = {};  // indices of the batch, the head of k, and the head of q in its group
     IndexExpr block = 0, chunk = 0, key = 0, row = 0, width = 0, depth = 0;
   };
   // A statement under construction.
@@ -188,7 +188,7 @@ class AttentionBuilder {
   Expr Read(Site& site, TensorId tensor, int axes) const {
     return site.builder.ReadTensor(tensor, At(site, axes));
   }
-  // Returns the value of the chunk before, or `outside` for the first chunk.
+  // Returns the value of the previous chunk, or `outside` for the first chunk.
   Expr ReadPrevious(Site& site, TensorId tensor, int axes, double outside) const {
     Point before = static_cast<const Point&>(site);
     before.chunk -= 1;

@@ -32,8 +32,9 @@ class AxisSet {
 /// A function that returns the value to reduce at an index of the shape before the reduction.
 using Body = std::function<Expr(StatementBuilder&, const Index&)>;
 
-/// Reduces into a workspace tensor of the remaining axes: t[remaining] reducer= body(index). The
-/// result over no elements is the reducer's identity.
+/// Reduces `body` over the axes into a workspace tensor t of the remaining axes:
+/// t[remaining] reducer= body(index). Returns the value of t. The result over no elements is the
+/// reducer's identity.
 Lazy ReduceOver(LowerContext& context, const std::vector<int64_t>& shape, const AxisSet& axes,
                 DataType accumulator, const Reducer& reducer, const Body& body);
 

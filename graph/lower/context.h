@@ -32,12 +32,12 @@ DataType AccumulatorType(DataType type);
 
 using Index = std::vector<IndexExpr>;
 
-/// A value that is not stored yet. Copies share the function.
+/// A value as a function that returns the expression of an element. Copies share the function.
 struct Lazy {
   DataType type = DataType::kF32;  // the graph's type; expressions have its ComputeType
   std::vector<int64_t> shape;
   int cost = 0;     // cost of recomputing an element, in the operations of operation_cost.h
-  int number = -1;  // for StatementBuilder::memo
+  int number = -1;  // number of the value in the memo of StatementBuilder
   std::function<Expr(StatementBuilder&, const Index&)> element;
   std::optional<TensorId> tensor;  // set if the elements are those of this tensor
 
@@ -49,9 +49,9 @@ struct Lazy {
   Expr Broadcast(StatementBuilder& builder, const Index& index) const;
 };
 
-/// The alternative Compute of a group to build. The variant kFlat joins the spatial axes of 1x1
-/// convolutions. The variant kStreaming splits attention into blocks. The variants kWinograd and
-/// kWinograd4 compute 3x3 convolutions by tiles of 2x2 or 4x4 outputs.
+/// The alternative Compute of a group to build. kDirect exists for every group. The variant kFlat
+/// joins the spatial axes of 1x1 convolutions. The variant kStreaming splits attention into blocks.
+/// The variants kWinograd and kWinograd4 compute 3x3 convolutions by tiles of 2x2 or 4x4 outputs.
 enum class Variant { kDirect, kFlat, kStreaming, kWinograd, kWinograd4 };
 
 /// Sizes of kStreaming. A block has `rows` rows of scores; a KV block has `chunk` columns. If
@@ -154,8 +154,8 @@ class LowerContext {
   std::map<ValueId, TensorId> outputs_;
   std::map<ValueId, std::vector<NodeId>> users_;  // within the group
   std::optional<IterationSpace> anchor_;
-  /// For each value that the anchor's loops can compute: the loops, and the index of an instance's
-  /// element.
+  /// For each value that the anchor's loops can compute: the loops, and the index of the element
+  /// that one iteration computes.
   std::map<ValueId, IterationSpace> spaces_;
   std::map<std::string, int, std::less<>> names_;
   int next_number_ = 0;

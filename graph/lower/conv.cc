@@ -77,7 +77,7 @@ Lazy Finished(LowerContext& context, const Node& node, StatementBuilder builder,
   return AddBias(context, node, sum);
 }
 
-// The iterators of groups and channels of a statement after AddSpace.
+// The iterators of groups and output channels that AddSpace(OutputSpace) adds to a statement.
 struct Channels {
   IndexExpr group;   // 0 without groups
   IndexExpr output;  // index within the group

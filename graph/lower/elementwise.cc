@@ -71,7 +71,7 @@ struct ElementContext {
 
 Expr First(const ElementContext& p) { return p.x[0]; }
 
-// Returns kOp of the operands.
+// Returns the operator kOp applied to all operands in order.
 template <ScalarOp kOp>
 Expr Same(const ElementContext& p) {
   return Expr::Apply(kOp, std::vector<Expr>(p.x.begin(), p.x.end()));

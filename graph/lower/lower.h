@@ -1,5 +1,5 @@
-// Lowers a group of nodes to alternative Computes (ir/compute.h): statements over tensors, of which
-// one becomes the group's kernel.
+// The lowering of a group of nodes to alternative Computes (ir/compute.h), which are statements
+// over tensors. One of the alternatives becomes the group's kernel.
 #pragma once
 
 #include <string>
@@ -22,12 +22,14 @@ struct Lowering {
   Compute compute;
 };
 
-/// Limits the error of alternatives that compute sums by transforms (Winograd). kAccurate requires
-/// the accuracy of another order of the sum. kAll also allows less accurate alternatives.
+/// The limit for the error of alternatives that compute sums by transforms (Winograd). kAccurate
+/// allows an error as great as that of reordered additions. kAll allows greater errors.
 enum class Transforms { kAccurate, kAll };
 
-/// Returns the alternatives. The first one is the default, and its text identifies the workload.
-/// The costs on `machine` decide which values are stored instead of recomputed.
+/// Returns the alternative ways to compute a group. The first one is the default, and its text
+/// identifies the workload. The costs on `machine` decide which values are stored instead of
+/// recomputed. Errors: kUnsupported for a dimension that is not fixed, and for an operator that has
+/// no lowering.
 Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group,
                                     const FusionMachine& machine, Transforms transforms);
 

@@ -19,7 +19,7 @@ Result<Lazy> LowerBatchNorm(LowerContext& context, const Node& node);
 Result<Lazy> LowerMatmul(LowerContext& context, const Node& node);
 Result<Lazy> LowerConv(LowerContext& context, const Node& node);
 Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node);
-/// Adds the convolution's bias to its sums, if there is one.
+/// Returns `sums` plus the bias of the convolution, or `sums` if there is no bias.
 Lazy AddBias(LowerContext& context, const Node& node, const Lazy& sums);
 /// Returns whether the group's convolution has the kFlat variant: 1x1, stride 1, no padding, 2 or 3
 /// spatial axes, one group.
@@ -31,7 +31,8 @@ bool HasWinogradVariant(const Graph& graph, const Node& node);
 /// Lowers the Winograd variant that the context selects (winograd.cc).
 Lazy LowerWinogradConv(LowerContext& context, const Node& node);
 
-/// Lowers attention (attention.cc). kStreaming splits its rows and columns by the context's sizes.
+/// Lowers attention (attention.cc). kStreaming splits rows and columns of scores by the context's
+/// sizes.
 Result<Lazy> LowerAttention(LowerContext& context, const Node& node);
 /// Returns the sizes under kStreaming that are worth trying, if the node is an attention; else
 /// none.
@@ -69,7 +70,7 @@ Result<Lazy> LowerRange(LowerContext& context, const Node& node);
 Result<Lazy> LowerResize(LowerContext& context, const Node& node);
 Result<Lazy> LowerRotaryEmbedding(LowerContext& context, const Node& node);
 
-/// The column `lowering` of op_list.h.
+/// A function of the column `lowering` of op_list.h.
 using Lowerer = Result<Lazy> (*)(LowerContext& context, const Node& node);
 struct LowererRow {
   std::string_view name;  // for static_assert: function addresses are not constant with sanitizers

@@ -1,4 +1,4 @@
-// Implements numpy's matmul: batches broadcast, and operands of rank 1 lose their axis in the
+// The lowering of numpy's matmul: batches broadcast, and operands of rank 1 lose their axis in the
 // result.
 #include "graph/lower/lower_node.h"
 

@@ -6,7 +6,7 @@
 namespace tunec::lower {
 namespace {
 
-constexpr int kMostNodes = 1024;  // most expression nodes of a merged statement
+constexpr int kMostNodes = 1024;  // greatest number of expression nodes of a merged statement
 
 bool IsElementwise(const Statement& statement) { return !statement.reducer; }
 

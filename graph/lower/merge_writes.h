@@ -1,4 +1,4 @@
-// Merges several outputs into one loop.
+// A pass that merges the statements of several outputs into one statement.
 #pragma once
 
 #include "ir/compute.h"

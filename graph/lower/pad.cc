@@ -1,4 +1,5 @@
-// Padding: a guard for constants, piecewise reads for the other modes. Negative pads crop.
+// Padding. Constant padding is a guarded read. The other modes select between regions that read
+// different elements. Negative pads crop.
 #include "graph/lower/lower_node.h"
 #include "graph/lower/regions.h"
 

@@ -10,7 +10,7 @@ namespace {
 
 struct Pooling {
   std::vector<WindowAxis> axes;
-  Lazy value;  // the accumulated windows
+  Lazy value;  // the reduced windows; not divided yet
 };
 
 Pooling PoolOver(LowerContext& context, const Node& node, DataType type, const Reducer& reducer,

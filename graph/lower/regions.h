@@ -8,14 +8,15 @@
 
 namespace tunec::lower {
 
-/// A region in which all conditions are >= 0. There the position along an axis is `at`.
+/// A region of the index space: the points where all expressions of `inside` are >= 0. There the
+/// read is at position `at` of an axis.
 struct Region {
   std::vector<IndexExpr> inside;
   IndexExpr at;
 };
 
 /// Returns `read(at)` of the first region whose conditions hold, with guarded reads. The regions
-/// must cover all points. Regions that intervals exclude are left out.
+/// must cover all points. Regions without points, by the intervals of the iterators, are left out.
 Expr SelectRegion(StatementBuilder& builder, const std::vector<Region>& regions,
                   const std::function<Expr(const IndexExpr&)>& read);
 

@@ -10,7 +10,7 @@
 namespace tunec::lower {
 namespace {
 
-// The coordinate (factor*o + offset) / divisor.
+// The coordinate (factor*o + offset) / divisor in the input, for position o of the output.
 struct Coordinate {
   int64_t factor = 1;
   int64_t offset = 0;

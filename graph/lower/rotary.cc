@@ -1,4 +1,4 @@
-// Rotary embeddings: each element and its partner, rotated in one expression.
+// Rotary embeddings. One expression computes an element from the element and its partner.
 #include "graph/lower/lower_node.h"
 
 namespace tunec::lower {

@@ -29,14 +29,14 @@ bool AreInRange(const Array& indices, int64_t positions) {
   return true;
 }
 
-// The position of an update within the axes that an index numbers, and the condition for writing
-// it.
+// The flattened index of an update within the axes that the scatter addresses, and the condition
+// for writing the update.
 struct ScatterPosition {
   IndexExpr index;
   std::optional<Expr> is_in_range;  // empty: always written
 };
 
-// Indices of any shape: a tensor of positions, or one constant.
+// The positions of all updates: a stored tensor of any shape, or one constant.
 class ScatterPositions {
  public:
   ScatterPositions(LowerContext& context, const Node& node, int64_t count)
@@ -160,7 +160,7 @@ class Scatter {
   const Node& node_;
   size_t axis_;
   std::vector<int64_t> shape_;
-  std::vector<int64_t> joined_;  // the shape with the axes that one index selects joined
+  std::vector<int64_t> joined_;  // shape_ with the axes of one flattened index joined
   Lazy updates_;
 };
 

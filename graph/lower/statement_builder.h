@@ -1,4 +1,4 @@
-// Builds one statement of a lowering: iterators, domain conditions, reads and their guards.
+// The builder of one statement of a lowering: iterators, domain conditions, reads and their guards.
 #pragma once
 
 #include <functional>
@@ -50,7 +50,7 @@ class StatementBuilder {
   /// Restricts the domain to points where the expression is >= 0. Does nothing if the condition is
   /// always true.
   void Require(const IndexExpr& nonnegative);
-  /// Returns whether the expression can be negative, as far as intervals show.
+  /// Returns whether the intervals of its variables allow the expression to be negative.
   bool CanFail(const IndexExpr& nonnegative) const;
   Interval Bounds(const IndexExpr& expr) const;
 

@@ -6,7 +6,8 @@ namespace {
 // The last `rank` of these letters name the axes.
 constexpr std::string_view kLetters = "dhw";
 
-// Most windows, or elements of windows, that are examined. With more of them the result is true.
+// Greatest number of windows, or of elements of windows, that are examined. With more, the result
+// is true.
 constexpr int64_t kMostExamined = int64_t{1} << 26;
 
 int64_t At(const std::vector<int64_t>& list, size_t i, int64_t fallback) {

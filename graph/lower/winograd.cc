@@ -35,7 +35,7 @@ Expr ReadStored(StatementBuilder& builder, TensorId tensor, Index index) {
   return builder.ReadTensor(tensor, std::move(index));
 }
 
-// A convolution by tiles.
+// The lowering of one convolution by Winograd's tiles.
 class WinogradConv {
  public:
   WinogradConv(LowerContext& context, const Node& node, const WinogradTile& tile)
@@ -169,7 +169,8 @@ class WinogradConv {
     return back;
   }
 
-  // Returns the space of later statements: tile by tile.
+  // Returns the iteration space for later statements. It iterates over the tiles, and over the
+  // outputs of each tile.
   IterationSpace OutputSpace() const {
     IterationSpace space{.iterators = {}, .index = {}, .shape = shape_};
     const auto add = [&](const char* name, int64_t extent) {

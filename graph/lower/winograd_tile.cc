@@ -67,14 +67,15 @@ Expr Combine(const Row& row, const std::vector<Expr>& values) {
   return *sum;
 }
 
-// Two rows, or two columns, that differ only in signs: the parts with equal and with opposite
-// signs.
+// Two rows, or two columns, that differ only in signs. `same` has the elements of the first with
+// equal signs, `opposite` those with opposite signs. The other elements are 0.
 struct SignPair {
   Row same;
   Row opposite;
 };
 
-// Returns the pair only if sharing both parts saves operations.
+// Returns the parts of `a` and `b`. Returns nullopt if they do not differ only in signs, or sharing
+// both parts saves no operations.
 std::optional<SignPair> PairOf(const Row& a, const Row& b) {
   SignPair pair{Row(a.size()), Row(a.size())};
   int same = 0;
@@ -94,8 +95,8 @@ Row Column(const Matrix& matrix, size_t column) {
   return elements;
 }
 
-// A matrix and values with the same product as given ones. Two adjacent columns that differ only in
-// signs are replaced by columns for the sum and the difference of their values.
+// A matrix and values whose product equals a given product. Two adjacent columns that differ only
+// in signs are replaced by columns for the sum and the difference of their values.
 struct FactoredProduct {
   Matrix matrix;
   std::vector<Expr> values;

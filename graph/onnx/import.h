@@ -22,8 +22,8 @@ namespace tunec {
 
 /// The spelling of recommended options in messages.
 enum class OptionSpelling : uint8_t {
-  kFlags,  // --dim past=31
-  kJson,   // "dims": {"past": 31}
+  kFlags,  // flags of the command, such as --dim past=31
+  kJson,   // entries of a JSON object, such as "dims": {"past": 31}
 };
 
 /// The treatment of slices and pads without effect at the imported sizes. With kRetained, such

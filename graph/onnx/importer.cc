@@ -72,8 +72,8 @@ Declares DeclarationsOf(const OnnxGraph& graph) {
   return is_fixed ? Declares::kSizes : Declares::kRank;
 }
 
-/// Checks an output against the file's declaration. Exporters write names, sizes of 0 and shapes
-/// without dimensions for unknown sizes.
+/// Checks an output against the file's declaration. Accepts names, sizes of 0 and shapes without
+/// dimensions, because exporters write them for unknown sizes.
 Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, Declares declares) {
   if (!output.dims || output.dims->empty()) return {};
   const std::vector<Dim>& declared = *output.dims;
@@ -89,9 +89,9 @@ Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, De
               ShapeText({shape.begin(), shape.end()}), ShapeText(declared));
 }
 
-/// Counts the nodes that inlining will create, without inlining: a chain of a few dozen functions,
-/// each of which calls the next one twice, would exceed the memory. Recursive calls count 0; the
-/// limit of the call depth rejects them.
+/// A counter of the nodes that inlining will create. It does not inline, because a chain of a few
+/// dozen functions, each of which calls the next one twice, would exceed the memory. Recursive
+/// calls count 0; the limit of the call depth rejects them.
 class NodeCounter {
  public:
   explicit NodeCounter(const OnnxModel& model) : model_(model) {}

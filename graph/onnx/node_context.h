@@ -1,5 +1,5 @@
-// A handler's view of the imported node: typed access to inputs and attributes, and functions that
-// emit nodes. Only graph/onnx uses this file.
+// The argument of a handler: the imported node, with typed access to inputs and attributes, and
+// functions that emit nodes. Only graph/onnx uses this file.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class NodeContext {
   /// Returns the extent of one axis. A negative axis counts from the end.
   Result<int64_t> Extent(const Operand& operand, int64_t axis) const;
   Status RequireRank(const Operand& operand, int64_t least, int64_t most) const;
-  /// Returns "input 3 ('B') is 8x4", for messages.
+  /// Returns text for messages, such as "input 3 ('B') is 8x4".
   std::string Describe(const Operand& operand) const;
 
   bool HasAttribute(std::string_view name) const { return node_.attributes.contains(name); }
@@ -100,7 +100,8 @@ class NodeContext {
 Result<DataType> ElementType(int64_t onnx_type);
 /// Returns `axis` counted from the front. Fails if it is not in [-rank, rank).
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank);
-/// Returns the axes counted from the front, in ascending order. Fails if an axis is repeated.
+/// Returns the axes counted from the front, in ascending order. Fails if an axis is repeated or not
+/// in [-rank, rank).
 Result<std::vector<int64_t>> NormalizeAxes(std::vector<int64_t> axes, int64_t rank);
 /// Returns the float type in which operands of these types are combined before one rounding. This
 /// is the widest of the floats, at least f32.

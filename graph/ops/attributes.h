@@ -9,7 +9,8 @@
 
 namespace tunec {
 
-/// Attributes by name. The operator table lists the attributes of each operator and their defaults.
+/// The value of an attribute. The operator table lists the attributes of each operator and their
+/// defaults.
 using Attribute =
     std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;

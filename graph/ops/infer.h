@@ -9,8 +9,8 @@
 
 namespace tunec {
 
-/// Broadcasts by numpy's rule. A named dimension and an integer other than 1 give the integer. Two
-/// different names are an error, because their sizes may differ.
+/// Returns the result of broadcasting by numpy's rule. A named dimension and an integer other than
+/// 1 give the integer. Two different names are an error, because their sizes may differ.
 Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b);
 
 /// Returns an `axis` of -rank..rank-1 as 0..rank-1. Fails for other axes.
@@ -38,7 +38,7 @@ Result<std::vector<ValueType>> InferInput(const InferenceInput& input);
 
 // infer_elementwise.cc
 Result<std::vector<ValueType>> InferUnary(const InferenceInput& input);
-Result<std::vector<ValueType>> InferPredicate(const InferenceInput& input);  // one operand, bool
+Result<std::vector<ValueType>> InferPredicate(const InferenceInput& input);  // results are bool
 Result<std::vector<ValueType>> InferCast(const InferenceInput& input);
 Result<std::vector<ValueType>> InferGelu(const InferenceInput& input);
 Result<std::vector<ValueType>> InferBinary(const InferenceInput& input);

@@ -5,8 +5,8 @@
 namespace tunec {
 namespace {
 
-/// Checks that a per-axis attribute has `count` entries from `least` to 2^32. An absent or empty
-/// attribute gets `count` entries of `absent`.
+/// Returns a per-axis attribute with `count` entries from `least` to 2^32; fails for other values.
+/// An absent or empty attribute gets `count` entries of `absent`.
 Result<std::vector<int64_t>> CompleteInts(const InferenceInput& input, std::string_view name,
                                           size_t count, int64_t absent, int64_t least) {
   std::vector<int64_t> values(count, absent);

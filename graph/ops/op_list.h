@@ -1,7 +1,8 @@
 // The operators and all their properties, one row each. A property may be a function: this file
 // names the function, and the folder that uses the function defines it. Each folder expands the
 // rows into a table. A row with a missing property or an undefined name does not compile. The
-// operators have ONNX's meaning unless stated otherwise.
+// operators have ONNX's meaning unless stated otherwise. The comment before a row lists operands
+// with their shapes (`?`: optional), then attributes with their defaults.
 //
 // The columns:
 //   id, name   the enumerator of Op, and the word in the text form
@@ -46,7 +47,8 @@
 #define TUNEC_OPAQUE(X, id, name, kind, operands, cost, range, reference, lowering)                \
   X(id, name, kind, Opaque, operands, cost, Spread, None, AnyOrder, range, reference, lowering)
 
-// X(id, name, kind, pattern, operands, cost, repeats, rows, images, range, reference, lowering)
+// The table of all operators. Each row calls
+// X(id, name, kind, pattern, operands, cost, repeats, rows, images, range, reference, lowering).
 #define TUNEC_OPS(X)                                                                               \
   /* data */                                                                                       \
   TUNEC_OPAQUE(X, kInput, "input", Data, Leaf(), 0, Any, None, None)                               \
@@ -241,8 +243,8 @@
   /* data indices; axis */                                                                         \
   TUNEC_INJECTIVE(X, kGatherElements, "gather_elements", Shape, GatherElements(),                  \
     2, Spread, AnyOrder, Chosen(First), GatherElements, GatherElements)                            \
-  /* data indices updates; axis, depth=1: an index numbers, in row-major order, positions along    \
-     `depth` data axes from `axis` on; updates have one axis for these; indices broadcast to them; \
+  /* data indices updates; axis, depth=1: an index is the flattened (row-major) index of `depth`   \
+     data axes from `axis` on; updates have one axis for these; indices broadcast to updates;      \
      reduction="none"|"add"|"mul"|"min"|"max"; negative indices count from the end */              \
   X(kScatter, "scatter", Compute, Scatter, Scatter(), 1,                                           \
     Once, None, AnyOrder, Any, Scatter, Scatter)                                                   \

@@ -37,7 +37,7 @@ struct AttributeSpec {
   std::string_view name;
   AttributeKind kind = AttributeKind::kInt;
   Absence absence = Absence::kError;
-  Attribute default_value;  // kDefault
+  Attribute default_value;  // only for kDefault
 };
 
 /// The input of inference: a node. Inference may complete `attributes`.

@@ -37,7 +37,7 @@ struct ValueType {
   bool operator==(const ValueType&) const = default;
 };
 
-/// Returns "64x32", "batchx3" or "scalar".
+/// Returns text such as "64x32", "batchx3" or "scalar".
 std::string ShapeText(const std::vector<Dim>& dims);
 std::string DimText(const Dim& dim);
 

@@ -53,7 +53,7 @@ struct PaddedGraph {
   std::vector<std::vector<PaddedAxis>> outputs;  // exact and padded extents, by output and axis
   /// Splittable dimensions: no operator mixes elements along them or depends on their size, except
   /// for masking the padding. Elements of different positions never interact, so a run may be split
-  /// along them.
+  /// along such a dimension.
   std::vector<std::string> separable;
   /// Names of the open dimensions, in the order of the open axes. A SizeExpression refers to a
   /// dimension by its index here.

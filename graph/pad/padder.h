@@ -19,8 +19,8 @@
 
 namespace tunec::pad {
 
-/// A number in each of the compared graphs: the exact graph, the bucket's, the samples. Varies
-/// returns whether the number is not the same in all of them.
+/// A number for each of the compared graphs: the exact graph, the bucket's graph and the samples.
+/// Varies returns whether the number is not the same in all of them.
 using Series = std::vector<int64_t>;
 bool Varies(const Series& series);
 
@@ -46,10 +46,10 @@ class Padder {
 
   const Graph& exact() const { return *graphs_[0]; }
   const Graph& bucket() const { return *graphs_[1]; }
-  /// Returns the exact graph, the bucket's and the samples.
+  /// Returns the exact graph, the bucket's graph and the samples.
   const std::vector<const Graph*>& graphs() const { return graphs_; }
   GraphBuilder& builder() { return builder_; }
-  /// Returns the padded value for a value of the exact graph or the bucket's.
+  /// Returns the padded value for a value of the exact graph or of the bucket's graph.
   PaddedValue& at(ValueId value) { return values_[value.index]; }
 
   Extents ExtentsOf(ValueId value, size_t axis) const;
@@ -145,7 +145,7 @@ class Padder {
   std::optional<Series> ValuesOf(const SizeExpression& formula) const;
 
   std::vector<const Graph*> graphs_;
-  std::vector<bool> is_data_;                          // by value of the bucket's
+  std::vector<bool> is_data_;                          // by value of the bucket's graph
   std::vector<std::vector<int64_t>> dimension_sizes_;  // in each graph, by dimension
   std::vector<std::string> dimensions_;
   GraphBuilder builder_;
@@ -157,11 +157,11 @@ class Padder {
   std::map<std::string, ValueId> numbers_;  // results of AddNumber
 };
 
-/// A node of both graphs, with its operands in the padded one. The node's rule replaces operands by
-/// masked ones where necessary.
+/// A node of the exact graph and of the bucket's graph, with its operands in the padded graph. The
+/// node's rule replaces operands by masked operands where necessary.
 class PaddedNode {
  public:
-  /// Makes the node with this number in both graphs.
+  /// Makes the node with the index `number` in the exact graph and in the bucket's graph.
   PaddedNode(Padder& padder, size_t number);
 
   Op op() const { return bucket_.op; }
@@ -185,7 +185,7 @@ class PaddedNode {
   /// by `neutral`, and marks these axes as mixed.
   Status MaskInput(size_t i, const std::set<size_t>& along, double neutral);
 
-  /// Checks that attributes are equal in both graphs, except those named.
+  /// Checks that the attributes, except `but`, are equal in the exact graph and the bucket's graph.
   Status RequireSameAttributes(const std::set<std::string_view>& but = {}) const;
   /// Checks that axis `a` of operand `i` is fixed. Rules call it for an axis whose elements the
   /// operator mixes in a way that no mask makes exact.
@@ -213,7 +213,7 @@ class PaddedNode {
     if (i >= inputs_.size()) inputs_.resize(i + 1);
     inputs_[i].value = value;
   }
-  /// Sets the attributes of the copy, which replace the bucket's.
+  /// Sets the attributes of the copy, which replace those in the bucket's graph.
   void SetAttributes(Attributes attributes) { attributes_ = std::move(attributes); }
   /// Sets the output that the rule made itself: the node is then not copied.
   void SetResult(ValueId value) { result_ = value; }
@@ -284,11 +284,12 @@ struct Frame {
 /// Returns the value's exact elements at the frame's position, surrounded by `outside`.
 Result<ValueId> PutInFrame(Padder& padder, const PaddedValue& value, const Frame& frame,
                            double outside);
-/// Returns the value at these positions of an axis. The positions are clamped to the axis.
+/// Returns the elements of `value` at the positions `places` of an axis. The positions are clamped
+/// to the axis.
 Result<ValueId> TakeAt(Padder& padder, ValueId value, size_t axis, ValueId places);
 /// Returns `count` numbers 0, step, 2 * step, ... as i64.
 ValueId CountUp(GraphBuilder& builder, int64_t count, int64_t step = 1);
-/// Returns an i64 scalar.
+/// Returns `value` as an i64 scalar.
 ValueId Whole(GraphBuilder& builder, int64_t value);
 Result<std::vector<PaddedValue>> PadPad(PaddedNode& node);
 // pad_indexing.cc

@@ -7,7 +7,8 @@ namespace tunec::pad {
 
 Array ScalarOf(DataType type, double value);
 /// Returns the least number of a type: minus infinity for floats. GreatestOf returns the greatest,
-/// rounded up to a power of 2 for 64-bit integers. ScalarOf converts this power to the greatest.
+/// rounded up to a power of 2 for 64-bit integers. ScalarOf converts this power to the greatest
+/// number.
 double LeastOf(DataType type);
 double GreatestOf(DataType type);
 

@@ -5,8 +5,8 @@
 namespace tunec {
 
 /// Applies PassOptions::user_rules until no rule fires.
-/// Requires: verified. Ensures: no user rule fires; dead nodes removed, if there are rules. Errors:
-/// rules that never stop firing, with the rule's name and position. O(nodes) per sweep.
+/// Requires: verified. Ensures: no user rule fires; if there are rules, there are no dead nodes.
+/// Errors: rules that never stop firing, with the rule's name and position. O(nodes) per sweep.
 Result<Graph> ApplyUserRules(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -15,18 +15,20 @@
 namespace tunec {
 namespace {
 
-// Largest distance of a mean from 0, in standard deviations, for the form x * scale + shift. A
+// The largest distance of a mean from 0, in standard deviations, for the form x * scale + shift. A
 // larger mean is subtracted first: otherwise the result would be the small difference of large
 // numbers.
 constexpr double kMostDeviations = 8;
 
-// A normalisation in two forms: x * scale[c] + shift[c], and (x - mean[c]) * scale[c] + bias[c].
+// The constants of a batch normalisation in two equal forms. For the channel c, the forms are
+// x * scale[c] + shift[c] and (x - mean[c]) * scale[c] + bias[c].
 struct ChannelAffine {
   std::vector<double> scale;
   std::vector<double> shift;
   std::vector<double> mean;
   std::vector<double> bias;
-  /// Describes the first channel with a mean beyond kMostDeviations; empty if there is none.
+  /// A description of the first channel whose mean is more than kMostDeviations standard deviations
+  /// from 0. Empty if there is no such channel.
   std::string far_mean;
 };
 
@@ -59,8 +61,8 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
   return affine;
 }
 
-// Computes y[i] = x[i] * factor for i in [begin, end). The f32 case is fast, because most weights
-// are f32 and large.
+// Computes y[i] = x[i] * factor for i in [begin, end). A separate loop makes f32 fast, because most
+// weights are f32 and large.
 void Scale(const Array& x, Array& y, int64_t begin, int64_t end, double factor) {
   if (x.type() != DataType::kF32) {
     for (int64_t i = begin; i < end; ++i) y.SetDouble(i, x.GetDouble(i) * factor);
@@ -71,7 +73,8 @@ void Scale(const Array& x, Array& y, int64_t begin, int64_t end, double factor) 
   for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i] * factor);
 }
 
-// Returns w[M, C/g, ...] scaled by output channel. A transposed convolution has w[C, M/g, ...].
+// Returns the weight with each element multiplied by the scale of its output channel. The weight
+// has the shape [M, C/g, ...], or [C, M/g, ...] for a transposed convolution.
 Array ScaledWeight(const Node& conv, const Array& weight, const std::vector<double>& scale) {
   Array scaled(weight.type(), weight.shape());
   const bool transposed = conv.op == Op::kConvTranspose;
@@ -103,9 +106,9 @@ Array ScaledBias(const Array* bias, const ChannelAffine& affine, DataType type) 
   return scaled;
 }
 
-// Returns the convolution that makes the normalisation's input, or null if the convolution must not
-// change. The convolution's parameters must be constants, and only the normalisation may read its
-// result.
+// Returns the convolution that computes the normalisation's input. Returns null if another operator
+// computes the input, if a parameter of the convolution is not a constant, or if the input has
+// another reader.
 const Node* FoldableConv(const Graph& old_graph, const Node& batch_norm,
                          const std::vector<std::vector<NodeId>>& users, const Graph& graph,
                          ValueId input) {
@@ -143,7 +146,8 @@ bool HasWiderParameters(const Graph& graph, const std::vector<ValueId>& inputs) 
   return std::ranges::any_of(inputs, [&](ValueId value) { return size(value) > size(inputs[0]); });
 }
 
-// Applies `op` to `x` and a constant of one number per channel, along axis 1 of `x`.
+// Adds a node that applies `op` to `x` and to a constant of one number per channel. The channels
+// are axis 1 of `x`.
 Result<ValueId> AddPerChannel(Op op, ValueId x, const std::vector<double>& numbers,
                               const std::string& name, const Node& node, GraphBuilder& builder) {
   const ValueType type = builder.TypeOf(x);
@@ -184,8 +188,8 @@ Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector
   return bias;
 }
 
-// Splits a normalisation whose scale or variance is computed. Returns an empty vector, which leaves
-// the node, if both are constants or SplitBatchNorm does not support the node.
+// Splits a normalisation whose scale or variance is not a constant. Returns an empty vector, which
+// leaves the node, if both are constants or SplitBatchNorm does not support the node.
 Result<std::vector<ValueId>> Split(const Node& node, const std::vector<ValueId>& inputs,
                                    GraphBuilder& builder) {
   const auto is_constant = [&](size_t i) {
@@ -232,8 +236,8 @@ class BatchNormFolder {
     return weight != nullptr && weight->shape().size() == 2;
   }
 
-  // Computes (x * scale + shift) @ w as (x * scale) @ w + shift @ w. Returns an empty vector, which
-  // leaves the node, if a mean is far from 0 or shift @ w is not finite.
+  // Replaces (x * scale + shift) @ w by (x * scale) @ w + shift @ w. Returns an empty vector, which
+  // leaves the node, if a mean is far from 0 or shift @ w is not finite. Reports only the far mean.
   Result<std::vector<ValueId>> ReplaceLinear(const Node& product,
                                              const std::vector<ValueId>& inputs,
                                              GraphBuilder& builder) {
@@ -262,7 +266,8 @@ class BatchNormFolder {
   const Graph& graph_;
   const PassOptions& options_;
   std::vector<std::vector<NodeId>> users_;
-  std::map<ValueId, ChannelAffine> written_out_;  // keyed by the normalised values of the old graph
+  // Normalisations that became a scale and a shift. A key is the result in the old graph.
+  std::map<ValueId, ChannelAffine> written_out_;
 };
 
 }  // namespace

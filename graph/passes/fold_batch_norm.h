@@ -20,9 +20,9 @@ namespace tunec {
 /// The operator batch_norm has the semantics of inference. The importer rejects the training mode,
 /// in which the statistics come from the batch. A layer normalisation's statistics always come from
 /// its input: see fold_linear.h.
-/// Requires: verified. Ensures: no batch normalisation with constant parameters, unless a factor or
-/// shift is not finite or the parameters have a wider type than x; no dead node. O(nodes + elements
-/// of the changed weights).
+/// Requires a verified graph. A batch normalisation with constant parameters remains only if a
+/// factor or shift is not finite, or if a parameter has a wider type than x. The result has no dead
+/// node. O(nodes + elements of the changed weights).
 Result<Graph> FoldBatchNorm(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -15,13 +15,14 @@ int64_t BytesOf(const ValueType& type) {
   return count < 0 ? INT64_MAX : count * static_cast<int64_t>(SizeOf(type.type));
 }
 
-// Most bytes of a temporary constant, which is only an operand of other folded nodes.
+// The maximum size of a temporary constant in bytes. Only other folded nodes read such a constant.
 constexpr int64_t kMostTemporaryBytes = int64_t{1} << 26;
 
-// Most bytes of all results of the kind kWeight together.
+// The maximum size of all constants of FoldResult::kWeight together, in bytes.
 constexpr int64_t kMostWeightBytes = int64_t{4} << 30;
 
-// Returns the bytes of the node's results, or nothing if the results must not be constants.
+// Returns the size of the node's results in bytes. Returns nothing if the results must not become
+// constants, have dynamic shapes, or exceed 1 TiB.
 std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   const OpKind kind = KindOf(node.op);
   if (kind == OpKind::kControl || kind == OpKind::kMemory || node.op == Op::kInput ||
@@ -37,9 +38,9 @@ std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   return made;
 }
 
-// The result of folding a node whose operands are constants.
+// The result of folding a node.
 enum class FoldResult : uint8_t {
-  kNone,
+  kNone,       // the node stays
   kTemporary,  // too large for the graph; computed only as an operand of other folded nodes, then
                // dropped
   kConstant,
@@ -76,7 +77,7 @@ class GrowthBudget {
   int64_t left_ = 0;
 };
 
-// The folding of every node, computed in topological order.
+// The FoldResult of every node, chosen in topological order from the shapes alone.
 class FoldingPlan {
  public:
   FoldingPlan(const Graph& graph, const PassOptions& options)
@@ -92,8 +93,8 @@ class FoldingPlan {
     return !value.valid() || graph_.ConstantOf(value) != nullptr;
   }
 
-  // Returns whether the node can be computed from constants alone, if the growth of the graph is
-  // not limited.
+  // Returns whether the node depends only on constants and may become a constant. Ignores the
+  // limits on the growth of the graph.
   bool IsOfConstants(const Node& node) const {
     return BytesMade(graph_, node) && std::ranges::all_of(node.inputs, [&](ValueId input) {
              return IsConstant(input) || of_constants_[graph_.value(input).producer.index];
@@ -149,8 +150,9 @@ class FoldingPlan {
   int64_t weight_bytes_left_ = kMostWeightBytes;
 };
 
-// Computes nodes whose operands are constants. Temporary results are indexed by the values of the
-// old graph. They are deleted after their last reader, because there may be many.
+// An evaluator of nodes whose operands are constants. It also stores the temporary results, indexed
+// by the values of the old graph. A temporary result is deleted after its last reader, because
+// there may be many.
 class Folder {
  public:
   explicit Folder(const Graph& graph) : graph_(graph), reads_left_(graph.values().size()) {

@@ -11,8 +11,8 @@ namespace tunec {
 /// also not folded if all constants together would grow too much (PassOptions), if a result is a
 /// graph output, or if the reference execution rejects the node. Operands with other readers stay,
 /// so they do not reduce the total growth.
-/// Requires: verified. Ensures: no foldable node left; the operands may be dead. O(nodes) plus the
-/// evaluations.
+/// Requires a verified graph. The result has no foldable node, but former operands may be dead.
+/// O(nodes) plus the evaluations.
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

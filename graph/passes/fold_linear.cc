@@ -10,15 +10,17 @@
 namespace tunec {
 namespace {
 
-// Returns whether the node multiplies by a constant matrix, as linear layers do.
+// Returns whether the node multiplies its first operand, not transposed, by a constant float
+// matrix. Linear layers have this form.
 bool IsLinear(const Graph& graph, const Node& node) {
   if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
   const Array* weight = graph.ConstantOf(node.inputs[1]);
   return weight != nullptr && weight->shape().size() == 2 && IsFloat(weight->type());
 }
 
-// Returns the reason why the shift of a linear layer's operand stays before the product. Returns an
-// empty string if the operand has no shift.
+// Returns the reason why a constant that `operand` adds is not folded into the linear layer that
+// reads `operand`. In the reason, {} stands for the operand's name. Returns an empty string if
+// `operand` adds no constant.
 std::string ReasonForShift(const Graph& graph, const Node& operand) {
   const auto is_constant = [&](size_t i) { return graph.ConstantOf(operand.inputs[i]) != nullptr; };
   if (operand.op == Op::kAdd && (is_constant(0) || is_constant(1)))

@@ -11,10 +11,10 @@ namespace tunec {
 ///     matmul(layer_norm(x, g, b), w) becomes matmul(norm(x), g * w) + b @ w, if |b| <= 8 |g|
 ///     layer_norm(matmul(x, w) + c, g) becomes rms_norm(matmul(x, w - mean(w)) + c - mean(c), g)
 /// The variance of a layer normalisation depends on its input and is never folded. Weights with
-/// other readers are left. Any other constant shift of an operand stays: its product with the
+/// other readers do not change. Any other constant shift of an operand stays: its product with the
 /// weights may cancel the rest of the result. PassOptions::on_unchanged is called for each such
-/// shift. Requires: verified, batch normalisations folded. Ensures: no rule of folds.rules fires.
-/// O(nodes) per sweep, plus the elements of the changed weights.
+/// shift. The graph must be verified, and its batch normalisations folded. No rule of folds.rules
+/// fires in the result. O(nodes) per sweep, plus the elements of the changed weights.
 Result<Graph> FoldLinear(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

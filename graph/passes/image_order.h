@@ -15,8 +15,8 @@ enum class ImageOrder : uint8_t {
   kBlocked,        // [N, C/lanes, spatial..., lanes]
 };
 
-/// Returns the layout of a value of this shape in an order. kBlocked pads the channels to a
-/// multiple of `lanes`.
+/// Returns the layout of a value of the shape `shape` in the storage order `order`. kBlocked pads
+/// the channels to a multiple of `lanes`. The other orders ignore `lanes`.
 Layout MakeLayout(ImageOrder order, const std::vector<int64_t>& shape, int64_t lanes);
 
 }  // namespace tunec

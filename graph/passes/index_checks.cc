@@ -37,7 +37,7 @@ Status CheckConstant(const Graph& graph, const Node& gather, ValueId indices) {
               within.error().message);
 }
 
-/// A maker of names for added outputs. Each name differs from the graph's own output names.
+/// A generator of names for added outputs. Each name differs from all earlier output names.
 class NewNames {
  public:
   explicit NewNames(const Graph& graph)

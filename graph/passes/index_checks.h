@@ -10,33 +10,34 @@
 
 namespace tunec {
 
-/// Computed indices into an axis of `extent` elements that are not proven to be in range. They are
-/// an input or an output of the graph.
+/// Computed indices into an axis of `extent` elements that are not proven to be in range. The
+/// indices are an input or an output of CheckedGraph::graph.
 struct UnprovenIndices {
   enum class Port { kInput, kOutput };
   std::string node;  // name of the gather
   int64_t extent = 0;
   Port port = Port::kInput;
-  size_t position = 0;  // index among the inputs or outputs
+  size_t position = 0;  // index among the graph's inputs or outputs
 };
 
 struct CheckedGraph {
   Graph graph;
-  size_t outputs = 0;  // number of the model's outputs; the outputs behind them exist only for
-                       // checks
+  size_t outputs = 0;  // number of outputs of the original graph, which come first; all further
+                       // outputs exist only for checks
   std::vector<UnprovenIndices> unproven;
 };
 
-/// Lists gather indices that depend on graph inputs and are not proven to be in range. If they are
-/// not graph inputs themselves, they become outputs after the graph's own outputs. Fails for
-/// constants out of range. Requires: fixed shapes. Ensures: gathers with the same indices share a
-/// check if their axes have the same extent.
+/// Returns the gather indices that depend on graph inputs and are not proven to be in range.
+/// Indices that are not graph inputs themselves become outputs after the graph's own outputs.
+/// Gathers with the same indices share a check if their axes have the same extent. Fails if
+/// constant indices are out of range. Requires fixed shapes.
 Result<CheckedGraph> AddIndexChecks(const Graph& graph);
 
 /// Fails if a gather's indices are constants out of range.
 Status CheckConstantIndices(const Graph& graph);
 
-/// Fails if an index is out of range. The message has the first such index.
+/// Fails if an element of `indices` is not between -extent and extent - 1. The message has the
+/// first such element and its position.
 Status CheckIndices(const Array& indices, int64_t extent);
 
 }  // namespace tunec

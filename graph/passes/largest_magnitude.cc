@@ -9,7 +9,8 @@ namespace tunec {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
-// Factor that covers rounding errors, with a wide margin.
+// The factor by which the bound of each computed value grows. It covers rounding errors with a wide
+// margin.
 constexpr double kRounding = 1.01;
 constexpr int kDeepest = 64;
 
@@ -93,7 +94,8 @@ class MagnitudeFinder {
         return operand(0) * (operand(1) + operand(2));
       case Op::kMatmul:
         return Depth(node) * operand(0) * operand(1);
-      // The distance of an element from the mean is at most the norm of its row.
+      // |x - mean| <= sqrt(n) * deviation holds in a row of n elements, and likewise for the rms.
+      // So a normalised element is at most sqrt(n).
       case Op::kLayerNorm:
       case Op::kRmsNorm:
         return std::sqrt(RowLength(node)) * operand(1) + (given(2) ? operand(2) : 0);
@@ -108,7 +110,7 @@ class MagnitudeFinder {
     return dims[axis].IsFixed() ? static_cast<double>(dims[axis].size()) : kUnknown;
   }
 
-  // Returns the number of elements that are normalised together.
+  // Returns the number of elements that are normalised together; infinity if it is dynamic.
   double RowLength(const Node& node) const {
     const std::vector<Dim>& dims = graph_.value(node.inputs[0]).type.dims;
     const auto rank = static_cast<int64_t>(dims.size());

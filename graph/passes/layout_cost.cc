@@ -24,7 +24,7 @@ int64_t Vectors(const Shape& shape, Along along, int64_t lanes) {
   return ElementCount(shape) / std::max<int64_t>(length, 1) * (RoundUp(length, lanes) / lanes);
 }
 
-// Returns the cost of moving the padding elements of a blocked order.
+// Returns the cycles to move the padding elements of a blocked order. Returns 0 for other orders.
 double PaddingCost(ImageOrder order, const Shape& shape, const FusionMachine& machine) {
   if (order != ImageOrder::kBlocked || shape[1] == 0) return 0;
   const int64_t padding =
@@ -33,8 +33,8 @@ double PaddingCost(ImageOrder order, const Shape& shape, const FusionMachine& ma
          machine.vectors_per_cycle;
 }
 
-// Returns the cost of moving all elements of an image once, in vectors along a dimension. If the
-// dimension is not contiguous, elements are moved one by one.
+// Returns the cycles to move all elements of an image once, in vectors along the dimension `along`.
+// If this dimension is not contiguous, the elements are moved one by one.
 double MoveCost(ImageOrder order, const Shape& shape, Along along, const FusionMachine& machine) {
   if (ContiguousAlong(order) != along) {
     return static_cast<double>(ElementCount(shape)) / machine.elements_per_cycle;
@@ -46,9 +46,9 @@ double MoveCost(ImageOrder order, const Shape& shape, Along along, const FusionM
 
 const std::vector<int64_t>& Strides(const Node& node) { return node.Ints("strides"); }
 
-// Returns the cost of a pool, or of one channel of a depthwise convolution. Each multiplication
-// reads a different input element, so vectors of the input must run along the same dimension as
-// vectors of the output.
+// Returns the cycles of a pool or a depthwise convolution whose windows have `taps` elements. Each
+// window element reads a different input element. So vectors of the input must run along the same
+// dimension as vectors of the output.
 double WindowCost(const Graph& graph, const Node& node, const NodeOrders& orders, Along along,
                   double taps, const FusionMachine& machine) {
   const Shape in = graph.value(node.inputs[0]).type.Shape();
@@ -62,9 +62,9 @@ double WindowCost(const Graph& graph, const Node& node, const NodeOrders& orders
          PaddingCost(orders.inputs[0], in, machine);
 }
 
-// Returns the cost of a dense convolution. With vectors along the channels, input elements are
-// broadcast and may have any order. With vectors along the width, the input's vectors must also run
-// along the width.
+// Returns the cycles of a convolution that is not depthwise. With vectors along the channels, input
+// elements are broadcast and may have any order. With vectors along the width, the input's vectors
+// must also run along the width.
 double ConvCost(const Graph& graph, const Node& node, const NodeOrders& orders, Along along,
                 const FusionMachine& machine) {
   const Shape in = graph.value(node.inputs[0]).type.Shape();
@@ -116,8 +116,8 @@ bool IsImage(const Graph& graph, ValueId value) {
   return value.valid() && graph.value(value).type.dims.size() >= 3;
 }
 
-// Returns the cost of an operator that moves its operands and results once. These are all operators
-// except convolutions, pools, and operators that only rename indices.
+// Returns the cycles of an operator that moves its operands and results once. These are all
+// operators except convolutions, pools, and operators that only rename indices.
 double ElementCost(const Graph& graph, const Node& node, const NodeOrders& orders,
                    const FusionMachine& machine) {
   return Cheapest([&](Along along) {

@@ -17,7 +17,7 @@ std::string Text(const Attribute& attribute) {
   return std::visit(
       [](const auto& value) -> std::string {
         using T = std::decay_t<decltype(value)>;
-        // Prints hexadecimal, so that two different doubles have different texts.
+        // In hexadecimal, two different doubles have different texts.
         if constexpr (std::is_same_v<T, double>)
           return fmt::format("{:a}", value);
         else if constexpr (std::is_same_v<T, std::vector<double>>)
@@ -58,7 +58,8 @@ std::string KeyOf(const Graph& graph, const Node& node, const std::vector<ValueI
   return key;
 }
 
-// Returns per node the earlier node that computes the same values, or the node itself.
+// Returns for each node the index of the first node that computes the same values. Returns the
+// node's own index if there is no earlier one, or if a result is a graph output.
 std::vector<int32_t> SameNodes(const Graph& graph) {
   std::unordered_map<std::string, int32_t> seen;
   seen.reserve(graph.nodes().size());
@@ -93,7 +94,7 @@ Result<Graph> MergeCommonNodes(const Graph& graph, const PassOptions&) {
   bool any = false;
   for (int32_t n = 0; n < std::ssize(same); ++n) any |= same[n] != n;
   if (!any) return graph;
-  std::vector<ValueId> first(same.size());  // per retained node: the first value of its copy
+  std::vector<ValueId> first(same.size());  // for each retained node: the first value of its copy
   return Rebuild(graph,
                  [&](const Node& node, const std::vector<ValueId>&,
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {

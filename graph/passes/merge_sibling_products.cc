@@ -11,7 +11,8 @@
 namespace tunec {
 namespace {
 
-// A product with the constants that are added to and multiplied with its columns.
+// A product with a constant matrix, and the constants by which its columns are then shifted and
+// scaled. A constant is null if there is none. `result` is the value after shift and scale.
 struct Branch {
   NodeId product;
   ValueId result;
@@ -20,8 +21,8 @@ struct Branch {
   const Array* scale = nullptr;
 };
 
-// The key of a branch: operand, transpositions, type, and inner extent. Branches with equal keys
-// can become one product.
+// The key of a branch. It has the operand, the transpositions of both operands, the type and the
+// inner extent. Branches with equal keys can become one product.
 using SiblingKey = std::tuple<ValueId, int64_t, int64_t, DataType, int64_t>;
 
 bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::kElementwise; }
@@ -122,8 +123,9 @@ Array JoinedWeights(const Graph& graph, const std::vector<Branch>& branches) {
   return joined;
 }
 
-// Concatenates the branches' vectors. A branch without a vector contributes `neutral`. Returns
-// nothing if no branch has a vector.
+// Concatenates the shifts or the scales of the branches, as `vector` selects. A single number is
+// repeated for all columns of its branch. A branch without this constant contributes `neutral`.
+// Returns nothing if no branch has the constant.
 std::optional<Array> JoinedVectors(const std::vector<Branch>& branches,
                                    const Array* Branch::*vector, double neutral, DataType type) {
   int64_t columns = 0;
@@ -143,7 +145,8 @@ std::optional<Array> JoinedVectors(const std::vector<Branch>& branches,
   return joined;
 }
 
-// Adds the joined product. `operand` is a value of the new graph.
+// Adds the joined product with its shifts and scales, and returns the result. `operand` is a value
+// of the new graph.
 Result<ValueId> AddProduct(const Graph& graph, const std::vector<Branch>& branches, ValueId operand,
                            GraphBuilder& builder) {
   const Node& first = graph.node(branches[0].product);
@@ -152,7 +155,7 @@ Result<ValueId> AddProduct(const Graph& graph, const std::vector<Branch>& branch
       AddDerivedConstant(builder, first.name + "_weights", JoinedWeights(graph, branches));
   TUNEC_ASSIGN(ValueId value, builder.Add(Op::kMatmul, {operand, weight}, first.attributes,
                                           first.name + "_siblings", first.where));
-  // -0.0 is the neutral element of addition for every number.
+  // x + -0.0 is x for every x, but -0.0 + 0.0 is 0.0.
   const auto shift = JoinedVectors(branches, &Branch::shift, -0.0, type);
   const auto scale = JoinedVectors(branches, &Branch::scale, 1, type);
   if (shift) {
@@ -188,7 +191,8 @@ Result<Graph> MergeSiblingProducts(const Graph& graph, const PassOptions&) {
   std::map<ValueId, BranchPosition> positions;
   for (size_t s = 0; s < siblings.size(); ++s)
     for (size_t b = 0; b < siblings[s].size(); ++b) positions[siblings[s][b].result] = {s, b};
-  std::map<NodeId, ValueId> operands;  // first operands of products, in the new graph
+  // For each product of the old graph: its first operand in the new graph.
+  std::map<NodeId, ValueId> operands;
   std::vector<std::optional<ValueId>> products(siblings.size());
   return Rebuild(
       graph,

@@ -9,8 +9,8 @@ namespace tunec {
 /// multiplied with the columns are joined as well. Each result becomes a slice of the merged
 /// product, and readers read the slice in place. Products stay separate if elementwise operators
 /// read the results, because a kernel could no longer compute them together with the product.
-/// Leaves dead nodes. Requires: constants are folded. Ensures: the same sums in the same order; as
-/// many bytes of weights as before. O(nodes + bytes of weights).
+/// Leaves dead nodes. Requires folded constants. The sums and the order of their terms do not
+/// change, nor does the size of the weights. O(nodes + bytes of weights).
 Result<Graph> MergeSiblingProducts(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -60,7 +60,7 @@ std::vector<std::string> DefaultPipeline() {
       "recognize_attention",
       "fold_batch_norm",
       "fold_linear",
-      // Cleans up after folding and recognition: reshaped parameters, constants of constants.
+      // The passes above leave nodes that can be folded, for example reshapes of parameters.
       "fold_constants",
       "apply_rules",
       "canonicalize",
@@ -68,7 +68,7 @@ std::vector<std::string> DefaultPipeline() {
       "eliminate_dead_nodes",
       "merge_sibling_products",
       "eliminate_dead_nodes",
-      // After this point operators are final; layouts are properties of their values.
+      // The operators are final here. choose_layouts changes only the layouts of values.
       "choose_layouts",
   };
 }

@@ -45,8 +45,9 @@ struct PipelineResult {
   std::vector<PassRecord> records;  // one per pass that ran
 };
 
-/// Runs the passes and verifies each result. An error contains the name of the pass.
-/// Errors: kInvalidArgument for an unknown name; kInternal if a pass breaks the graph.
+/// Runs the passes of `options.names` that are not disabled, and verifies each result. Fails with
+/// kInvalidArgument for an unknown name, with kInternal if the verifier rejects a result, and with
+/// the error of a pass. The message has the name of the pass.
 Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& options = {});
 
 }  // namespace tunec

@@ -14,13 +14,13 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-// Greatest number that counts as -inf under kFast when it is added to a score: scores do not reach
-// this magnitude.
+// The greatest number that counts as -inf under FloatRules::kFast when a mask adds it to a score.
+// Scores do not reach this magnitude.
 constexpr double kAsGoodAsMinusInfinity = -1e9;
-// Bound below which the exponential is 0 in every type.
+// An exponent so low that exp of it, or of a lower one, is 0 in every float type.
 constexpr double kVanishes = -800;
-// Fraction of the type's largest number. A sum of finite numbers below this bound stays finite,
-// even with a score added.
+// A fraction of the largest number of a float type. A sum of two masks below this fraction is taken
+// to stay finite, even with a score added.
 constexpr double kFarFromOverflow = 0.03;
 
 struct Mask {
@@ -28,7 +28,7 @@ struct Mask {
   bool over_split = false;  // broadcasts to Attention::split
 };
 
-/// An attention that was matched. Its values belong to the graph that was matched.
+/// The parts of a matched attention. The values belong to the graph that was matched.
 struct Attention {
   static constexpr std::ptrdiff_t kOfHead = 3;  // number of score axes that are not batch axes
   ValueId q, k, v;
@@ -37,13 +37,13 @@ struct Attention {
   double softcap = 0;
   std::optional<Mask> mask;
   std::optional<Mask> added_mask;  // added to `mask`; both masks are floats
-  bool negate_mask = false;        // a bool mask that is true for hidden scores
-  // Shape of the scores if masks have several axes for the batch.
+  bool negate_mask = false;        // `mask` is a bool mask that is true for hidden scores
+  // The shape of the scores between two reshapes that give the batch several axes.
   std::optional<Axes> split;
   std::optional<int64_t> causal_offset;
-  std::optional<double> hidden;     // value that selections put in place of a score
-  bool added = false;               // a float mask was added, so a selecting mask must come after
-                                    // it
+  std::optional<double> hidden;     // number that replaces a hidden score
+  bool added = false;               // `mask` is added; a selecting mask in front of it must hide
+                                    // scores by -inf
   double least_hidden = -INFINITY;  // greatest number that a causal mask adds to a hidden score
 };
 
@@ -62,7 +62,8 @@ std::optional<double> NumberOf(const Graph& graph, ValueId value) {
   return constant->GetDouble(0);
 }
 
-// A value and a factor: a product or quotient with a constant of one element.
+// A product or quotient with a float constant of one element, as the other operand and the factor
+// by which the operand is multiplied.
 struct ScaledValue {
   ValueId value;
   double factor = 1;
@@ -110,10 +111,10 @@ std::optional<KnownMask> AsKnown(const Graph& graph, ValueId mask) {
 // is at most the parameter `lowest` of DiagonalOf (false in a bool mask).
 struct Diagonal {
   int64_t offset = 0;
-  double hidden = -INFINITY;  // greatest number of the hidden part
+  double hidden = -INFINITY;  // greatest number of the hidden part; -inf in a bool mask
 };
-// Returns the diagonal of a causal mask, and nothing for other masks. A mask with one row for all
-// queries or one column for all keys has no diagonal.
+// Returns the diagonal of a causal mask. Returns nothing if the mask hides other scores or none,
+// has a batch axis of extent other than 1, or is broadcast over the queries or the keys.
 std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, const Dim& keys,
                                    double lowest) {
   const auto& shape = mask.array->shape();
@@ -145,8 +146,9 @@ std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, co
   return Diagonal{*offset, hidden};
 }
 
-// Returns the shape, over the axes of `split`, of a value that broadcasts to `scores`. The batch
-// axes must be all present, all of extent 1, or all absent.
+// Returns the shape that a value which broadcasts to `scores` has after the batch is split as in
+// the shape `split`. Returns nothing for a dynamic shape. Also returns nothing unless the batch
+// axes of the value are all those of the scores, all of extent 1, or all absent.
 std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, const Axes& split) {
   if (!type.IsFixed()) return {};
   Axes shape = type.Shape();
@@ -165,8 +167,8 @@ std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, c
 /// null, the matcher assumes that the values in between have no other readers.
 class Matcher {
  public:
-  /// Constructs a matcher. The numbers of an added causal mask must be at most `lowest` for hidden
-  /// scores.
+  /// Constructs a matcher. `lowest` is the greatest number by which an added causal mask may hide a
+  /// score.
   Matcher(const Graph& graph, const PassOptions& options, const std::vector<int>* uses,
           double lowest)
       : graph_(graph),
@@ -192,8 +194,8 @@ class Matcher {
 
   bool IsUsedOnce(ValueId value) const { return uses_ == nullptr || (*uses_)[value.index] == 1; }
 
-  // Returns the node that makes the value, or null if its operator is not `op` or the value has
-  // more than one use. A graph output is a use.
+  // Returns the node that computes the value. Returns null if the node's operator is not `op`, or
+  // if the value has more than one use. A graph output is a use.
   const Node* Only(ValueId value, Op op) const {
     const Node& node = graph_.producer(value);
     return node.op == op && IsUsedOnce(value) ? &node : nullptr;
@@ -240,9 +242,9 @@ class Matcher {
     value = inner->value;
   }
 
-  // Records a mask. Returns false if it does not go with the recorded masks. There may be one
-  // diagonal, and one other mask or two that are both added. All hidden scores must get the same
-  // number.
+  // Records a mask in `found_`. Returns false if the mask cannot be combined with the recorded
+  // masks. One causal mask is possible, and one other mask or two float masks. All hidden scores
+  // must get the same number.
   bool RecordMask(ValueId mask, bool negate, double hidden, const ValueType& scores) {
     const std::optional<KnownMask> known = AsKnown(graph_, mask);
     std::optional<Diagonal> diagonal;
@@ -267,8 +269,9 @@ class Matcher {
     return true;
   }
 
-  // Records a second float mask. The sum of both masks replaces them. Except under kFast, the sum
-  // must stay finite as the separate additions do.
+  // Records a second float mask, which will be added to the first. Returns false if one of the
+  // masks is a bool mask or if there are two masks already. Also returns false if the sum of the
+  // masks could overflow, unless the rules are kFast.
   bool RecordMaskSum(ValueId mask, bool selects) {
     if (selects || !found_.added || found_.added_mask) return false;
     const double sum =
@@ -365,8 +368,8 @@ class Matcher {
     return dims;
   }
 
-  // Returns whether batches and heads have the shapes of one attention. A matmul would broadcast
-  // any of them.
+  // Returns whether q, k and v have a float type, enough queries, and the batches and heads of one
+  // attention. The two products alone would also accept operands that broadcast in other ways.
   bool HasShapes() const {
     const std::vector<Dim> q = Dims(found_.q, found_.transpose_q);
     const std::vector<Dim> k = Dims(found_.k, found_.transpose_k);
@@ -390,8 +393,9 @@ class Matcher {
   Attention found_;
 };
 
-// Returns whether a causal mask's number has no effect beside the scores that each row sees. If
-// `added`, the number is added to the hidden score. Each row must see at least one score.
+// Returns whether exp of each hidden score is proven to be 0 relative to the visible scores of its
+// row. A causal mask adds `number` to a hidden score if `added`, and replaces the score otherwise.
+// Returns false if there is another mask, or if a row may have no visible score.
 bool Vanishes(const Graph& graph, const Attention& found, double number, bool added) {
   if (found.mask || !found.causal_offset || *found.causal_offset < 0) return false;
   const std::vector<Dim>& q = graph.value(found.q).type.dims;
@@ -403,8 +407,9 @@ bool Vanishes(const Graph& graph, const Attention& found, double number, bool ad
   return number + (added ? score : 0) <= -score + kVanishes;
 }
 
-// Matches an attention. A causal mask's number may be so low that it has the effect of -inf. This
-// depends on the bound of the scores, which is known only after a first match.
+// Matches an attention whose last product is `product`, and returns nothing if it does not match. A
+// causal mask's number may be so low that it has the effect of -inf. This depends on the bound of
+// the scores, which is known only after a first match.
 std::optional<Attention> MatchAttention(const Graph& graph, const PassOptions& options,
                                         const std::vector<int>* uses, const Node& product,
                                         const std::vector<ValueId>& inputs) {
@@ -430,7 +435,9 @@ Result<ValueId> SwapLastTwo(GraphBuilder& builder, ValueId value) {
   return builder.Add(Op::kTranspose, {value}, {{"perm", perm}});
 }
 
-// Returns the value without its scale. The scale may be applied below transposes and reshapes.
+// Returns the value without its constant factor, and multiplies `scale` by the factor. The factor
+// may be applied below transposes and reshapes, which are then added again. Returns `value` itself
+// if it has no constant factor.
 Result<ValueId> TakeScale(GraphBuilder& builder, ValueId value, double& scale) {
   std::vector<ValueId> views;
   ValueId at = value;
@@ -485,7 +492,7 @@ bool HasSameHeads(const GraphBuilder& builder, ValueId k, ValueId v) {
   return a.size() < 3 || a[a.size() - 3] == b[b.size() - 3];
 }
 
-// Returns q, k or v reshaped so that the batch has several axes.
+// Adds a reshape of q, k or v to the batch axes of `split`.
 Result<ValueId> SplitBatch(GraphBuilder& builder, ValueId value, const Axes& split) {
   const Axes own = builder.TypeOf(value).Shape();
   Axes shape(split.begin(), split.end() - Attention::kOfHead);
@@ -501,7 +508,8 @@ Result<ValueId> MaskOf(GraphBuilder& builder, const Attention& found, const Mask
   return builder.Add(Op::kReshape, {mask.value}, {{"shape", shape}});
 }
 
-// Returns the offset of a causal mask that is an operand of an attention node.
+// Returns the offset of a causal mask that is the mask operand of an attention node. Returns
+// nothing for other nodes, and if the attribute `causal` cannot replace the mask.
 std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
   constexpr size_t kMask = 3;
   if (node.op != Op::kAttention || node.inputs.size() <= kMask || node.Int("causal") != 0)
@@ -509,7 +517,7 @@ std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
   if (!node.inputs[kMask].valid()) return {};
   const std::optional<KnownMask> mask = AsKnown(graph, node.inputs[kMask]);
   if (!mask) return {};
-  // An added -inf hides the score, whatever number the node selects for hidden scores.
+  // An added -inf hides a score by -inf, but `causal` would hide the score by the number `hidden`.
   if (!mask->selects() && node.Float("hidden") != -INFINITY) return {};
   const auto dim = [&](size_t operand) {
     const std::vector<Dim>& dims = graph.value(node.inputs[operand]).type.dims;

@@ -20,8 +20,8 @@ namespace tunec {
 /// These do not match: scores or attention weights with other readers, a softmax along another
 /// axis, selections of different numbers, and more than two added masks. Fewer queries than
 /// FusionMachine::fewest_queries do not match either, because separate products are then faster.
-/// Requires: verified, canonicalized, softmax recognised. Ensures: dead nodes removed. O(nodes +
-/// elements of constant masks).
+/// The graph must be verified and canonicalized, and its softmaxes recognised. The result has no
+/// dead nodes if anything changed. O(nodes + elements of constant masks).
 Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

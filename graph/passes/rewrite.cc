@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostSweeps = 64;
 // Limits on the growth of a graph, which detect rules that add nodes endlessly. A graph may have
-// kMostGrowth times the original number of nodes, plus kSmallGraph.
+// at most kMostGrowth times the original number of nodes, plus kSmallGraph.
 constexpr size_t kMostGrowth = 8;
 constexpr size_t kSmallGraph = 1000;
 
@@ -22,8 +22,9 @@ struct Match {
   ReplacementPlan plan;
 };
 
-// One sweep over a graph. `uses_` and `is_output_` are indexed by values of the graph being built.
-// A copied value has its users in the old graph, without the users that rules removed.
+// One sweep of the rules over a graph. While Run builds the new graph, `uses_` and `is_output_` are
+// indexed by its values. `uses_` then counts the users that a copied value has in the old graph,
+// without the users that rules removed. Otherwise both are indexed by the values of the old graph.
 class Sweep {
  public:
   Sweep(const Graph& before, const RuleSet& rules, const PassOptions& options)
@@ -61,7 +62,8 @@ class Sweep {
 
   const Rule* last_fired() const { return last_fired_; }
 
-  /// Reports why rules do not fire. Requires: no rule fires in the graph.
+  /// Reports the rules that the strict float rules or the graph outputs keep from firing. Calls
+  /// PassOptions::on_held_back or on_unchanged for each. Requires that no rule fires in the graph.
   void TellHeldBack() {
     uses_ = before_uses_;
     is_output_ = before_output_;
@@ -108,8 +110,8 @@ class Sweep {
   }
 
   // Returns the kind of value ("a constant", "an input", "another output") that would wrongly
-  // replace the graph output of the node. Returns an empty string if the replacement is allowed. A
-  // computing node must make each graph output, and two outputs must be two values.
+  // replace the graph output of the node. Returns an empty string if the replacement is allowed.
+  // Each graph output must be the result of a node that computes, and no two may be one value.
   std::string_view WrongReplacement(const Node& node, const ReplacementPlan& plan,
                                     const Graph& graph) const {
     if (!before_output_[node.outputs[0].index]) return "";
@@ -149,7 +151,7 @@ class Sweep {
     const size_t first = builder.graph().values().size();
     const std::optional<Match> match = Find(node, inputs, builder.graph());
     if (!match) {
-      // The values of the copy are added next.
+      // Rebuild adds the values of the copy next.
       for (const ValueId output : node.outputs) {
         uses_.push_back(before_uses_[output.index]);
         is_output_.push_back(before_output_[output.index]);

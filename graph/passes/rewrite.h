@@ -6,12 +6,13 @@
 
 namespace tunec {
 
-/// Applies the first rule that fires at each node, in sweeps over the graph. A rule sees the
-/// replacements of earlier nodes of the sweep. Nodes that a sweep leaves dead are removed. A rule
+/// Applies the first rule that fires at each node, in sweeps over the graph. A rule is matched
+/// against the replacements of earlier nodes of the sweep. Dead nodes are removed. A rule
 /// does not fire if it would make a graph output a constant, an input or another output. A sweep is
 /// O(nodes), because rules are indexed by the operator of their root. Usually a few sweeps suffice.
-/// Errors (kInvalidArgument): rules still fire after 64 sweeps, or the graph has more than 8 times
-/// the original nodes plus 1000. The message has the name and position of the last fired rule.
+/// Fails with kInvalidArgument if rules still fire after 64 sweeps, or if the graph has more than 8
+/// times the original number of nodes plus 1000. The message has the name and position of the last
+/// fired rule.
 Result<Graph> ApplyRules(const Graph& graph, const RuleSet& rules, const PassOptions& options);
 
 }  // namespace tunec

@@ -14,7 +14,8 @@ bool AreOfOneWideType(const std::vector<ValueId>& values, const GraphBuilder& bu
                              [&](ValueId value) { return builder.TypeOf(value).type == type; });
 }
 
-// Adds the nodes of scale / sqrt(variance + epsilon), which has one element per channel.
+// Adds the nodes of scale / sqrt(variance + epsilon), and returns the quotient. The quotient has
+// one element per channel.
 Result<ValueId> FactorOf(const Node& node, ValueId scale, ValueId variance, GraphBuilder& builder) {
   Array epsilon(builder.TypeOf(variance).type, {});
   epsilon.SetDouble(0, node.Float("epsilon"));

@@ -10,9 +10,9 @@
 namespace tunec {
 namespace {
 
-using OutputSets = std::vector<std::vector<Array>>;  // one entry per set of inputs
+using OutputSets = std::vector<std::vector<Array>>;  // the outputs of a graph per set of inputs
 
-/// A graph with the outputs that it computes.
+/// A graph with the outputs that the reference execution computed for each set of inputs.
 struct RunGraph {
   Graph graph;
   OutputSets outputs;
@@ -39,8 +39,8 @@ std::string TypeText(const ValueType& type) {
   return fmt::format("{} {}", Name(type.type), ShapeText(type.dims));
 }
 
-/// Describes a difference between the inputs and outputs of both graphs. Returns an empty string if
-/// the graphs agree.
+/// Describes the first difference between both graphs in the names or types of inputs and outputs.
+/// Returns an empty string if the graphs agree.
 std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   if (before.inputs().size() != after.inputs().size() ||
       before.output_names() != after.output_names())
@@ -84,7 +84,7 @@ void CompareNumbers(const RunGraph& before, const RunGraph& after, PassAnswers& 
   }
 }
 
-/// Compares two graphs that the verifier accepts.
+/// Compares the outputs of two verified graphs, and counts their nodes and parameters.
 Result<PassAnswers> Compare(std::string pass, const RunGraph& before, const RunGraph& after) {
   PassAnswers answers{.pass = std::move(pass)};
   TUNEC_ASSIGN(const GraphCounts had, CountGraph(before.graph));

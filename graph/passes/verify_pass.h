@@ -11,16 +11,16 @@
 
 namespace tunec {
 
-/// The findings about one pass, or about several passes in a row.
+/// The differences between the graph before and the graph after one pass or several passes.
 struct PassAnswers {
   std::string pass;
   int64_t nodes_before = 0;  // number of computing nodes
   int64_t nodes_after = 0;
-  // Numerics.
+  // Differences of the outputs.
   int inputs = 0;            // number of input sets that both graphs ran on
   double error = 0;          // greatest difference, relative to the output's largest magnitude
   std::string worst_output;  // the output with this difference; empty if all outputs agree
-  // Lint.
+  // An error of the graph. If there is one, no number is computed.
   std::string lint;  // message of the verifier or a change of the interface; empty if the graph is
                      // correct
   // Parameters (count_graph.h).
@@ -35,9 +35,9 @@ using InputSet = std::vector<Array>;
 
 /// Runs the passes in order and compares each pass's result with its input. With several passes, a
 /// last entry `(all)` compares the final graph with the first. Floats are computed in double, so
-/// that float32 rounding does not count as a difference. Stops after a pass that breaks the graph.
-/// Errors: a failing pass, with the pass's name; an error of the reference execution; kUnsupported
-/// for dynamic dimensions.
+/// that float32 rounding does not count as a difference. If a pass breaks the graph, its entry is
+/// the last. Fails if a pass fails, and the message then has the pass's name. Also fails if the
+/// reference execution fails, and with kUnsupported for dynamic dimensions.
 Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph, std::span<const NamedPass> passes,
                                               std::span<const InputSet> inputs,
                                               const PassOptions& options = {});

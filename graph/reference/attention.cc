@@ -1,5 +1,5 @@
-// Reference attention, by the definition in infer_attention.cc. Computes one row of scores at a
-// time.
+// The reference execution of the operator attention, which infer_attention.cc defines. It computes
+// one row of scores at a time.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +26,8 @@ Sizes SizesOf(const RunContext& context) {
   return sizes;
 }
 
-/// The mask operand: mask[head, i, j] is added to a score, or selects whether the score is visible.
+/// The mask operand of an attention, or no mask. An element is added to a score, or selects whether
+/// the score is visible.
 class Mask {
  public:
   explicit Mask(const RunContext& context) {

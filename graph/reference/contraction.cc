@@ -1,6 +1,6 @@
 // Matrix products and convolutions. Both are sums over one depth axis: a row of the result is a
-// combination of the rows of a matrix B[depth][columns]. A row of a convolution is one output
-// position, and its factors are the inputs under the window. Four rows share each read of B. The
+// combination of the rows of a matrix B[depth][columns]. In a convolution, a row is one output
+// position, and the inputs under the window are the factors. Four rows share each read of B. The
 // innermost loop runs over contiguous columns, so that the compiler vectorises it.
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ constexpr int64_t kColumns = 512;  // 4 x 512 sums of 8 bytes fit in the first-l
 template <class Sum>
 using Sums = std::array<std::array<Sum, kColumns>, kRows>;
 
-/// Computes sums[r][j] += a[r] * b[j].
+/// Computes sums[r][j] += a[r] * b[j] for j < count.
 template <class B, class Sum>
 [[gnu::always_inline]] inline void AddScaled(const std::array<Sum, kRows>& a, const B* b,
                                              int64_t count, Sums<Sum>& sums) {
@@ -58,7 +58,8 @@ void AddRow(const std::array<uint64_t, kRows>& a, const uint64_t* b, int64_t cou
   AddScaled(a, b, count, sums);
 }
 
-/// A matrix product: the rows of A times the matrix B.
+/// A product of a matrix A with the row-major matrix `b`. `load_row` provides the rows of A.
+/// `store` receives `count` sums of one result row, beginning at `column`.
 template <class B, class Sum>
 struct Product {
   int64_t rows = 0, depth = 0, columns = 0;
@@ -111,8 +112,8 @@ void StoreNumbers(const uint64_t* from, int64_t start, int64_t count, Array& to)
   Store(reinterpret_cast<const int64_t*>(from), start, count, to);
 }
 
-/// Returns the array's elements as type T. They are converted into `storage`, unless both T and the
-/// array's type are float32.
+/// Returns a pointer to the array's elements as type T. They are converted into `storage`, unless
+/// both T and the array's type are float32.
 template <class T>
 const T* NumbersOf(const Array& array, std::vector<T>& storage) {
   if constexpr (std::is_same_v<T, float>)
@@ -122,8 +123,8 @@ const T* NumbersOf(const Array& array, std::vector<T>& storage) {
   return storage.data();
 }
 
-/// Returns for each matrix of the result the index of the operand's matrix. The operand's batch
-/// axes are broadcast.
+/// Returns for each matrix of the result the index of the operand's matrix that it reads. `own` and
+/// `result` are the batch shapes of operand and result; `own` is broadcast.
 std::vector<int64_t> BatchOffsets(std::span<const int64_t> own, std::span<const int64_t> result) {
   const std::vector<int64_t> strides = StridesOf(own);
   std::vector<int64_t> offsets;
@@ -241,8 +242,8 @@ std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::ve
   return taken;
 }
 
-/// Adds the products with the special weights, but only where the tap meets an element of the
-/// image.
+/// Adds the products with the special weights to `result`, but only where the tap meets an element
+/// of the image.
 template <class B, class Sum>
 void AddSpecialWeights(const std::vector<SpecialWeight<B>>& weights, const ConvShape& shape,
                        const WindowTable& table, const Sum* image, Sum* result) {
@@ -266,8 +267,8 @@ ConvShape ShapeOfConv(const RunContext& context, const WindowTable& table, bool 
           .taps = table.taps};
 }
 
-/// Returns the product of one group of an image. The product adds its sums to
-/// result[filter][position], which contains the bias before.
+/// Returns the matrix product that computes one group of one image. Its `store` adds the sums to
+/// result[filter][position], which must already contain the bias.
 template <class B, class Sum>
 Product<B, Sum> ConvProduct(const ConvShape& shape, const WindowTable& table, const B* b,
                             const Sum* x, Sum* result) {
@@ -328,8 +329,9 @@ std::vector<Array> Conv(const RunContext& context) {
   return {std::move(result)};
 }
 
-/// Calls Run with the types of weights and sums. Floats of at most 32 bits are stored as float, and
-/// sums are double. Integers are computed in uint64, so that sums wrap.
+/// Calls Run<B, Sum>, where B is the type of loaded weights and Sum is the type of sums. Float
+/// weights of at most 32 bits are loaded as float, and their sums are double. Integers are computed
+/// in uint64, so that sums wrap.
 template <template <class, class> class Run>
 Outputs Dispatch(const RunContext& context) {
   const DataType weights = context.input(1).type();

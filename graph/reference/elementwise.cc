@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kPiece = 1024;
 
-/// The result's index space, with adjacent dimensions merged where all operands allow it.
+/// The dimensions of the result, and the strides of the operands along them. Adjacent dimensions
+/// are merged where the strides of all operands allow it.
 struct Walk {
   std::vector<int64_t> shape;                 // has at least one dimension
   std::vector<std::vector<int64_t>> strides;  // strides per operand; the innermost is 0 or 1
@@ -58,7 +59,8 @@ int64_t OffsetOfRow(const Walk& walk, size_t operand, int64_t row) {
   return offset;
 }
 
-/// Calls compute(operands, result, count) on each row segment. In and Out are double or int64_t.
+/// Calls compute(operands, result, count) on each segment of a row, and returns the stored results.
+/// In and Out are double or int64_t.
 template <class In, class Out, size_t kOperands, class F>
 std::vector<Array> Apply(const RunContext& context, const F& compute) {
   Array result = context.MakeOutput();

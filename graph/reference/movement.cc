@@ -1,6 +1,6 @@
-// Data movement: every result element is an input element found axis by axis, or a fill value. All
-// operators but reshape, concat, range and one_hot use CopyByOffsets: per axis of the result, each
-// index adds an offset into the input.
+// Operators that move data, or that fill a result without computing. All of them but reshape,
+// concat, range, one_hot, alloc and free use CopyByOffsets. It adds one offset per axis of the
+// result, which gives the position of the element in the input.
 #include <algorithm>
 #include <cstring>
 
@@ -12,8 +12,8 @@ namespace tunec::reference {
 namespace {
 
 constexpr int64_t kOutside = -1;
-/// Input offsets per axis of the result and per index along the axis; kOutside selects the fill
-/// value.
+/// Offsets into the input, in elements, for each axis of the result and each index along the axis.
+/// kOutside selects the fill value.
 using AxisOffsets = std::vector<std::vector<int64_t>>;
 
 template <class T>
@@ -55,8 +55,8 @@ void CopyRows(const Array& from, const AxisOffsets& offsets, const std::byte* fi
   });
 }
 
-/// Copies elements by their offsets. `shape` is the result's shape. Its dimensions may differ from
-/// those of `offsets`, but the order of elements is the same.
+/// Returns an array of the shape `shape` with the elements of `from` that `offsets` selects. The
+/// dimensions of `shape` may differ from those of `offsets`, but the order of elements is the same.
 Array CopyByOffsets(const Array& from, AxisOffsets offsets, std::vector<int64_t> shape,
                     double fill = 0) {
   Array to(from.type(), std::move(shape));
@@ -98,7 +98,8 @@ int64_t Mirror(int64_t i, int64_t size, const std::string& mode) {
   return phase < size ? phase : period - phase;
 }
 
-/// Returns the input index along `axis` for result index `i` of a slice, tile or pad.
+/// Returns the input index along `axis` for result index `i` of a slice, tile or pad. Returns
+/// kOutside in a padding with the fill value.
 int64_t SourceIndex(const Node& node, size_t axis, int64_t i, const Array& input) {
   const int64_t size = input.shape()[axis];
   switch (node.op) {
@@ -122,7 +123,7 @@ int64_t SourceAxis(const Node& node, size_t a, size_t rank, const Array& input) 
 }
 
 /// Clamps an index to the valid range, as a compiled gather does. Negative indices count from the
-/// end. Requires: size > 0.
+/// end. `size` must be positive.
 int64_t IndexInRange(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
 }

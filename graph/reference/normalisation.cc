@@ -1,4 +1,4 @@
-// Normalisations and softmax, by their definitions in double.
+// Normalisations and softmax, computed in double by their definitions.
 #include <algorithm>
 #include <cmath>
 
@@ -134,7 +134,7 @@ Outputs RunAxisNorm(const RunContext& context) {
   if (context.HasOperand(2)) bias = BroadcastTo(context.input(2), input.shape());
   for (int64_t start = 0; start < input.size(); start += size) {
     const std::span<double> line(x.data() + start, static_cast<size_t>(size));
-    // rms_norm divides by the root mean square, which is the root of the variance about 0.
+    // rms_norm divides by the root mean square, which is the deviation if the mean is taken as 0.
     const Moments moments = centred ? MomentsOf(line) : Moments{0, MeanSquare(line)};
     const double deviation = std::sqrt(moments.variance + context.node.Float("epsilon"));
     for (int64_t i = 0; i < size; ++i)

@@ -18,7 +18,7 @@ T MaxOf(std::span<const T> x, std::span<const int64_t> window, T smallest) {
 }
 
 /// Returns the mean over the window. An element in the padding counts as `padding_weight` zeros (0
-/// or 1).
+/// or 1). Returns NaN if no element counts.
 double AverageOf(std::span<const double> x, std::span<const int64_t> window,
                  int64_t padding_weight) {
   double sum = 0;
@@ -31,7 +31,7 @@ double AverageOf(std::span<const double> x, std::span<const int64_t> window,
 }
 
 /// Calls combine(elements of a plane, indices of the window in the plane) for every output
-/// position. T is double or int64_t.
+/// position, and stores the results. An index is -1 in the padding. T is double or int64_t.
 template <class T, class F>
 std::vector<Array> PoolOver(const RunContext& context, const F& combine) {
   const Array& input = context.input(0);

@@ -1,4 +1,4 @@
-// Reductions over axes, argmax and argmin, cumulative sums.
+// The reference execution of reductions over axes, argmax, argmin and cumulative sums.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,7 +38,8 @@ double Extreme(std::span<const double> x, double sign) {
   return sign * best;
 }
 
-/// Computes max + log(sum(exp(x - max))), which neither overflows nor underflows.
+/// Computes log(sum(exp(x))) as max + log(sum(exp(x - max))), which neither overflows nor
+/// underflows.
 double LogSumExp(std::span<const double> x) {
   const double largest = Extreme(x, 1);
   if (!std::isfinite(largest)) return largest;
@@ -112,8 +113,8 @@ int64_t ReduceInts(Op op, std::span<const int64_t> x, DataType type) {
   }
 }
 
-/// Calls reduce(the elements along `axes`) for every index of the other axes. Out is the type of
-/// the stored results.
+/// Calls reduce(the elements along `axes`) for every index of the other axes, and stores the
+/// results. In and Out are the types of its argument and its result.
 template <class In, class Out, class F>
 std::vector<Array> ReduceOver(const RunContext& context, const std::vector<int64_t>& axes,
                               const F& reduce) {
@@ -135,7 +136,8 @@ std::vector<Array> ReduceOver(const RunContext& context, const std::vector<int64
   return {std::move(result)};
 }
 
-/// Returns the first or last index of the largest or smallest element. NaN counts as the extreme,
+/// Returns the index of the smallest element if `smallest`, and of the largest otherwise. Of equal
+/// elements, the last one counts if `last`, and the first one otherwise. NaN counts as the extreme,
 /// as in numpy.
 template <class T>
 int64_t IndexOfBest(std::span<const T> x, bool smallest, bool last) {

@@ -1,5 +1,5 @@
-// Resizing, one axis after the other. Each output element is a weighted sum of input elements;
-// `nearest` has one input of weight 1.
+// The reference execution of resize, which resizes one axis after the other. Each output element is
+// a weighted sum of input elements; `nearest` has one input of weight 1.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,8 @@ struct Axis {
   double scale;
 };
 
-/// Returns the input coordinate by ONNX's coordinate transformation.
+/// Returns the input coordinate of the output index `out`, by ONNX's coordinate transformation
+/// `mode`.
 double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
   const auto x = static_cast<double>(out);
   const auto from = static_cast<double>(axis.from), to = static_cast<double>(axis.to);
@@ -32,8 +33,8 @@ double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
   return (x + 0.5) / axis.scale - 0.5;  // mode `half_pixel`
 }
 
-// Rounds a coordinate to an integer. Coordinates are rational numbers: an exact integer or half
-// must not be rounded to the wrong side because of a rounding error in x.
+// Rounds a coordinate to an integer by ONNX's nearest_mode. A coordinate within 1e-9 of a multiple
+// of 1/2 is set to this multiple first, because the difference is only a rounding error.
 double RoundNearest(const std::string& mode, double x) {
   const double half = std::nearbyint(2 * x) / 2;
   if (std::abs(x - half) < 1e-9) x = half;
@@ -42,7 +43,8 @@ double RoundNearest(const std::string& mode, double x) {
   return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
 }
 
-/// Returns the weight of Keys' cubic convolution kernel with parameter a.
+/// Returns the weight of an element at `distance`, by Keys' cubic convolution kernel with the
+/// parameter `a`.
 double CubicWeight(double distance, double a) {
   const double d = std::abs(distance);
   if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
@@ -50,7 +52,8 @@ double CubicWeight(double distance, double a) {
   return 0;
 }
 
-/// Returns the taps around x. Their indices are not clamped to the input.
+/// Returns the indices and weights of the input elements around the coordinate x. The indices may
+/// be outside the input.
 std::vector<Tap> TapsAt(const Node& node, double x) {
   const std::string& mode = node.String("mode");
   if (mode == "nearest")

@@ -1,11 +1,11 @@
-// Rotary embeddings by their definition.
+// The reference execution of rotary embeddings, computed in double by their definition.
 #include "graph/reference/run.h"
 
 namespace tunec::reference {
 namespace {
 
-// Returns the offset into `angles` for row `row` of the result. The leading axes of `angles`
-// broadcast.
+// Returns the offset of the angles of row `row` of the result, in elements. `x` and `angles` are
+// shapes; the leading axes of `angles` are broadcast.
 int64_t AngleRow(int64_t row, std::span<const int64_t> x, std::span<const int64_t> angles) {
   int64_t at = 0;
   int64_t stride = angles.back();

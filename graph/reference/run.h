@@ -1,4 +1,4 @@
-// Shared parts of the reference operators: a node's view of its operands and results, conversion
+// Shared parts of the reference operators: the operands and result types of a node, conversion
 // between arrays and double or int64, and parallel loops.
 //
 // Floats are computed in double whatever their type and rounded once when stored. Integers and bool
@@ -24,8 +24,7 @@ struct RunContext {
 
   bool HasOperand(size_t i) const;
   const Array& input(size_t i) const { return inputs[i]; }
-  /// Returns a zeroed array for output 0. Its shape is the inferred one; its type is the inferred
-  /// one or f64.
+  /// Returns a zeroed array for output 0, with the inferred shape. Its type is that of Stored.
   Array MakeOutput() const;
   /// Returns the type in which values of `type` are stored under the precision.
   DataType Stored(DataType type) const;
@@ -34,8 +33,9 @@ struct RunContext {
 using Outputs = Result<std::vector<Array>>;
 using RunOp = Outputs (*)(const RunContext& context);
 
-// Load copies `count` elements of an array, beginning at `start`; the stride is 0 or more. Store
-// writes consecutive elements of an array, beginning at `start`.
+// Load converts `count` elements of an array, beginning at element `start`. The stride is in
+// elements, and may be 0. Store converts to `count` consecutive elements of an array, beginning at
+// element `start`. In an array of integers, integers wrap and doubles saturate.
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, double* to);
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, int64_t* to);
 void Store(const double* from, int64_t start, int64_t count, Array& to);
@@ -57,13 +57,15 @@ std::vector<int64_t> StridesOf(std::span<const int64_t> shape);
 /// Returns the product of shape[begin, end).
 int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end);
 
-/// Calls body(begin, end) for disjoint ranges that cover 0..count; on several threads when
-/// count * work_per_item is large. The body must not throw and must not depend on the split.
+/// Calls body(begin, end) for disjoint ranges that cover [0, count), and waits for the calls. Uses
+/// several threads if count * work_per_item is large. The body must not throw, and its results must
+/// not depend on the ranges.
 void ParallelFor(int64_t count, int64_t work_per_item,
                  const std::function<void(int64_t begin, int64_t end)>& body);
 
-/// A table with the linear index into the spatial input for every output position of a sliding
-/// window and every tap. The index is -1 in the padding. Row-major, taps fastest.
+/// A table of the input elements under a sliding window. For each output position and each tap of
+/// the window, `input` has the flattened spatial index, or -1 in the padding. The taps of a
+/// position are contiguous.
 struct WindowTable {
   int64_t positions = 0;
   int64_t taps = 0;
@@ -75,8 +77,8 @@ struct WindowTable {
 };
 WindowTable MakeWindowTable(const Node& node, std::span<const int64_t> from,
                             std::span<const int64_t> to, std::span<const int64_t> kernel);
-/// Returns the table of a transposed convolution: the input positions that contribute to an output
-/// position, per tap.
+/// Returns the table of a transposed convolution. An entry is the input element that contributes to
+/// the output position through the tap, or -1 if there is none.
 WindowTable MakeTransposedTable(const Node& node, std::span<const int64_t> from,
                                 std::span<const int64_t> to, std::span<const int64_t> kernel);
 
@@ -112,7 +114,7 @@ Outputs RunAlloc(const RunContext& context);
 Outputs RunFree(const RunContext& context);
 inline constexpr RunOp RunNone = nullptr;
 
-/// A row of the column `reference` of op_list.h.
+/// The entry of an operator in the column `reference` of op_list.h.
 struct DefinitionRow {
   std::string_view name;  // for static_assert: function addresses are not constant with sanitizers
   RunOp run;              // null if the operator is not executed

@@ -22,7 +22,8 @@ Status CheckInputs(const Graph& graph, std::span<const Array> inputs) {
   return {};
 }
 
-/// Returns the number of reads of each value. An array is dropped when its number reaches 0.
+/// Returns the number of reads of each value; a graph output counts as a read. The array of a value
+/// is dropped after its last read.
 std::vector<int> CountReads(const Graph& graph) {
   std::vector<int> reads(graph.values().size(), 0);
   for (const Node& node : graph.nodes())

@@ -188,7 +188,7 @@ Int2 TypedInts2(const Node&, DataType type) {
   };
 }
 
-// Computes in uint64, so sums and products wrap.
+// Applies `f` to the operands as uint64, so that sums and products wrap.
 template <class F>
 int64_t Wrapped(int64_t a, int64_t b, F f) {
   return static_cast<int64_t>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
@@ -317,7 +317,8 @@ std::function<bool(T, T)> Comparison(Op op) {
   }
 }
 
-// Returns a function of the operator's row. Requires: the row exists and the function is not null.
+// Returns the function `member` of the operator's row in a table. Aborts if the table has no such
+// row or the function is null.
 template <class Row, size_t n, class Function>
 Function Find(const Row (&rows)[n], Op op, Function Row::*member) {
   const Row* row = std::ranges::find(rows, op, &Row::op);

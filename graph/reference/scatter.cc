@@ -1,5 +1,6 @@
-// Scatter: copies the data and applies the updates to the copy, one after the other. An update
-// replaces an element, or is combined with it by the reduction.
+// The reference execution of scatter. It copies the data and applies the updates to the copy, one
+// after the other. An update replaces an element, or is combined with it by the reduction. Updates
+// whose index is out of range are skipped.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -30,7 +31,7 @@ Combine<double> CombineFloats(const std::string& reduction) {
   return [](double, double update) { return update; };
 }
 
-// Computes in uint64, so sums and products wrap.
+// Returns `function` applied to the operands as uint64, so that sums and products wrap.
 template <class Function>
 Combine<int64_t> OnBits(Function function) {
   return [function](int64_t a, int64_t b) {
@@ -51,7 +52,8 @@ Combine<int64_t> CombineInts(const std::string& reduction, DataType type) {
   return [](int64_t, int64_t update) { return update; };
 }
 
-// A scatter's data. The axes whose positions an index numbers are joined into one axis.
+// The shape of a scatter's data. An index is flattened over one or more axes, and these axes are
+// joined into one.
 class Target {
  public:
   explicit Target(const RunContext& context)
@@ -81,8 +83,8 @@ class Target {
   std::vector<int64_t> strides_;
 };
 
-// Returns the offset of the updates' point in an operand of this shape, which broadcasts to the
-// updates.
+// Returns the offset of an element in an operand that is broadcast to the updates. `point` is a
+// position in the updates, and `shape` is the shape of the operand.
 int64_t BroadcastOffset(const std::vector<int64_t>& point, const std::vector<int64_t>& shape) {
   int64_t offset = 0;
   for (size_t d = 0; d < shape.size(); ++d) offset = offset * shape[d] + point[d] % shape[d];

@@ -7,7 +7,7 @@ namespace {
 /// `tap`. A coordinate outside of the input means that there is no input element.
 using InputCoordinate = std::function<int64_t(size_t a, int64_t out, int64_t tap)>;
 
-/// Increments `index` by one position, last axis fastest.
+/// Increments `index` by one position in row-major order. The last position is followed by zeros.
 void Advance(std::vector<int64_t>& index, std::span<const int64_t> shape) {
   for (size_t a = shape.size(); a-- > 0;) {
     if (++index[a] < shape[a]) return;

@@ -5,12 +5,13 @@
 
 namespace tunec {
 
-/// Returns the rules that bring equal computations to one form: algebra.rules and movement.rules.
+/// Returns the rules of algebra.rules and movement.rules, which bring equal computations to one
+/// form.
 const RuleSet& CanonicalRules();
-/// Returns the rules that recognise operators written as primitives: patterns.rules.
+/// Returns the rules of patterns.rules, which recognise operators written as primitives.
 const RuleSet& PatternRules();
 
-/// Returns the rules that fold constants around linear layers into the weights: folds.rules.
+/// Returns the rules of folds.rules, which fold constants around linear layers into the weights.
 const RuleSet& FoldRules();
 
 }  // namespace tunec

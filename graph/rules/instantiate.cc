@@ -95,8 +95,8 @@ class Planner {
     return sum;
   }
 
-  // Plans the operands. Numbers are planned last, because they take the type of an operand that is
-  // not a number.
+  // Plans the operands of `node`. Returns false if an operand has no plan. Numbers are planned
+  // last, because they take the type of the first operand that is not a number.
   bool PlanOperands(const RuleTerm& term, DataType number_type, Plan& node) const {
     std::optional<DataType> beside;
     for (const RuleTerm& operand : term.operands) {
@@ -144,7 +144,8 @@ class Planner {
   }
 
   // Returns the node with its type, or a constant if the node's operands are constants and the
-  // result is small. Returns nothing if the operator rejects the operands.
+  // result is small. Returns nothing if type inference rejects the operands, or if the element type
+  // cannot represent the constant.
   std::optional<Plan> Typed(Plan node) const {
     std::vector<const ValueType*> operands;
     for (const Plan& operand : node.operands) {
@@ -167,8 +168,8 @@ class Planner {
     return node;
   }
 
-  // Returns whether the constant is new or the match is its only user. It is then not stored, and a
-  // result of its size does not make the model larger.
+  // Returns whether the constant is new or the match is its only user. The rewritten model does not
+  // store such a constant, so a result of the same size does not make the model larger.
   bool IsFreed(const Plan& operand) const {
     return !operand.value.valid() || site_.uses[operand.value.index] == 1;
   }

@@ -1,4 +1,4 @@
-// Construction of the nodes that replace a match.
+// Construction of the nodes that replace the match of a rule.
 #pragma once
 
 #include <optional>
@@ -7,20 +7,22 @@
 
 namespace tunec {
 
-/// A replacement with types and attributes, before any node is built.
+/// A value of a replacement before any node is built. It is an existing value, a new constant, or
+/// the result of a new node with plans of its operands.
 struct ReplacementPlan {
   enum class Kind : uint8_t { kExisting, kConstant, kNode };
   Kind kind = Kind::kExisting;
   ValueType type;
   ValueId value;   // for kExisting
-  Array constant;  // for kConstant
+  Array constant;  // for kConstant, and for kExisting if `value` is a constant; else without data
   Op op = Op::kIdentity;
   Attributes attributes;
   std::vector<ReplacementPlan> operands;  // for kNode; omitted: kExisting with an invalid value
 };
 
-/// Returns the plan if type inference accepts the replacement, and its type and shape are the
-/// root's. A number takes the element type of the first operand that is not a number. A node whose
+/// Returns the plan if type inference accepts the replacement, and if its type and shape equal
+/// those of the root. A number takes the element type of the first operand that is not one. A node
+/// whose
 /// operands are all constants is computed if its result is at most 64 KiB, or at most as large as
 /// an operand without other users. Returns nothing if the element type cannot represent a computed
 /// result (joined_constant.h), or if the result is not finite under FloatRules::kStrict.

@@ -38,7 +38,8 @@ Extremes ExtremesOf(int64_t count, Get get) {
   return found;
 }
 
-// Finds the extremes of the elements. The f32 case is fast, because most weights are f32 and large.
+// Finds the extremes of the elements. A separate loop makes f32 fast, because most weights are f32
+// and large.
 Extremes ExtremesOf(const Array& array) {
   if (array.type() != DataType::kF32)
     return ExtremesOf(array.size(), [&](int64_t i) { return array.GetDouble(i); });
@@ -51,8 +52,9 @@ bool RoundsAsMeant(Op op) {
   return op == Op::kReduceSum || op == Op::kReduceMean || op == Op::kMatmul || op == Op::kCast;
 }
 
-// A bound per element. Each position along an axis has a slice with a greatest magnitude. The bound
-// is the least of these magnitudes over the slices that contain the element.
+// Magnitudes with which the elements of an array are compared. Each position along an axis has a
+// slice, and each slice has a greatest magnitude. An element is compared with the least of these
+// magnitudes over the slices that contain the element.
 class SliceSizes {
  public:
   explicit SliceSizes(const Array& exact)

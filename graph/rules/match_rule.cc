@@ -1,4 +1,4 @@
-// Matches rules by backtracking over a list of goals. A goal has the form "this value matches this
+// The rule matcher backtracks over a list of goals. A goal has the form "this value matches this
 // term". A solved goal puts the goals of its operands at the front of the list. When the list is
 // empty, the users of the matched values and the rule's conditions are checked. If a check fails,
 // the search continues. The list is allocated on the stack.
@@ -283,8 +283,8 @@ class Matcher {
   const Rule& rule_;
   const MatchSite& site_;
   RuleBindings bindings_;
-  std::vector<ValueId> nodes_;  // matched by operators of the pattern
-  std::vector<ValueId> chain_;  // operators of a chain, below the first operator
+  std::vector<ValueId> nodes_;  // values that operators of the pattern match
+  std::vector<ValueId> chain_;  // leaves of chains that SolveChain has opened
   std::vector<Goal> order_;
 };
 

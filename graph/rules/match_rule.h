@@ -1,4 +1,5 @@
-// The rule matcher: subgraph isomorphism between a rule's pattern and the graph above a node.
+// The rule matcher. It compares the pattern of a rule with a node and the nodes that the node
+// depends on.
 #pragma once
 
 #include <optional>

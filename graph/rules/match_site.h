@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// Placeholder for the output of the node that a rule is tried on. The graph may lack this node.
+/// A placeholder for the output of the node that a rule is tried on. The graph may lack this node.
 inline constexpr ValueId kRootValue{INT32_MAX};
 
 /// A view of a node that is in a graph or will be added.
@@ -39,8 +39,8 @@ struct MatchSite {
   FloatRules rules;
   UniformValues& uniform;
 
-  /// Returns the node that makes the value. If the producer has several outputs or nested graphs,
-  /// returns kInput, which patterns cannot contain.
+  /// Returns the node that computes the value. If this node has several outputs or nested graphs,
+  /// returns kInput instead, which patterns cannot contain.
   NodeView NodeOf(ValueId value) const;
   const ValueType& TypeOf(ValueId value) const;
   /// Returns the elements of a constant; null for all other values, the root, and omitted operands.

@@ -8,7 +8,8 @@
 namespace tunec {
 namespace {
 
-// A choice such as `f in (relu, abs)`. The rule is parsed once per operator.
+// A name that stands for several operators in a rule, such as `f in (relu, abs)`. The rule is
+// parsed once per operator.
 struct OperatorChoice {
   std::string name;
   std::vector<Op> operators;

@@ -9,12 +9,12 @@
 
 namespace tunec {
 
-/// Parses rules. Errors (kParse) contain file:line:column: an unknown operator or attribute, a
-/// wrong number of operands, a variable that the pattern does not bind, an attribute of the wrong
-/// kind.
+/// Parses rules. Fails with kParse for a syntax error, an unknown operator or attribute, and a
+/// wrong number of operands. Also fails for a variable that the pattern does not bind, and for an
+/// attribute of the wrong kind. The message has file:line:column.
 Result<std::vector<Rule>> ParseRules(std::string_view text, std::string_view file_name);
 
-/// Reads the rules of several files, in order.
+/// Reads and parses the rules of several files, in order. Fails if a file cannot be read or parsed.
 Result<RuleSet> ReadRuleFiles(const std::vector<std::string>& paths);
 
 }  // namespace tunec

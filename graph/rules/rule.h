@@ -29,7 +29,7 @@ struct RuleVariable {
   VariableKind kind = VariableKind::kValue;
 };
 
-/// The variable of every rule for the value that the pattern's root makes.
+/// The index and name of a variable that every rule has: the result of the pattern's root.
 inline constexpr int kRootVariable = 0;
 inline constexpr std::string_view kRootName = "out";
 
@@ -39,7 +39,7 @@ struct RuleExpr {
     kLiteral,
     kList,           // a list of integers
     kVariable,       // an attribute, or a value as a function's argument
-    kNodeAttribute,  // an attribute of the node that makes a value: out.transpose_a
+    kNodeAttribute,  // an attribute of the node that computes a value, such as out.transpose_a
     kCall,
     kAnd,
     kOr,
@@ -59,7 +59,7 @@ struct RuleAttribute {
     kBind,   // pattern: binds the variable, or compares with its value if bound
     kNear,   // pattern: equals the expression within a relative tolerance
     kEqual,  // pattern: equals the expression; replacement: is set to the expression
-    kCopy,   // replacement: copies all attributes of the node that makes the variable
+    kCopy,   // replacement: copies all attributes of the node that computes the variable
   };
   Kind kind = Kind::kEqual;
   std::string name;
@@ -71,8 +71,8 @@ struct RuleAttribute {
 struct RuleTerm {
   enum class Kind : uint8_t {
     kVariable,      // a value; two uses of a variable are the same value
-    kRest,          // ..operands: the remaining operands of a node, written last
-    kOmitted,       // _: an operand that is omitted
+    kRest,          // the remaining operands of a node, written last as ..operands
+    kOmitted,       // an operand that is omitted, written _
     kNumber,        // pattern: a constant whose elements all equal the number; replacement: a new
                     // constant
     kNear,          // pattern: kNumber within a tolerance

@@ -35,8 +35,8 @@ bool AtKeyword(const Lexer& lexer, std::string_view word) {
   return !lexer.Peek().starts_line || after.text != "(" || after.follows_space;
 }
 
-// Takes the sign if it comes next, and returns whether it did. A minus at the start of a line,
-// outside brackets, belongs to the next rule.
+// Takes the sign if it is the next token, and returns whether it is. A minus at the start of a
+// line, outside brackets, belongs to the next rule.
 bool RuleExprParser::TakeSign(std::string_view sign) {
   if (sign == "-" && lexer_.Peek().starts_line && depth_ == 0) return false;
   return lexer_.TryTake(sign);
@@ -69,7 +69,7 @@ Result<RuleExpr> RuleExprParser::ParseNot() {
   return expr;
 }
 
-// Parses a comparison. a < b < c means a < b and b < c.
+// Parses a sum, or a comparison of sums. a < b < c means a < b and b < c.
 Result<RuleExpr> RuleExprParser::ParseComparison() {
   constexpr std::array<std::string_view, 6> kSigns = {"==", "!=", "<=", ">=", "<", ">"};
   TUNEC_ASSIGN(RuleExpr left, ParseSum());

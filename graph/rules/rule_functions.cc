@@ -37,8 +37,8 @@ RuleValue OnLists(const Attribute& a, const Attribute& b, const F& apply) {
   return Attribute(std::move(result));
 }
 
-// Computes with integers if both arguments are integers or lists of integers. An overflow gives
-// kUndefined.
+// Computes with integers if both arguments are integers or lists of integers, and with doubles
+// otherwise. Lists are computed element by element. An overflow gives kUndefined.
 template <class OnInts, class OnDoubles>
 RuleValue Arithmetic(Arguments in, const OnInts& ints, const OnDoubles& doubles) {
   const Attribute& a = in[0].attribute;
@@ -75,8 +75,8 @@ RuleValue Multiply(const MatchSite&, Arguments in) {
       std::multiplies<double>());
 }
 
-// Divides. Two integers give an integer if the division has no remainder and the divisor is not -1.
-// A division by 0 gives kUndefined.
+// Divides two numbers. Two integers give an integer if the division has no remainder and the
+// divisor is not -1. A division by 0 gives kUndefined.
 RuleValue Divide(const MatchSite&, Arguments in) {
   const int64_t* a = AsInt(in[0].attribute);
   const int64_t* b = AsInt(in[1].attribute);
@@ -138,7 +138,7 @@ RuleValue Element(const MatchSite&, Arguments in) {
   return Attribute((*list)[at]);
 }
 
-// Returns [list[i] for i in indices].
+// Returns the elements of a list at a list of indices. A negative index gives kUndefined.
 RuleValue Take(const MatchSite&, Arguments in) {
   const Ints* list = AsInts(in[0].attribute);
   const Ints* indices = AsInts(in[1].attribute);
@@ -226,8 +226,8 @@ RuleValue Extents(const MatchSite& site, Arguments in) {
   return Attribute(std::move(extents));
 }
 
-// Returns whether the first value's last extents are the second value's extents from an axis on.
-// All extents before these must be 1.
+// Returns whether the last extents of the first value equal the extents of the second value from an
+// axis on. All other extents of the first value must be 1.
 RuleValue SpansFrom(const MatchSite& site, Arguments in) {
   const std::vector<Dim>& dims = site.TypeOf(in[0].value).dims;
   const std::vector<Dim>& whole = site.TypeOf(in[1].value).dims;
@@ -261,7 +261,7 @@ RuleValue IsIntegerValue(const MatchSite& site, Arguments in) {
 RuleValue IsConstant(const MatchSite& site, Arguments in) {
   return Truth(site.ConstantOf(in[0].value) != nullptr);
 }
-// Returns whether an operator makes the value. Inputs and constants are not computed.
+// Returns whether the value is neither a graph input nor a constant.
 RuleValue IsComputed(const MatchSite& site, Arguments in) {
   return Truth(KindOf(site.NodeOf(in[0].value).op) != OpKind::kData);
 }
@@ -334,6 +334,7 @@ RuleValue MayBeNegativeZero(const MatchSite& site, Arguments in) {
   return Truth(RangeOf(site, in[0].value).negative_zero);
 }
 // Returns whether |b| <= factor * |a| for all elements of two constants with the same shape.
+// Returns kUndefined for other values.
 RuleValue Bounds(const MatchSite& site, Arguments in) {
   const Array* a = site.ConstantOf(in[0].value);
   const Array* b = site.ConstantOf(in[1].value);

@@ -21,7 +21,7 @@ struct RuleArgument {
 
 struct RuleFunction {
   std::string_view name;
-  /// One letter per parameter: 'v' for a value of the graph, 'e' for an expression.
+  /// A letter for each parameter: 'v' for a value of the graph, 'e' for an expression.
   std::string_view parameters;
   RuleValue (*call)(const MatchSite& site, std::span<const RuleArgument> arguments);
 };

@@ -59,8 +59,8 @@ class RuleExprParser {
   int parts_ = 0;  // number of parts of the expression so far
 };
 
-/// Largest number of parts of a term or condition. A term is a tree, and functions that walk it are
-/// recursive.
+/// The largest number of parts of a term or condition. It limits the depth of recursion in
+/// functions that walk the tree of parts.
 inline constexpr int kMostRuleParts = 200;
 
 /// Returns whether the lexer is at the keyword `word`. Returns false for an operator of the same

@@ -10,10 +10,11 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// Most values visited per query. The number of paths through operators with several operands grows
-// exponentially.
+// The maximum number of values visited per call of RangeOf. The number of paths through operators
+// with several operands grows exponentially.
 constexpr int kMostVisited = 4096;
-// Most elements of a constant that are examined.
+// The maximum number of elements of a constant that is examined. A larger constant has the range of
+// its type.
 constexpr int64_t kMostElements = int64_t{1} << 16;
 
 ValueRange Between(double low, double high) { return {low, high, false, false}; }
@@ -82,7 +83,7 @@ class RangeFinder {
   mutable int visited_ = 0;
 };
 
-// A node and its depth in the search.
+// A node whose range is searched, with access to the ranges of its operands.
 class RangeQuestion {
  public:
   RangeQuestion(const RangeFinder& finder, ValueId value, const NodeView& node, int depth)
@@ -116,7 +117,7 @@ class RangeQuestion {
 
 using Q = const RangeQuestion&;
 
-// Bounds of a node's results: the functions in the column `range` of op_list.h.
+// The functions in the column `range` of op_list.h. Each returns the range of a node's results.
 ValueRange Any(Q) { return {}; }
 ValueRange First(Q q) { return q.Operand(0); }
 ValueRange Negative(Q q) { return NegativeOf(q.Operand(0)); }
@@ -231,7 +232,7 @@ ValueRange Steps(Q q) {
   return {low, high, false, IsFloat(q.type().type)};
 }
 
-// Widens the range by one unit of the coarsest type, because bounds may be rounded.
+// Widens the range by the relative precision of bfloat16, because a cast may round the bounds.
 ValueRange Rounded(const ValueRange& x) {
   constexpr double kSlack = 0x1p-7;
   return {x.low - std::abs(x.low) * kSlack, x.high + std::abs(x.high) * kSlack, x.nan,

@@ -1,4 +1,4 @@
-// Prints graphs in the text format .graph, and reads and writes graphs in files.
+// The printer of the text format .graph, and functions that read and write graph files.
 #include "graph/text/graph_text.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The `.graph` text of a Graph (docs/reference/graph_format.md), and graphs in files. Print is
-// declared in graph.h.
+// Functions that parse the `.graph` text of a Graph (docs/reference/graph_format.md), and that read
+// and write graph files. The function Print is declared in graph.h.
 #pragma once
 
 #include <filesystem>
@@ -32,13 +32,15 @@ struct NamedAxis {
   int axis = 0;
   std::string dimension;
 };
-/// Returns the axes of the text's inputs whose size is a single name that `sizes` contains.
+/// Parses the text, and returns the axes of its inputs whose size is a single name that `sizes`
+/// contains. Fails if the graph cannot be parsed.
 Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
                                          const WeightSource& weights, const GraphSizes& sizes);
 
-/// A .graph file that is read once and gives graphs of several sizes, which share its weights. With
-/// a seed, the weights are random numbers (RandomWeights). Otherwise they come from the file of the
-/// same name with the extension .safetensors, if it exists. Copies share their data.
+/// A .graph file that is read once, from which graphs of several sizes are parsed. The graphs share
+/// the weights. With a seed, the weights are random numbers (RandomWeights). Otherwise they come
+/// from the file of the same name with the extension .safetensors, if it exists. Copies share their
+/// data.
 class GraphFile {
  public:
   static Result<GraphFile> Open(const std::filesystem::path& path,

@@ -26,7 +26,7 @@ struct TypedLayout {
   Layout layout;
 };
 
-/// Sizes of named dimensions, and the names that occurred.
+/// The sizes of named dimensions, and the names that occurred in the text so far.
 class NamedSizes {
  public:
   explicit NamedSizes(const GraphSizes& sizes) : sizes_(sizes) {}
@@ -435,8 +435,8 @@ Result<Dim> GraphParser::ParseDim() {
   return Dim(size);
 }
 
-/// Returns whether a size expression follows: a name with a size, or a number or name before an
-/// arithmetic sign. The caller handles plain numbers.
+/// Returns whether a size expression begins `ahead` tokens further: a name with a size, or a number
+/// or name before an arithmetic sign. The caller handles plain numbers.
 bool GraphParser::AtSize(size_t ahead) const {
   const Token& first = lexer_.Peek(ahead);
   const Token& second = lexer_.Peek(ahead + 1);
@@ -473,8 +473,8 @@ Result<int64_t> GraphParser::ParseSizeProduct() {
   }
 }
 
-/// Parses a size without parentheses: length, 2 * length + 1, batch * length / 2. Quotients are
-/// rounded down.
+/// Parses a size without parentheses, such as 2 * length + 1 or batch * length / 2. Quotients are
+/// rounded down. Fails if a name has no size.
 Result<int64_t> GraphParser::ParseSize() {
   TUNEC_ASSIGN(int64_t sum, ParseSizeProduct());
   for (;;) {

@@ -32,7 +32,7 @@ struct Entry {
   std::string name;
   DataType type = DataType::kF32;
   std::vector<int64_t> shape;
-  uint64_t begin = 0, end = 0;  // offsets in the data
+  uint64_t begin = 0, end = 0;  // offsets in the data, in bytes
 };
 
 /// Checks that a header nests at most three levels: the object, a tensor, and the tensor's shape.

@@ -16,7 +16,7 @@ namespace tunec {
 class SafetensorsFile {
  public:
   /// Maps and checks the file: sizes, offsets and nesting. The tensors must fill the data without
-  /// gap or overlap, as the format requires. Errors: kNotFound, kIo, kParse, kUnsupported.
+  /// gap or overlap, as the format requires. Fails with kNotFound, kIo, kParse or kUnsupported.
   static Result<SafetensorsFile> Open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }

@@ -34,7 +34,7 @@ Result<Distribution> DistributionOf(const WeightRequest& request) {
   return ParseDistribution(request.init);
 }
 
-/// Returns the number of the distribution that belongs to 64 random bits.
+/// Converts 64 random bits to a number of the distribution.
 double Draw(const Distribution& distribution, uint64_t bits) {
   switch (distribution.kind) {
     case Distribution::Kind::kConstant:

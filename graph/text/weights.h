@@ -36,7 +36,7 @@ struct WeightRequest {
   std::string name;
   DataType type = DataType::kF32;
   std::vector<int64_t> shape;
-  std::string init;  // printed form; empty: not stated
+  std::string init;  // the printed Distribution; empty if the text does not state one
 };
 
 /// A source of weights. Thread-safe.

@@ -1,4 +1,4 @@
-// The scalar operators, one function per kind of type.
+// The evaluation of scalar operators, with one function per kind of type.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -190,7 +190,7 @@ bool CompareIntegers(ScalarOp op, int64_t a, int64_t b, DataType type) {
   }
 }
 
-// Integer arithmetic on the bits, so that overflow wraps and is not undefined.
+// These functions compute with unsigned numbers, so that overflow wraps and is not undefined.
 int64_t Multiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
@@ -201,7 +201,8 @@ int64_t Add(int64_t a, int64_t b) {
 
 int64_t Negate(int64_t a) { return static_cast<int64_t>(0 - static_cast<uint64_t>(a)); }
 
-// Requires: op is kDiv, kFloorMod or kTruncMod; b != 0.
+// Returns the quotient or the remainder. `op` must be kDiv, kFloorMod or kTruncMod, and `b` must
+// not be 0.
 int64_t Divide(ScalarOp op, int64_t a, int64_t b, DataType type) {
   if (type == DataType::kU64) {
     const auto x = static_cast<uint64_t>(a);

@@ -1,4 +1,4 @@
-// The meaning of scalar expressions, shared by the interpreters and constant folding.
+// The evaluation of scalar expressions, shared by the interpreters and constant folding.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace tunec {
 
-/// kNative rounds the result of each operation to its type. kFloat64 stores every float as a
-/// double, without rounding to the type. The results under kFloat64 are the reference for errors.
+/// The precision of an evaluation. kNative rounds the result of each operation to its type.
+/// kFloat64 stores every float as a double, without rounding. Its results are the reference for
+/// errors.
 enum class Precision { kNative, kFloat64 };
 
 /// A value of any type: `real` holds floats, `integer` holds integers and bool (u64 by its bits).
@@ -27,23 +28,25 @@ struct Scalar {
   static Scalar Invalid() { return {.invalid = true}; }
 };
 
-/// Checks that the operator is defined for operands of this type (kSelect: for values of it).
+/// Returns whether the operator is defined for operands of this type. For kSelect, these are the
+/// two values, not the condition.
 bool IsDefined(ScalarOp op, DataType operand_type);
 
-/// Returns op(operands), each of `operand_type` (kSelect: the condition is bool). Float results are
-/// computed in double. Under kNative they are then rounded to the type. For + - * / and sqrt this
-/// gives the correctly rounded result of every float type; fma of f32 is computed in f32. Integers
-/// wrap, shift amounts outside the type shift all bits out, and min and max propagate NaN. An
-/// integer division by zero is invalid. Requires: IsDefined(op, operand_type).
+/// Returns the result of `op`. All operands have the type `operand_type`, except that the condition
+/// of kSelect is bool. Float results are computed in double. Under kNative they are then rounded to
+/// the type. For + - * / and sqrt this gives the correctly rounded result of every float type; fma
+/// of f32 is computed in f32. Integers wrap, shift amounts outside the type shift all bits out, and
+/// min and max propagate NaN. An integer division by zero is invalid. Requires IsDefined(op,
+/// operand_type).
 Scalar ApplyOp(ScalarOp op, DataType operand_type, std::span<const Scalar> operands,
                Precision precision);
 
 Scalar ConvertScalar(const Scalar& value, DataType from, DataType to, Precision precision);
 
-/// Returns the value of an index expression, converted to the type.
+/// Returns the value `value` of an index expression, converted to the type.
 Scalar IndexScalar(int64_t value, DataType type, Precision precision);
 
-/// Convert a literal to a value, and a value to a literal.
+/// Convert a constant expression to its value, and a value to a constant expression.
 Scalar ScalarOf(const Expr& constant);
 Expr ConstantOf(const Scalar& value, DataType type);
 
@@ -69,8 +72,8 @@ class ExprProgram {
     ScalarOp op;
     DataType type;          // type of the result
     DataType operand_type;  // kApply, kCast
-    int slot;               // slot of a read, accumulator or incoming value; number of operands of
-                            // kApply
+    int slot;               // slot of a read, accumulator or incoming value; for kApply, the number
+                            // of operands
     Scalar constant;
     std::vector<IndexExpr> index;
   };

@@ -193,7 +193,8 @@ std::string_view InfixOf(const Expr& expr) {
   }
 }
 
-// Returns the binding strength: sums 1, products 2, everything else 3.
+// Returns the binding strength: 1 for sums and differences, 2 for products and quotients, and 3 for
+// all other expressions.
 int Strength(const Expr& expr) {
   const std::string_view infix = InfixOf(expr);
   if (infix.empty()) return 3;

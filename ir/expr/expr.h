@@ -41,7 +41,7 @@ struct ExprNode {
 
 class Expr {
  public:
-  /// Makes a float32 zero.
+  /// Makes the literal 0 of type f32.
   Expr() : Expr(Constant(0.0, DataType::kF32)) {}
 
   /// Make a literal. Floats are rounded to the type. For an integer type, an int64 wraps and a
@@ -54,7 +54,8 @@ class Expr {
   static Expr Holds(std::vector<IndexExpr> nonnegative);
   static Expr Accumulator(int slot, DataType type);
   static Expr Incoming(int slot, DataType type);
-  /// Applies an operator. Requires: all operands have one type (kSelect: a bool first).
+  /// Applies an operator. Requires Arity(op) operands of one type. For kSelect, the first of them
+  /// is the condition of type bool.
   static Expr Apply(ScalarOp op, std::vector<Expr> operands);
   static Expr Cast(Expr operand, DataType type);  // returns the operand itself if it has this type
   static Expr Select(Expr condition, Expr yes, Expr no);
@@ -64,7 +65,7 @@ class Expr {
   DataType type() const { return node_->type; }
   const std::vector<Expr>& operands() const { return node_->operands; }
   bool IsConstant() const { return kind() == ExprKind::kConstant; }
-  /// Checks for the literal `value`.
+  /// Returns whether the expression is a literal that equals `value`. 0.0 and -0.0 are equal.
   bool IsConstant(double value) const;
   bool Is(ScalarOp op) const { return kind() == ExprKind::kApply && node_->op == op; }
 
@@ -93,7 +94,7 @@ Expr Transform(const Expr& expr, const std::function<Expr(const Expr&)>& rewrite
 void Visit(const Expr& expr, const std::function<void(const Expr&)>& visit);
 /// Applies `rewrite` to every index expression inside the expression.
 Expr TransformIndices(const Expr& expr, const std::function<IndexExpr(const IndexExpr&)>& rewrite);
-/// Replaces read slot s by replacement(s).
+/// Replaces every read by replacement(slot, type) of its slot and type.
 Expr ReplaceReads(const Expr& expr,
                   const std::function<Expr(int slot, DataType type)>& replacement);
 

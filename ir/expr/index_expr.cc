@@ -91,9 +91,9 @@ IndexExpr IndexExpr::operator*(int64_t factor) const {
   return result;
 }
 
-// Returns the normal form of floor(e / d). Multiples of d are moved out of the division. The rest
-// is divided by the common divisor of d and its coefficients. The constant of the rest is in [0,
-// d). If the rest is a single division, the two divisions are merged.
+// Returns the normal form of floor(e / d). Multiples of d are moved out of the division. d and the
+// rest are divided by the common divisor of d and the coefficients of the rest. The constant of the
+// rest is in [0, d). If the rest is a single division, the two divisions are merged.
 IndexExpr IndexExpr::FloorDiv(const IndexExpr& numerator, int64_t divisor) {
   TUNEC_CHECK(divisor > 0, "divisor {}", divisor);
   if (divisor == 1) return numerator;
@@ -116,7 +116,7 @@ IndexExpr IndexExpr::FloorDiv(const IndexExpr& numerator, int64_t divisor) {
   if (divisor == 1) return whole + rest;
   if (rest.terms_.size() == 1 && rest.terms_[0].coefficient == 1 &&
       rest.terms_[0].atom.kind == IndexAtom::Kind::kFloorDiv) {
-    // floor((floor(n/d1) + c)/d2) = floor((n + c*d1)/(d1*d2))
+    // Merges the divisions by floor((floor(n/d1) + c)/d2) = floor((n + c*d1)/(d1*d2)).
     const IndexAtom& inner = rest.terms_[0].atom;
     return whole +
            FloorDiv(*inner.numerator + rest.constant_ * inner.divisor, inner.divisor * divisor);
@@ -212,7 +212,7 @@ Interval TermwiseBounds(const IndexExpr& expr, const IntervalOf& variables,
   return total;
 }
 
-// Returns the values of n mod d for n in an interval.
+// Returns an interval that contains n mod d for every n in an interval.
 Interval ModuloBounds(Interval numerator, int64_t divisor) {
   if (FloorDivide(numerator.lo, divisor) == FloorDivide(numerator.hi, divisor)) {
     return {FloorModulo(numerator.lo, divisor), FloorModulo(numerator.hi, divisor)};
@@ -224,15 +224,15 @@ Interval ModuloBounds(Interval numerator, int64_t divisor) {
 
 namespace {
 
-// One of the equivalent forms floor(n/d) of a division.
+// A division floor(numerator/divisor).
 struct Division {
   IndexExpr numerator;
   int64_t divisor;
 };
 
-// Returns the division floor(n/d) itself, and further forms of it: each floor(n/e) in the sum whose
-// divisor e divides d gives floor(floor(n/e) / (d/e)). For n = row * e + column this form finds row
-// mod (d/e).
+// Returns divisions that equal the division floor(n/d) in a sum. The first is floor(n/d) itself. If
+// the sum has a term with floor(n/e) and e divides d, floor(floor(n/e) / (d/e)) is another one. For
+// n = row*e + column, BoundsOf finds row mod (d/e) by the second form.
 std::vector<Division> ReadingsOf(const IndexAtom& division, const IndexExpr& sum) {
   const IndexExpr& n = *division.numerator;
   std::vector<Division> readings = {{n, division.divisor}};
@@ -244,9 +244,9 @@ std::vector<Division> ReadingsOf(const IndexAtom& division, const IndexExpr& sum
   return readings;
 }
 
-// Returns factors k for which BoundsOf may write a sum with the term c*floor(n/d) as c*floor(n/d) +
-// k*n + rest. One k is -c/d, for which both terms form k*(n mod d). The other k is the multiple in
-// which the sum contains the first term of n.
+// Returns integers k for which BoundsOf may write a sum with the term c*floor(n/d) as c*floor(n/d)
+// + k*n + rest. One k is -c/d, because c*floor(n/d) + k*n is then k*(n mod d). The other k is the
+// quotient of the coefficients that the first term of n has in the sum and in n.
 std::vector<int64_t> TimesBeside(const IndexExpr& sum, int64_t c, const Division& division) {
   std::vector<int64_t> times;
   if (c % division.divisor == 0) times.push_back(-c / division.divisor);
@@ -302,8 +302,8 @@ Parts TermsByDivisor(const IndexExpr& sum, int64_t divisor) {
 
 // Splits c*floor(n/m) further, as (c + k*m)*floor(n/m) - k*m*floor(n/m). The first part is a
 // multiple of the divisor. The second part forms k*(n mod m) with the k*n that the sum contains.
-// Normal forms hide these remainders: the numerator of floor((x mod 4 + 4*y)/32) is x + 4*y +
-// 28*floor(x/4) - 32*floor(x/4).
+// Normal forms hide these remainders. For example, floor((x mod 4 + 4*y)/32) has the numerator x +
+// 4*y + 28*floor(x/4). Its parts are 32*floor(x/4) and x - 4*floor(x/4) + 4*y.
 Parts RemaindersByDivisor(const IndexExpr& sum, int64_t divisor) {
   Parts parts = TermsByDivisor(sum, divisor);
   for (const IndexTerm& term : sum.terms()) {

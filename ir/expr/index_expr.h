@@ -31,7 +31,7 @@ constexpr VarId IteratorVar(size_t position) { return VarId(position); }
 
 class IndexExpr;
 
-/// One operand of the sum that an index expression is.
+/// An operand of the sum in an index expression, without its coefficient.
 struct IndexAtom {
   enum class Kind : uint8_t { kVariable, kLoaded, kFloorDiv };
   Kind kind = Kind::kVariable;
@@ -39,7 +39,7 @@ struct IndexAtom {
   std::shared_ptr<const IndexExpr> numerator;  // kFloorDiv
   int64_t divisor = 1;                         // kFloorDiv, > 1
 
-  /// Requires: kVariable.
+  /// Returns the variable of an atom of kind kVariable.
   VarId variable() const { return VarId(id); }
   std::strong_ordering operator<=>(const IndexAtom& other) const;
   bool operator==(const IndexAtom& other) const { return (*this <=> other) == 0; }
@@ -72,7 +72,7 @@ class IndexExpr {
   std::optional<VarId> AsVar() const;
   /// Returns the coefficient of the variable, not counting its uses inside floor divisions.
   int64_t Coefficient(VarId variable) const;
-  /// Checks that the variable occurs, inside floor divisions too.
+  /// Returns whether the variable occurs, inside floor divisions too.
   bool Uses(VarId variable) const;
   bool UsesLoaded() const;
   void CollectVars(std::vector<VarId>& into) const;
@@ -134,7 +134,8 @@ int64_t Evaluate(const IndexExpr& expr, std::span<const int64_t> variables,
 std::string Print(const IndexExpr& expr, const std::function<std::string(VarId)>& name);
 std::string Print(const IndexExpr& expr, std::span<const std::string> names);
 
-/// Divide integers, rounding to floor or to ceiling; divisor > 0.
+/// Return the quotient rounded down, its remainder in [0, b), and the quotient rounded up. The
+/// divisor `b` must be positive.
 constexpr int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 constexpr int64_t FloorModulo(int64_t a, int64_t b) { return a - b * FloorDivide(a, b); }
 constexpr int64_t CeilDivide(int64_t a, int64_t b) { return -FloorDivide(-a, b); }

@@ -27,10 +27,11 @@ namespace tunec {
 
 /// The rule by which the type of the result follows from the operands.
 enum class ResultType : uint8_t { kSame, kBool };
-/// kCommutes: op(a, b) == op(b, a) for all values.
+/// The commutativity of an operator. kCommutes means that op(a, b) == op(b, a) for all values.
 enum class OperandOrder : uint8_t { kCommutes, kOrdered };
 
-// X(id, name, operands, result, domain, order, checker)
+// The table of operators. X is a macro with the parameters (id, name, operands, result, domain,
+// order, checker).
 // clang-format off
 #define TUNEC_SCALAR_OPS(X)                                                                        \
   X(kAdd, "add", 2, kSame, kNumber, kCommutes, Sum)                                                \
@@ -104,7 +105,7 @@ int Arity(ScalarOp op);
 ResultType ResultOf(ScalarOp op);
 Domain DomainOf(ScalarOp op);
 std::optional<ScalarOp> ParseScalarOp(std::string_view name);
-/// Checks that op(a, b) == op(b, a) for all values.
+/// Returns whether op(a, b) == op(b, a) for all values.
 bool IsCommutative(ScalarOp op);
 
 }  // namespace tunec

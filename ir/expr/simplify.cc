@@ -192,8 +192,8 @@ class Simplifier {
     return rules;
   }
 
-  // Gives the literals of a replacement the type of the result. The operands of an operator on
-  // literals have this type too.
+  // Builds a replacement for the bound variables. Its literals get the type `type` of the result,
+  // which is also the type of the operands of operators on literals.
   static Expr Build(const Pattern& pattern, const Bindings& bindings, DataType type) {
     if (pattern.kind == Pattern::Kind::kAny) return *bindings[pattern.any];
     if (pattern.kind == Pattern::Kind::kNumber) return Expr::Constant(pattern.number, type);
@@ -217,7 +217,7 @@ class Simplifier {
     return ConstantOf(value, expr.type());
   }
 
-  // Replaces a division by a power of two by an exact product.
+  // Replaces a float division by a literal power of two, or its negative, by an exact product.
   static Expr Halve(const Expr& expr) {
     if (!expr.Is(ScalarOp::kDiv) || !IsFloat(expr.type())) return expr;
     const Expr& divisor = expr.operands()[1];
@@ -246,7 +246,7 @@ class Simplifier {
     return Expr::Cast(source, expr.type());
   }
 
-  // Checks that every value of `from` is a value of `to`.
+  // Returns whether every value of `from` is a value of `to`.
   static bool IsLossless(DataType from, DataType to) {
     if (from == to || from == DataType::kBool) return true;
     if (to == DataType::kBool) return false;

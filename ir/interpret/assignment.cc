@@ -12,7 +12,8 @@ Scalar OutsideValue(double value, DataType type, Precision precision) {
   return Scalar::Real(precision == Precision::kNative ? RoundTo(value, type) : value);
 }
 
-// Checks that combine[k] is acc k + new k: a sum whose products may be contracted.
+// Returns whether combine[k] adds the incoming value k to the accumulator k, in a float type. A
+// product may be contracted with such a sum.
 bool IsSum(const Expr& combine, size_t k) {
   if (!combine.Is(ScalarOp::kAdd) || !IsFloat(combine.type())) return false;
   const Expr& a = combine.operands()[0];

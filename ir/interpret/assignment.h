@@ -1,4 +1,4 @@
-// One statement or store, compiled for many executions, for both interpreters.
+// A statement or store in a form that both interpreters can execute many times.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ class ElementAccess {
   /// Returns the offset in the buffer. Fails for an index outside the tensor or its storage.
   Result<int64_t> Locate(std::span<const int64_t> variables, std::span<const int64_t> loaded);
   ElementBuffer& buffer() const { return *buffer_; }
-  /// Returns the element of the last Locate, for messages.
+  /// Returns the text of the element of the last Locate, for messages.
   std::string Element() const;
   TensorId tensor() const { return tensor_; }
 
@@ -43,25 +43,28 @@ struct ElementCopy {
   const std::string* name = nullptr;  // name of the assignment
 };
 
-/// Executes `writes = values`, reads first. The old value of a reduction depends on the
-/// interpreter: a Compute's reduction starts at the identity, a LoopNest's at the stored value.
+/// An assignment of a statement or a store, which Run executes: first all reads, then the values,
+/// then the writes. The old value of a reduction depends on the interpreter. The reduction of a
+/// Compute starts at the identity, and that of a LoopNest at the stored value.
 class CompiledAssignment {
  public:
-  /// Returns the accumulator of write k at this buffer offset. Returns nothing if the accumulator
-  /// is the value in the buffer.
+  /// A function that returns the accumulator of a write at a buffer offset. It returns nothing if
+  /// the accumulator is the value in the buffer.
   using OldValue = std::function<std::optional<Scalar>(size_t write, int64_t offset)>;
 
-  /// Run reports every access to `races`, unless `races` is null.
+  /// Compiles the assignment. Its executions report every access to `races`, unless `races` is
+  /// null. `contraction` decides whether a product is fused with the sum of a reduction.
   CompiledAssignment(const Storage& storage, const Assignment& assignment, std::string name,
                      Contraction contraction, Precision precision, RaceDetector* races = nullptr);
 
-  /// Fails for an index outside its tensor, a read of an unwritten element, an integer division by
-  /// zero, and a race.
+  /// Executes the assignment. `old_value` is used by reductions only; without it, accumulators are
+  /// read from the buffers. Fails for an index outside its tensor, a read of an unwritten element,
+  /// an integer division by zero, and a race.
   Status Run(std::span<const int64_t> variables, const OldValue& old_value);
-  /// Begins a copy of one element: reads the source and marks the destination as unwritten. Errors:
-  /// as Run.
+  /// Begins a copy of one element: reads the source and marks the destination as unwritten. Fails
+  /// like Run.
   Result<ElementCopy> BeginCopy(std::span<const int64_t> variables);
-  /// Returns the offsets that the last Run wrote.
+  /// Returns for each write the buffer offset of the last Run.
   const std::vector<int64_t>& offsets() const { return offsets_; }
   ElementAccess& write(size_t k) { return writes_[k]; }
 

@@ -10,12 +10,12 @@
 
 namespace tunec {
 
-/// The number of the running thread along each axis. Outside of block loops the numbers are 0. The
-/// thread's own elements of per-thread tensors are selected in the storage, and its accesses are
-/// reported to the race detector.
+/// The position of the running thread in its block, along three axes. Outside of loops over threads
+/// the position is 0. SetNumber also selects the thread's own elements of per-thread tensors in the
+/// storage. It also sets the thread to which the race detector attributes accesses.
 class BlockThread {
  public:
-  /// Requires: both outlive this object.
+  /// Constructs the thread at position 0. `storage` and `races` must outlive this object.
   BlockThread(Storage& storage, RaceDetector& races) : storage_(storage), races_(races) {}
 
   void BeginPhase(const Launch& launch) { block_ = launch.block; }

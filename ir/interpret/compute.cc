@@ -7,7 +7,7 @@ namespace tunec {
 namespace {
 
 // The execution of one statement over its domain. A reduction starts at the identity in each
-// element that it writes. Its elements are finalised after the last instance.
+// element that it writes. The written elements are finalised after the last instance.
 class StatementRun {
  public:
   StatementRun(const Storage& storage, const Statement& statement, Precision precision)
@@ -68,8 +68,8 @@ class StatementRun {
   }
 
   // Returns the extents of the iterators that the writes' indices use, and 1 for the other
-  // iterators. Returns nothing if every element has instances, or if loaded values decide which
-  // elements are written.
+  // iterators. Returns nothing if each of these elements has an instance, or if loaded values
+  // decide which elements are written.
   std::optional<std::vector<int64_t>> ExtentsOfWrites() const {
     std::vector<VarId> used;
     for (const Write& write : statement_.writes) {
@@ -141,8 +141,8 @@ class StatementRun {
   std::vector<int64_t> point_;
   std::vector<FlatIndex> domain_;
   std::vector<Scalar> identity_;
-  std::vector<std::vector<uint8_t>> touched_;   // per write and offset
-  std::vector<std::vector<int64_t>> elements_;  // tuples of offsets that were touched
+  std::vector<std::vector<uint8_t>> touched_;   // 1 for a started element, by write and offset
+  std::vector<std::vector<int64_t>> elements_;  // started elements: the offset of each write
   CompiledAssignment::OldValue old_value_;
 };
 

@@ -20,9 +20,9 @@ class CopiesInFlight {
 
   void Issue(int token, const ElementCopy& copy) { issued_[token].push_back(copy); }
   void Arrive(int token, int64_t stage);
-  /// Completes all copies that arrived at a stage. Errors: the stage has no arrival, or its last
-  /// arrival has another parity; a source was changed or a destination was written since the issue;
-  /// a race.
+  /// Completes all copies that arrived at a stage. Fails if the stage has no arrival, or if its
+  /// last arrival has another parity. Also fails if a source was changed or a destination was
+  /// written since the issue, and for a race.
   Status Wait(int token, int64_t stage, int64_t parity);
   /// Starts the lifetime of a tensor's storage (at its Alloc). Resets the stages of the tokens
   /// whose copies fill the tensor.
@@ -41,7 +41,7 @@ class CopiesInFlight {
 
   const Storage& storage_;
   RaceDetector* races_;
-  std::multimap<TensorId, int> tokens_;  // tokens that fill a tensor
+  std::multimap<TensorId, int> tokens_;  // tokens of the copies that fill a tensor
   std::map<int, std::vector<ElementCopy>> issued_;
   std::map<std::pair<int, int64_t>, Stage> stages_;
 };

@@ -104,7 +104,8 @@ class Compiler {
     return step;
   }
 
-  // Compiles the copy element by element, with additional variables after the nest's.
+  // Compiles the copy of one element. Its position in the copied sub-tensor is given by additional
+  // variables, which are numbered after the variables of the nest.
   Result<Step> Compile(const AsyncCopy& copy) {
     Read read = copy.from;
     Write write = copy.to;
@@ -145,7 +146,8 @@ class Compiler {
                 nest_.name);
   }
 
-  // Executes a tile of one thread as its loops if nothing is rounded.
+  // Compiles a tile. Under kFloat64 nothing is rounded, so a tile of one thread is executed as its
+  // loops.
   Result<Step> Compile(const Tile& tile) {
     TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
     const bool is_loops = precision_ == Precision::kFloat64 && !parts.intrinsic->IsOfWarp();
@@ -238,7 +240,7 @@ class Runner {
     return {};
   }
 
-  // Selects the agent that runs the iteration.
+  // Begins the section or task of an iteration, or selects the thread that runs the iteration.
   void Enter(LoopKind loop, int64_t iteration) {
     if (loop == LoopKind::kWave) {
       races_.BeginSection();
@@ -281,7 +283,8 @@ class Runner {
   std::vector<int64_t> point_;
 };
 
-// Watches every written tensor if several tasks or threads run.
+// Returns a race detector that watches every written tensor if the nest has loops over tasks or
+// threads, or several parts. Otherwise it watches no tensor.
 RaceDetector WatchRaces(const LoopNest& nest, const Storage& storage) {
   IdVector<TensorId, TensorId> homes;
   for (const TensorId t : nest.tensors.ids()) homes.push_back(storage.FindAliasOwner(t));
@@ -321,8 +324,8 @@ Result<std::vector<Array>> Interpret(const LoopNest& nest, std::span<const Array
   BlockThread thread(storage, races);
   Compiler compiler(nest, storage, precision, thread);
   Runner runner(nest, storage, thread);
-  std::vector<std::vector<Step>> phases;  // must outlive the run: races refer to the steps'
-                                          // statement names
+  std::vector<std::vector<Step>> phases;  // must outlive the run, because `races` refers to the
+                                          // statement names in the steps
   for (const Phase& phase : nest.phases) {
     TUNEC_ASSIGN(std::vector<Step> parts, compiler.CompileBody(phase.body));
     phases.push_back(std::move(parts));

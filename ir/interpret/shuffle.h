@@ -12,8 +12,9 @@ class CompiledShuffle {
  public:
   CompiledShuffle(const Storage& storage, const Shuffle& shuffle, BlockThread& thread);
 
-  /// Copies the element of the other thread. All threads do so at the same time, so there is no
-  /// race. `point` has the values of the nest's variables. Errors: as those of a statement.
+  /// Copies the element of the partner thread to the running thread. All threads do so at the same
+  /// time, so there is no race. `point` has the values of the nest's variables. Fails like a
+  /// statement.
   Status Run(std::span<int64_t> point);
 
  private:

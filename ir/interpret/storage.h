@@ -1,5 +1,5 @@
-// The storage of interpreters: values by storage offset for each tensor, with a mark on each
-// written value.
+// The storage of the interpreters. It holds the elements of each tensor by storage offset, and
+// records which elements were written.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// Elements of one type. The buffer records which elements were written since the last Clear. The
-/// caller must report a read of any other element.
+/// A buffer of elements of one type. It records which elements were written since the last Clear.
+/// The caller must report a read of any other element.
 class ElementBuffer {
  public:
   ElementBuffer(DataType type, int64_t elements)
@@ -44,7 +44,8 @@ class ElementBuffer {
   uint32_t epoch_ = 1;
 };
 
-/// An IndexExpr compiled for many evaluations: a flat sum if it has no divisions.
+/// An index expression prepared for many evaluations. If all its atoms are variables, it is
+/// evaluated as a flat sum.
 class FlatIndex {
  public:
   explicit FlatIndex(IndexExpr expr);
@@ -62,17 +63,18 @@ class FlatIndex {
   bool affine_ = true;
 };
 
-/// All tensors of a Compute or LoopNest. Aliases share a buffer. The interpreter of loop nests
-/// clears the buffer of a local tensor at its Alloc.
+/// The storage of all tensors of a Compute or LoopNest. Aliases share a buffer. The interpreter of
+/// loop nests clears the buffer of a local tensor at its Alloc.
 class Storage {
  public:
-  /// Stores the arguments: one array per tensor of role input or weight, in tensor order. Errors: a
-  /// missing or superfluous argument, a wrong shape or type, an alias that differs.
+  /// Allocates the tensors and stores the arguments, which are one array per tensor of role input
+  /// or weight, in tensor order. Fails if an argument is missing, superfluous, or of a wrong shape
+  /// or type. Also fails for an alias of another type or size, and for a tensor that is too large.
   static Result<Storage> Create(const Tensors& tensors, std::span<const Array> arguments,
                                 Precision precision);
 
-  /// Gives each of the threads that run together its own elements of the tensor. Requires: no alias
-  /// of the tensor, and no elements were written.
+  /// Gives each of `threads` threads its own elements of the tensor. The tensor must not have an
+  /// alias, and none of its elements may have been written.
   void MakePerThread(TensorId tensor, int64_t threads);
   bool IsPerThread(TensorId tensor) const { return elements_of_thread_[tensor] > 0; }
   /// Selects the thread whose elements later calls of Offset return.
@@ -100,7 +102,7 @@ class Storage {
   Precision precision_ = Precision::kNative;
 };
 
-/// Returns `A[3, 4]`.
+/// Returns the text of an element, such as `A[3, 4]`.
 std::string PrintElement(const Tensor& tensor, std::span<const int64_t> index);
 
 /// Calls `visit` for every index of the shape in row-major order until it returns false.

@@ -12,7 +12,7 @@ ElementAccess AccessOf(const Storage& storage, const Read& read) {
   return ElementAccess(storage, read.tensor, read.index);
 }
 
-// Returns the sum in float64.
+// Returns the accumulator plus the products of `left` and `right`, computed in float64.
 Scalar ExactSum(const Scalar& accumulator, std::span<const Scalar> left,
                 std::span<const Scalar> right) {
   double sum = accumulator.real;
@@ -31,8 +31,9 @@ std::vector<Owner> OwnersOf(const TileIntrinsic& intrinsic) {
                   intrinsic.Extent(TileAxis::kColumn));
 }
 
-// Returns the index of the accumulator's element. If each lane has its own accumulator, the
-// variable of the rows numbers the elements of the lane (SetAccumulator).
+// Returns the index of an element of the accumulator. If each lane has its own accumulator, the
+// variable of the row loop is added to the last index. SetAccumulator sets this variable to the
+// number of the element in the lane.
 std::vector<IndexExpr> AccumulatorIndex(const TileParts& parts, bool of_lane) {
   std::vector<IndexExpr> index = parts.store->writes[0].index;
   if (of_lane) {
@@ -75,8 +76,8 @@ Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t
   return access.buffer().Get(offset);
 }
 
-// Records the load for two lanes, because all lanes of the warp load. Whichever lane wrote the
-// element, at least one of the two lanes is another lane.
+// Loads an operand. Records the load for two lanes, because all lanes of the warp load. Whichever
+// lane wrote the element, at least one of the two lanes is another lane.
 Result<Scalar> CompiledTile::LoadOperand(ElementAccess& access,
                                          std::span<const int64_t> point) const {
   if (owners_.empty()) return Load(access, point);

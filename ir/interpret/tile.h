@@ -1,4 +1,4 @@
-// Execution of a loop nest's tile by the meaning of its intrinsic.
+// Execution of a tile of a loop nest, by the reference function of its intrinsic.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@ namespace tunec {
 
 class CompiledTile {
  public:
-  /// Run reports every access to the races of `thread`. If a warp executes the tile, an access of
-  /// the accumulator counts as an access by the lane that owns the element. Under kFloat64 nothing
-  /// is rounded.
+  /// Compiles a tile. Run reports every access to the race detector of `thread`. If a warp executes
+  /// the tile, an access of the accumulator counts as an access by the lane that owns the element.
+  /// Under kFloat64 no float is rounded.
   CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
                BlockThread& thread);
 
-  /// `point` has the values of the nest's variables; Run changes those of the tile's own loops.
-  /// Errors: as those of a statement.
+  /// Executes the tile. `point` has the values of the nest's variables; Run changes those of the
+  /// tile's loops. Fails like a statement.
   Status Run(std::span<int64_t> point);
 
  private:

@@ -1,5 +1,5 @@
-// Counts the executed multiply-adds of a LoopNest: the sum over all stores of their multiply-adds
-// times their executions.
+// The number of multiply-adds that a LoopNest executes. Each store contributes the multiply-adds of
+// one execution times its number of executions.
 #include <algorithm>
 
 #include "ir/loop_nest.h"

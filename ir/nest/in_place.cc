@@ -53,8 +53,8 @@ class PairTest {
     return store != nullptr && StoreAllows(*store);
   }
 
-  // Checks that the store writes one value to the output and reads the input, only at the offset of
-  // the write.
+  // Returns whether the store writes one value to the output, without a reducer, and reads the
+  // input only at the offset of the write.
   bool StoreAllows(const Store& store) const {
     if (store.reducer || store.writes.size() != 1) return false;
     const Write& write = store.writes[0];

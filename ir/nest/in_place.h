@@ -19,15 +19,16 @@ struct InPlacePair {
 /// storage, in the order of the arguments. The input and the output have as many elements, of the
 /// same size. Only the phases up to the last reader of the input matter. There a store may touch
 /// the two tensors only if it writes one element of the output and reads the input only at the same
-/// offset. Only prefetches may touch them otherwise. The offsets are compared as expressions, so
-/// some possible pairs are not found. Code generators must not treat the inputs of these pairs as
-/// constant memory. Requires: unless its offset is loaded, a store without reducer writes each
-/// offset at most once. Every nest made from a Compute satisfies this, because each instance of a
-/// statement runs once.
+/// offset. Prefetches may also touch them. The offsets are compared as expressions, so some
+/// possible pairs are not found. Code generators must not treat the inputs of these pairs as
+/// constant memory. A store without reducer must write each offset at most once, unless the offset
+/// is loaded. Every nest made from a Compute satisfies this, because each instance of a statement
+/// runs once.
 std::vector<InPlacePair> FindInPlacePairs(const LoopNest& nest);
 
-/// Returns the pair from FindInPlacePairs for which this part of a phase only copies elements from
-/// the input to the output, or nothing. The part can be omitted if both share one storage.
+/// Returns the first of the pairs for which this part of a phase only copies elements from the
+/// input to the output. Returns nothing if there is none. The part can be omitted if the two
+/// tensors of the pair share one storage.
 std::optional<InPlacePair> CopiedPair(const NestNode& part, const std::vector<InPlacePair>& pairs);
 
 }  // namespace tunec

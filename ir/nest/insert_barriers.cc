@@ -39,8 +39,8 @@ bool Conflict(const TouchedTensors& a, const TouchedTensors& b) {
   return Meet(a.written, b.written) || Meet(a.written, b.read) || Meet(a.read, b.written);
 }
 
-// Checks that all threads run the node itself, because loops inside the node number the threads.
-// Roles count as one access of the block.
+// Returns whether all threads execute the node itself. The loops over threads are then inside the
+// node. Roles count as one access of the block.
 bool IsCommon(const NestNode& node) {
   return Visit(
       node, [](const Loop& loop) { return !IsBlock(loop.kind) && HoldsBlockLoop(loop.body); },
@@ -106,8 +106,8 @@ class Inserter {
     return touched;
   }
 
-  // Checks for touched shared storage whose Alloc has ended: the storage of a new Alloc may share
-  // its bytes.
+  // Returns whether a touched tensor is in shared storage whose Alloc has ended. The storage of a
+  // new Alloc may use the same bytes.
   bool MayReuse(const TouchedTensors& touched) const {
     const auto ended = [&](TensorId tensor) {
       const auto scope = scopes_.find(tensor);

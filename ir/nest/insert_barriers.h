@@ -9,8 +9,8 @@ namespace tunec {
 /// barrier. Two parts conflict if both touch a tensor and one of them writes it; private storage
 /// never conflicts. In a serial loop, the end of an iteration comes before the start of the next
 /// one. Storage of several stages is ignored, because the loop that fills it has separate barriers.
-/// Requires: a nest that is verified except for the barriers. Ensures: threads respect all
-/// dependences that the order of the nest implies.
+/// Except for the barriers, the nest must be valid (Verify). In the result, the barriers enforce
+/// all dependences that the order of the nest implies.
 LoopNest InsertBarriers(LoopNest nest);
 
 }  // namespace tunec

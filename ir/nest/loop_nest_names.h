@@ -1,4 +1,4 @@
-// The words of LoopNest's enumerations in its text form.
+// The names of loop kinds and scopes in the text form of a LoopNest.
 #pragma once
 
 #include <array>

@@ -18,7 +18,8 @@ VarId NewVariable(IdVector<VarId, std::string>& variables, size_t dimension) {
   return variables.push_back(std::move(name));
 }
 
-// Returns loops over the copied elements, around the result of `inside` for one element's indices.
+// Returns loops over the elements of the copy, around inside(c), where c copies the element of one
+// iteration. Adds the loop variables to `all_variables`.
 template <class Inside>
 Body InLoops(AsyncCopy copy, LoopKind innermost, IdVector<VarId, std::string>& all_variables,
              const Inside& inside) {

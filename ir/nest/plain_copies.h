@@ -8,8 +8,8 @@
 namespace tunec {
 
 /// Replaces asynchronous copies by loops of stores at the point of issue, and removes Arrives and
-/// Waits. Copies, Arrives and Waits whose token is in `retained_tokens` stay. Requires: a verified
-/// nest. Ensures: the same results, also with concurrent threads.
+/// Waits. Copies, Arrives and Waits whose token is in `retained_tokens` stay. The nest must be
+/// verified. The results of the nest do not change, also with concurrent threads.
 LoopNest PlainCopies(const LoopNest& nest, const std::set<int>& retained_tokens = {});
 
 /// Replaces asynchronous copies of several elements by loops around copies of one element. The

@@ -16,7 +16,7 @@ IndexExpr PartnerOf(const IndexExpr& thread, int64_t distance) {
   return thread + distance - bit * (2 * distance);
 }
 
-// Returns the shuffle as a store that copies the element of the other thread.
+// Returns the shuffle as a store that copies the element of the partner thread.
 Store StoreOf(const Shuffle& shuffle, const Tensors& tensors) {
   Store store{.statement = "shuffle", .reads = {shuffle.from}, .writes = {shuffle.to}};
   const IndexExpr partner = PartnerOf(IndexExpr::Var(shuffle.thread), shuffle.distance);

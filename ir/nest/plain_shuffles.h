@@ -5,9 +5,9 @@
 
 namespace tunec {
 
-/// Replaces shuffles by stores that copy the element of the other thread. Requires: a verified nest
-/// without per-thread storage, on a target that runs the threads of a block one after the other.
-/// Ensures: the same results.
+/// Replaces shuffles by stores that copy the element of the partner thread. The nest must be
+/// verified and have no per-thread storage. The target must run the threads of a block one after
+/// the other. The results of the nest do not change.
 LoopNest PlainShuffles(LoopNest nest);
 
 }  // namespace tunec

@@ -1,7 +1,7 @@
-// Plans the storage of a kernel's own tensors. Two workspace tensors may share bytes unless a phase
-// is in the lifetimes of both; barriers separate the phases. Local tensors follow the nesting of
-// their Allocs like a stack, and siblings share bytes. Tensors of shared scope have a separate
-// stack.
+// The plan of the storage of workspace and local tensors. Two workspace tensors may share bytes if
+// no phase is in the lifetimes of both; barriers separate the phases. Local tensors follow the
+// nesting of their Allocs like a stack, and siblings share bytes. Tensors of shared scope have a
+// separate stack.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -13,8 +13,8 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Alignment of shared storage: the bytes that all its banks deliver at once. A swizzle moves chunks
-// within aligned blocks of this size.
+// The alignment of shared storage, which is the number of bytes that all its banks deliver at once.
+// A swizzle moves chunks within aligned blocks of this size.
 constexpr int64_t kSharedAlignment = 128;
 
 int64_t AlignedBytes(const Tensor& tensor, int64_t alignment = kAlignment) {
@@ -51,7 +51,8 @@ std::map<TensorId, Lifetime> FindLifetimes(const LoopNest& nest) {
   return lifetimes;
 }
 
-// Returns the lowest offset where `bytes` fit between the tensors that are alive at the same time.
+// Returns the lowest offset where `bytes` fit between the allocated tensors whose lifetimes overlap
+// `lifetime`.
 int64_t FirstFit(const std::vector<AllocatedRange>& allocated, const Lifetime& lifetime,
                  int64_t bytes) {
   std::vector<AllocatedRange> rivals;

@@ -59,7 +59,7 @@ class Sampler {
         [](const LeafNode auto&) {});
   }
 
-  // Checks all conditions that do not use loaded values.
+  // Returns whether all conditions without loaded values hold.
   bool Holds(const If& branch) const {
     return std::ranges::none_of(branch.nonnegative, [&](const IndexExpr& condition) {
       return !condition.UsesLoaded() && Evaluate(condition, point_) < 0;

@@ -1,5 +1,5 @@
-// Walks over the tree of a LoopNest, so that a pass names only the node kinds it handles.
-// rewrite_loop_nest.h makes a nest from another.
+// Walks over the tree of a LoopNest, so that a pass names only the node kinds it handles. The
+// functions of rewrite_loop_nest.h return a changed nest.
 #pragma once
 
 #include <concepts>

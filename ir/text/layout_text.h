@@ -9,16 +9,16 @@
 
 namespace tunec {
 
-/// Parses `[37, 45]`; `[]` for a scalar.
+/// Parses a shape such as `[37, 45]`. The shape of a scalar is `[]`.
 Result<std::vector<int64_t>> ParseShape(Lexer& lexer);
 
 /// Returns the name of a logical dimension in texts: i, j, ..., then d6, d7, ...
 std::string LogicalName(VarId dimension);
 
-/// Returns `layout [37, 2, 8] (i, j) -> [i, floor(j/8), j mod 8]` of a tensor with `rank`
-/// dimensions.
+/// Returns the text of a layout of a tensor with `rank` dimensions, such as
+/// `layout [37, 2, 8] (i, j) -> [i, floor(j/8), j mod 8]`.
 std::string PrintLayout(const Layout& layout, size_t rank);
-/// Parses PrintLayout's text after its first word.
+/// Parses the text of a layout after the word `layout`.
 Result<Layout> ParseLayout(Lexer& lexer);
 
 }  // namespace tunec

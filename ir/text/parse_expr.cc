@@ -1,4 +1,4 @@
-// Scalar expressions and reads.
+// The parser of scalar expressions and reads. The grammar is
 //   expr    := product (('+' | '-') product)*
 //   product := primary (('*' | '/') primary)*
 //   primary := literal | read | '@' slot | '-' primary | '(' expr ')'
@@ -25,7 +25,7 @@ struct ReducerSlot {
   DataType type = DataType::kF32;
 };
 
-// Parses `acc3_f32` after its prefix.
+// Parses a word such as `acc3_f32` with the prefix `acc`. Returns nothing for other words.
 std::optional<ReducerSlot> ParseReducerSlot(std::string_view word, std::string_view prefix) {
   if (!word.starts_with(prefix)) return std::nullopt;
   word.remove_prefix(prefix.size());
@@ -38,7 +38,7 @@ std::optional<ReducerSlot> ParseReducerSlot(std::string_view word, std::string_v
   return ReducerSlot{slot, *type};
 }
 
-// Parses inf or nan with an optional type: inff64.
+// Parses inf or nan with an optional type, such as inff64. Returns nothing for other words.
 std::optional<Expr> ParseSpecialFloat(std::string_view word, bool negative) {
   double value = 0;
   if (word.starts_with("inf")) {
@@ -53,7 +53,8 @@ std::optional<Expr> ParseSpecialFloat(std::string_view word, bool negative) {
   return Expr::Constant(negative ? -value : value, *type);
 }
 
-// Returns the reason why the operands do not match; empty if they match.
+// Returns the reason why the operator cannot be applied to the operands. Returns an empty string if
+// it can.
 std::string Misfit(ScalarOp op, const std::vector<Expr>& operands) {
   if (static_cast<int>(operands.size()) != Arity(op)) {
     return fmt::format("{} has {} operands, expected {}", Name(op), operands.size(), Arity(op));
@@ -135,7 +136,8 @@ Result<Expr> ExprParser::ParsePrimary() {
   return lexer_.Expected("an expression");
 }
 
-// Parses a number with its type as suffix: 1.5 is f32, 1.5f64, 3i64.
+// Parses a number with its type as a suffix, such as 1.5f64 or 3i64. Without a suffix, a number
+// with a decimal point or exponent is f32.
 Result<Expr> ExprParser::ParseLiteral() {
   const bool negative = lexer_.At("-");
   const Token& number = lexer_.Peek(negative ? 1 : 0);

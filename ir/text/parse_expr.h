@@ -1,5 +1,5 @@
-// Recursive-descent parser of the contents of a statement: index expressions, conditions, reads,
-// scalar expressions. Grammar: docs/reference/text_formats.md.
+// A recursive-descent parser of the contents of a statement: index expressions, conditions, reads,
+// and scalar expressions. docs/reference/text_formats.md has the grammar.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace tunec {
 
-/// Parses the expressions of one statement (or store). Each read gets the next slot at its first
+/// A parser of the expressions of one statement or store. Each read gets the next slot at its first
 /// appearance in the text; equal reads share one slot.
 class ExprParser {
  public:
-  /// A function that returns the variable of this name if it is in scope.
+  /// A function that returns the variable of a name, or nothing if no such variable is in scope.
   using Variables = std::function<std::optional<VarId>(const std::string&)>;
 
   ExprParser(Lexer& lexer, const Tensors& tensors, Variables variables)
@@ -29,7 +29,7 @@ class ExprParser {
   /// Parses `A[i, k]` with an optional guard, without giving it a slot.
   Result<Read> ParseRead();
   Result<Write> ParseWrite();
-  /// Parses `(e, e, ...)`.
+  /// Parses a list of expressions in parentheses. The list may be empty.
   Result<std::vector<Expr>> ParseExprList();
   Result<TensorId> ParseTensorName();
   /// Parses the slot number after the '@' of a read that has a separate line (`@0 = A[i, k]`).

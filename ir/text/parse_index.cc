@@ -1,4 +1,4 @@
-// Index expressions and conditions.
+// The parser of index expressions and conditions. The grammar of index expressions is
 //   sum    := ['-'] term (('+' | '-') term)*
 //   term   := factor ('*' factor | 'mod' integer)*
 //   factor := integer | variable | '(' sum ')' | 'floor' '(' term '/' integer ')'
@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// Keeps sums and products of parsed constants far inside 64 bits.
+// The largest literal. It keeps sums and products of parsed constants far inside 64 bits.
 constexpr int64_t kLargestLiteral = int64_t{1} << 48;
 constexpr int kDeepest = 500;
 

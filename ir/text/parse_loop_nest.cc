@@ -55,7 +55,8 @@ class Parser {
     return body;
   }
 
-  // The first word decides the kind of node: a statement named like a keyword must be quoted.
+  // Parses a node. The first word decides its kind, so the name of a statement must be quoted if it
+  // is a keyword.
   Result<NestNode> ParseNode() {
     const std::string_view word =
         lexer_.Peek().kind == TokenKind::kIdentifier ? lexer_.Peek().text : "";
@@ -261,7 +262,7 @@ class Parser {
     return NestNode{std::move(tile)};
   }
 
-  // Parses `S: C[i] = ...`, or over several lines `S: { ... }`.
+  // Parses a store, such as `S: C[i] = ...`. A store of several lines has the form `S: { ... }`.
   Result<NestNode> ParseStore() {
     Store store;
     TUNEC_ASSIGN(store.statement,

@@ -10,8 +10,8 @@
 
 namespace tunec {
 
-/// Parses all tensor declarations that follow; the caller has parsed `NAME WORD NAME {`. An alias
-/// may name a tensor that is declared later.
+/// Parses all tensor declarations that follow the opening brace of a Compute or a LoopNest. An
+/// alias may name a tensor that is declared later.
 Result<Tensors> ParseTensors(Lexer& lexer);
 
 /// The parsed parts that a Statement and a Store have in common: writes, reads, values, reducer.
@@ -22,7 +22,8 @@ struct ParsedAssignment {
   std::optional<Reducer> reducer;
 };
 
-/// Parses the text that PrintAssignment writes: reducer and read lines, then the assignment.
+/// Parses the text that PrintAssignment writes: optional lines of a reducer and of reads, then the
+/// assignment.
 Result<ParsedAssignment> ParseAssignment(Lexer& lexer, const Tensors& tensors,
                                          const ExprParser::Variables& variables);
 

@@ -1,4 +1,4 @@
-// The text of a Compute.
+// The printer of a Compute.
 #include "ir/compute.h"
 #include "ir/text/print_expr.h"
 #include "ir/text/print_statement.h"

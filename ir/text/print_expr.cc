@@ -36,15 +36,16 @@ struct ModPart {
   int64_t modulus = 1;
 };
 
-// Checks that every term of `part` occurs in `sum` with the same coefficient.
+// Returns whether every term of `part` occurs in `sum` with the same coefficient.
 bool HoldsExactly(const IndexExpr& sum, const IndexExpr& part) {
   return std::ranges::all_of(part.terms(), [&](const IndexTerm& term) {
     return CoefficientOf(sum, term.atom) == term.coefficient;
   });
 }
 
-// Finds the part c*(x mod m) that ends in `division` = -c*m*floor(x/m), if `sum` contains it.
-// Normally x is the numerator of the division. If divisions were merged, x is a division itself.
+// Returns the part c*(x mod m) of the sum whose term -c*m*floor(x/m) is `division`. Returns nothing
+// if the sum has no such part. Normally x is the numerator of the division. If divisions were
+// merged, x is a division itself.
 std::optional<ModPart> FindMod(const IndexExpr& sum, const IndexTerm& division) {
   if (division.atom.kind != IndexAtom::Kind::kFloorDiv) return std::nullopt;
   const IndexExpr& numerator = *division.atom.numerator;
@@ -65,7 +66,7 @@ std::optional<ModPart> FindMod(const IndexExpr& sum, const IndexTerm& division) 
   return std::nullopt;
 }
 
-// Removes all mod patterns from `sum` and returns them.
+// Removes all parts of the form c*(x mod m) from `sum` and returns them.
 std::vector<ModPart> TakeMods(IndexExpr& sum) {
   std::vector<ModPart> parts;
   for (size_t t = 0; t < sum.terms().size();) {
@@ -143,7 +144,8 @@ std::string_view InfixOf(const Expr& expr) {
   return "";
 }
 
-// Returns the binding strength: sums 1, products 2, everything else 3.
+// Returns the binding strength: 1 for sums and differences, 2 for products and quotients, and 3 for
+// all other expressions.
 int Strength(const Expr& expr) {
   if (expr.Is(ScalarOp::kAdd) || expr.Is(ScalarOp::kSub)) return 1;
   return expr.Is(ScalarOp::kMul) || expr.Is(ScalarOp::kDiv) ? 2 : 3;

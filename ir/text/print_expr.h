@@ -20,11 +20,12 @@ struct TextNames {
 
 /// Returns text such as `8*i + (j mod 8) - 1`. Writes x - m*floor(x/m) in a sum as x mod m.
 std::string PrintIndex(const IndexExpr& expr, const TextNames& names);
-/// Returns `i - 1 >= 0, 5 - j >= 0`.
+/// Returns the text of conditions, such as `i - 1 >= 0, 5 - j >= 0`.
 std::string PrintConditions(const std::vector<IndexExpr>& nonnegative, const TextNames& names);
 std::string PrintExpr(const Expr& expr, const TextNames& names);
 
-/// Returns a decimal that parses back to the same bits and is visibly a float: `2.0`, `-inf`.
+/// Returns a text that parses back to the same bits and is visibly a float, such as `2.0` or
+/// `-inf`. Every NaN is `nan`, without its sign and payload.
 std::string PrintDouble(double value);
 
 /// Returns `name`, in quotes if it is a reserved word of the text forms or not an identifier.

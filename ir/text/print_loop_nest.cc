@@ -1,4 +1,4 @@
-// The text of a LoopNest: C-like loops.
+// The printer of a LoopNest. The text has loops in braces, as in C.
 #include <array>
 
 #include "ir/loop_nest.h"

@@ -1,7 +1,7 @@
-// Reads have numbers (slots), but the text has none: `acc[i] sum= A[i, k] * B[k]`. Slots follow the
-// order in which reads first appear in the text; equal reads share a slot. If a statement numbers
-// its slots differently, its reads are written on separate lines, as `@0 = A[i, k]`, and used as
-// `@0`.
+// The printers of tensors and assignments. Reads have numbers (slots), but most texts have none, as
+// in `acc[i] sum= A[i, k] * B[k]`. Slots follow the order in which reads first appear in the text;
+// equal reads share a slot. If a statement numbers its slots differently, its reads are written on
+// separate lines, as `@0 = A[i, k]`, and used as `@0`.
 #include "ir/text/print_statement.h"
 
 #include <array>
@@ -27,14 +27,16 @@ std::string Join(const std::vector<Element>& elements, const PrintElement& print
 
 std::string Integer(int64_t value) { return fmt::format("{}", value); }
 
-// Accepts an invalid id, because statements that the verifier rejects are printed too.
+// Returns the name of a tensor, or a text such as "?7" for an invalid id. Statements that the
+// verifier rejects are printed too.
 std::string TensorName(TensorId id, const Tensors& tensors) {
   return tensors.contains(id) ? PrintName(tensors[id].name) : fmt::format("\"?{}\"", id);
 }
 
 std::string NumberedSlot(int slot) { return fmt::format("@{}", slot); }
 
-// Writes reads in place and checks that parsing the text gives the same slots.
+// Names for PrintExpr that print each read in place of its slot. The class also records whether
+// parsing the printed text would give the same slots.
 class InlineReads {
  public:
   InlineReads(const std::vector<Read>& reads, const Tensors& tensors,
@@ -51,7 +53,7 @@ class InlineReads {
   InlineReads& operator=(const InlineReads&) = delete;
 
   const TextNames& names() const { return names_; }
-  /// Checks that parsing everything printed so far gives exactly the reads.
+  /// Returns whether parsing everything printed so far gives exactly the reads, in order.
   bool Faithful() const { return faithful_ && recorded_ == reads_.size(); }
 
  private:

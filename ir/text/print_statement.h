@@ -11,11 +11,11 @@
 
 namespace tunec {
 
-/// Returns `input A: f32[37, 29] align 64`.
+/// Returns the declaration of a tensor, such as `input A: f32[37, 29] align 64`.
 std::string PrintTensor(const Tensor& tensor, const Tensors& tensors);
 
-/// Returns `A[i, k]` or `A[i - 1] where (i - 1 >= 0) else 0.0`. `names.loaded` gives the text of
-/// gathered indices.
+/// Return the text of a read or a write, such as `A[i, k]` or `A[i - 1] where (i - 1 >= 0) else
+/// 0.0`. `names.loaded` returns the text of a loaded index.
 std::string PrintRead(const Read& read, const Tensors& tensors, const TextNames& names);
 std::string PrintWrite(const Write& write, const Tensors& tensors, const TextNames& names);
 
@@ -35,7 +35,7 @@ std::vector<std::string> PrintAssignment(const Assignment& assignment, const Ten
 /// Returns the predefined reducer of this name for values of this type, if there is one.
 std::optional<Reducer> FindReducer(const std::string& name, DataType type);
 
-/// Checks that two reads are equal. Guards with the outside value NaN can be equal.
+/// Returns whether two reads are equal. Guards with the outside value NaN can be equal.
 bool AreSameRead(const Read& a, const Read& b);
 
 std::string_view Name(TensorRole role);

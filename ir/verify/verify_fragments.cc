@@ -7,7 +7,8 @@
 //   Per-thread accumulators: the last dimension has as many elements as a lane owns. A tile's index
 //   is 0 in this dimension, and the same for all lanes: it uses no variable of the tile's loops.
 //
-// The last invariant is checked value by value; an index modulo the size of a tile has few values.
+// The lanes of stores are checked value by value; an index modulo the size of a tile has few
+// values.
 #include "ir/verify/verify_fragments.h"
 
 #include <algorithm>
@@ -150,7 +151,8 @@ class FragmentVerifier {
     return per_thread ? CheckElementsOfLane(tile, parts) : CheckRowsAndColumns(tile, parts);
   }
 
-  // Checks the accumulator of each lane: the tile adds to its elements from 0 on.
+  // Checks a tile whose accumulator is per thread. The last dimension of the accumulator must have
+  // the elements of a lane, and the tile must add to these elements from 0 on.
   Status CheckElementsOfLane(const Tile& tile, const TileParts& parts) const {
     const Write& write = parts.store->writes[0];
     const Tensor& tensor = nest_.tensors[write.tensor];
@@ -189,8 +191,8 @@ class FragmentVerifier {
     return {};
   }
 
-  // Checks that the constant and all coefficients of the index are multiples of `divisor`. The
-  // index then is one too, for all values of the loops.
+  // Returns whether the constant and all coefficients of the index are multiples of `divisor`. The
+  // index is then a multiple, too, for all values of the loop variables.
   static bool IsMultiple(const IndexExpr& index, int64_t divisor) {
     const auto divides = [&](const IndexTerm& term) { return term.coefficient % divisor == 0; };
     return index.constant() % divisor == 0 && std::ranges::all_of(index.terms(), divides);

@@ -6,8 +6,8 @@
 namespace tunec {
 
 /// Checks the invariants listed in verify_fragments.cc. Verify calls this function. A caller that
-/// checks fragments before Verify can tell an impossible schedule from a bug in the compiler.
-/// Requires: all other checks of Verify pass.
+/// checks fragments before Verify can distinguish an impossible schedule from a bug in the
+/// compiler. The nest must satisfy all other invariants of Verify.
 Status VerifyFragments(const LoopNest& nest);
 
 }  // namespace tunec

@@ -14,9 +14,8 @@
 //   unrolled loop has a constant bound on its iterations, at most kMostUnrolled.
 //   Ifs: they have a condition, without loaded values.
 //   Storage: only register and packed storage is per thread. If storage has several stages, its
-//   first dimension has as many elements. A swizzle
-//   moves 2, 4 or 8 chunks in rows of a power of two bytes that hold at least these chunks; it
-//   applies to shared storage only.
+//   first dimension has as many elements. A swizzle moves 2, 4 or 8 chunks in rows of a power of
+//   two bytes that hold at least these chunks; it applies to shared storage only.
 //   Stores: as statements in a Compute, over the loop variables in scope.
 //   Prefetches and copies: tensors, ranks and variables as in a store. A copy has extents of at
 //   most as many dimensions as either tensor, equal types, and does not write an input or weight.
@@ -107,7 +106,8 @@ class Verifier {
     return status;
   }
 
-  // `top`: parallel loops are allowed here.
+  // Checks the nodes of a body. Loops over tasks and waves are allowed directly in it only if
+  // `top`.
   Status CheckBody(const Body& body, bool top) {
     for (const NestNode& node : body) {
       if (const auto* loop = std::get_if<Loop>(&node.value)) {
@@ -167,7 +167,8 @@ class Verifier {
 
   static bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
 
-  // Checks grid and block loops.
+  // Checks that parallel, grid and block loops are nested as allowed, and that block loops have
+  // constant bounds.
   Status CheckBinding(const Loop& loop) {
     if (IsParallel(loop.kind) && IsAround(IsGrid)) {
       return Wrong("a parallel loop stands inside a grid loop");
@@ -327,7 +328,7 @@ class Verifier {
     return {};
   }
 
-  // Checks that an accessed local tensor is inside its Alloc. Requires: VerifyAccess accepted the
+  // Checks that an accessed local tensor is inside its Alloc. VerifyAccess must have accepted the
   // access.
   Status CheckLocal(TensorId id) const {
     const Tensor& tensor = nest_.tensors[id];
@@ -392,7 +393,8 @@ class Verifier {
     return Wrong("shuffle: {} is not in private storage", nest_.tensors[id].name);
   }
 
-  // Checks that whole warps reach the shuffle, and each thread's partner is in the same warp.
+  // Checks that all threads of the block execute the shuffle, and that the partner of each thread
+  // is in the same warp.
   Status CheckWarps(const Shuffle& shuffle) const {
     const auto thread = bindings_.find(shuffle.thread);
     if (thread == bindings_.end() || thread->second.kind != LoopKind::kBlockX) {

@@ -87,7 +87,7 @@ Status VerifyTensor(const Tensor& tensor) {
   return VerifyLayout(tensor);
 }
 
-// Checks that all terms are variables which take all combinations of values in their intervals.
+// Returns whether all terms are variables that take all combinations of values in their intervals.
 bool IsExact(const IndexExpr& index, const VerifyContext& context) {
   return context.visits_every_point &&
          std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {

@@ -1,4 +1,4 @@
-// The checks that Compute's and LoopNest's verifiers share.
+// The checks that the verifiers of Compute and LoopNest share.
 #pragma once
 
 #include <functional>
@@ -15,22 +15,22 @@ namespace tunec {
 /// shape has an element count (ElementCount).
 Status VerifyTensors(const Tensors& tensors);
 
-/// The context of an assignment.
+/// The tensors and variables that an assignment may use, with the properties of the variables.
 struct VerifyContext {
   const Tensors& tensors;
   std::function<bool(VarId)> in_scope;
   IntervalOf intervals;
-  /// `exact`: the variable takes every value of its interval. `visits_every_point`: every point of
-  /// the product of the intervals is executed. An index that leaves its tensor somewhere in the
-  /// product is then certainly an error.
+  /// `exact` returns whether the variable takes every value of its interval. `visits_every_point`
+  /// is true if every point of the product of the intervals is executed. An index that leaves its
+  /// tensor somewhere in the product is then certainly an error.
   std::function<bool(VarId)> exact;
   bool visits_every_point = true;
 };
 
 /// Checks that variables are in scope and that the index uses only loaded slots below `slots`.
 Status VerifyIndex(const IndexExpr& index, const VerifyContext& context, size_t slots);
-/// Checks that the tensor exists and the rank matches. Rejects an index that is certainly outside
-/// the tensor.
+/// Checks that the tensor exists and the rank matches, and checks each index by VerifyIndex. Also
+/// rejects an index that is certainly outside the tensor, unless `guarded`.
 Status VerifyAccess(TensorId tensor, const std::vector<IndexExpr>& index,
                     const VerifyContext& context, size_t slots, bool guarded);
 /// Checks a read's access and its guard.

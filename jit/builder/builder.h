@@ -1,4 +1,4 @@
-// The instructions that the code generator writes: a thin wrapper of LLVM's IRBuilder. Emitters and
+// A thin wrapper of LLVM's IRBuilder, by which the code generators write instructions. Emitters and
 // math routines handle opaque values and need no LLVM header. Arithmetic and conversions are
 // elementwise and accept scalars or vectors. If one operand is a scalar and the other a vector, the
 // scalar is splatted. Constants fold at once.
@@ -26,7 +26,7 @@ using IrBlock = llvm::BasicBlock*;
 
 enum class Element : uint8_t { kI1, kI8, kI16, kI32, kI64, kF16, kF32, kF64, kPointer };
 
-/// Type of a scalar (lanes 1) or of a vector.
+/// The type of a scalar (lanes 1) or of a vector.
 struct IrType {
   Element element = Element::kI64;
   int lanes = 1;
@@ -68,8 +68,9 @@ class Builder {
   /// Returns LLVM's own builder, for instructions of a single machine.
   llvm::IRBuilderBase& instructions();
 
-  /// Type of a function that emits a machine's instruction for rounding vectors of f32 to the bits
-  /// of bfloat16, as i16. The instruction may treat denormal numbers as 0.
+  /// A function that emits the machine's instruction which rounds a vector of f32 to bfloat16. The
+  /// result has the bits of the bfloat16 numbers as i16. The instruction may treat denormal numbers
+  /// as 0.
   using BFloat16Rounding = IrValue (*)(Builder& builder, IrValue value);
   void SetBFloat16Rounding(BFloat16Rounding rounding);
   /// Returns null if the machine has no such instruction; the rounding then uses integer
@@ -83,9 +84,9 @@ class Builder {
     IrValue (*emit)(Builder& builder, IrValue value, IrValue power) = nullptr;
   };
   void SetPowerScaling(PowerScaling scaling);
-  /// Checks if the machine has a power scaling for operands of this type.
+  /// Returns whether the machine has a power scaling for operands of this type.
   bool ScalesByPower(IrType type) const;
-  /// Emits value * 2^power. Requires: ScalesByPower for the type of the value.
+  /// Emits value * 2^power. Requires ScalesByPower(TypeOf(value)).
   IrValue ScaleByPower(IrValue value, IrValue power);
 
   // --- functions and control flow ---
@@ -130,9 +131,9 @@ class Builder {
   IrValue MaskOfFirst(int active, int lanes);
   IrValue Poison(IrType type);
   IrValue Bool(bool value) { return Int(Element::kI1, value); }
-  /// Checks if the value is the integer constant `expected` (in every lane).
+  /// Returns whether the value is the integer constant `expected` (in every lane).
   bool IsInt(IrValue value, int64_t expected);
-  /// Checks if the value is a float constant, the same in every lane, and not NaN.
+  /// Returns whether the value is a float constant, the same in every lane, and not NaN.
   bool IsFloatConstant(IrValue value);
   /// Returns the lanes of a constant integer vector; empty for any other value.
   std::vector<int64_t> ConstantLanes(IrValue value);
@@ -185,7 +186,7 @@ class Builder {
   IrValue FloatTruncate(IrValue a, Element to);
   IrValue SignedToFloat(IrValue a, Element to);
   IrValue UnsignedToFloat(IrValue a, Element to);
-  /// Converts towards zero. Requires: the value fits.
+  /// Converts towards zero. The result is undefined for a value that does not fit.
   IrValue FloatToSigned(IrValue a, Element to);
   IrValue FloatToUnsigned(IrValue a, Element to);
   IrValue Bitcast(IrValue a, Element to);
@@ -194,10 +195,10 @@ class Builder {
   IrValue Splat(IrValue scalar, int lanes);
   IrValue Extract(IrValue vector, int lane);
   IrValue Insert(IrValue vector, IrValue scalar, int lane);
-  /// Returns a vector. Its lane i is lane indices[i] of the concatenation of a and b; -1:
-  /// undefined.
+  /// Returns a vector whose lane i is lane indices[i] of the concatenation of a and b. The index -1
+  /// gives an undefined lane.
   IrValue Shuffle(IrValue a, IrValue b, std::span<const int> indices);
-  /// Returns true if any lane of a mask is set.
+  /// Emits the test whether any lane of a mask is set.
   IrValue Any(IrValue mask);
 
   // --- memory (addresses in bytes) ---

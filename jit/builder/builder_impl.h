@@ -1,4 +1,4 @@
-// The LLVM side of Builder, shared by builder.cc and builder_memory.cc.
+// The private part of Builder with LLVM's classes, shared by builder.cc and builder_memory.cc.
 #pragma once
 
 #include <map>
@@ -24,7 +24,8 @@ struct Builder::Impl {
   llvm::Type* Type(IrType type);
   /// Splats the scalar operand if the other operand is a vector.
   void Match(llvm::Value*& a, llvm::Value*& b);
-  /// Returns one splat per scalar and block, so that the code stays small.
+  /// Returns a vector of copies of the scalar. The copy is emitted once per scalar and block, so
+  /// that the code stays small.
   llvm::Value* Splat(llvm::Value* scalar, int lanes);
 
   // Shared pointers can be destroyed where LLVM's classes are incomplete types.

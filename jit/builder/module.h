@@ -1,4 +1,4 @@
-// Operations on whole LLVM modules, for every machine.
+// Functions on whole LLVM modules, for all kinds of targets.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ class TargetMachine;
 
 namespace tunec::jit {
 
-/// Sets the machine's triple and data layout. Requires: an empty module.
+/// Sets the triple and the data layout of the machine in an empty module.
 void SetMachine(llvm::Module& module, const llvm::TargetMachine& machine);
 
-/// Runs LLVM's verifier. Errors: kInternal, with the verifier's message. `writer` is the name of
-/// the module's author, for example "the emitter".
+/// Runs LLVM's verifier. Fails with kInternal and the verifier's message if the module is invalid.
+/// `writer` says in the message what wrote the module, for example "the emitter".
 Status VerifyModule(const llvm::Module& module, std::string_view writer);
 
 /// Returns the module's text.

@@ -1,4 +1,4 @@
-// AMX: sums of products of bfloat16, or of bytes, in tile registers.
+// The emitter of AMX tiles, which are sums of products of bfloat16 or of bytes in tile registers.
 //
 // A Tile adds to an accumulator in memory. In some loops, only tiles touch an accumulator, and the
 // accumulator's address does not change. The accumulator then stays in a register, which is loaded
@@ -32,7 +32,8 @@ bool IsAmx(const NestNode& node) {
   return instruction != nullptr && instruction->tiles.has_value();
 }
 
-/// The tensors of a loop: its accumulators, other tensors, and the variables that move addresses.
+/// The tensors that the body of a loop accesses, and the variables of the loops inside it. An
+/// accumulator of AMX tiles is not among the others, unless another node accesses it.
 struct Uses {
   std::map<TensorId, std::vector<const Write*>> accumulators;
   std::set<TensorId> others;
@@ -106,8 +107,8 @@ IrValue Address(EmitState& state, const TileLocation& location) {
   return state.index.Address(state.storage[location.tensor].base, location.offset, size);
 }
 
-/// Returns the location of the tile that a Read or Write accesses. The tile's rows are along the
-/// axis `rows`.
+/// Returns the location in memory of the tile that a Read or Write accesses. The rows of the tile
+/// in memory are along the axis `rows` of the intrinsic.
 template <class Access>
 TileLocation Locate(EmitState& state, const TileParts& parts, const Access& access, TileAxis rows) {
   const IndexExpr& offset = state.analysis.offsets.at(&access);
@@ -175,8 +176,8 @@ Result<int> AmxTiles::FindAccumulator(EmitState& state, const TileLocation& loca
   return number;
 }
 
-/// Returns the register of an operand. If all registers are in use, the least recently used one is
-/// replaced.
+/// Returns the register of an operand. Emits a load if no register has the operand. If all
+/// registers are in use, the load overwrites the least recently used one.
 int AmxTiles::Operand(EmitState& state, const TileLocation& location) {
   auto found =
       std::ranges::find(operands_, location, [](const auto& entry) { return entry.first; });

@@ -1,4 +1,5 @@
-// AMX: sums of products in tile registers. The use of the registers is explained in amx.cc.
+// The emitter of AMX tiles, which are sums of products in tile registers. amx.cc explains the use
+// of the registers.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,7 @@
 
 namespace tunec::jit {
 
-/// A tile in memory: its first element, and the distance between its rows.
+/// The location of a tile in memory: the first element, and the distance between rows.
 struct TileLocation {
   TensorId tensor;
   LinearIndex offset;

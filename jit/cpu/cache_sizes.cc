@@ -27,7 +27,7 @@ constexpr uint32_t Bits(uint32_t word, int first, int count) {
   return (word >> first) & ((uint32_t{1} << count) - 1);
 }
 
-// Checks the vendor: "AuthenticAMD" and "HygonGenuine", by their first four letters.
+// Returns whether the vendor is "AuthenticAMD" or "HygonGenuine", by the first four letters.
 bool HasAmdLeaves(const ReadCpuid& read) {
   constexpr uint32_t kAuth = 0x68747541;
   constexpr uint32_t kHygo = 0x6f677948;
@@ -35,7 +35,7 @@ bool HasAmdLeaves(const ReadCpuid& read) {
   return vendor == kAuth || vendor == kHygo;
 }
 
-// Reads a leaf in which each subleaf describes a cache.
+// Returns the sizes from a leaf in which each subleaf describes a cache.
 CacheSizes FromCacheList(const ReadCpuid& read, uint32_t leaf) {
   constexpr uint32_t kNoMore = 0;
   constexpr uint32_t kInstructions = 2;
@@ -58,7 +58,7 @@ CacheSizes FromCacheList(const ReadCpuid& read, uint32_t leaf) {
   return sizes;
 }
 
-// Reads the sizes of AMD's older processors, and of virtual processors without leaf kAmdCaches.
+// Returns the sizes of AMD's older processors, and of virtual processors without leaf kAmdCaches.
 CacheSizes FromAmdSizes(const ReadCpuid& read) {
   const CpuidLeaf outer = read(kAmdOuterCaches, 0);
   return {.l1 = int64_t{Bits(read(kAmdFirstCaches, 0).ecx, 24, 8)} << 10,

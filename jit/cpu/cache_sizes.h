@@ -14,7 +14,7 @@ struct CpuidLeaf {
   uint32_t ecx = 0;
   uint32_t edx = 0;
 };
-/// Type of a function that executes CPUID for a leaf and subleaf. Returns zeros for a leaf that the
+/// A function that executes CPUID for a leaf and subleaf. It returns zeros for a leaf that the
 /// processor does not have.
 using ReadCpuid = std::function<CpuidLeaf(uint32_t leaf, uint32_t subleaf)>;
 

@@ -1,5 +1,5 @@
-// The generator LoopNest -> LLVM IR -> x86-64 object code. The object imports no symbols and has
-// one function per phase.
+// The code generator for x86-64. It translates a LoopNest to LLVM IR, and this to an object. The
+// object imports no symbols and has one function per phase.
 #include "jit/cpu/cpu_generator.h"
 
 #include <fmt/format.h>
@@ -21,11 +21,12 @@
 namespace tunec {
 namespace {
 
-// Version of the generated code, part of artifact keys. Increase it whenever the same LoopNest and
-// Target may produce different code.
+// The version of the generated code, which is a part of artifact keys. Increase it whenever the
+// same LoopNest and Target may produce different code.
 constexpr int kCodeGeneratorVersion = 16;
 
-/// Writes the nest's functions into `builder` and runs LLVM's verifier.
+/// Writes the nest's functions into `builder` and runs LLVM's verifier. Returns the launches of the
+/// phases.
 Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target,
                                       jit::Builder& builder, llvm::TargetMachine& machine) {
   jit::SetMachine(builder.module(), machine);

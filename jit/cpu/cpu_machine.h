@@ -1,4 +1,4 @@
-// The host as a machine of the emitter.
+// The host's implementation of the interface Machine of the emitter (jit/emit/machine.h).
 #pragma once
 
 #include <vector>

@@ -11,25 +11,26 @@
 namespace tunec {
 
 /// Returns this machine's processor, caches and cores. AMX is included only if the operating system
-/// grants AMX to this process; the call requests the permission.
+/// grants AMX to this process; the call requests the permission. `threads` is the number of threads
+/// of a kernel, or at most 0 for one thread per core.
 Target DetectCpu(int threads);
 
 /// Parses `native` or an LLVM processor name, followed by any number of `,-feature` and
 /// `,+feature`. For example, "native,-avx512f" is this machine without AVX-512. Removing avx512f
 /// removes all of AVX-512, and removing amx or amx-tile removes all of AMX. "+amx-emulated"
 /// emulates AMX with vector code. The emulation requires AVX-512 and is never a default. Caches and
-/// cores are those of this machine. Errors: kInvalidArgument for an unknown name or feature, and
-/// for +amx-emulated without AVX-512. Without AVX2, FMA or F16C: kDevice for `native` alone, else
-/// kInvalidArgument.
+/// cores are those of this machine. `threads` is as in DetectCpu. Fails with kInvalidArgument for
+/// an unknown name or feature, and for +amx-emulated without AVX-512. Without AVX2, FMA or F16C,
+/// fails with kDevice for `native` alone, and with kInvalidArgument otherwise.
 Result<Target> ParseCpu(std::string_view spec, int threads);
 
 /// Returns the features of this machine, by LLVM's names; AMX only if AMX is granted.
 std::set<std::string> MachineFeatures();
 
-/// Checks if a machine with `features` can run code for the host. Errors: kDevice, with the missing
-/// features. Compiling for a host that fails the check is allowed.
+/// Checks whether a machine with `features` can run code for the host. If not, fails with kDevice,
+/// and the message has the missing features. Compiling for a host that fails the check is allowed.
 Status CheckRuns(const Host& host, const std::set<std::string>& features);
-/// Checks if this machine can run code for the host; errors are those of CheckRuns.
+/// Checks whether this machine can run code for the host. Fails like CheckRuns.
 Status CheckHostRuns(const Host& host);
 
 }  // namespace tunec

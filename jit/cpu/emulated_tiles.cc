@@ -1,4 +1,4 @@
-// AMX as vector code.
+// The emulation of AMX by vector code.
 //
 // The registers are memory on the phase's stack. Each kind of instruction is a function of the
 // module, created at its first use and called by all uses. A product has about 500 instructions;
@@ -25,10 +25,11 @@ namespace {
 
 constexpr int kTiles = 8, kRows = 16, kLanes = 16, kRowBytes = 64;
 constexpr int kTileBytes = kRows * kRowBytes;
-// Number of rows that are summed at once: a single row would wait for its sum of the previous step.
+// The number of rows that are summed at once. A single row would wait for its sum of the previous
+// step.
 constexpr int kRowsAtOnce = 4;
 
-/// A function of vector code in the module.
+/// A writer of one function of vector code in the module. A member such as CopyIn writes the body.
 class TileFunction {
  public:
   TileFunction(llvm::Module& module, const std::string& name, bool takes_stride)
@@ -54,13 +55,14 @@ class TileFunction {
     return function_;
   }
 
-  /// Copies memory to a tile. Arguments: tile, from, stride.
+  /// Writes a copy from memory to a tile. The arguments are the tile, the address in memory, and
+  /// the distance of its rows in bytes.
   void CopyIn() {
     for (int row = 0; row < kRows; ++row) {
       StoreRow(LoadRow(ints_, Elsewhere(row), 1), Row(Argument(0), row));
     }
   }
-  /// Copies a tile to memory. Arguments: tile, to, stride.
+  /// Writes a copy from a tile to memory, with the arguments of CopyIn.
   void CopyOut() {
     for (int row = 0; row < kRows; ++row) {
       b_.CreateAlignedStore(LoadRow(ints_, Row(Argument(0), row), kRowBytes), Elsewhere(row),
@@ -68,7 +70,7 @@ class TileFunction {
     }
   }
 
-  /// Multiplies tiles of bfloat16. Arguments: c, left, right.
+  /// Writes c += left * right for tiles of bfloat16. The arguments are c, left and right.
   void DotBFloat16() {
     llvm::Value* left[2] = {NewTile(), NewTile()};
     llvm::Value* right[2] = {NewTile(), NewTile()};
@@ -95,7 +97,7 @@ class TileFunction {
     });
   }
 
-  /// Multiplies tiles of bytes. Arguments: c, left, right.
+  /// Writes c += left * right for tiles of bytes. The arguments are c, left and right.
   void DotUnsignedSigned() {
     ForRows(1, [&](llvm::Value* row_bytes) {
       llvm::Value* c = b_.CreatePtrAdd(Argument(0), row_bytes);
@@ -151,7 +153,7 @@ class TileFunction {
     return b_.CreateBitCast(b_.CreateSelect(tiny, b_.CreateAnd(bits, Same(kSign)), bits), floats_);
   }
   llvm::Constant* Same(uint32_t value) { return llvm::ConstantInt::get(ints_, value); }
-  /// Stores the even and the odd elements of a tile's pairs, as float32.
+  /// Stores the even elements of a tile's pairs in into[0] and the odd ones in into[1], as float32.
   void Widen(llvm::Value* tile, llvm::Value* const (&into)[2]) {
     constexpr uint32_t kUpper = 0xffff0000;
     for (int row = 0; row < kRows; ++row) {

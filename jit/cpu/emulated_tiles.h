@@ -1,4 +1,4 @@
-// Emulated AMX: tile registers in memory, and vector code for the instructions.
+// An emulation of AMX, with tile registers in memory and vector code for the instructions.
 #pragma once
 
 #include <memory>

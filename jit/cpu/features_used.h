@@ -8,7 +8,8 @@
 
 namespace tunec {
 
-/// Returns the features that code for the host may use, by LLVM's names.
+/// Returns the features that code for the host may use, by LLVM's names. Returns an empty list if
+/// LLVM has no back end for x86.
 std::vector<std::string> FeaturesUsed(const Host& host);
 
 }  // namespace tunec

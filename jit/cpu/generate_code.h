@@ -1,4 +1,4 @@
-// Code generation: LLVM IR -> machine code, as bytes of an object or as text.
+// The generation of machine code from LLVM IR, as bytes of an object or as text.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace tunec::jit {
 
 enum class FileKind { kAssembly, kObject };
 
-/// Generates code. Requires: a module that LLVM's verifier accepts, with the machine's triple and
-/// data layout.
+/// Returns the object or the assembly of a module. LLVM's verifier must accept the module, which
+/// must have the machine's triple and data layout. Code generation changes the module.
 Result<std::string> GenerateCode(llvm::Module& module, llvm::TargetMachine& machine, FileKind kind);
 
 }  // namespace tunec::jit

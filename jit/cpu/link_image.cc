@@ -55,7 +55,7 @@ class ObjectLinker {
   const Elf& elf_;
   Elf::Elf_Shdr_Range sections_;
   std::string& image_;
-  std::vector<uint64_t> section_offsets_;  // offset of each section in the image
+  std::vector<uint64_t> section_offsets_;  // offset of each section in the image, or kNowhere
   const Elf::Elf_Shdr* symbol_table_ = nullptr;
   Elf::Elf_Sym_Range symbols_;
 };

@@ -1,4 +1,4 @@
-// Linking: kernels' ELF objects -> one position-independent image.
+// A linker that joins the ELF objects of kernels to one position-independent image.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// Offset of each function of an object in the image.
+/// The offset in the image of each function of an object, by name.
 using FunctionOffsets = std::map<std::string, uint64_t>;
 
 /// An image of code and the constants that the code reads, one object after another. Every
@@ -18,9 +18,9 @@ using FunctionOffsets = std::map<std::string, uint64_t>;
 /// so that mapping the image requires no further work.
 class CodeImage {
  public:
-  /// Appends an object. Errors: kParse for bytes that are not an object of the host, kUnsupported
-  /// for an object that is not position-independent: absolute addresses, writable data, external
-  /// symbols.
+  /// Appends an object, and returns the offsets of its functions. Fails with kParse for bytes that
+  /// are not an object of the host. Fails with kUnsupported for an object with absolute addresses,
+  /// writable data or external symbols. If it fails, the image does not change.
   Result<FunctionOffsets> Add(std::string_view object);
   /// Returns the image, to be mapped at a multiple of 4096, readable and executable.
   const std::string& bytes() const { return bytes_; }

@@ -59,8 +59,8 @@ Status CheckNeededFeatures(const Host& host, ErrorCode code) {
 
 namespace {
 
-// Checks the name first: LLVM warns about an unknown processor and ends the process for one without
-// 64-bit code.
+// Checks a processor before LLVM makes a machine for it. LLVM would warn about an unknown
+// processor, and end the process for one without 64-bit code.
 Status CheckProcessor(const llvm::Target& x86, const std::string& cpu) {
   if (!IsKnownCpu(x86, cpu)) {
     return Fail(ErrorCode::kInvalidArgument, "unknown cpu '{}', expected an LLVM processor name",

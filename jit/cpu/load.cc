@@ -57,8 +57,8 @@ class LoadedCode {
   llvm::orc::JITDylib& library_;
 };
 
-// Opens the map file of perf. The file name is predictable, in a folder that all users may write
-// to. Links and files of other users at that path are therefore not written.
+// Opens the map file of perf, or returns null. The file name is predictable, in a folder that all
+// users may write to. Links and files of other users at that path are therefore not written.
 std::FILE* OpenPerfMap() {
   const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
   const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;

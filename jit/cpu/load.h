@@ -1,4 +1,4 @@
-// Loading: an image of the host -> a kernel that can be called.
+// The loading of an image for the host as a kernel that can be called.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ namespace tunec {
 
 /// Links the image into this process. The code is unloaded when the last owner of Kernel::code is
 /// destroyed; thousands of load and drop cycles do not grow the process. The function is
-/// thread-safe. Errors: kParse for damaged bytes or an image for another device, kNotFound for a
-/// missing function, kInternal for imported symbols.
+/// thread-safe. Fails with kParse for damaged bytes or an image for another device, with kNotFound
+/// for a missing function, and with kInternal for imported symbols.
 Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
 
 /// A function of this process that code may call.

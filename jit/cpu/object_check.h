@@ -16,9 +16,9 @@ struct FunctionSize {
   uint64_t bytes = 0;
 };
 
-/// Returns the functions that an ELF object defines. Errors: kParse for bytes that are not an
-/// object; kInternal for an imported symbol outside of `imports`, because kernels must not call
-/// other functions.
+/// Returns the functions that an ELF object defines. Fails with kParse for bytes that are not an
+/// object. Fails with kInternal for an imported symbol outside of `imports`, because kernels must
+/// not call other functions.
 Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes,
                                               std::span<const std::string_view> imports = {});
 

@@ -1,5 +1,5 @@
-// The pass converts the storage first, because that step needs the loops over threads. Then it
-// converts the loops.
+// A pass that converts the storage first, because this step needs the loops over threads. Then it
+// converts copies, shuffles and loops.
 #include "jit/cpu/serialize_threads.h"
 
 #include <utility>

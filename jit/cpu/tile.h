@@ -1,4 +1,4 @@
-// Tile intrinsics of the host: the instructions for each entry of the table.
+// The instructions of the host for the entries of the table of tile intrinsics.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,18 @@
 
 namespace tunec::jit {
 
-/// Type of a function that emits c + a * b on vectors; lanes of a and b are elements or groups of
+/// A function that emits c + a * b on vectors. The lanes of a and b are elements or groups of
 /// elements.
 using VectorInstruction = IrValue (*)(Builder& builder, IrValue c, IrValue a, IrValue b);
 
-/// The host's form of a tile intrinsic: an instruction on vectors, or a product of tile registers.
+/// The computation of a tile intrinsic on the host. It is an instruction on vectors, or a product
+/// of tile registers.
 struct TileInstruction {
   VectorInstruction vectors = nullptr;
   std::optional<TileDot> tiles = {};
 };
 
-/// Returns the host's form of an entry; null for entries of other machines.
+/// Returns the instruction for an entry of the table. Returns null for entries of other targets.
 const TileInstruction* FindTileInstruction(const TileIntrinsic& intrinsic);
 
 /// Emits the product of one left element with a vector of right elements, in one instruction for

@@ -9,7 +9,7 @@
 
 namespace tunec::jit {
 
-/// Element types of a product of tiles.
+/// The element types of a product of tiles.
 enum class TileDot : uint8_t {
   kBFloat16,        // pairs of bf16, accumulated in f32
   kUnsignedSigned,  // groups of four u8 times i8, accumulated in i32
@@ -21,9 +21,9 @@ class TileRegisters {
  public:
   virtual ~TileRegisters() = default;
 
-  /// Configures the registers. Requires: called before all other calls for a function.
+  /// Emits the configuration of the registers. This must be the first call for a function.
   virtual void Begin(Builder& builder) = 0;
-  /// Releases the registers at the end of their use in the function.
+  /// Emits the release of the registers at the end of their use in the function.
   virtual void End(Builder& builder) = 0;
   virtual void Load(Builder& builder, int tile, IrValue pointer, int64_t row_bytes) = 0;
   virtual void Store(Builder& builder, int tile, IrValue pointer, int64_t row_bytes) = 0;
@@ -31,7 +31,7 @@ class TileRegisters {
   virtual void Dot(Builder& builder, TileDot dot, int c, int left, int right) = 0;
 };
 
-/// Returns the target's registers: emulated if the target has the feature, else the machine's.
+/// Returns emulated registers if the target has kAmxEmulated, and the machine's otherwise.
 std::unique_ptr<TileRegisters> MakeTileRegisters(const Target& target);
 
 }  // namespace tunec::jit

@@ -30,7 +30,7 @@ IrValue Lanes(Builder& b, IrValue vector, int first, int count) {
   return b.Shuffle(vector, vector, lanes);
 }
 
-// Concatenates the vectors. Requires: their number is a power of two.
+// Concatenates vectors of equal length. The number of vectors must be a power of two.
 IrValue Joined(Builder& b, std::vector<IrValue> parts) {
   while (parts.size() > 1) {
     std::vector<int> lanes(static_cast<size_t>(2 * b.LanesOf(parts[0])));

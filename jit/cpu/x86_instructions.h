@@ -14,9 +14,9 @@ IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right)
 /// Rounds vectors of a multiple of 16 lanes from f32 to the bits of bfloat16; denormals become 0.
 IrValue X86RoundToBFloat16(Builder& b, IrValue value);
 
-/// Returns true if VSCALEFPS or VSCALEFPD computes value * 2^power for vectors of this type. The
-/// vectors must fill one register of 512 bits, or a power of two of such registers. Requires: f32
-/// or f64.
+/// Returns whether VSCALEFPS or VSCALEFPD computes value * 2^power for vectors of this type. The
+/// vectors must fill one register of 512 bits, or a power of two of such registers. The elements
+/// must be f32 or f64.
 bool X86ScalesByPower(IrType type);
 IrValue X86ScaleByPower(Builder& b, IrValue value, IrValue power);
 

@@ -14,7 +14,7 @@ constexpr int64_t kMib = 1024 * kKib;
 constexpr int64_t kMega = 1000000;
 constexpr int64_t kGiga = 1000 * kMega;
 
-// Number of 32-bit registers of one processor, for every compute capability from 8.0 on.
+// The number of 32-bit registers of one processor, for every compute capability from 8.0 on.
 constexpr int64_t kRegisters = 65536;
 
 constexpr std::array kArchs = {
@@ -30,7 +30,7 @@ constexpr std::array kArchs = {
     CudaArch{"sm_120", "12.0", 87, 99 * kKib, 100 * kKib, 1536, 24, 128},
 };
 
-// Published numbers of these parts, as commonly quoted. The numbers are neither compared with the
+// The published numbers of parts, as commonly quoted. The numbers are neither compared with the
 // data sheets line by line nor measured. If no clock is published (H100, B200), the clock is
 // derived from the published float32 rate, for 128 multiply-adds per processor.
 //

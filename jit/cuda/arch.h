@@ -12,20 +12,21 @@
 
 namespace tunec {
 
-/// Kind of NVIDIA GPUs in Target::Kind().
+/// The kind of NVIDIA GPUs, as Target::Kind() returns it.
 inline constexpr std::string_view kCudaKind = "cuda";
 
-/// Feature of a device that the host emulates.
+/// The feature of a device that the host emulates.
 inline constexpr std::string_view kEmulated = "emulated";
-/// Feature of an emulated device in checked mode: undefined behaviour of a kernel ends the process.
+/// The feature of an emulated device in checked mode. In this mode, undefined behaviour of a kernel
+/// ends the process.
 inline constexpr std::string_view kChecked = "checked";
 
-/// Returns true if the host emulates the device.
+/// Returns whether the host emulates the device.
 inline bool IsEmulated(const Accelerator& device) {
   return device.features.contains(std::string(kEmulated));
 }
 
-/// Limits of one compute capability, from "CUDA C++ Programming Guide", table "Technical
+/// The limits of one compute capability, from "CUDA C++ Programming Guide", table "Technical
 /// Specifications per Compute Capability".
 struct CudaArch {
   std::string_view name;        // name in ptxas and LLVM: "sm_90a"
@@ -37,7 +38,7 @@ struct CudaArch {
   int resident_blocks = 0;
   int multiply_adds = 0;  // float32 multiply-adds that one processor starts per clock
 
-  /// Returns true if the arch has features that later archs do not have (names that end in `a`).
+  /// Returns whether the arch has features that later archs do not have (names that end in `a`).
   bool IsSpecific() const { return name.ends_with('a'); }
 };
 
@@ -67,8 +68,9 @@ std::set<std::string> CudaFeatures(const CudaArch& arch);
 std::span<const CudaPart> CudaParts();
 
 /// Returns a device of that arch, for compiling without a GPU. An empty `part` selects the assumed
-/// part; if no part of the arch is known, only the arch's limits are set. Errors: kInvalidArgument,
-/// with the known names, for an unknown name and for a part of another arch.
+/// part; if no part of the arch is known, only the arch's limits are set. Fails with
+/// kInvalidArgument for an unknown name and for a part of another arch. The message has the known
+/// names.
 Result<Accelerator> CudaAccelerator(std::string_view arch, std::string_view part = {});
 
 }  // namespace tunec

@@ -18,7 +18,7 @@ namespace tunec {
 /// another thread is assembling waits for the result.
 class AssemblyMemo {
  public:
-  /// Maximum number of entries; the oldest entry is evicted first.
+  /// The maximum number of entries. The oldest entry is evicted first.
   static constexpr size_t kMost = 512;
 
   explicit AssemblyMemo(Assembler assemble) : assemble_(std::move(assemble)) {}

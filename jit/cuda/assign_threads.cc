@@ -1,5 +1,5 @@
-// The largest bodies without loops over threads are wrapped; chains of loops over threads are
-// completed.
+// The pass wraps sequences of nodes without loops over threads in such loops, and makes the
+// sequences as long as possible. It completes chains of loops over threads by the missing axes.
 #include "jit/cuda/assign_threads.h"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ using Axes = std::array<bool, 3>;
 
 bool IsAny(const Axes& axes) { return axes[0] || axes[1] || axes[2]; }
 
-// Returns true if all threads of a block or of a warp must execute the node: loops over threads,
-// barriers and tiles of warps.
+// Returns whether all threads of a block or of a warp must execute the node or a node inside it.
+// Such nodes are, for example, loops over threads, barriers and tiles of warps.
 bool IsForAll(const NestNode& node) {
   bool for_all = false;
   VisitNodes({node}, [&](const NestNode& inner) {
@@ -56,7 +56,8 @@ class ThreadAssigner {
   }
 
  private:
-  // `axes` are the axes that no loop is bound to yet.
+  // Returns the body with all work inside loops over threads. `axes` are the axes of the phase for
+  // which there is no loop around the body.
   Body Assigned(Body body, const Axes& axes) {
     Body result;
     Body alone;  // consecutive nodes of thread 0
@@ -97,7 +98,8 @@ class ThreadAssigner {
     return loop;
   }
 
-  // Assigns a warp's tile: all threads along x execute it together.
+  // Wraps tiles of warps in loops over y and z of one iteration. All threads along x execute such a
+  // tile together.
   Body OfWarp0(Body body, Axes axes) {
     axes[0] = false;
     return OfThread0(std::move(body), axes);

@@ -17,8 +17,9 @@ namespace tunec {
 ///
 /// A tile of a warp is done by all threads along x that have number 0 along y and z.
 ///
-/// Requires: a verified nest. Ensures: a nest that verifies, with the same results. Every store,
-/// prefetch and copy outside of such tiles is inside a loop over each thread axis of its phase.
+/// The nest must be verified. The result satisfies Verify and computes the same values. In it,
+/// every store, prefetch and copy outside of such tiles is inside a loop over each thread axis of
+/// its phase.
 LoopNest AssignThreads(const LoopNest& nest);
 
 }  // namespace tunec

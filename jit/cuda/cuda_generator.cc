@@ -24,7 +24,7 @@
 namespace tunec {
 namespace {
 
-// Version of the generated code; increase it with each change of the code for a nest.
+// The version of the generated code. Increase it with each change of the code for a nest.
 constexpr int kCudaGeneratorVersion = 9;
 
 Result<const CudaArch*> ArchOf(const Target& target) {
@@ -79,7 +79,7 @@ Result<KernelImage> AssembleKernels(const LoopNest& nest, const Target& target,
                      .warnings = std::move(cubin.warnings)};
 }
 
-// Returns SASS; an emulated GPU shows the code of the real GPU.
+// Returns the SASS of the kernels. For an emulated GPU, this is the code of the real GPU.
 Result<std::string> ShowMachineCode(const LoopNest& nest, const Target& target,
                                     AssemblyMemo& assembled) {
   TUNEC_ASSIGN(const Nvdisasm nvdisasm, FindNvdisasm());

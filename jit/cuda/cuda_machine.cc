@@ -22,11 +22,12 @@ namespace tunec::jit {
 namespace {
 
 constexpr unsigned kSharedSpace = 3;
-// Alignment of a launch's dynamic shared memory: the driver guarantees it, and bulk copies require
-// it.
+// The alignment of a launch's dynamic shared memory, which the driver guarantees and bulk copies
+// require.
 constexpr uint64_t kSharedAlignment = 128;
 constexpr int64_t kVectorBytes = 16;
-// Local memory is in device memory. On a GPU that runs 132 * 2048 threads, the limit allows 4 GiB.
+// The maximum local memory of a thread. Local memory is in device memory: on a GPU that runs
+// 132 * 2048 threads, the limit allows 4 GiB.
 constexpr int64_t kMostLocalBytes = 16 << 10;
 
 constexpr std::array<llvm::Intrinsic::ID, 3> kThreadNumbers = {
@@ -37,7 +38,7 @@ Error MakeUnsupportedOnCuda(std::string_view what) {
   return MakeError(ErrorCode::kUnsupported, "{} cannot be emitted for cuda", what);
 }
 
-// Reads a special register, as a nonnegative i64.
+// Emits a read of a special register, and returns its number as a nonnegative i64.
 IrValue ReadRegister(Builder& builder, llvm::Intrinsic::ID id) {
   llvm::IRBuilderBase& ir = builder.instructions();
   return builder.ZeroExtend(ir.CreateIntrinsic(id, llvm::ArrayRef<llvm::Value*>{}), Element::kI64);

@@ -1,4 +1,4 @@
-// An NVIDIA GPU as a machine of the emitter.
+// The implementation of the emitter's interface Machine (jit/emit/machine.h) for NVIDIA GPUs.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,21 @@
 
 namespace tunec::jit {
 
-/// Name of the module's variable for the dynamic shared memory of a launch.
+/// The name of the module's variable for the dynamic shared memory of a launch.
 inline constexpr const char* kSharedName = "shared";
 
-/// Kind of metadata that names an access by two strings: statement and tensor.
+/// The kind of the metadata of an access to memory. The metadata consists of two strings, which are
+/// the names of the statement and the tensor.
 inline constexpr const char* kAccessMetadata = "tunec.access";
 
-/// States whether instructions that access memory have kAccessMetadata.
+/// The naming of accesses. With kMetadata, instructions that access memory have kAccessMetadata.
 enum class AccessNames : uint8_t { kNone, kMetadata };
 
 /// An implementation of Machine for NVIDIA GPUs. Phases are kernels `(the nest's arguments, ptr
 /// workspace, i64 first)`. Block b of a launch runs task first + b, so that each wave of a phase
 /// can be a separate launch. Storage that all threads of a block share is the launch's dynamic
 /// shared memory. Private storage of a thread is local memory, unless it becomes registers.
-/// Requires: a nest that CudaStages rewrote, at a stable address.
+/// CudaStages must have rewritten the nest, and the nest must outlive this object.
 class CudaMachine : public Machine {
  public:
   explicit CudaMachine(const LoopNest& nest, AccessNames names = AccessNames::kNone);
@@ -49,7 +50,7 @@ class CudaMachine : public Machine {
     return emit();
   }
   Status EmitTile(EmitState& state, const Tile& tile) override;
-  /// Does nothing: a kernel's end orders all of its stores.
+  /// Does nothing, because the end of a kernel orders all of its stores.
   void StoreFence(Builder&) override {}
   void ForgetOperands() override { tiles_.Forget(); }
   Status EmitThreads(EmitState& state, const NestNode& node) override;
@@ -59,13 +60,14 @@ class CudaMachine : public Machine {
 
  private:
   Status EmitThreadLoopOnce(EmitState& state, const Loop& loop);
-  /// Emits one version for arguments with the alignment of vectors, and one for other arguments.
+  /// Emits two versions of a loop, and a test of the addresses of the `doubtful` tensors. The first
+  /// version runs if all addresses have the alignment of vectors, and the second one otherwise.
   Status EmitVersions(EmitState& state, const Loop& loop, const std::set<TensorId>& doubtful);
 
   const int64_t arguments_;    // number of the nest's arguments
   const int64_t local_bytes_;  // private storage of each thread in memory
   const AccessNames names_;
-  // Per Wait: number of groups of copies that may still be in flight.
+  // For each Wait: the number of groups of copies that may still be in flight after it.
   const std::map<const Wait*, int> pending_;
   WarpTiles tiles_;
   // State of the current phase.

@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// Adapts a pass that cannot fail.
+// Runs a pass that cannot fail. The function has the type of NestStage::rewrite.
 template <LoopNest (*pass)(const LoopNest&)>
 Result<LoopNest> Run(const LoopNest& nest) {
   return pass(nest);

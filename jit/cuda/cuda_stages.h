@@ -7,9 +7,9 @@
 
 namespace tunec {
 
-/// Returns the generator's Stages. Copies without an instruction happen at once; the others become
-/// copies of one element each. Work outside of loops over threads is assigned to thread 0. Then
-/// each thread gets private storage.
+/// Returns the generator's Stages. Asynchronous copies without an instruction become stores; the
+/// others become copies of one element each. Work outside of loops over threads is assigned to
+/// thread 0. Then each thread gets private storage.
 std::span<const NestStage> CudaStages();
 
 }  // namespace tunec

@@ -1,5 +1,6 @@
-// The pass has two walks. The first walk finds the number of elements by which a row of threads
-// advances in each dimension. The second walk splits the dimensions by these numbers.
+// The pass walks over the nest twice. The first walk finds the period of each dimension, which is
+// the number of elements that a row of threads covers. The second walk splits the dimensions by the
+// periods.
 #include "jit/cuda/cut_private_dimensions.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ class DimensionCutter {
     return [this](VarId v) { return intervals_[v]; };
   }
 
-  // Returns 0 if the dimension is not split.
+  // Returns the period by which the dimension is split, or 0 if it is not split.
   int64_t PeriodOf(TensorId tensor, size_t d) const {
     const ThreadPeriod& turns = turns_.at(tensor)[d];
     return !turns.rejected && turns.period < nest_.tensors[tensor].shape[d] ? turns.period : 0;
@@ -63,7 +64,9 @@ class DimensionCutter {
     return false;
   }
 
-  // Calls `walk` for each inner body, while the loop's variable is within its range.
+  // Calls `walk` for each body directly inside the node. If the node is a loop, `intervals_` has
+  // the range of its variable during the call. If it is a loop over threads, `threads_` has the
+  // variable.
   template <class Node, class Walk>
   void Enter(Node& node, const Walk& walk) {
     auto* loop = std::get_if<Loop>(&node.value);

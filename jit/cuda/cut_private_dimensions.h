@@ -1,12 +1,13 @@
-// Splits dimensions of local tensors in which the elements of different threads alternate.
+// A pass that splits dimensions of local tensors in which the elements of different threads
+// alternate.
 #pragma once
 
 #include "ir/loop_nest.h"
 
 namespace tunec {
 
-/// Splits a dimension in which threads take turns into two dimensions. Only the second dimension
-/// depends on the thread:
+/// Splits a dimension in which the elements of different threads alternate into two dimensions.
+/// Only the second dimension depends on the thread:
 ///
 ///     local r: f32[32, 1024]                     local r: f32[32, 8, 128]
 ///     block.x for t in 0 .. 32           ->      block.x for t in 0 .. 32
@@ -14,8 +15,8 @@ namespace tunec {
 ///         for v in 0 .. 4                            for v in 0 .. 4
 ///           s: r[t, 128*c + 4*t + v] = ...             s: r[t, c, 4*t + v] = ...
 ///
-/// PrivatizeThreads then leaves each thread only its own elements. Requires: a verified nest.
-/// Ensures: a nest that verifies, with the same results.
+/// PrivatizeThreads then leaves each thread only its own elements. The nest must be verified. The
+/// result satisfies Verify and computes the same values.
 LoopNest CutPrivateDimensions(const LoopNest& nest);
 
 }  // namespace tunec

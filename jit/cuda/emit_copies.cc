@@ -16,8 +16,9 @@ namespace {
 constexpr unsigned kGlobalSpace = 1;
 constexpr unsigned kSharedSpace = 3;
 
-// Returns the intrinsic. Copies of 16 bytes bypass the first-level cache, since shared memory has
-// the data. The filling variant reads fewer bytes than it writes, and fills the rest with zeros.
+// Returns the intrinsic that copies 4, 8 or 16 bytes. Copies of 16 bytes bypass the first-level
+// cache, since shared memory has the data. The filling variant has the number of bytes to read as
+// an operand, and fills the rest with zeros.
 llvm::Intrinsic::ID CopyOf(int64_t bytes, bool fills) {
   switch (bytes) {
     case 4:

@@ -1,4 +1,4 @@
-// Emission of a nest as an LLVM module of kernels, which a back end then compiles.
+// The emission of a nest as an LLVM module of kernels, which a back end then compiles.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ struct CudaModule {
   std::vector<PhaseLaunch> phases;
 };
 
-/// Emits kernels for `machine`, which is the GPU, or the host for emulation. Requires: a nest
-/// that CudaStages rewrote. Errors: kUnsupported, kResourceLimit as in CodeGenerator::Compile.
+/// Emits kernels for `machine`, which is the GPU, or the host for emulation. CudaStages must have
+/// rewritten the nest. Fails with kUnsupported or kResourceLimit like CodeGenerator::Compile.
 Result<CudaModule> EmitCudaModule(const LoopNest& nest, const llvm::TargetMachine& machine,
                                   AccessNames names = AccessNames::kNone);
 

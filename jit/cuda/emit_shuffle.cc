@@ -13,8 +13,8 @@ constexpr uint32_t kLastLane = 31;  // groups are never smaller than a warp
 
 IrValue Mask(Builder& builder, uint32_t lanes) { return builder.instructions().getInt32(lanes); }
 
-// Returns the mask of threads of this thread's warp: the last warp of a block may have fewer than
-// 32.
+// Returns the mask of the lanes in this thread's warp. The last warp of a block may have fewer than
+// 32 threads.
 IrValue Members(Builder& b, const BlockThreads& threads) {
   const int64_t all = threads.launch.Threads();
   const int64_t rest = all % kWarpThreads;
@@ -32,7 +32,7 @@ class ShuffleEmitter {
   ShuffleEmitter(Builder& builder, IrValue members, int64_t distance)
       : b_(builder), members_(members), distance_(static_cast<uint32_t>(distance)) {}
 
-  // Shuffles a value of any element type.
+  // Emits the shuffle of a value of any element type.
   IrValue Of(IrValue value) {
     const Element element = b_.TypeOf(value).element;
     switch (element) {

@@ -1,4 +1,4 @@
-// Shuffles: threads of a warp read each other's registers.
+// The emission of shuffles, by which the threads of a warp read each other's registers.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct BlockThreads {
   Launch launch;
 };
 
-/// Emits a shuffle as shfl.sync.bfly of 32 bits, once or twice.
+/// Emits a shuffle as one shfl.sync.bfly of 32 bits, or as two for elements of 64 bits.
 Status EmitShuffle(EmitState& state, const Shuffle& shuffle, const BlockThreads& threads);
 
 }  // namespace tunec::jit

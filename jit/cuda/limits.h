@@ -1,4 +1,4 @@
-// Early checks of a nest for limits of launches and registers of a GPU.
+// Checks of a nest, before its compilation, for a GPU's limits of launches and registers.
 #pragma once
 
 #include "ir/loop_nest.h"
@@ -12,13 +12,14 @@ namespace tunec {
 /// check these limits. The nest may be mapped to threads or not. O(nodes).
 Status CheckLaunchLimits(const LoopNest& nest, const Accelerator& device);
 
-/// Returns a lower bound of a thread's registers: tensors of register scope and parts of fragments
-/// that are alive at once. The number is rounded down and excludes addresses and loaded values. It
-/// is 0 for a phase without such tensors.
+/// Returns a lower bound of the number of 4-byte registers that a thread needs. It counts tensors
+/// of register scope and parts of fragments that are alive at once. It is rounded down and excludes
+/// addresses and loaded values. It is 0 for a phase without such tensors.
 int64_t LeastRegisters(const Phase& phase, const LoopNest& nest);
 
 /// Checks the registers. Errors: kResourceLimit if a thread, or all threads of a block together,
-/// need more registers than available. The compiler would then place most values in memory.
+/// need more registers than available. The compiler would then place most values in memory. The
+/// blocks are not checked if `device.registers` is 0.
 Status CheckRegisters(const LoopNest& nest, const Accelerator& device);
 
 }  // namespace tunec

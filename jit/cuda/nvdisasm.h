@@ -1,4 +1,4 @@
-// Machine code of a GPU as text, by NVIDIA's disassembler, which is a separate program.
+// The disassembly of GPU machine code by nvdisasm, a separate program of NVIDIA.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace tunec {
 
 using Nvdisasm = ToolkitProgram;
 
-/// Returns the nvdisasm of this process, found once by FindToolkitProgram. TUNEC_NVDISASM names
-/// another program.
+/// Returns the nvdisasm of this process, found once by FindToolkitProgram. The environment variable
+/// TUNEC_NVDISASM names another program.
 Result<Nvdisasm> FindNvdisasm();
 
 /// Returns the instructions of a cubin's functions. Errors: kResourceLimit for a timeout; kDevice

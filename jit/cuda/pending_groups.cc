@@ -1,4 +1,5 @@
-// The Arrives and Waits of a block are run in their order, without other nodes.
+// The implementation runs the loops of a block and counts the Arrives before each Wait. It ignores
+// all other leaves.
 #include "jit/cuda/pending_groups.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ class Counter {
   }
 
  private:
-  using Stage = std::pair<int, int64_t>;  // stage of a token
+  using Stage = std::pair<int, int64_t>;  // a token and the number of its stage
 
   void Run(const Body& body) {
     for (const NestNode& node : body)
@@ -67,7 +68,7 @@ class Counter {
   }
 
   void RunLoop(const Loop& loop) {
-    // One task stands for all; the task's number is unknown.
+    // One task represents all; the task's number is unknown.
     if (NumbersTasks(loop.kind)) return Run(loop.body);
     std::optional<int64_t> lower;
     std::optional<int64_t> upper;

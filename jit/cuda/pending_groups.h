@@ -1,4 +1,4 @@
-// The number of copies that a wait may leave in flight.
+// The number of groups of copies that may still be in flight after a wait.
 //
 // A GPU counts a thread's copies by groups. A commit closes a group, and a wait states how many of
 // the last groups may still be in flight. A nest's Wait names its copies instead. Therefore this

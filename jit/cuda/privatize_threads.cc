@@ -1,5 +1,5 @@
-// The pass has two walks. The first walk finds how the number of a thread enters the indices of
-// private tensors. The second walk removes the number from the indices.
+// The pass visits the nest twice. The first visit finds how the number of a thread appears in the
+// indices of private tensors. The second visit removes the number from the indices.
 #include "jit/cuda/privatize_threads.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Dimension {
   Interval own = {kUnbounded, -kUnbounded};
 };
 
-// Returns the tiles of warps that add to each fragment.
+// Returns, for each fragment, the intrinsic of the warp tiles that add to the fragment.
 std::map<TensorId, const TileIntrinsic*> TilesByFragment(const LoopNest& nest) {
   std::map<TensorId, const TileIntrinsic*> tiles;
   ForEach<Tile>(nest, [&](const Tile& tile) {
@@ -102,7 +102,7 @@ class ThreadPrivatizer {
     return [this](VarId v) { return intervals_[v]; };
   }
 
-  // --- first walk: the accesses ---
+  // --- first visit: the accesses ---
 
   Status See(const Body& body, bool in_threads) {
     for (const NestNode& node : body) TUNEC_RETURN_IF_ERROR(See(node, in_threads));
@@ -240,7 +240,7 @@ class ThreadPrivatizer {
     });
   }
 
-  // --- second walk: the rewritten nest ---
+  // --- second visit: the rewritten nest ---
 
   template <class Access>
   void TakeOut(Access& access) const {
@@ -267,7 +267,8 @@ class ThreadPrivatizer {
     index.push_back(ElementOf(*tile.accumulator.owners, row, column));
   }
 
-  // Returns the tile with its accumulator at the first element, which all lanes address alike.
+  // Returns the tile with 0 in place of its loop variables in the accumulator's index. All lanes
+  // then have the same index. Returns other tiles than those of warps unchanged.
   Tile OfLanes(Tile tile) const {
     if (WarpIntrinsicOf(tile) == nullptr) return tile;
     std::set<VarId> variables;
@@ -293,7 +294,8 @@ class ThreadPrivatizer {
     fragment.shape.push_back(ElementsOfLane(*tile.accumulator.owners));
   }
 
-  // Checks that fragments begin at a tile, since a thread's rows and columns count from its tile.
+  // Checks that the accessed part of each fragment begins at a tile. The rows and columns of a
+  // thread are counted from its tile.
   Status CheckFragments() const {
     for (const auto& [tensor, tile] : tiles_) {
       const auto found = dimensions_.find(tensor);
@@ -309,7 +311,8 @@ class ThreadPrivatizer {
     return {};
   }
 
-  // Checks each variable: a removed variable must be a thread's number in all loops.
+  // Fails if a variable numbers threads in one loop but not in another. All occurrences of such a
+  // variable in the indices would be removed.
   Status CheckVariables() const {
     Status status;
     ForEach<Loop>(nest_, [&](const Loop& loop) {

@@ -17,8 +17,8 @@ namespace tunec {
 ///         unrolled for i in 0 .. 4                   unrolled for i in 0 .. 4
 ///           r[4*x + i, u] = ...                        r[i, u] = ...
 ///
-/// A thread has some registers of each tile of a fragment, one after the other. The number of the
-/// register becomes the last index, and the scope becomes register. The variables of the tile's own
+/// Each thread holds a few elements of each tile of a fragment in registers. The number of such an
+/// element becomes the last index, and the scope becomes register. The variables of the tile's own
 /// loops are removed from the index of the accumulator, which is then equal in every lane of the
 /// warp:
 ///

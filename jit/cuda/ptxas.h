@@ -1,5 +1,5 @@
-// PTX -> machine code of one GPU, by NVIDIA's assembler. The assembler is a separate process: no
-// free library exists, and a crash or hang of the assembler becomes an error.
+// The assembly of PTX to machine code of one GPU by NVIDIA's ptxas. The assembler is a separate
+// process: no free library exists, and a crash or hang of the assembler becomes an error.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace tunec {
 struct PtxasUse {
   std::string symbol;
   int registers = 0;          // registers of each thread
-  int64_t spilled_bytes = 0;  // stored and loaded again for lack of registers
+  int64_t spilled_bytes = 0;  // spill stores or spill loads, whichever is larger
   int64_t stack_bytes = 0;    // local memory of each thread, including spilled registers
   int barriers = 0;
 };
@@ -30,22 +30,22 @@ struct Cubin {
 using Ptxas = ToolkitProgram;
 
 /// Returns the ptxas of this process, found once by FindToolkitProgram. TUNEC_PTXAS names another
-/// program. Errors: also kDevice for a version that is known to write wrong code.
+/// program. Errors: those of FindToolkitProgram and CheckPtxasVersion.
 Result<Ptxas> FindPtxas();
 
-/// Checks the version. Errors: kDevice, with the reason, for versions that write wrong code.
+/// Checks a version of ptxas. Errors: kDevice for versions that are known to write wrong code.
 Status CheckPtxasVersion(std::string_view version);
 
 /// Assembles for an arch ("sm_90a"). Errors: kResourceLimit for a timeout or unreasonably large
 /// PTX, kInternal with ptxas's message if it rejects the PTX, since tunec wrote the PTX.
 Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_view arch);
 
-/// Type of the assembling function; tests replace it.
+/// The type of a function like Assemble. Tests pass a replacement.
 using Assembler =
     std::function<Result<Cubin>(const Ptxas& ptxas, std::string_view ptx, std::string_view arch)>;
 
-/// Checks the warnings of numbers C75xx: ptxas repaired the code, or serialized operations that
-/// should overlap. Errors: kUnsupported, with the warning's text.
+/// Checks for warnings with numbers C75xx. These warnings state that ptxas repaired the code, or
+/// serialized operations that should overlap. Errors: kUnsupported, with the warning's text.
 Status CheckPtxasWarnings(const Cubin& cubin);
 
 /// Adds the uses and warnings in the output of `ptxas -v` to `cubin`.

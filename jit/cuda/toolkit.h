@@ -1,4 +1,4 @@
-// Search for programs of NVIDIA's CUDA toolkit, and for their versions.
+// The search for programs of NVIDIA's CUDA toolkit, and for their versions.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// A program that was found.
+/// A program of the toolkit that FindToolkitProgram has found.
 struct ToolkitProgram {
   std::string path;
   std::string version;  // "13.0.88"
@@ -25,7 +25,8 @@ struct ToolkitSearch {
 
 /// Returns the file that the variable names, else the first program found. The search order is
 /// OwnFolders (for a packaged tunec), PATH, and the toolkit in CUDA_HOME (default /usr/local/cuda).
-/// Errors: kNotFound, with the package to install, and the errors of running the program.
+/// Errors: kNotFound, with the package to install; kParse if the program reports no version; and
+/// the errors of running the program.
 Result<ToolkitProgram> FindToolkitProgram(const ToolkitSearch& search);
 
 /// Returns the version in a program's output for --version. Errors: kParse if the output has none.

@@ -1,5 +1,5 @@
-// The instructions that a warp executes together, by LLVM's intrinsics. The emitter for GPUs and
-// the emulation use the same lists.
+// Lists of the instructions that a warp executes together, with their intrinsics of LLVM. The
+// emitter for GPUs and the emulation use the same lists.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct WarpInstruction {
   bool of_halves = false;  // an operand's register is <2 x half>, else i32
 };
 
-/// An ldmatrix instruction: loads two or four matrices of eight rows of 16 bytes, optionally
+/// An ldmatrix instruction. It loads two or four matrices of eight rows of 16 bytes, optionally
 /// transposed.
 struct MatrixLoadInstruction {
   unsigned id = 0;  // llvm::Intrinsic::ID

@@ -1,6 +1,7 @@
-// Fragments by the owner maps of ir/tile_intrinsic.cc. A 32-bit register of an operand has
-// consecutive elements along the reduced axis. Eight groups of four lanes have eight rows (or
-// columns) of 16 bytes, which form a matrix of ldmatrix.
+// The code of warp tiles. The owner maps of ir/tile_intrinsic.cc assign an operand's elements to
+// the registers of lanes. A 32-bit register holds consecutive elements along the reduced axis. Four
+// lanes together hold a row (or column) of 16 bytes. The eight groups of four lanes thus hold a
+// matrix of ldmatrix.
 #include "jit/cuda/warp_tiles.h"
 
 #include <fmt/format.h>
@@ -42,7 +43,7 @@ std::vector<IrValue> Unpacked(llvm::IRBuilderBase& ir, llvm::Value* registers, i
   return values;
 }
 
-// Returns ldmatrix for four matrices (of the left operand) or two.
+// Returns the intrinsic ldmatrix for this number of matrices, two or four.
 llvm::Intrinsic::ID LoadInstruction(int64_t matrices, bool transposed) {
   const auto loads = [&](const MatrixLoadInstruction& load) {
     return load.matrices == matrices && load.transposed == transposed;
@@ -52,7 +53,8 @@ llvm::Intrinsic::ID LoadInstruction(int64_t matrices, bool transposed) {
   return found->id;
 }
 
-// Converts an operand's register to the type that the instruction requires.
+// Converts an operand's register to the type that the instruction requires. Rounds it to tf32 if
+// the intrinsic has rounds_operands.
 IrValue AsOperand(Builder& builder, const TileIntrinsic& intrinsic, IrValue bits) {
   llvm::IRBuilderBase& ir = builder.instructions();
   if (intrinsic.rounds_operands) {
@@ -156,8 +158,8 @@ std::vector<IrValue> WarpTiles::Load(EmitState& state, const TileOperand& operan
 }
 
 // Returns the order in which ldmatrix can load the operand, or nullopt. The operand must consist of
-// matrices of eight rows of 16 contiguous bytes in shared memory; for elements of two bytes, its
-// transpose may.
+// matrices of eight rows of 16 contiguous bytes in shared memory; with elements of two bytes, the
+// transposed operand may consist of them instead.
 std::optional<WarpTiles::Matrices> WarpTiles::AsMatrices(EmitState& state,
                                                          const TileOperand& operand,
                                                          const Location& location) const {
@@ -171,8 +173,8 @@ std::optional<WarpTiles::Matrices> WarpTiles::AsMatrices(EmitState& state,
   return turned ? std::optional(Matrices::kTransposed) : std::nullopt;
 }
 
-// Loads matrices. Lane l gives the address of row `l mod 8` of matrix `floor(l/8)`; register r is
-// part of matrix r.
+// Loads an operand by ldmatrix and returns its registers. Lane l supplies the address of row `l mod
+// 8` of matrix `floor(l/8)`; register r is part of matrix r.
 std::vector<IrValue> WarpTiles::LoadMatrices(EmitState& state, const TileOperand& operand,
                                              const Location& location, Matrices order) const {
   const OwnerMap& map = *operand.owners;

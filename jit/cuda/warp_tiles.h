@@ -1,5 +1,5 @@
-// Tiles that a warp executes: operands become fragments in its lanes' registers, and mma.sync
-// multiplies the fragments.
+// The code of tiles that a warp executes. The operands become fragments in the registers of the
+// lanes, and mma.sync multiplies the fragments.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ class WarpTiles {
   explicit WarpTiles(const LoopNest& nest);
 
   /// Starts a phase. Requires: called before the parts, in the function's first scope. `thread` is
-  /// the number along x, an i64.
+  /// the thread's number along x, an i64.
   void BeginPhase(EmitState& state, const Phase& phase, IrValue thread);
   /// Emits a tile. Requires: BeginPhase for a phase with tiles; a nest from PrivatizeThreads.
   /// Errors: kUnsupported for an accumulator whose index is not constant.
@@ -31,9 +31,9 @@ class WarpTiles {
   void Forget() { fragments_.clear(); }
 
  private:
-  // An operand of one tile: its first element and the strides between consecutive rows and columns,
-  // by the layout. In swizzled storage the offsets are different, so each address is mapped
-  // separately.
+  // The position of a tile's operand in storage: the first element, and the strides between
+  // consecutive rows and columns. The values do not include swizzling, so each address in swizzled
+  // storage is mapped separately.
   struct Location {
     TensorId tensor;
     LinearIndex offset;

@@ -39,14 +39,14 @@ Result<const llvm::Target*> FindNvptx() {
   return found;
 }
 
-// Runs the passes of -O2.
+// Runs the passes of -O2, except the loop unroller and the vectorisers.
 void Optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  // LLVM must not unroll or vectorise loops that the schedule does not unroll or vectorise.
+  // Only the schedule decides which loops are unrolled or vectorised.
   tuning.LoopUnrolling = false;
   tuning.LoopVectorization = false;
   tuning.LoopInterleaving = false;

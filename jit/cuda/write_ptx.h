@@ -1,4 +1,4 @@
-// LLVM IR -> PTX, the assembly of NVIDIA's virtual machine.
+// The translation of LLVM IR to PTX, the assembly language of NVIDIA's virtual machine.
 #pragma once
 
 #include <memory>

@@ -51,7 +51,7 @@ class Reader {
   }
 
  private:
-  /// Returns the key of the element `distance` after this one.
+  /// Returns the cache key of the element that is `distance` elements after this one.
   LoadKey Key(bool shared, int64_t distance) const {
     return {.root = state_.Root(location_.tensor),
             .terms = location_.offset.terms,
@@ -64,8 +64,8 @@ class Reader {
             .lanes = shared ? 1 : state_.lanes.width};
   }
 
-  /// Returns the number of copies of the code whose elements are loaded at once; 0 for no
-  /// transposed block. Nothing may write between the reads of these copies.
+  /// Returns the number of copies of an unrolled loop whose elements are loaded together; 0 if no
+  /// transposed block is loaded. Nothing may write between the reads of these copies.
   int TransposedCopies() const {
     const LinearIndex& offset = location_.offset;
     const bool apart = offset.per_lane == nullptr && std::abs(offset.lane_factor) > 1;
@@ -93,7 +93,8 @@ class Reader {
   int64_t size() const { return static_cast<int64_t>(SizeOf(tensor_.type)); }
   IrValue Outside() { return MemoryConstant(b_, tensor_.type, outside_); }
 
-  /// Returns an address that may always be read, of a constant with the guard's value.
+  /// Returns an address that may always be read. It is the address of a constant with the value
+  /// that the guard defines for lanes outside of it.
   IrValue SafeAddress() {
     IrValue& address = state_.safe_addresses[{tensor_.type, outside_}];
     if (address == nullptr) address = b_.SafeConstant(Outside());
@@ -275,7 +276,8 @@ class Writer {
     return state_.index.Address(storage_.base, offset, size());
   }
 
-  /// Stores one element that all lanes write: the value of the last running lane stays.
+  /// Stores one element that all lanes write. The element gets the value of the last running lane.
+  /// Fails if the values differ and this lane is unknown.
   Status StoreShared() {
     const LaneContext& lanes = state_.lanes;
     const bool varies = b_.LanesOf(value_) > 1;
@@ -339,7 +341,7 @@ class Writer {
   IrValue value_;
 };
 
-/// Returns the value of lanes whose guard fails, in compute form.
+/// Returns the value of lanes whose guard fails, in the element type of computations.
 IrValue OutsideValue(EmitState& state, const Read& read) {
   const DataType type = state.tensor(read.tensor).type;
   return FromMemory(state.builder, MemoryConstant(state.builder, type, read.guard->outside), type);

@@ -10,7 +10,7 @@
 namespace tunec::jit {
 namespace {
 
-constexpr int64_t kMostUnrolledChunks = 4;  // for a loop that touches no registers
+constexpr int64_t kMostUnrolledChunks = 4;  // for a loop without register tensors
 constexpr int64_t kMostRegisterChunks = 64;
 constexpr int64_t kMostSlots = 512;
 
@@ -189,7 +189,7 @@ class Analyzer {
     return lanes;
   }
 
-  /// Checks if lanes of the loop are elements of a register tensor.
+  /// Checks if the lanes are elements along the last dimension of a register tensor in slots.
   bool UsesRegisters(const Loop& loop) const {
     bool uses = false;
     const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {

@@ -1,5 +1,6 @@
-// Decisions before code is written: the width of each vector loop, the unrolling of its chunks, the
-// register tensors that become SSA slots, and the simplest linear storage offset of each access.
+// The decisions that are made before code is emitted: the width of each vector loop, the unrolling
+// of its chunks, the register tensors that become SSA slots, and the simplest linear storage offset
+// of each access.
 #pragma once
 
 #include <cstdint>

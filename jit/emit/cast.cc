@@ -90,7 +90,7 @@ IrValue ConvertUnsigned(Builder& b, IrValue value, Element element, double end,
   return b.Select(above, b.Xor(low, highest), low);
 }
 
-/// Implements CastToInt of ir/rounding.h.
+/// Emits the conversion that CastToInt (ir/rounding.h) defines.
 IrValue FloatToInteger(Builder& b, IrValue value, DataType to, const FloatRange& range) {
   const Element element = ConvertedElement(to);
   const double end = element == Element::kI32 ? 0x1p31 : 0x1p63;

@@ -8,7 +8,8 @@
 namespace tunec::jit {
 namespace {
 
-// An expression with numbered operands: equal keys have equal values.
+// A key of an expression, in which numbers represent the operands. Expressions with equal keys have
+// equal values.
 struct ExprKey {
   ExprKind kind;
   DataType type;

@@ -36,7 +36,7 @@ class IndexEmitter {
   explicit IndexEmitter(Builder& builder) : builder_(builder) {}
 
   // --- scopes: one per loop body or conditional body ---
-  /// Begins a function: one scope, no values.
+  /// Begins a function, with one scope and no values.
   void Reset();
   /// Enters a scope. `before` is the finished block that leads into the scope; the block belongs to
   /// the enclosing scope.

@@ -71,7 +71,8 @@ Interval ValuesOf(EmitState& state, const Loop& loop) {
   return values;
 }
 
-/// Emits constant iterations; if the real bounds are narrower, each copy is under a condition.
+/// Emits a copy of the body for each possible value of the variable. A copy that may not run has a
+/// condition. Fails with kUnsupported if there are too many values.
 Status EmitUnrolled(EmitState& state, const Loop& loop) {
   const LinearIndex lower = EmitGreatest(state, loop.lower);
   const LinearIndex upper = state.index.Sum(lower, ExtentFrom(state, lower, loop.upper));

@@ -39,8 +39,9 @@ class Machine {
   /// Returns the base address of the nest's argument `number`. The code is in the function's first
   /// block.
   virtual IrValue Argument(Builder& builder, int64_t number) = 0;
-  /// Returns the address of an offset (StoragePlan) in a scope's storage, a multiple of 64 bytes.
-  /// The code is in the function's first block. Fails if the machine has no such storage.
+  /// Returns the address of an offset (StoragePlan) in a scope's storage. The address is a multiple
+  /// of 64 bytes. The code is in the function's first block. Fails if the machine has no such
+  /// storage.
   virtual Result<IrValue> Storage(Builder& builder, Scope scope, int64_t offset) = 0;
   /// Emit code before the phase's first part and after its last part.
   virtual void BeginParts(EmitState& state, const Phase& phase) = 0;

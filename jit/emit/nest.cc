@@ -1,4 +1,5 @@
-// Phases and their parts: the task number becomes the values of the parallel loops.
+// The code of phases and of their parts. A part computes the values of its parallel loops from the
+// task number.
 #include "jit/emit/nest.h"
 
 #include <fmt/format.h>
@@ -44,7 +45,8 @@ std::set<TensorId> ChangingRoots(const EmitState& state) {
   return changing;
 }
 
-/// Emits base addresses, in the function's first block.
+/// Sets the storage of each tensor of the phase, and emits base addresses in the function's first
+/// block. Fails if a tensor has no storage or the stack is too small.
 Status BindStorage(EmitState& state, const Phase& phase, const StoragePlan& plan,
                    const PhaseEntry& entry) {
   Builder& b = state.builder;
@@ -125,7 +127,8 @@ Result<Chain> ParallelChain(const NestNode& part) {
   return chain;
 }
 
-/// Splits the task number, innermost loop fastest, and binds the variables.
+/// Computes the values of the chain's loops from the task number, innermost loop fastest, and binds
+/// their variables.
 void BindTask(EmitState& state, const Chain& chain, IrValue task) {
   Builder& b = state.builder;
   for (size_t i = chain.loops.size(); i-- > 0;) {

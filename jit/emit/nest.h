@@ -1,4 +1,4 @@
-// Entry point of the emitter: writes a LoopNest as functions of a Builder.
+// The entry point of the emitter. It writes a LoopNest as functions of a Builder.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,8 @@
 
 namespace tunec::jit {
 
-/// Writes one function NAME_phase<k> per phase and returns their names, tasks and waves.
+/// Writes one function NAME_phase<k> per phase and returns the launches of the functions. Errors:
+/// kUnsupported or kResourceLimit for a nest that the machine cannot run.
 Result<std::vector<PhaseLaunch>> EmitNest(const LoopNest& nest, Machine& machine, Builder& builder);
 
 }  // namespace tunec::jit

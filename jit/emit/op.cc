@@ -10,9 +10,9 @@ constexpr double kInfinity = __builtin_inf();
 
 bool IsConstantNumber(Builder& b, IrValue value) { return b.IsFloatConstant(value); }
 
-/// Returns the greater (least) of two floats, NaN if either is NaN. x86's vmaxps returns its second
-/// operand if either operand is NaN. Therefore only a NaN first operand needs a check, and a
-/// constant number needs none.
+/// Returns the greater or the smaller of two floats, as `wins` selects; NaN if either is NaN. x86's
+/// vmaxps returns its second operand if either operand is NaN. Therefore only a NaN first operand
+/// needs a check, and a constant number needs none.
 IrValue FloatExtreme(Builder& b, IrValue x, IrValue y, Compare wins) {
   if (IsConstantNumber(b, y)) std::swap(x, y);
   const IrValue extreme = b.Select(b.Cmp(wins, x, y), x, y);

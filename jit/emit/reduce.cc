@@ -1,8 +1,8 @@
-// Horizontal reductions: a store of a vector loop whose target all lanes share. If the reducer may
-// be regrouped, vectors of partial results are combined chunk by chunk. Several vectors are in
-// flight, so that their latencies overlap. After the loop, the lanes are combined with each other,
-// and then once with the target. If the reducer must not be regrouped, the lanes are combined with
-// the target one after the other.
+// The code of horizontal reductions. Such a reduction is a store in a vector loop whose target is
+// the same in all lanes. If the reducer may be regrouped, vectors of partial results are combined
+// chunk by chunk. Several vectors are in flight, so that their latencies overlap. After the loop,
+// the lanes are combined with each other, and then once with the target. If the reducer must not be
+// regrouped, the lanes are combined with the target one after the other.
 #include <set>
 
 #include "ir/nest/visit_loop_nest.h"
@@ -84,7 +84,8 @@ std::vector<IrValue> Identities(EmitState& state, const Store& store, int lanes)
   return identities;
 }
 
-/// Halves vectors of partial results until one lane is left.
+/// Combines the two halves of vectors of partial results until one lane is left. Returns its
+/// values.
 std::vector<IrValue> ReduceLanes(EmitState& state, const Store& store, std::vector<IrValue> partial,
                                  int lanes) {
   Builder& b = state.builder;
@@ -118,7 +119,7 @@ Status CombineIntoTarget(EmitState& state, const Store& store, const std::vector
   return {};
 }
 
-/// Runs `body` as code outside of the vector loop.
+/// Calls `body` so that it emits code as outside of a vector loop.
 Status OutsideLanes(EmitState& state, const std::function<Status()>& body) {
   const LaneContext lanes = state.lanes;
   state.lanes = LaneContext{};
@@ -129,7 +130,7 @@ Status OutsideLanes(EmitState& state, const std::function<Status()>& body) {
   return status;
 }
 
-/// Combines lane by lane into the target, in order.
+/// Combines the values of the running lanes into the target, one lane after the other.
 Status CombineInOrder(EmitState& state, const Store& store, const std::vector<IrValue>& values) {
   const LaneContext lanes = state.lanes;
   Builder& b = state.builder;

@@ -48,7 +48,8 @@ struct UnrolledLoop {
   int depth = 0;    // depth of the scope that contains the copies
 };
 
-/// Vector accumulators of a horizontal reduction: [copy][write].
+/// The vector accumulators of a horizontal reduction. `slots` has one row per copy of the code,
+/// with one slot per write of the store.
 struct LaneAccumulators {
   std::vector<std::vector<IrValue>> slots;
   IrType type;
@@ -69,8 +70,8 @@ struct LoadKey {
   auto operator<=>(const LoadKey&) const = default;
 };
 
-/// A key of a prefetched line of 64 bytes. Only the constant part
-/// of the offset is divided into lines.
+/// A key of a prefetched line of 64 bytes. Only the constant part of the offset is divided into
+/// lines.
 struct PrefetchKey {
   TensorId root;
   std::vector<std::pair<int, int64_t>> terms;  // like LinearIndex::terms
@@ -179,11 +180,13 @@ Status EmitStore(EmitState& state, const Store& store);
 /// function combines them into the targets after the loop.
 void BeginLaneReductions(EmitState& state, const Loop& loop, int lanes, int copies);
 Status EndLaneReductions(EmitState& state, const Loop& loop, int lanes);
-/// Emits one horizontal instance: combines values into targets that all lanes share.
+/// Emits an instance of a horizontal reduction, which combines values into targets that all lanes
+/// share. A null value is a product that is fused into the sum.
 Status EmitLaneReduction(EmitState& state, const Store& store, const std::vector<IrValue>& values,
                          const std::vector<IrValue>& reads);
 /// Emits the reducer's combine and fuses a product into the sum if the nest allows fusing. `values`
-/// are the store's values, `reads` their inputs (null: values are partial results, no fusing).
+/// are the store's values, and `reads` are their inputs. If `reads` is null, the values are partial
+/// results, and nothing is fused.
 std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
                                  const std::vector<IrValue>& old_values,
                                  const std::vector<IrValue>& values,
@@ -207,7 +210,7 @@ void WriteSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>&
 void StartSlots(EmitState& state, TensorId tensor);
 
 // --- expressions (expr.cc, op.cc, cast.cc) ---
-/// The values of an expression's leaves.
+/// The values of an expression's leaves. A list is null if the expression has no such leaf.
 struct ExprInputs {
   const std::vector<IrValue>* reads = nullptr;
   const std::vector<IrValue>* accumulators = nullptr;

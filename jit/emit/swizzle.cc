@@ -36,7 +36,7 @@ class ElementSwizzle {
   // Returns the bits of an offset that are the chunk's number within its group.
   int64_t ChunkBits(int64_t offset) const { return offset & ((chunks_ - 1) * chunk_); }
 
-  // Maps an interval. No element leaves its group of chunks.
+  // Returns an interval that contains all mapped offsets. No element leaves its group of chunks.
   Interval Of(Interval offsets) const {
     const int64_t group = chunk_ * chunks_;
     return {FloorDivide(offsets.lo, group) * group,

@@ -16,8 +16,8 @@
 namespace tunec::jit {
 namespace {
 
-/// Exchanges the part of `first` right of the diagonal and the part of `second` left of it. The
-/// rows are `step` apart.
+/// Exchanges blocks of `step` lanes between two rows that are `step` apart. The blocks with odd
+/// numbers in `first` and those with even numbers in `second` change places.
 void Exchange(Builder& b, IrValue& first, IrValue& second, int step, int width) {
   std::vector<int> upper(static_cast<size_t>(width)), lower(static_cast<size_t>(width));
   for (int lane = 0; lane < width; ++lane) {
@@ -30,7 +30,7 @@ void Exchange(Builder& b, IrValue& first, IrValue& second, int step, int width) 
   first = new_first;
 }
 
-/// Checks if the copy `distance` after the current one reads `distance` elements further on.
+/// Checks if the copy `distance` after the current one reads the element `distance` after `here`.
 bool Reads(EmitState& state, const UnrolledLoop& loop, const IndexExpr& offset,
            const LinearIndex& here, int64_t distance) {
   LinearIndex copy;

@@ -1,5 +1,6 @@
-// Vector loops: chunks of lanes, each statement on whole vectors. A chunk that exceeds the loop's
-// end has a mask, which is constant if the end is constant.
+// The code of vector loops. A loop runs in chunks of lanes, and each statement computes whole
+// vectors. A chunk that exceeds the loop's end has a mask, which is constant if the end is
+// constant.
 #include <algorithm>
 
 #include "ir/nest/visit_loop_nest.h"
@@ -45,7 +46,7 @@ class VectorLoop {
   }
 
   /// Emits one chunk from `base`. `left` is the number of iterations from `base` to the end; any
-  /// number of at least plan_.lanes stands for a whole chunk.
+  /// number of at least plan_.lanes means a whole chunk.
   Status EmitChunk(const LinearIndex& base, const LinearIndex& left, Interval left_bounds,
                    int copy) {
     if (left_bounds.hi <= 0) return {};
@@ -133,7 +134,7 @@ class VectorLoop {
   }
 
   /// Returns the number of chunks per trip. Small bodies and reductions gain from several chunks in
-  /// flight; large bodies already fill the machine.
+  /// flight; large bodies already use all execution units.
   int CopiesPerTrip() const {
     int operations = 0;
     bool inner_loops = false;

@@ -1,6 +1,6 @@
-// The error function erf. f32: a ratio of polynomials in x^2, with an error of at most 5.2 ulp
-// (from the rounding of the two polynomials). f64: a polynomial for |x| below 1; from 1 on
-// 1 - exp(-x^2)*P((x - 2.5)/(x + 2.5)), within 4e-16 of the exact value.
+// The error function erf. For f32 it is a ratio of polynomials in x^2, with an error of at most 5.2
+// ulp (from the rounding of the two polynomials). For f64 it is a polynomial if |x| is below 1,
+// else 1 - exp(-x^2)*P((x - 2.5)/(x + 2.5)). The f64 result is within 4e-16 of the exact value.
 #include "jit/math/math.h"
 
 namespace tunec::jit {

@@ -1,7 +1,8 @@
 // The function log and its relatives. x = m * 2^e with sqrt(1/2) <= m < sqrt(2); f64 follows
-// fdlibm's e_log.c. Largest errors measured: f32 log 2 ulp, f64 log 1 ulp, log1p, log2, log10 and
-// the inverse hyperbolic functions 4 ulp. pow: f32 1 ulp (computed in f64); the relative error of
-// f64 grows with |y log x| to 2e-13 at the ends of the range.
+// fdlibm's e_log.c. The largest measured errors are 2 ulp for log of f32, 1 ulp for log of f64, and
+// 4 ulp for log1p, log2, log10 and the inverse hyperbolic functions. That of pow is 1 ulp for f32
+// (computed in f64). For f64, its relative error grows with |y log x| to 2e-13 at the ends of the
+// range.
 #include "jit/math/math.h"
 
 namespace tunec::jit {
@@ -129,7 +130,8 @@ IrValue LogOf(Builder& b, const Split& split) {
   return single ? LogSingle(b, split) : LogDouble(b, split);
 }
 
-/// Completes a logarithm that is correct for positive finite x with the special values.
+/// Returns `result`, which must be the logarithm for positive finite x. Returns the special values
+/// of the logarithm for all other x.
 IrValue WithSpecialValues(Builder& b, IrValue x, IrValue result) {
   const IrValue zero = b.Like(x, 0);
   const IrValue infinity = b.Like(x, kInfinity);
@@ -160,7 +162,7 @@ IrValue EmitLog2(Builder& b, IrValue x) {
   return WithSpecialValues(b, x, b.Fma(log, b.Like(x, kLog2e), split.exponent));
 }
 
-// Follows fdlibm's e_log10.c. Its order of sums makes the result exact for powers of ten.
+// Follows fdlibm's e_log10.c. The order of its additions makes the result exact for powers of ten.
 IrValue EmitLog10(Builder& b, IrValue x) {
   return InDouble(b, x, [&](IrValue y) {
     const Split split = SplitFloat(b, y);

@@ -9,7 +9,7 @@ namespace {
 // Rough assumptions about all GPUs.
 constexpr double kLaunchSeconds = 2e-6;  // launch of a kernel within a captured graph
 constexpr double kL2Share = 2.5;         // ratio of L2's bandwidth to memory's
-constexpr double kProcessorBytes = 64;   // bytes from and to L2 per clock
+constexpr double kProcessorBytes = 64;   // bytes between one processor and L2 per clock
 constexpr double kOperationClocks = 4;   // latency until a result can be an operand
 constexpr double kLoadClocks = 300;      // latency of an element from L2
 constexpr double kLoadsInFlight = 4;     // loads in flight of one thread
@@ -21,7 +21,7 @@ struct BoundSeconds {
   double seconds = 0;
 };
 
-// One start of a phase.
+// The work that processors get in one start of a phase. A phase starts launch.waves times.
 struct PhaseStart {
   double blocks = 0;
   double most_blocks = 0;  // most blocks of one processor

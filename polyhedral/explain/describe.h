@@ -1,4 +1,5 @@
-// Text of dependences, domains and accesses, as isl simplifies them.
+// Text of dependences, domains and accesses. The functions fail with kResourceLimit if isl's quota
+// is used up.
 #pragma once
 
 #include <string>

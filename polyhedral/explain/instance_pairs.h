@@ -14,8 +14,8 @@ namespace tunec {
 /// this list is given.
 enum class DependenceType : uint8_t {
   kFlow,       // the second reads what the first wrote
-  kReduction,  // both add to one element; their order is free if the contract allows any order of
-               // sums
+  kReduction,  // both add to one element; the additions may be reordered if the accuracy contract
+               // allows it
   kAnti,       // the second overwrites what the first read
   kOutput,     // the second overwrites what the first wrote
 };

@@ -135,7 +135,7 @@ class PictureBuilder {
 };
 
 // Finds all points of the box that satisfy the domain's conditions. Conditions on loaded values
-// count as satisfied.
+// count as satisfied. Fails if there are no points.
 Status PictureBuilder::FindPoints(Panel& panel) const {
   const Statement& statement = StatementOf(panel);
   const std::vector<VarId>& axes = panel.shown.view.axes;
@@ -211,8 +211,8 @@ void PictureBuilder::FindTiles(Panel& panel) const {
   }
 }
 
-// Splits a point's time into three parts: up to the last wave loop, up to the last loop over tasks
-// or threads, and the rest without vector loops.
+// Splits each point's time into three parts: up to the last wave loop, up to the last loop over
+// tasks or threads, and the rest without vector loops. Numbers the different values of each part.
 void PictureBuilder::FindOrder() {
   struct Parts {
     Key wave, task, step;

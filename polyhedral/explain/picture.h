@@ -51,7 +51,7 @@ struct Picture {
   bool has_waves = false;  // a loop over waves is around the statement of some panel
   bool has_tasks = false;
   bool has_vectors = false;
-  bool others = false;  // some dependences lead to or from instances that are not shown
+  bool others = false;  // a dependence leads to an instance outside of the planes of the slices
 };
 
 /// Largest number of points along an axis, and largest number of arrows of a picture.

@@ -13,7 +13,8 @@ bool Contains(const std::vector<IndexExpr>& list, const IndexExpr& expr) {
   return std::ranges::find(list, expr) != list.end();
 }
 
-// Returns one statement's conditions, over loops whose ranges `ranges` gives.
+// Returns the conditions of one statement, over the loops of the tree. `ranges` has the ranges of
+// the loops.
 std::vector<IndexExpr> ConditionsOf(const ScheduleTree& tree, StatementId s,
                                     const IntervalOf& ranges) {
   const Statement& statement = tree.statements[s];
@@ -57,8 +58,8 @@ bool IsSlanted(const IndexExpr& condition) {
 // Returns an equivalent condition without loops that cannot decide it. Let the terms that are not
 // multiples of some number g have a sum y between two consecutive multiples of g. Then g*x + y >= 0
 // equals x + floor(y / g) >= 0. This shows that a tile of four is complete below 4*b + 3, which the
-// four single conditions do not show. Only slanted conditions are changed: at the end of a box, the
-// inner loops end too.
+// four single conditions do not show. Only slanted conditions, which have coefficients of both
+// signs, are changed: at the end of a box, the inner loops end too.
 IndexExpr WithoutRemainder(const IndexExpr& condition, const IntervalOf& ranges) {
   if (condition.UsesLoaded() || !IsSlanted(condition)) return condition;
   for (const IndexTerm& candidate : condition.terms()) {

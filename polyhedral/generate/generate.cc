@@ -1,4 +1,4 @@
-// Generates loops from a schedule tree.
+// The generation of loops from a schedule tree.
 //
 // Every statement has conditions: its domain, over the loops around it. On the way down the tree,
 // each condition is handled in one of three ways:
@@ -108,8 +108,8 @@ Body Generator::GenerateKind(const TreeNode& node, Context context) {
   return body;
 }
 
-// Combines the parts of a loop into one part, by a loop of one iteration around them. Several parts
-// of a phase could run at the same time.
+// Combines several parts into one part, by a loop of one iteration around them. Separate parts of a
+// phase could run at the same time.
 Body Generator::OnePart(Body parts) {
   if (parts.size() <= 1) return parts;
   Loop once{.var = NewVariable("once"), .lower = {IndexExpr(0)}, .upper = {IndexExpr(1)}};

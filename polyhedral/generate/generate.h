@@ -1,4 +1,4 @@
-// Generates loops from a schedule tree.
+// The generation of loops from a schedule tree.
 #pragma once
 
 #include "ir/loop_nest.h"

@@ -89,7 +89,8 @@ Body GenerateThreads(Generator& generator, const TreeNode& node, Context context
 /// If the context has `parts`, redirects the writes of a statement's leaf to the thread's own part.
 void RedirectWrites(const Generator& generator, StatementId statement, const Context& context,
                     Body& leaf);
-/// Returns the code for the context's `end`, in place of the leaf.
+/// Returns the code that replaces the leaf of the context's reduction `end`. The code combines the
+/// parts of the threads.
 Body CombineParts(Generator& generator, const Context& context);
 
 // pipeline.cc

@@ -1,4 +1,4 @@
-// The stores, copies and prefetches of one statement, inside loops that are all known.
+// The stores, copies and prefetches of one statement. The values of all enclosing loops are known.
 #include "polyhedral/generate/generator.h"
 #include "polyhedral/generate/make_store.h"
 

@@ -1,5 +1,5 @@
-// Generates loops of the nest from a loop of the tree: one loop, or several parts of which some
-// have no conditions.
+// The generation of loops of the nest from a loop of the tree. The result is one loop, or several
+// parts of which some have no conditions.
 #include <algorithm>
 #include <set>
 

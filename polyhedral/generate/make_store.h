@@ -1,4 +1,4 @@
-// Makes the stores of a loop nest from one instance of a statement.
+// Functions that make the stores of a loop nest from one instance of a statement.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// A pipelined loop: each iteration waits for its own copies, starts the copies of a later
-// iteration, and then computes. The storage that the copies fill is allocated around the loop, in
-// several stages. The first copies start before the loop.
+// The code of a pipelined loop. Each iteration waits for its own copies, starts the copies of a
+// later iteration, and then computes. The storage that the copies fill is allocated around the
+// loop, in several stages. The first copies start before the loop.
 #include <algorithm>
 #include <functional>
 #include <ranges>
@@ -35,7 +35,7 @@ PipelineParts PipelinePartsOf(const TreeNode& node, const LoopPipeline& pipeline
   return parts;
 }
 
-// Wraps a body in storage, the first outermost, each with `stages` copies.
+// Wraps a body in Allocs of the storage, the first one outermost. Each Alloc has `stages` stages.
 Body InStorage(const std::vector<const TreeNode*>& storage, int stages, Body body) {
   for (const TreeNode* node : std::views::reverse(storage)) {
     Alloc alloc{
@@ -52,7 +52,8 @@ bool HoldsThreads(const ScheduleTree& tree, const TreeNode& node) {
                              [&](const TreeNode& child) { return HoldsThreads(tree, child); });
 }
 
-// Generates the body for each value of a loop in a constant range.
+// Generates a loop over a constant range around the body that `generate` returns. Generates no loop
+// for a range of one value.
 Body Iterate(Generator& generator, VarId loop, Context context, Interval range,
              const std::function<Body(Context)>& generate) {
   context.conditions.SetRange(loop, range);
@@ -71,7 +72,8 @@ Body Iterate(Generator& generator, VarId loop, Context context, Interval range,
   return BodyOf(std::move(node));
 }
 
-// Starts the copies of the iteration whose value the context has.
+// Generates the code that starts the copies of one iteration. The context has the iteration's
+// value.
 Body BeginCopies(Generator& generator, const TreeNode& node, Context context) {
   const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;
   context.token = pipeline.token;
@@ -82,7 +84,7 @@ Body BeginCopies(Generator& generator, const TreeNode& node, Context context) {
   return body;
 }
 
-// Records that all copies of an iteration have been issued.
+// Returns the node that records the issue of all copies of an iteration.
 NestNode ArriveFor(const LoopPipeline& pipeline, const IndexExpr& iteration) {
   return NestNode{Arrive{pipeline.token, IndexExpr::Mod(iteration, pipeline.stages)}};
 }

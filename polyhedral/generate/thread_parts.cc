@@ -1,4 +1,4 @@
-// Combines a reduction of which each thread of a block has computed a part.
+// The code of a reduction of which each thread of a block computes a part.
 //
 //     block.x for t in 0 .. 64            alloc s.own: register { alloc s.other: register
 //       for k                               block.x for t: s.own[t] = 0
@@ -58,8 +58,8 @@ bool Sums(const ThreadPart& part, VarId loop) {
 
 size_t AxisOf(const ScheduleTree& tree, VarId loop) { return BlockAxis(tree.loops[loop].kind); }
 
-// Returns an index with a value for each axis of the block that has several threads, z first: the
-// order in which threads are numbered.
+// Returns an index with a value for each axis of the block that has several threads. The axes are
+// in the order z, y, x, as in the numbers of threads.
 template <class Value>
 Index ByAxis(const Generator& generator, Value value) {
   Index index;
@@ -189,7 +189,7 @@ void ReduceFrom(const Generator& generator, const ThreadPart& part,
   store.reducer = generator.tree.statements[part.statement].reducer;
 }
 
-// Stores the identity to each thread's part, before the chain.
+// Returns the code before the chain, which stores the identity to each thread's part.
 Body BeginParts(Generator& generator, const ThreadPart& part) {
   Store store = StoreOf(generator, part, ".own");
   store.values = generator.tree.statements[part.statement].reducer->identity;
@@ -197,8 +197,8 @@ Body BeginParts(Generator& generator, const ThreadPart& part) {
   return InAllThreads(generator, BodyOf(std::move(store)));
 }
 
-// Combines the parts of each group after the chain. Afterwards each thread of a group has the sum
-// of the group.
+// Returns the code after the chain that combines the parts of each group. Afterwards each thread of
+// a group has the sum of the group.
 Body CombineGroups(Generator& generator, const ThreadPart& part) {
   const Index thread = OfThread(generator);
   Body body;
@@ -218,7 +218,8 @@ Body CombineGroups(Generator& generator, const ThreadPart& part) {
   return body;
 }
 
-// Stores the group's result to shared storage, by the first thread of each group.
+// Returns the code by which the first thread of each group stores the group's result to shared
+// storage.
 Body Publish(Generator& generator, const ThreadPart& part) {
   const auto in_chain = [&](size_t axis) {
     return std::ranges::any_of(part.chain,

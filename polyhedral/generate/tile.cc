@@ -1,4 +1,4 @@
-// A loop and its inner loops as one instruction on tiles.
+// The generation of a Tile, one instruction, from a loop and its inner loops.
 #include <algorithm>
 #include <ranges>
 

@@ -1,4 +1,4 @@
-// Checks that a tree's loops reach every instance.
+// A check that a tree's loops run every instance.
 #pragma once
 
 #include "polyhedral/schedule_tree.h"

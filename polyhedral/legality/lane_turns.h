@@ -1,6 +1,6 @@
-// A statement may run its writes one by one (effects.h). The lanes of a vector loop then run these
-// writes in turns: all lanes read and write for the first write, then for the second. Dependences
-// between lanes must be compatible with this order.
+// A statement may run its writes one by one (effects.h). Then all lanes of a vector loop read and
+// write for the first write, then for the second write, and so on. Dependences between lanes must
+// be compatible with this order.
 #pragma once
 
 #include "polyhedral/access.h"
@@ -15,8 +15,8 @@ struct LaneOrder {
 };
 
 /// Returns whether conflicting accesses of lanes keep their order. Of any two accesses to one
-/// element of the storage, of which one writes, the access of the earlier lane must have the
-/// earlier turn. Every such pair counts as a dependence. Requires: the statement's effects are
+/// element of the storage, of which one writes, the access of the earlier lane must come first in
+/// this order. Every such pair counts as a dependence. Requires: the statement's effects are
 /// conditional. Returns false if isl's quota is used up.
 bool LanesKeepOrder(isl_ctx* ctx, StatementId id, const LaneOrder& order,
                     const WrittenStorage& storage);

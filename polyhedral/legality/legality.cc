@@ -1,4 +1,4 @@
-// The legality check asks of every dependence whether it still runs forward.
+// The legality check tests whether every dependence still runs forward.
 //
 // An instance's time is the vector of its positions in sequences and its loops' values, from the
 // root of the tree down (relations.h). The times of two statements have the entries of their common
@@ -26,7 +26,7 @@
 namespace tunec {
 namespace {
 
-// One question about one dependence.
+// A question about one dependence, with the sets that answer it.
 struct DependenceQuestion {
   const OrderQuestion& question;
   const Dependence& dependence;
@@ -35,7 +35,8 @@ struct DependenceQuestion {
 };
 
 // The check of one tree. Each dependence is mapped to the set of differences between the times of
-// its ends. Every question then asks whether some of these differences have a certain form.
+// its ends. A question is then answered by testing whether some of these differences have a
+// forbidden form.
 class OrderCheck {
  public:
   OrderCheck(isl_ctx* ctx, const ProofInput& input, const std::vector<OrderQuestion>& questions,
@@ -67,7 +68,7 @@ class OrderCheck {
   const ScheduleTree& tree_;
   const std::vector<OrderQuestion>& questions_;
   const std::vector<WrittenStorage>& storages_;
-  size_t length_ = 0;  // length of times; in `times_` the thread's numbers follow after them
+  size_t length_ = 0;  // length of times; `times_` also has the thread's numbers, after the times
   IdVector<StatementId, isl::Map> times_;
 };
 
@@ -114,7 +115,7 @@ std::vector<int64_t> InstanceOf(const Statement& statement, const isl::Point& po
   return values;
 }
 
-// Returns text such as `acc(i=0, k=1)`.
+// Returns an instance as text, such as `acc(i=0, k=1)`.
 std::string InstanceText(const Statement& statement, const std::vector<int64_t>& instance) {
   std::string text;
   for (const VarId i : statement.iterators.ids()) {
@@ -124,8 +125,9 @@ std::string InstanceText(const Statement& statement, const std::vector<int64_t>&
   return fmt::format("{}({})", statement.name, text);
 }
 
-// Returns text such as ` at distance (t 1, i -1)`. Between instances of one statement the distance
-// is over its iterators, otherwise over the shared loops.
+// Returns the distance between two instances as text, such as ` at distance (t 1, i -1)`, or an
+// empty text. Between instances of one statement the distance is over its iterators, otherwise over
+// the shared loops.
 std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
                          const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
   std::string text;
@@ -233,7 +235,8 @@ Status OrderCheck::Answer(const IsNotCarried& asks, const DependenceQuestion& as
                     fmt::format("{} loop {} carries accesses", Name(loop.kind), loop.name));
 }
 
-// Returns whether the lanes run each write of the statement in turn.
+// Returns whether the lanes of the loop run the statement's writes one after another, and their
+// accesses to the dependence's storage then keep their order.
 bool OrderCheck::TakesTurns(VarId loop, const DependenceQuestion& asked) const {
   const StatementId id = asked.dependence.from;
   const Statement& statement = input_.statements[id];

@@ -1,5 +1,5 @@
-// Checks that a schedule tree preserves the meaning of its Compute. The dependences between
-// statement instances decide, with the help of isl.
+// The check that a schedule tree preserves the meaning of its Compute. It tests the dependences
+// between statement instances, in difficult cases by isl.
 #pragma once
 
 #include "polyhedral/dependences.h"
@@ -8,7 +8,8 @@
 
 namespace tunec {
 
-/// The orders of sums that the accuracy contract allows: any order, or only the written one.
+/// The orders of additions in sums that the accuracy contract allows: any order, or only the
+/// written one.
 enum class ReductionOrder { kAny, kAsWritten };
 
 /// Checks that the tree is legal. Fails with kIllegalSchedule, naming the violated dependence,

@@ -42,7 +42,8 @@ class OverlappingInstances {
   }
 
  private:
-  // Returns the number of an iterator of y: the iterators of both statements are numbered together.
+  // Returns the number of an iterator of y. The numbers of y's iterators follow those of x's
+  // iterators.
   VarId OfY(VarId iterator) const { return IteratorVar(x_.iterators.size() + iterator.index()); }
   const Iterator& IteratorAt(VarId v) const {
     if (x_.iterators.contains(v)) return x_.iterators[v];

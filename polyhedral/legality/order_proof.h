@@ -1,4 +1,4 @@
-// A quick proof of legality without isl. It succeeds for nearly all candidates of sketches.
+// A quick proof of legality without isl. It succeeds for nearly all schedules that sketches make.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,10 @@
 
 namespace tunec {
 
-/// Returns for each storage whether the tree's order certainly respects its dependences; false
-/// means unknown. Every pair of instances that access one element, of which one writes, counts as a
-/// dependence in the original order. Time: pairs of accesses times questions.
+/// Returns for each storage whether the tree's order certainly respects the storage's dependences,
+/// so that all questions are answered; false means unknown. Every pair of instances that access one
+/// element, of which one writes, counts as a dependence in the original order. O(pairs of accesses
+/// times questions).
 std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<OrderQuestion>& questions,
                              const std::vector<WrittenStorage>& storages);
 

@@ -8,13 +8,14 @@
 #include "polyhedral/thread_sums.h"
 #include "support/overloaded.h"
 
-// No default: a new kind of node must be listed in the switch to compile, even if it asks nothing.
+// No default: a new kind of node must be listed in the switch to compile, even if it has no
+// question.
 #pragma GCC diagnostic error "-Wswitch"
 
 namespace tunec {
 namespace {
 
-// Collects the questions, grouped by kind, in the order of the tree.
+// A collector of the questions. It groups them by kind, in the order of the tree.
 class Collector {
  public:
   explicit Collector(const ScheduleTree& tree) : tree_(tree) { Collect(tree.root, 0); }

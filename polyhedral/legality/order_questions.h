@@ -1,5 +1,6 @@
-// The questions about dependences that a schedule tree must answer. They are collected once for
-// both provers: isl's (legality.cc) and the quick one by intervals (order_proof.cc).
+// The requirements of a schedule tree on dependences. Each of them is a question, which is
+// collected once for both provers: isl's (legality.cc) and the quick one by intervals
+// (order_proof.cc).
 //
 // An instance's time is the vector of its positions in sequences and its loops' values, from the
 // root of the tree down (relations.h). A question is about the difference of the times of two
@@ -19,35 +20,36 @@
 
 namespace tunec {
 
-/// A staged tensor: every value stays in one run of its stage, so all of the first `depth`
-/// differences are 0. Each run has separate storage, so reuse between runs is not a dependence.
-/// Later questions about this tensor are only about dependences within a run.
+/// The requirement for a staged tensor: every value stays in one run of its stage, so all of the
+/// first `depth` differences are 0. Each run has separate storage, so reuse between runs is not a
+/// dependence. Later questions about this tensor are only about dependences within a run.
 struct StaysInRun {
   TensorId tensor;
 };
 
-/// Storage that is separate for each thread of a block: both instances run on the same thread.
+/// The requirement for storage that is separate for each thread of a block: both instances run on
+/// the same thread.
 struct StaysInThread {
   TensorId tensor;
 };
 
-/// The difference is lexicographically positive.
+/// The requirement for all dependences: the difference is lexicographically positive.
 struct RunsForward {};
 
-/// A pipelined loop starts the second instance, a copy, ahead of its iteration. The next difference
-/// is at least the loop's number of stages.
+/// The requirement for a pipelined loop, which starts the second instance, a copy, ahead of its
+/// iteration. The next difference is at least the loop's number of stages.
 struct IsCopiedAhead {
   VarId loop;
 };
 
-/// The iterations of a loop run together: the next difference is 0.
+/// The requirement for a loop whose iterations run together: the next difference is 0.
 struct IsNotCarried {
   VarId loop;
 };
 
 struct OrderQuestion {
   std::variant<StaysInRun, StaysInThread, RunsForward, IsCopiedAhead, IsNotCarried> asks;
-  size_t depth = 0;              // number of entries of time before the entry of the node that asks
+  size_t depth = 0;              // number of entries of time before that of the question's node
   std::set<StatementId> inside;  // statements inside the node
 };
 
@@ -55,7 +57,8 @@ struct OrderQuestion {
 /// violation an error reports.
 std::vector<OrderQuestion> QuestionsOf(const ScheduleTree& tree);
 
-/// Input of a proof: the statements that a tree schedules, before any staging.
+/// The input of a proof. `tensors` and `statements` are those that the tree schedules, before any
+/// staging.
 struct ProofInput {
   const Tensors& tensors;
   const Statements& statements;

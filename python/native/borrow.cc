@@ -117,7 +117,7 @@ bool Borrowed::TakeBuffer(nb::handle object, Access access, const std::string& w
     Wrong(what,
           "has elements of format '" + std::string(buffer_.format) + "', which is not supported");
   shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
-  // Arrays of ctypes have no strides, also where strides are asked for: they are row-major.
+  // Arrays of ctypes have no strides, even if strides are requested: they are row-major.
   const bool has_strides = buffer_.strides != nullptr;
   for (int i = 0; has_strides && i < buffer_.ndim; ++i) {
     if (buffer_.strides[i] % buffer_.itemsize != 0)

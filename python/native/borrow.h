@@ -1,4 +1,4 @@
-// Borrows a Python tensor as a DLTensor, without a copy, during one call.
+// A Python tensor that is borrowed as a DLTensor, without a copy.
 #pragma once
 
 #include <nanobind/nanobind.h>

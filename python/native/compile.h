@@ -40,7 +40,8 @@ tunec_executable* CompileLayouts(const tunec_executable* of, const nanobind::dic
                                  std::string& rejection);
 
 /// Loads a bundle. If `threads` is 0, runs use the number of threads that the bundle was built for,
-/// at most one per core.
+/// at most one per core. `device` is the number or UUID of a GPU, or "cpu"; without a value, the
+/// library chooses.
 Executable Load(const std::string& path, size_t threads, bool share_threads,
                 const std::optional<std::string>& device);
 

@@ -1,4 +1,4 @@
-// Turns failures of the C interface into Python exceptions.
+// The conversion of failures of the C interface to Python exceptions.
 #pragma once
 
 #include <tunec/tunec.h>

@@ -1,6 +1,6 @@
 // DLPack's table of C functions (`__dlpack_c_exchange_api__` of a tensor's type). Through the
 // table, torch passes a tensor in nanoseconds; `__dlpack__` takes microseconds. The structs have
-// the layout of DLPack 1.3, because Debian 12 lacks its header.
+// the layout of DLPack 1.3, because Debian 12 lacks the header of DLPack.
 #pragma once
 
 #include <Python.h>

@@ -1,4 +1,5 @@
-// tunec._native: the part of the C interface that Python sees. Users import the package tunec.
+// The module tunec._native, with the part of the C interface that Python code uses. Users import
+// the package tunec.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

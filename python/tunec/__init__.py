@@ -4,7 +4,7 @@
     model = tunec.compile("resnet50.onnx", trials=500)
     y = model(x)                                   # NumPy, torch, anything with DLPack
 
-The compiler itself is loaded by the first call that compiles.
+The compiler itself is loaded by the first call that needs it.
 """
 from typing import TYPE_CHECKING
 

@@ -52,7 +52,7 @@ bool AreInRange(std::span<const std::byte> bytes, const TrustedRange& range) {
   }
 }
 
-// The part of a plan to which steps belong. Steps of the preprocessing use only constants.
+// The part of a plan to which a step belongs. Steps of the preprocessing use only constants.
 enum class Part : uint8_t { kPreprocessing, kRun };
 
 class PlanChecker {
@@ -113,7 +113,8 @@ Result<int64_t> PlanChecker::BytesBehind(const ValueRef& ref) const {
   return Damaged("there is no kind of argument {}", static_cast<int>(ref.kind));
 }
 
-// Returns the guaranteed alignment of the named buffer. Requires: BytesBehind succeeded.
+// Returns the guaranteed alignment of the buffer that `ref` names, in bytes. Requires: BytesBehind
+// succeeded.
 int64_t PlanChecker::AlignmentBehind(const ValueRef& ref) const {
   if (ref.kind == Kind::kInput) return static_cast<int64_t>(SizeOf(plan_.inputs[ref.index].type));
   if (ref.kind == Kind::kOutput) return static_cast<int64_t>(SizeOf(plan_.outputs[ref.index].type));
@@ -137,7 +138,8 @@ Status PlanChecker::CheckRange(const ValueRef& ref, const ArgumentContract& cont
   return Damaged("indices lie outside {} to {}", contract.range->least, contract.range->most);
 }
 
-// Checks the alignment of a reference. Requires: BytesBehind succeeded.
+// Checks that the address of an argument is a multiple of `alignment` bytes. Requires: BytesBehind
+// succeeded.
 Status PlanChecker::CheckAligned(const ValueRef& ref, int64_t alignment) const {
   if (AlignmentBehind(ref) % alignment == 0 && ref.offset % alignment == 0) return {};
   return Damaged("an argument at {} is not aligned to {}", ref.offset, alignment);

@@ -1,4 +1,4 @@
-// Check that an untrusted plan stays within its buffers.
+// A check that an untrusted plan accesses only its buffers.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace tunec::bundle {
 
-/// The kernels that steps name by number. For a variant that runs on the host, both lists are the
-/// same.
+/// The kernels that the preprocessing steps and the run steps name by number. For a variant that
+/// runs on the host, both lists are the same.
 struct PlanKernels {
   const std::vector<KernelContract>& preprocessing;
   const std::vector<KernelContract>& steps;
@@ -28,8 +28,8 @@ struct PlanKernels {
 ///      values in the kernel's range.
 ///   6. The number of threads is 1 to 4096.
 ///   7. Indices that are checked after a run are aligned to their type.
-/// Fails with kParse and the name of the step or constant, or with kInvalidArgument for a tensor
-/// that is too large.
+/// Fails with kParse; the message names the step or constant at fault, if there is one. Fails with
+/// kInvalidArgument for a tensor that is too large.
 Status CheckPlan(const StoredPlan& plan, const PlanKernels& kernels,
                  std::span<const std::byte> weights);
 

@@ -17,9 +17,9 @@ std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... arg
               fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Returns whether a formula has at most one factor for each size or term, because SizeFormula::At
-// reads one size or term per factor. Terms need no check: a term that names a missing size has no
-// value.
+// Returns whether a formula has at most as many factors as terms, or as sizes if it has no terms.
+// SizeFormula::At reads one term or size per factor. Terms need no check: a term that names a
+// missing size has no value.
 bool IsOf(const SizeFormula& formula, size_t dimensions) {
   return formula.factors.size() <= (formula.terms.empty() ? dimensions : formula.terms.size());
 }

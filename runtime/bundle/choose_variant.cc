@@ -44,7 +44,8 @@ Result<const LocalMachine::Gpus*> LocalMachine::FindGpus() {
   return std::unexpected(gpus_->error());
 }
 
-// Returns the number of the GPU for a variant; none: the host.
+// Returns the number of the GPU that runs a variant's steps; none: the host runs them. Fails with
+// kDevice if this machine, or the choice, does not allow the variant.
 Result<std::optional<int>> LocalMachine::NumberFor(const VariantHead& head) {
   TUNEC_RETURN_IF_ERROR(CheckHost(head));
   if (head.device.empty()) {

@@ -28,10 +28,11 @@ class LocalMachine {
   LocalMachine(const LocalMachine&) = delete;
   LocalMachine& operator=(const LocalMachine&) = delete;
 
-  /// Opens the device that runs the steps of this variant; null: the host. Fails with kDevice,
-  /// naming the missing part: features of the processor, a driver, a GPU, or the chosen GPU.
+  /// Opens the device that runs the steps of this variant. Returns null if the host runs them.
+  /// Fails with kDevice and the missing part: features of the processor, a driver, a GPU, or the
+  /// chosen device. Other errors: those of OpenCudaDevice.
   Result<std::shared_ptr<Device>> Open(const VariantHead& head);
-  /// Checks like Open, but does not open a GPU, so errors of opening do not occur.
+  /// Checks the same as Open, but does not open a GPU. So errors of OpenCudaDevice do not occur.
   Status Check(const VariantHead& head);
 
  private:

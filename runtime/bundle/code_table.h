@@ -16,7 +16,7 @@
 
 namespace tunec::bundle {
 
-/// The range of integers that code uses as indices without a check.
+/// The inclusive range of integers that code uses as indices without a check.
 struct TrustedRange {
   DataType type = DataType::kI64;
   int64_t least = 0;
@@ -34,7 +34,8 @@ struct ArgumentContract {
   bool operator==(const ArgumentContract&) const = default;
 };
 
-/// A phase of a kernel.
+/// A phase of a kernel: its tasks run in `waves` waves of equal size (KernelPhase,
+/// runtime/kernel.h).
 struct PhaseContract {
   uint64_t entry = 0;  // offset of the phase's function in the image
   int64_t tasks = 1;
@@ -48,7 +49,7 @@ struct KernelContract {
   int64_t workspace_bytes = 0;
   int64_t scratch_bytes = 0;
   std::vector<ArgumentContract> arguments;
-  /// Arguments that may share memory, as in Step::in_place.
+  /// Pairs of arguments that may share memory, as in Step::in_place.
   std::vector<std::pair<int32_t, int32_t>> in_place = {};
   bool operator==(const KernelContract&) const = default;
 };
@@ -58,7 +59,8 @@ std::string Serialize(const std::vector<KernelContract>& kernels);
 /// Parses a table. Fails with kParse if it is damaged.
 Result<std::vector<KernelContract>> ParseCodeTable(std::span<const std::byte> bytes);
 
-/// Returns a section of code: the table's size, the table, zeros up to a page, the image.
+/// Returns the bytes of a section of code: the table's size, the table, zeros up to the next page,
+/// and the image.
 std::string CodeSection(const std::vector<KernelContract>& kernels, std::string_view image);
 
 struct CodeParts {
@@ -66,7 +68,8 @@ struct CodeParts {
   size_t image_offset = 0;  // offset in the section, a multiple of a page
   size_t image_bytes = 0;
 };
-/// Parses a section. Fails with kParse if it is damaged, or if a phase begins outside the image.
+/// Parses a section of code. Fails with kParse if it is damaged, or if a phase begins outside the
+/// image.
 Result<CodeParts> ParseCodeSection(std::span<const std::byte> section);
 
 }  // namespace tunec::bundle

@@ -14,11 +14,11 @@
 
 namespace tunec::bundle {
 
-/// The images and kernels of a variant.
+/// The images and kernels of a variant. A kernel consists of all functions of one image.
 struct DeviceCodeTable {
   std::vector<KernelImage> images;
   std::vector<KernelContract> kernels;  // without phases; the image has the phases
-  std::vector<int64_t> image_of;        // image of each kernel
+  std::vector<int64_t> image_of;        // number of each kernel's image
   bool operator==(const DeviceCodeTable&) const = default;
 };
 

@@ -1,11 +1,11 @@
-// The container of a bundle: sections of one file, each with its hash. docs/reference/bundles.md
-// describes the bytes for users.
+// The format of a bundle file: sections, each with its hash. docs/reference/bundles.md describes
+// the bytes for users.
 //
 //   header      64 bytes
 //   table       one SectionEntry for each section
 //   sections    in the order of the table, each at a multiple of its alignment, zeros between them
 //
-// All numbers are little-endian, like every machine on which the code can run.
+// All numbers are little-endian, because every machine that can run the code is little-endian.
 #pragma once
 
 #include <array>
@@ -42,18 +42,20 @@ struct SectionEntry {
   uint32_t variant = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  uint64_t hash = 0;  // HashOf the bytes
+  uint64_t hash = 0;  // hash of the section's bytes (HashOf)
   bool operator==(const SectionEntry&) const = default;
 };
 static_assert(sizeof(SectionEntry) == 32);
 
-/// Limit of the number of sections: no bundle has more, and checking this number is fast.
+/// The maximum number of sections. No bundle needs more, and a reader checks this many sections
+/// quickly.
 inline constexpr uint32_t kMostSections = 4096;
 inline constexpr uint64_t kPage = 4096;
 /// Alignment of constants in the weights, in bytes.
 inline constexpr uint64_t kConstantAlignment = 64;
 
-/// Returns the alignment of a section in the file. Mapped sections begin at a page.
+/// Returns the alignment of a section in the file, in bytes. Sections whose bytes are used in place
+/// begin at a page.
 constexpr uint64_t AlignmentOf(SectionKind kind) {
   return kind == SectionKind::kCode || kind == SectionKind::kWeights ? kPage : 8;
 }

@@ -43,7 +43,8 @@ Result<std::string> ReportOf(const BundleFile& file, uint32_t variant) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// The chosen variant: one plan, or several for different sizes.
+/// The chosen variant. `plan` is set if there is one plan, `sized` if there are plans for several
+/// sizes. `passed_over` has the reasons why earlier variants were skipped.
 struct ChosenPlan {
   uint32_t variant = 0;
   ExecutablePlan plan = {};
@@ -69,8 +70,9 @@ Result<ChosenPlan> PlanOf(const BundleFile& file, uint32_t variant,
   return chosen;
 }
 
-// Returns the first variant that this machine runs, with its code loaded. A variant is also skipped
-// if the driver is too old for its cubin. Fails with kDevice and the missing part of each variant.
+// Returns the first variant of `order` that this machine runs, with its code loaded. A variant is
+// also skipped if the driver is too old for its cubin. Fails with kDevice and the missing part of
+// each variant.
 Result<ChosenPlan> ChoosePlan(const BundleFile& file, const std::vector<VariantHead>& heads,
                               const std::vector<size_t>& order, const BundleOptions& options) {
   LocalMachine machine(options.device);

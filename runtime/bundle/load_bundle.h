@@ -19,7 +19,8 @@ namespace tunec {
 
 /// Options of LoadBundle.
 struct BundleOptions {
-  /// Threads of the pool; 0: the variant's number at build time, at most the number of processors.
+  /// Number of threads of the pool. 0: the number for which the variant was built, but at most the
+  /// number of usable processors.
   int threads = 0;
   bool share_threads = false;  // use the pool that SharedPool returns
   /// Number of the variant; none: the first that this machine can run, with variants for a device
@@ -44,11 +45,12 @@ struct LoadedBundle {
 /// Loads the bundle in a file. The file is mapped, and its weights and code are used in place. So
 /// the file may be replaced (another file is renamed over it), but must not be written or
 /// truncated. Errors: those of BundleFile::Open and of Executable::Make. Fails with kParse for a
-/// plan that exceeds its buffers, with kInvalidArgument for a missing `variant`, and with kDevice
-/// and the missing features if no variant runs here.
+/// plan that exceeds its buffers, and with kInvalidArgument if the bundle has no variant `variant`.
+/// Fails with kDevice, and the reason for each variant, if no variant runs here.
 Result<LoadedBundle> LoadBundle(const std::filesystem::path& path,
                                 const BundleOptions& options = {});
-/// Loads a bundle from mapped bytes. Code in the bytes is made executable.
+/// Loads a bundle from mapped bytes. Code in the bytes is made executable. Errors: those of
+/// BundleFile::Read, otherwise those of the function above.
 Result<LoadedBundle> LoadBundle(bundle::BundleBytes bytes, const BundleOptions& options = {});
 
 namespace bundle {

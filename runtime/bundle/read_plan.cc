@@ -9,20 +9,20 @@
 namespace tunec::bundle {
 namespace {
 
-/// A kernel in the form that a step uses.
+/// The members of a Step that describe its kernel. `code` is null for a kernel of the host.
 struct LoadedKernel {
   Kernel kernel;
   std::shared_ptr<const DeviceCode> code;
   std::vector<std::pair<int32_t, int32_t>> in_place;
 };
 
-/// Kernels by the numbers that steps name.
+/// The kernels that the preprocessing steps and the run steps name by number.
 struct PlanCode {
   std::vector<LoadedKernel> preprocessing;
   std::vector<LoadedKernel> steps;
 };
 
-// Builder of an ExecutablePlan from a checked plan, step by step.
+// A converter of a checked stored plan to an ExecutablePlan.
 class PlanBuilder {
  public:
   PlanBuilder(const StoredPlan& stored, const PlanCode& code, std::span<const std::byte> weights,

@@ -27,16 +27,17 @@ using KernelsOf = std::function<Result<std::vector<Kernel>>(
 /// Reads the plan of one variant. The plan's constants are in the bundle's bytes. `device` runs the
 /// steps and loads their code; null: the host. Fails with kParse if the plan does not stay within
 /// its buffers, or if the plan does not match `device`: a plan for a device needs one, a plan for
-/// the host none. Other errors: the device's.
+/// the host none. Other errors: those of CheckPlan, of `kernels_of` and of the device.
 Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
                                 const KernelsOf& kernels_of,
                                 std::shared_ptr<Device> device = nullptr);
 
-/// Checks a plan that was read, by Verify (runtime/executable_plan.h). Fails with kParse.
+/// Checks a plan from a bundle by Verify (runtime/executable_plan.h). Fails with kParse instead of
+/// Verify's error code, because the bundle is damaged.
 Status VerifyRead(const ExecutablePlan& plan);
 
-/// Converts a checked plan of the host. `kernels` are those of the contracts; `owner` keeps the
-/// weights alive.
+/// Converts a checked plan of the host. `kernels` has the loaded kernel of each contract, in the
+/// same order. `owner` keeps the weights in memory.
 ExecutablePlan HostPlan(const StoredPlan& plan, const std::vector<KernelContract>& contracts,
                         const std::vector<Kernel>& kernels, std::span<const std::byte> weights,
                         std::shared_ptr<const void> owner);

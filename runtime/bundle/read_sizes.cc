@@ -28,9 +28,9 @@ bool MakesWhatItWrites(const StoredStep& step, const std::vector<KernelContract>
   return holds;
 }
 
-// Lets the plans of one file share packed weights, so that each is packed once. A kernel of the
-// table makes the same result from the same bytes of the file in all plans. Requires: a checked
-// plan.
+// Prepares a plan to share packed weights with the other plans of the file, so that each weight is
+// packed once. A kernel of the table makes the same result from the same bytes of the file in all
+// plans. Requires: a checked plan.
 void SharePacked(const StoredPlan& stored, const std::vector<KernelContract>& kernels,
                  const std::shared_ptr<SharedConstants>& shared, ExecutablePlan& plan) {
   plan.shared = shared;

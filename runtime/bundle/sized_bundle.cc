@@ -35,8 +35,8 @@ Result<SizedBundle::VariantPtr> SizedBundle::VariantFor(const Sizes& sizes) cons
   return std::unexpected(Rejection(sizes));
 }
 
-// Rejects a size above the verified ones if runs can be split along the dimension. Otherwise no
-// code exists for sizes above the listed ones, and a later check rejects the run.
+// Rejects a size above the verified ones if runs can be split along the dimension. Otherwise
+// succeeds, because no code exists for sizes above the listed ones and VariantFor rejects the run.
 Status SizedBundle::LookFurther(size_t dimension, int64_t size) const {
   if (!form().separable[dimension]) return {};
   return Fail(ErrorCode::kInvalidArgument,

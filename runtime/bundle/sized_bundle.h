@@ -14,7 +14,7 @@
 
 namespace tunec {
 
-/// The code for one set of sizes, and the plan to run the code.
+/// The description of the code for one set of sizes, and the plan that runs the code.
 struct SizedPlan {
   SizedCode code;
   ExecutablePlan plan;

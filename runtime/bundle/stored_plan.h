@@ -23,7 +23,7 @@ struct StoredConstant {
   bool operator==(const StoredConstant&) const = default;
 };
 
-/// A step of a stored plan.
+/// A kernel call or a copy of a stored plan.
 struct StoredStep {
   std::string name;
   int64_t kernel = kNothing;  // number in the code's table; kNothing: a copy

@@ -14,10 +14,11 @@
 
 namespace tunec::bundle {
 
-/// Limit of the number of plans: building more takes too long, and checking this number is fast.
+/// The maximum number of plans of a model. Building more plans would take too long. Checking this
+/// many plans is fast.
 inline constexpr size_t kMostSizedPlans = 256;
 
-/// A stored plan for some sizes.
+/// A stored plan, with the description of the sizes that its code serves.
 struct StoredSizedPlan {
   SizedCode code;
   StoredPlan plan;
@@ -37,13 +38,13 @@ std::string Serialize(const StoredSizes& sizes);
 Result<StoredSizes> ParseSizes(std::span<const std::byte> bytes);
 
 /// Checks the properties on which a run relies. Ensures, besides CheckPlan of each plan:
-///   1. There are dimensions, and each is the size of some axis of an input. An axis has a
-///      dimension exactly if its size is dynamic.
+///   1. There are 1 to 64 dimensions, and each is the size of some axis of an input. An axis has
+///      a dimension exactly if its size is dynamic.
 ///   2. Formulas have at most one factor per dimension, or per term. Output extents, if the form
 ///      has them, give formulas for each axis of each output.
 ///   3. Each dimension lists sizes from 1 to 2^40, ascending.
-///   4. Each plan has the inputs and outputs that the form has for its sizes (CheckCode). No two
-///      plans are for the same sizes.
+///   4. There are 1 to kMostSizedPlans plans. Each plan has the inputs and outputs that the form
+///      has for the plan's sizes (CheckCode). No two plans are for the same sizes.
 /// Each run checks the results of formulas (SizedVariant::Run). Fails with kParse and the reason,
 /// or with an error of CheckPlan.
 Status CheckSizes(const StoredSizes& sizes, const std::vector<KernelContract>& kernels,

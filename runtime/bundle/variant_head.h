@@ -14,7 +14,7 @@ struct VariantHead {
   std::string cpu;                    // name given at build time, for messages
   std::vector<std::string> features;  // features that the code may use, by LLVM's names, in order
   std::string device = {};            // the device that runs the steps: "cuda"; empty: the host
-  std::string arch = {};              // arch of the device: "sm_90a"
+  std::string arch = {};              // architecture of the device: "sm_90a"
   bool operator==(const VariantHead&) const = default;
 };
 

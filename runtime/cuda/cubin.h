@@ -8,9 +8,10 @@
 
 namespace tunec {
 
-/// Format of an image for one GPU architecture: an ELF file, as ptxas writes it. Its functions take
-/// the kernel's arguments, the workspace and the wave's first block, as pointers and an i64. Block
-/// b of a grid along x executes block first + b of the image.
+/// The format of an image for one GPU architecture: an ELF file, as ptxas writes it. A function's
+/// parameters are pointers to the kernel's arguments, a pointer to the workspace, and the number
+/// `first` of the wave's first block, an i64. Block b of a launch executes block first + b of the
+/// phase.
 inline constexpr std::string_view kCubinFormat = "cubin";
 
 /// Checks that the bytes are a whole ELF file for NVIDIA GPUs. Errors: kParse. The driver does not

@@ -7,7 +7,7 @@
 namespace tunec {
 namespace {
 
-// Shared memory that a block may have without opting in.
+// Shared memory that a block may have without opting in to more, in bytes.
 constexpr int64_t kUsualSharedBytes = 48 << 10;
 
 // Returns the error for a whole cubin that this GPU cannot run.

@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// A loaded module with a function for each phase. The GPU must outlive it.
+/// A loaded module with a function for each phase. The GPU must outlive the module.
 class CudaCode : public DeviceCode {
  public:
   /// Loads an image. Errors: as Device::Load, and kDevice for code that is not for this GPU or

@@ -48,7 +48,7 @@ class CudaKernel : public DeviceKernel {
   Result<double> Seconds(int times) override;
   void Poison() override;
 
-  /// Returns the address of the argument.
+  /// Returns the address that the next Start passes for the argument.
   void* argument(size_t number) const { return arguments_[number]; }
   /// A launch of one wave of one phase. Waves without blocks are omitted, since the driver would
   /// reject them.

@@ -93,7 +93,8 @@ Status Gpu::Synchronize() {
   return said ? waited : said;
 }
 
-// Returns and clears a pending error.
+// Clears the pending error and returns it. If there is none, or if the GPU is lost, returns the
+// result of CheckUsable.
 Status Gpu::TakePendingError() {
   const std::optional<Error> failed = std::exchange(waiting_, std::nullopt);
   if (failed && !lost_) return std::unexpected(*failed);
@@ -184,7 +185,8 @@ CuResult Gpu::WaitUntilDone(const std::function<CuResult()>& query) const {
   }
 }
 
-// Describes the work that failed. The driver reports a fault at the next wait, without the kernel.
+// Returns the end of a message that names the last launch; empty if there is none. The driver
+// reports a fault at the next wait, and does not name the kernel.
 std::string Gpu::NameLastLaunch() const {
   if (last_started_.empty()) return "";
   return fmt::format(", in {}{}", last_started_,

@@ -1,4 +1,4 @@
-// One GPU of this process, the layer below its Device: context, stream, errors.
+// The context, the stream and the errors of a GPU. The Device of a GPU is based on this layer.
 #pragma once
 
 #include <atomic>

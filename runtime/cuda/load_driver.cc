@@ -22,7 +22,7 @@ using GetProcAddress = CuResult (*)(const char* name, void** function, int versi
                                     int* status);
 
 Result<void*> Open(const std::string& library) {
-  // The library is never closed, because a driver has separate threads.
+  // The library is never closed, because threads of the driver may still execute its code.
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;
   return Fail(ErrorCode::kDevice,
@@ -36,8 +36,9 @@ std::unexpected<Error> Lacks(const std::string& library, const std::string& func
               library, CudaVersionText(version), function);
 }
 
-// Returns the function that the library exports under this name. Most functions of the driver are
-// found by cuGetProcAddress instead.
+// Returns the function that the library exports under this name. `version` is the driver's CUDA
+// version, or 0 if it is not known yet. Most functions of the driver are found by cuGetProcAddress
+// instead.
 template <class Function>
 Result<Function> Exported(void* handle, const std::string& library, const char* name,
                           int version = 0) {

@@ -20,8 +20,8 @@ std::string CudaVersionText(int version);
 Result<CudaDriver> LoadCudaDriver(const std::string& library);
 
 /// Returns the file of this machine's driver, without symbolic links: libcuda.so.1, or the library
-/// that TUNEC_LIBCUDA names. The file name of NVIDIA's driver ends in the driver's version. Errors:
-/// kDevice without a driver.
+/// that TUNEC_LIBCUDA names. The file name of NVIDIA's driver ends in the driver's version. If the
+/// path cannot be found out, returns the library's name. Errors: kDevice without a driver.
 Result<std::string> FindCudaLibrary();
 
 /// Loads the driver of this machine: libcuda.so.1, or the library that TUNEC_LIBCUDA names. Each

@@ -9,24 +9,24 @@
 namespace tunec {
 
 inline constexpr int64_t kEachSizeUpTo = 8;
-/// Returns the size for which code is compiled, along one dimension. Up to 8 each size has code.
-/// Above 8 there are four sizes per doubling, each about a fifth larger than the one before. So at
-/// most 17.4 % of the work is padding.
+/// Returns the size for which code is compiled to run `size`, along one dimension. Up to 8 each
+/// size has code. Above 8 there are four sizes per doubling, each about a fifth larger than the one
+/// before. So at most 17.4 % of the work is padding.
 int64_t RoundUpSize(int64_t size);
 /// Returns all sizes to which the sizes from `least` to `most` are rounded up. The last one is
 /// `most`, even if RoundUpSize gives a larger size. Requires: 1 <= least <= most.
 Sizes RoundedSizes(int64_t least, int64_t most);
 
-/// The requested sizes of one dimension.
+/// The sizes of one dimension for which code is requested.
 struct ListedSizes {
-  Sizes sizes;  // ascending; empty: those of RoundUpSize, as runs need them
+  Sizes sizes;  // ascending; empty: each run uses the size of RoundUpSize
   /// True: each listed size has exact code; false: code that also serves smaller sizes is
   /// sufficient.
   bool exact = true;
   bool operator==(const ListedSizes&) const = default;
 };
 
-/// A rounded size, and a flag: smaller sizes are rounded up to it too.
+/// A rounded size. `is_shared` is true if smaller sizes are rounded up to this size, too.
 struct SizeBucket {
   int64_t size = 0;
   bool is_shared = false;

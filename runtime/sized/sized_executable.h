@@ -1,4 +1,5 @@
-// A dynamic-shape model: it runs on inputs of every size for which code exists.
+// A dynamic-shape model: it runs on inputs of every size for which code exists. A run is mapped to
+// code in two steps:
 //
 //   sizes of a run -> parts (if runs can be split) -> per part, a variant for the next larger sizes
 //

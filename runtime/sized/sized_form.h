@@ -27,14 +27,15 @@ struct SizedAxis {
 /// first (graph/pad/pad_graph.h).
 using OutputExtents = std::vector<std::vector<std::vector<SizeFormula>>>;
 
-/// The description of a dynamic-shape model.
+/// The dimensions, inputs and outputs of a dynamic-shape model, without its code.
 struct SizedForm {
   std::vector<std::string> dimensions;
   std::vector<TensorSpec> inputs;  // dynamic sizes are -1
   std::vector<TensorSpec> outputs;
   std::vector<SizedAxis> open;                  // all axes of inputs that are -1
   std::optional<OutputExtents> output_extents;  // none: runs cannot be padded or split
-  /// Per dimension: elements of different positions are independent, so runs may be split.
+  /// Per dimension: true if elements at different positions are independent. Runs may then be
+  /// split.
   std::vector<bool> separable;
   /// Per dimension: the largest size for which output shapes and separability were verified.
   Sizes most;

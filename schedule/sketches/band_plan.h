@@ -1,5 +1,6 @@
-// Conversion of one statement's loops to the affine rows that isl's scheduler proposes
-// (polyhedral/affine_schedule.h): the loops to skew, and the loops that can be tiled together.
+// A plan that gives one statement the loops that isl's scheduler proposes
+// (polyhedral/affine_schedule.h). The plan has the loops to skew, and the loops that can be tiled
+// together.
 #pragma once
 
 #include <map>
@@ -39,10 +40,11 @@ struct BandPlan {
   /// of the band along which this operand is contiguous.
   std::map<size_t, size_t> along_operand;
   bool has_conditions = false;
-  /// Exactly one loop of the band carries no dependence, and all loops inside it carry dependences.
+  /// True if exactly one loop of the band carries no dependence, and all loops inside it carry
+  /// dependences.
   bool around_recurrence = false;
-  /// Tiles of the band reuse values. Either several of its long loops carry dependences, or one
-  /// does and a read does not use the iterator of a loop without dependences.
+  /// True if tiles of the band reuse values. Then several long loops of the band carry dependences,
+  /// or one does and a read does not use the iterator of a loop without dependences.
   bool reuses = false;
 
   /// Returns the loop of the band that carries no dependence, if there is exactly one.

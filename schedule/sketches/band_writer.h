@@ -8,7 +8,8 @@
 
 namespace tunec {
 
-/// The transformations of a band that are used. Transformations that are illegal must be left out.
+/// The choice of the transformations that are applied to a band. Illegal transformations must not
+/// be chosen.
 struct BandForm {
   bool tiles = false;
   bool tasks = false;
@@ -19,7 +20,7 @@ struct BandChoice {
   BandForm form;
   std::vector<int64_t>
       tiles;          // per loop of the band; a loop with a tile of its full size is not split
-  int64_t jam = 1;    // number of iterations that run together if there are no lanes
+  int64_t jam = 1;    // factor of unroll_jam, used if there are no lanes
   int64_t piece = 0;  // length of the parts of a loop, if parts become tasks of vectors
   int threads = 1;
 };

@@ -1,5 +1,6 @@
-// The roles of a convolution's iterators in a tile of a block that warps compute by matrix
-// instructions (cuda_conv.cc), and the sizes of the tile's parts.
+// The plan of a convolution whose products are computed by matrix instructions (cuda_conv.cc). A
+// thread block computes one tile. The plan has the role of each iterator in the tile, and the
+// choice has the tile's sizes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@
 
 namespace tunec {
 
-/// The image or the weights. Both are copied to shared storage.
+/// An operand of the convolution: the image or the weights. Both operands are copied to shared
+/// storage.
 struct CudaConvOperand {
   std::string tensor;
   std::vector<IndexExpr> index;
@@ -35,7 +37,7 @@ struct CudaConvPlan {
   VarId row;                      // an output channel: only the weights use it
   VarId line;                     // a line of pixels: only the image uses it
   VarId column;                   // a pixel of a line
-  std::vector<VarId> grid;        // outputs that number blocks, outermost first
+  std::vector<VarId> grid;        // output iterators over blocks, outermost first
   std::vector<int64_t> fragment;  // order of the sums' dimensions: the other dimensions, the line,
                                   // the row, the column
   CudaConvOperand weights;

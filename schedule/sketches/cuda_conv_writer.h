@@ -1,4 +1,4 @@
-// Writes the steps of a convolution's tile that warps compute by matrix instructions.
+// The writer of the steps of a CudaConvPlan.
 #pragma once
 
 #include "schedule/schedule.h"
@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Adds the steps of the plan. Requires: `choice` comes from Fitted.
+/// Adds the steps of the plan to `schedule`. Requires: `choice` comes from Fitted.
 void WriteCudaConv(const CudaConvPlan& plan, const CudaConvChoice& choice, Schedule& schedule);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
-// The plan of a block of threads for two products with work on the rows between them
-// (cuda_stream.cc). It has the work of each statement, the operands in shared storage, and the
-// sizes of the parts.
+// The plan by which thread blocks compute flash attention: two products, with work on rows between
+// them (cuda_stream.cc). The plan has the work of each statement and the operands in shared
+// storage. The choice has the sizes of a block's work.
 #pragma once
 
 #include <cstdint>

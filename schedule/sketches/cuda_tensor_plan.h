@@ -1,5 +1,6 @@
-// The roles of a sum's iterators in a tile of a block that warps compute by matrix instructions
-// (cuda_tensor.cc), and the sizes of the tile's parts.
+// The plan of a sum whose products are computed by matrix instructions (cuda_tensor.cc). A thread
+// block computes one tile. The plan has the role of each iterator in the tile, and the choice has
+// the tile's sizes.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct CudaTensorPlan {
   CudaTilePlan tile;  // a tile has several iterations of its `row`, `column`, `piecewise`
   const TileIntrinsic* intrinsic = nullptr;
   std::vector<int64_t> fragment;  // order of the sums' dimensions: the row and the column last
-  std::vector<VarId> grid;        // outputs that number blocks, outermost first
+  std::vector<VarId> grid;        // output iterators over blocks, outermost first
   std::vector<VarId> outside;     // reductions around the K-blocks in shared storage
   CudaTensorOperand left;         // the operand that uses the row
   CudaTensorOperand right;        // the operand that uses the column

@@ -1,4 +1,4 @@
-// Writes the steps of a block's tile that warps compute by matrix instructions.
+// The writer of the steps of a CudaTensorPlan.
 #pragma once
 
 #include "schedule/schedule.h"
@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Adds the steps of the plan. Requires: `choice` comes from Fitted.
+/// Adds the steps of the plan to `schedule`. Requires: `choice` comes from Fitted.
 void WriteCudaTensor(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                      Schedule& schedule);
 

@@ -1,5 +1,6 @@
-// The roles of a sum's iterators in a tile of a block (cuda_tile.cc), and the sizes of the tile's
-// parts.
+// The plan of a sum whose products are computed by plain threads (cuda_tile.cc). A thread block
+// computes one tile. The plan has the role of each iterator in the tile, and the choice has the
+// tile's sizes.
 #pragma once
 
 #include <cstdint>
@@ -53,15 +54,15 @@ struct CudaTilePlan {
   std::vector<std::string> registers;  // tensors whose parts are private to threads
   std::vector<CudaTileOperand> operands;
   CudaTileAxis column;                       // contiguous in the output
-  std::optional<CudaTileAxis> outer_column;  // more columns of these operands, if `column` is short
+  std::optional<CudaTileAxis> outer_column;  // second column iterator, if `column` is short
   CudaTileAxis row;  // an iterator that the operands of the columns do not use
   std::optional<CudaTileAxis> outer_row;
-  std::vector<VarId> grid;     // other outputs, outermost first
+  std::vector<VarId> grid;     // other output iterators, outermost first
   std::vector<VarId> outside;  // reductions around the K-blocks in shared storage
   VarId piecewise;             // the reduction that is split into K-blocks for shared storage
   std::vector<VarId> inside;   // reductions that each K-block contains completely
   std::vector<VarId> outputs;  // all output iterators
-  double reductions = 1;       // iterations for each output
+  double reductions = 1;       // iterations of all reductions for each output element
   // Tiles extend beyond the ends of the sum's dimensions, and the sum is padded until all tiles are
   // full. The conditions of the sum's domain become zeros in the copies of operands.
   bool padded = false;

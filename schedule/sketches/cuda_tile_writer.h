@@ -1,4 +1,4 @@
-// Writes the steps of a block's tile of sums that threads compute.
+// The writer of the steps of a CudaTilePlan.
 #pragma once
 
 #include "schedule/schedule.h"
@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Adds the steps of the plan. Requires: `choice` comes from Fitted.
+/// Adds the steps of the plan to `schedule`. Requires: `choice` comes from Fitted.
 void WriteCudaTile(const CudaTilePlan& plan, const CudaTileChoice& choice, Schedule& schedule);
 
 }  // namespace tunec

@@ -1,4 +1,5 @@
-// The cost of blocks of threads on a device, for analytic choices: by occupancy, waves and bytes.
+// The cost of blocks of threads on a device, for analytic choices. The cost is estimated from
+// occupancy, waves and bytes.
 //
 // The assumptions are those of kernel/predict, and equally rough: the costs only have to rank
 // schedules of one Compute.
@@ -27,13 +28,13 @@ struct PhaseCost {
       0;  // number of threads that keep a processor busy; 0: the number for the multiply-add units
 };
 
-/// Returns seconds; infinite if not even one block fits. Requires: no property of the device is
-/// unknown (WithAllFacts).
+/// Returns the estimated seconds of a phase; infinite if not even one block fits. Requires: no
+/// property of the device is unknown (WithAllFacts).
 double EstimateSeconds(const PhaseCost& cost, const Accelerator& device);
 
-/// Returns seconds for blocks whose warps multiply tiles. Two warps for each of the four matrix
-/// units keep a processor busy: one warp loads while the other multiplies. `clocks` returns the
-/// clocks of a block if `resident` blocks share a processor; the result is > 0.
+/// Returns the estimated seconds of a phase whose warps multiply tiles. Two warps for each of the
+/// four matrix units keep a processor busy: one warp loads while the other multiplies. `clocks`
+/// returns the clocks of a block if `resident` blocks share a processor; the result is > 0.
 double EstimateWarpSeconds(PhaseCost cost, const Accelerator& device,
                            const std::function<double(int64_t resident)>& clocks);
 

@@ -1,4 +1,4 @@
-// A sketch for a device, phase by phase. Each phase computes a reduction with its followers, or one
+// The phases of a sketch for a device. Each phase computes a reduction with its followers, or one
 // other statement. Several kinds of DevicePhase may fit a phase; cuda_phases.cc chooses one.
 #pragma once
 

@@ -1,5 +1,6 @@
-// The roles of iterators in a register tile whose instruction multiplies pairs of elements,
-// consecutive along the reduced dimension, and adds both products (ir/tile_intrinsic.h).
+// Plans of register tiles with a dot-product instruction (ir/tile_intrinsic.h). The instruction
+// multiplies pairs of elements that are consecutive along the reduced dimension, and adds both
+// products.
 #pragma once
 
 #include <optional>

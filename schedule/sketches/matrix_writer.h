@@ -1,4 +1,4 @@
-// Writes the schedule of a register tile of matrix instructions for given numbers (matrix_tile.cc).
+// The writer of the schedule of a register tile of matrix instructions (matrix_tile.cc).
 #pragma once
 
 #include "schedule/schedule.h"

@@ -1,5 +1,5 @@
-// A reduction and the elementwise statements after it (its followers). The step `stage` can put its
-// sums into registers.
+// A reduction and the elementwise statements after it (its followers). The step `stage` can put the
+// reduction's sums into registers.
 #pragma once
 
 #include <memory>

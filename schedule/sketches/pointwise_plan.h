@@ -17,8 +17,8 @@ struct PointwisePlan {
   std::vector<std::string> flat;   // names of the loops after each step that fuses them
   std::vector<int64_t> extents;
   bool uniform = false;  // each access has the output's offset or a constant offset
-  /// The statement is a copy that may have nothing to do (ir/nest/in_place.h). The number of tasks
-  /// is then small for every extent, because the tasks are started in any case.
+  /// True if the statement is a copy that may have nothing to do (ir/nest/in_place.h). The number
+  /// of tasks is then small for every extent, because the tasks are started in any case.
   bool few_tasks = false;
   bool is_scatter = false;  // instances may write the same element (Scatters)
   /// For a scatter: the number of outer loops whose iterations write different elements. The next
@@ -26,8 +26,8 @@ struct PointwisePlan {
   /// follow, which is contiguous and whose iterations write different elements.
   size_t free = 0;
   size_t carried = 0;
-  /// An iterator along which a read is contiguous that is strided along the last iterator. Blocks
-  /// of both iterators read rows and write columns.
+  /// An iterator along which some read is contiguous, while this read is strided along the last
+  /// iterator. Blocks of both iterators read rows and write columns.
   std::optional<std::string> across;
 };
 
@@ -49,8 +49,8 @@ struct PointwiseChoice {
   int64_t block = 0;  // block of transposed reads; 0: gathered
 };
 
-/// Adds the statement's steps. So many loops become tasks that each of `threads` threads gets
-/// several tasks.
+/// Adds the statement's steps. Outer loops become tasks until each of `threads` threads has several
+/// tasks.
 void WritePointwise(const PointwisePlan& plan, const PointwiseChoice& choice, int threads,
                     Schedule& schedule);
 

@@ -36,7 +36,8 @@ void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question
                     std::vector<Sketch>& sketches);
 
 /// Adds sketches of strided reductions, along a middle or the first axis (`abreast.cc`). Elements
-/// of consecutive rows are contiguous. They come first if there is a block of rows for each thread.
+/// of consecutive rows are contiguous. The added sketches come first if there is a block of rows
+/// for each thread.
 void AddAbreastSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches);
 
@@ -63,7 +64,7 @@ void AddSplitSumSketches(const NamedCompute& lowering, const SketchQuestion& que
 
 /// Adds all sketches above that fit one lowering, the most promising first, except for flash
 /// attention, transforms and split sums. Sketches of columns and of strided reductions are added
-/// only if no other sketch fits. They do not use the question's other lowerings.
+/// only if no other sketch fits. Does not use the question's other lowerings.
 void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches);
 

@@ -39,9 +39,9 @@ struct StreamPlan {
     return shared.IteratorOf(id, dimension);
   }
   /// Returns the suffix of the names of loops over the dimension after all statements have joined
-  /// the first product's loops. The suffix is the name of the first product's iterator. Else the
-  /// suffix is the iterator's name in the first statement with such an iterator (`e`, or `e_` if
-  /// the first product's rows or columns are called `e`).
+  /// the first product's loops. The suffix is the name of the first product's iterator, if there is
+  /// one. Otherwise it is the iterator's name in the first statement with such an iterator (`e`, or
+  /// `e_` if the first product's rows or columns are called `e`).
   std::string NameOf(int dimension) const;
 };
 

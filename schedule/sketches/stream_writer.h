@@ -1,4 +1,4 @@
-// Writes the schedule of flash attention for given numbers (stream.cc).
+// The writer of the schedule of flash attention (stream.cc).
 #pragma once
 
 #include <cstdint>

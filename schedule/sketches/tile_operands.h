@@ -13,20 +13,20 @@
 namespace tunec {
 
 /// Returns the storage order of the operand along the columns. Axes without a factor get the factor
-/// `columns`.
-/// Requires: plan.pack.
+/// `columns`. Requires: plan.pack.
 PackStep PackForColumns(const TilePlan& plan, int64_t columns);
 
-/// A writer of the steps for one plan. The plan and the schedule must outlive it.
+/// A writer of the steps that compute the operands of one plan. The plan and the schedule must
+/// outlive the writer.
 class TileOperands {
  public:
-  /// `columns` is the number of columns of a register tile. `vector` is the length of the longest
-  /// vectors that compute an operand.
+  /// Makes a writer. `columns` is the number of columns of a register tile. `vector` is the length
+  /// of the longest vectors that compute an operand.
   TileOperands(const TilePlan& plan, int64_t columns, int64_t vector, Schedule& schedule)
       : plan_(plan), columns_(columns), vector_(vector), schedule_(schedule) {}
 
-  /// If a sum computes the operand, packs the sum's weights in the order in which the loops of its
-  /// tile read them.
+  /// Packs the weights of the sum that computes the operand, in the order in which the loops of the
+  /// sum's tile read them. Does nothing if there is no such sum, or if its plan has no `pack`.
   void PackSum();
   /// Computes the operand in an iteration of the row's outermost loop, into a buffer. `row_parts`
   /// has the name suffixes of the row's inner loops, outermost first. If a sum computes the

@@ -30,9 +30,9 @@ struct TilePlan {
     std::shared_ptr<const ChainedSum> sum;  // sum that the statement finishes, or null
   };
 
-  // Products by an instruction of the table in ir/tile_intrinsic.h, which multiplies groups of
-  // elements that are consecutive along the long reduction. Operands that are not in the
-  // instruction's form are rounded into copies.
+  // The instruction that computes the products, from the table in ir/tile_intrinsic.h. It
+  // multiplies groups of elements that are consecutive along the long reduction. Operands of
+  // another type than the instruction's are rounded into copies.
   struct Dot {
     const TileIntrinsic* intrinsic = nullptr;
     std::vector<ComputeStep> rewrites;  // steps before `cache_write`
@@ -117,8 +117,9 @@ inline const Compute& TilePlan::Whole() const {
 /// Sets `shared`, `row` and `outer_rows`. Requires: compute, reduction and column are set.
 void AssignOutputs(TilePlan& plan);
 
-/// Distributes the statements before the reduction among `operand` and `before`. `reduction` is the
-/// id of the reduction in the plan's Compute. Requires: the roles of all iterators are set.
+/// Sets `operand` to the first suitable statement before the reduction, and adds the others to
+/// `before`. Skips statements that only prepare constants. `reduction` is the id of the reduction
+/// in the plan's Compute. Requires: the roles of all iterators are set.
 void AssignBefore(TilePlan& plan, StatementId reduction);
 
 /// Splits the sum into K-blocks if it is long, the contract permits a split and the plan has no

@@ -1,4 +1,4 @@
-// Writes the schedule of a register tile for given numbers (tile.cc).
+// The writer of the schedule of a register tile (tile.cc).
 #pragma once
 
 #include "schedule/schedule.h"

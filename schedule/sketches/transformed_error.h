@@ -8,8 +8,9 @@
 
 namespace tunec {
 
-/// The error, relative to the sum of the magnitudes of the original products, if all elements of an
-/// operand have equal magnitude. Products of roundings are neglected.
+/// The rounding error of a Winograd convolution, relative to the sum of the magnitudes of the
+/// original products. All elements of an operand are assumed to have equal magnitude. Products of
+/// roundings are neglected.
 struct TransformedError {
   /// Growth factor of the magnitudes of the products that are summed between the transforms.
   double growth = 0;

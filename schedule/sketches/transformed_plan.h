@@ -28,7 +28,7 @@ struct TransformedPlan {
 
   std::string lowering;
   std::shared_ptr<const Compute> compute;  // after `cache_write`
-  Statement sum;                           // sum of registers, plane by plane
+  Statement sum;                           // sum of products, in registers for each plane
   std::optional<Pieces> pieces;            // K-blocks of a long sum; `sum` is then over a K-block's
                                            // products
   VarId plane;

@@ -14,8 +14,9 @@ struct WideLowering {
   std::vector<WidenStep> steps;
 };
 
-/// Returns the lowering with all operands cast for which this pays, and the lowering without steps,
-/// the more promising one first. Returns only the lowering without steps if no operand is cast.
+/// Returns the lowering in which all operands are cast for which a separate cast pays, and the
+/// lowering without steps. The more promising one is first. Returns only the lowering without steps
+/// if no operand is cast.
 std::vector<WideLowering> WideLowerings(const NamedCompute& lowering);
 
 }  // namespace tunec

@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-// Keeps extents and strides far from overflow.
+// A limit that keeps extents and strides far from overflow.
 constexpr int64_t kLargestFactor = int64_t{1} << 31;
 
 constexpr const char* kDimensionNames[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
@@ -73,8 +73,8 @@ Statement CopyStatement(const Compute& compute, TensorId from, TensorId to) {
   return copy;
 }
 
-// Stores a workspace tensor in another order. It needs no copy, because the schedule decides the
-// order of workspace.
+// Returns the Compute with the workspace tensor stored in another order. No copy is needed, because
+// the schedule decides the order of workspace.
 Result<Compute> StoreInOrder(const Compute& compute, TensorId id, Layout layout) {
   const Tensor& tensor = compute.tensors[id];
   const bool shares =
@@ -158,7 +158,7 @@ bool NamesDimensions(const std::vector<IndexExpr>& index) {
 
 namespace {
 
-// Properties that the statements S and S.part of a split reduction share.
+// The reduction that `reduce_split` splits, the split iterator, and the extent of its outer part.
 struct ReductionSplit {
   StatementId statement;
   VarId iterator;
@@ -216,8 +216,8 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
               step.statement, step.iterator, step.factor);
 }
 
-// Returns S.part, where r = factor*ro + ri. Of ro and ri, the one that `parallel` names becomes a
-// parallel iterator, and the other one is reduced.
+// Returns the statement S.part, in which factor*ro + ri replaces the iterator r. Of ro and ri, the
+// one that `parallel` names becomes a parallel iterator, and the other one is reduced.
 Statement PartialReduction(const Statement& statement, const ReduceSplitStep& step,
                            const ReductionSplit& split, TensorId partial) {
   const bool inner = step.parallel == ReduceSplitStep::Parallel::kInner;

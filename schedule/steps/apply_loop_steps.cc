@@ -12,7 +12,7 @@
 namespace tunec {
 namespace {
 
-// Keeps products of extents and strides far from overflow.
+// A limit that keeps products of extents and strides far from overflow.
 constexpr int64_t kLargestSplit = int64_t{1} << 31;
 
 void CollectLoops(const TreeNode& node, std::vector<VarId>& loops) {

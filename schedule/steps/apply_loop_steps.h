@@ -1,5 +1,5 @@
-// The steps that shape a schedule tree, in place. After an error the tree is unusable, and the
-// caller must drop it. Legality is checked later, from the dependences.
+// Functions that apply the loop steps to a schedule tree, in place. After an error the tree is
+// unusable, and the caller must drop it. Legality is checked later, from the dependences.
 #pragma once
 
 #include "polyhedral/schedule_tree.h"
@@ -44,7 +44,7 @@ Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const 
 Result<VarId> NewLoop(ScheduleTree& tree, std::string_view step, const std::string& name,
                       int64_t extent);
 
-/// In the inverses of these statements, replaces a loop that was removed from the tree by `value`.
+/// Replaces a loop that was removed from the tree by `value`, in the inverses of these statements.
 void ReplaceInInverse(ScheduleTree& tree, const std::vector<StatementId>& statements, VarId loop,
                       const IndexExpr& value);
 

@@ -20,7 +20,8 @@
 namespace tunec {
 namespace {
 
-// Removes the largest subtree that contains only this statement from the tree.
+// Removes from the tree the largest subtree that contains only this statement. Returns false if the
+// tree does not contain the statement.
 bool RemoveSubtree(TreeNode& node, StatementId statement) {
   for (size_t i = 0; i < node.children.size(); ++i) {
     const std::vector<StatementId> below = StatementsBelow(node.children[i]);
@@ -132,8 +133,9 @@ Result<IndexExpr> Mover::ValueFor(VarId loop) const {
   return IndexExpr(moved_ < relation_.partner ? 0 : tree_.loops[loop].extent - 1);
 }
 
-// Checks that the moved statement needs its own copy of a loop of the partner. This is a loop over
-// related iterators, or a part of one with a single iteration (whose value is a constant).
+// Checks that the moved statement needs its own copy of a loop of the partner. A copy is needed for
+// a loop over related iterators, and for a part of such a loop that has a single iteration (its
+// value is a constant).
 bool Mover::IsRelated(VarId loop) const {
   const auto is_own = [&](VarId iterator) {
     const auto found = relation_.iterators.exact.find(iterator);

@@ -1,4 +1,4 @@
-// The steps that rewrite a Compute's statements. They come before all steps that shape loops.
+// The steps that rewrite a Compute's statements. They come before all steps that change loops.
 #pragma once
 
 #include <cstdint>

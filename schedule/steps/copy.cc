@@ -65,8 +65,8 @@ Status CheckSource(const Compute& compute, TensorId source, const Statement& rea
   return {};
 }
 
-// Returns a new name. If a tensor has several copies, for different statements, the later ones have
-// numbers.
+// Returns a new name for a copy of the tensor. If a tensor has several copies, for different
+// statements, the later ones have numbers.
 std::string NameOfCopy(const Compute& compute, const std::string& tensor) {
   const std::string first = tensor + ".copy";
   std::string name = first;

@@ -17,7 +17,7 @@ void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
   }
   const auto first = static_cast<int>(consumer.reads.size());
   const auto rewrite = [&](const IndexExpr& index) {
-    // The producer's slots move; slots in the consumer's index do not.
+    // Slots of the producer's reads are renumbered. Slots in the consumer's index are unchanged.
     return Substitute(RenumberLoaded(index, [&](int s) { return s + first; }), iterator_of);
   };
   for (Read read : producer.reads) {

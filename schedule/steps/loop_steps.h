@@ -1,4 +1,4 @@
-// The steps that shape the loops of a schedule tree.
+// The steps that change the loops of a schedule tree.
 #pragma once
 
 #include <cstdint>
@@ -142,8 +142,8 @@ struct UnrollStep {
   bool operator==(const UnrollStep&) const = default;
 };
 
-/// Default limit of a vector loop's length: four of the longest vectors of f32. The code of a
-/// vector loop has instructions for all its vectors, so a longer loop is split.
+/// The default limit of a vector loop's length, in lanes: four of the longest vectors of f32. The
+/// code of a vector loop has instructions for all its vectors, so a longer loop is split.
 inline constexpr int64_t kLongestVectorLoop = 64;
 
 /// `vectorize acc.j.1`: maps the loop's iterations to the lanes of vectors.

@@ -1,4 +1,4 @@
-// narrow: rounds an operand that another statement computes to bfloat16 where it is written.
+// narrow: rounds an operand to bfloat16 where another statement writes the operand.
 //
 // `precision` copies an operand to round it. A tensor that only one sum reads needs no float32
 // version. Its type becomes bfloat16, in the same storage order, and all values written into it are

@@ -1,5 +1,5 @@
-// Analysis of the instances for which operands of a statement are 0, and of the statement's value
-// there. `pad` uses it before it adds instances to a statement.
+// Analysis of the instances of a statement whose operands are 0, and of the statement's value in
+// these instances. `pad` uses it before it adds instances to a statement.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,8 @@ bool CoverFailures(const std::vector<IndexExpr>& conditions, const IndexExpr& co
 /// The assumption about the operands that are not known to be 0.
 enum class OtherOperands : uint8_t { kAnything, kFinite };
 
-/// Checks that an expression is 0 if the reads for which `zero_reads` is true, by slot, are 0.
+/// Checks that an expression is 0 if some of its reads are 0. `zero_reads` has a flag for each
+/// slot: true if this read is 0.
 bool IsZero(const Expr& expr, const std::vector<bool>& zero_reads, OtherOperands others);
 
 }  // namespace tunec

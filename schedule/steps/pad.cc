@@ -31,7 +31,7 @@
 namespace tunec {
 namespace {
 
-// Keeps extents far from overflow.
+// A limit that keeps extents far from overflow.
 constexpr int64_t kLargestFactor = int64_t{1} << 31;
 
 std::unexpected<Error> Reject(const PadStep& step, std::string_view why) {
@@ -225,7 +225,7 @@ Status Padder::CheckDropped(const IndexExpr& condition) const {
   return CheckValue(zero, fmt::format("{} < 0", Print(condition, sum_.IteratorNames())));
 }
 
-// Increases the layout's extents where the changed logical extents need it.
+// Increases the layout's extents where the larger logical extents require it.
 void FitLayout(Tensor& tensor) {
   for (size_t d = 0; d < tensor.layout.map.size(); ++d) {
     const Interval bounds = BoundsOf(tensor.layout.map[d], [&](VarId v) {

@@ -1,4 +1,4 @@
-// pipeline: begins copies into storage of each iteration several iterations ahead.
+// pipeline: begins the copies into an iteration's storage several iterations ahead.
 //
 // The loop contains stages (storage for each iteration) and a sequence. A stage takes part if it is
 // in packed or shared storage, one plain copy alone fills it, and the copy is a part of the

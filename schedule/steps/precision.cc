@@ -172,7 +172,7 @@ Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& st
 
 Expr BFloat16(Expr value) { return Expr::Cast(std::move(value), DataType::kBF16); }
 
-// Returns the planes of one element, as described at the top of this file.
+// Returns the values of the planes of element `x`, as described at the top of this file.
 std::vector<Expr> SplitIntoBf16Parts(const Expr& x, int bf16_parts, bool is_finite) {
   const auto literal = [](double value) { return Expr::Constant(value, DataType::kF32); };
   const auto clamped = [&](const Expr& value) {
@@ -231,7 +231,7 @@ Statement SplitStatement(Compute& compute, TensorId from, int bf16_parts) {
   return split;
 }
 
-// Returns the outermost reduced iterator.
+// Returns the outermost reduced iterator, or the id after all iterators if none is reduced.
 VarId FirstReduced(const Statement& statement) {
   for (const VarId i : statement.iterators.ids()) {
     const auto is_written = [&](const IndexExpr& index) { return index.Uses(i); };

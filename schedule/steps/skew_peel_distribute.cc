@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// Keeps skewed loops far from overflow.
+// Limits that keep the bounds of skewed loops far from overflow.
 constexpr int64_t kLongestLoop = int64_t{1} << 50;
 constexpr int64_t kLargestFactor = int64_t{1} << 20;
 
@@ -100,7 +100,8 @@ size_t FindLoopOwner(const ScheduleTree& tree, VarId loop, const std::vector<Tre
   return 0;
 }
 
-// Puts a part into a separate loop.
+// Returns a loop node for `own` whose body is the part. If `own` is a new loop, its values replace
+// those of `whole` in the part's statements.
 TreeNode InLoop(ScheduleTree& tree, VarId whole, VarId own, TreeNode part) {
   const std::vector<StatementId> statements = StatementsBelow(part);
   if (own != whole) {
@@ -116,7 +117,7 @@ TreeNode InLoop(ScheduleTree& tree, VarId whole, VarId own, TreeNode part) {
 }
 
 // Replaces a loop's node by several nodes. If a sequence contains the loop, the nodes become parts
-// of it.
+// of the sequence. Returns false if the loop is not below `node`.
 bool ReplaceLoop(TreeNode& node, VarId loop, std::vector<TreeNode>& parts) {
   for (size_t i = 0; i < node.children.size(); ++i) {
     TreeNode& child = node.children[i];

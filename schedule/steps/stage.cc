@@ -121,8 +121,9 @@ Status Stager::CheckOrder() const {
               tree_.tensors[tensor_].name, dimensions_.size());
 }
 
-// Orders the local dimensions and omits those of one element. Unless the step gives an order, the
-// dimension of the innermost loop comes last, so that vectors are contiguous along it.
+// Sets `order_`, the order of the local dimensions. Omits dimensions of one element. Unless the
+// step gives an order, the dimension of the innermost loop comes last, so that vectors are
+// contiguous along it.
 void Stager::Arrange() {
   const auto is_long = [&](size_t d) { return dimensions_[d].inner.lo < dimensions_[d].inner.hi; };
   for (size_t i = 0; i < dimensions_.size(); ++i) {

@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// An argument of a step, as its text has it.
+/// The description of one argument in the text of a step.
 struct StepArgument {
   std::string_view name;        // in the manual: LOOP
   std::string_view expected;    // in messages: "a loop"

@@ -5,8 +5,8 @@
 
 Commands run on small models that are called as the page calls them. Blocks of C and C++ are
 compiled inside a frame with the declarations that a page assumes. They run unless they need a GPU.
-Lines of CMake must be those of tests/api/package_test.py. A block of C that begins with a header
-uses a library that `tunec build --shared` made before. Any other block is an error.
+Blocks of CMake are skipped, because package_test.py tests such a build. A block of C that begins
+with a header uses a library that `tunec build --shared` made before. Any other block is an error.
 """
 import argparse
 import os
@@ -82,7 +82,7 @@ def kind_of(block):
 
 
 class Runner:
-    """Runs blocks in a folder."""
+    """A runner of the blocks of one page, in a folder."""
 
     def __init__(self, arguments, folder):
         self.arguments, self.folder = arguments, folder

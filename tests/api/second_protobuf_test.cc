@@ -1,6 +1,6 @@
 // A process in which another libprotobuf copy has registered ONNX's messages. That copy writes a
 // model, then the loaded libtunec.so compiles it, and both still work afterwards.
-//     test_second_protobuf LIBRARY MODEL
+// Usage: test_second_protobuf LIBRARY MODEL
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>

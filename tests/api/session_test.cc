@@ -26,7 +26,7 @@ const std::string kProduct = std::string(TUNEC_TEST_DATA) + "/matmul.graph";
 const std::string kNoDatabase = R"({"threads": 2, "db": ""})";
 const std::string kFewTrials = R"({"threads": 1, "db": "", "trials": 4})";
 
-// Returns the value or ends the test, because the later lines need the value.
+// Returns the value. If there is none, throws an exception, which ends the test.
 template <class T>
 T Must(tunec::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
@@ -73,7 +73,8 @@ TEST(Session, TensorsThatLieOtherwise) {
       for (size_t i = 0; i < 4; ++i) EXPECT_EQ(y[n * 12 + c * 4 + i], -x[n * 12 + i * 3 + c]);
 }
 
-// Computes the mean over the length, the last position of the length, and the doubled input.
+// A graph that computes the mean over the length, the last position of the length, and the doubled
+// input.
 constexpr std::string_view kOfAnyLength = R"(graph of_any_length {
   input x: f32[batch, length]
   mean = reduce_mean(x) {axes=[1], keepdims=0}
@@ -350,7 +351,7 @@ std::ptrdiff_t ThreadsOfThisProcess() {
 
 TEST(Session, ManyShareThreads) {
   const std::string options = R"({"threads": 4, "share_threads": true, "db": ""})";
-  std::thread([] {}).join();  // a sanitizer may start its own thread with the first
+  std::thread([] {}).join();  // a sanitizer may start its own thread with the first thread
   const auto before = ThreadsOfThisProcess();
   std::vector<Session> sessions;
   for (int i = 0; i < 3; ++i)

@@ -102,7 +102,7 @@ def main():
             problems += check_library(libraries / library, model, not arguments.flags)
         program(arguments, folder, arguments.cc, "-std=c99", "-pedantic", "-D_GNU_SOURCE")
         program(arguments, folder, arguments.cxx, "-x", "c++")
-        # Package tools strip libraries. Users move them.
+        # Package tools strip libraries, so the program must also run with stripped ones.
         for library in libraries.glob("*.so"):
             run("strip", "--strip-unneeded", library)
             problems += check_library(library, {"libfirst.so": "first"}.get(library.name, "second_one"), False)

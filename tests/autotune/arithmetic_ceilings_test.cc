@@ -1,5 +1,5 @@
-// Tests the ceilings of multiply-add instructions, their greatest measured rates: choice for a
-// kernel, measurement, storage.
+// Tests the ceilings of multiply-add instructions. A ceiling is the greatest measured rate of an
+// instruction. The tests cover the choice for a kernel, the measurement and the storage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,8 @@ class ArithmeticCeilings : public testing::TunerTest {
       return found[std::min(measured_.size(), found.size()) - 1];
     };
   }
-  // Returns sketches that split operands into bfloat16 numbers and multiply by AMX tiles.
+  // Returns a source of sketches that split operands into bfloat16 parts and multiply them with AMX
+  // tiles.
   static SketchSource SplitSketches(int bf16_parts) {
     return [bf16_parts](const TuningTask& task) {
       std::vector<Sketch> sketches = Sketches(task);
@@ -105,7 +106,7 @@ TEST_F(ArithmeticCeilings, AFloat32KernelEndsAtFloat32sAndHasNoOtherMeasured) {
   EXPECT_EQ((*database_->Converged(Key()))->bound, Rate(0.99e-3));
 }
 
-// Returns a sketch in float32, then one in tiles.
+// Returns a sketch that multiplies in float32, a sketch with AMX tiles, and the naive sketch.
 std::vector<Sketch> SketchesOfBoth(const TuningTask&) {
   const auto sketch = [](const char* name, bool tiles) {
     Sketch made{.name = name, .knobs = {{"factor", {1, 2, 3, 4, 5, 6, 7, 8}, 0}}};

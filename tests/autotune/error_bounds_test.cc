@@ -81,7 +81,7 @@ TEST(ErrorBounds, EitherBranchWhereAComparisonMayGoEitherWay) {
 }
 
 TEST(ErrorBounds, StepsInAChain) {
-  // At the edge the value is 2 or 3, so 1.0 or 1.5 before the second step.
+  // At the edge the first step gives 2 or 3, so the second step rounds 1.25 or 1.75.
   EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 25), 1.0);
   EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 24), 0.0);
   // Levels are whole numbers: clipping, shifting and casting them is exact.
@@ -167,8 +167,8 @@ class StepsTest : public ::testing::Test {
     }
     return CheckOutputs(actual, reference_.checkers);
   }
-  // Returns the first element with a bound above 1e-4 (at the edge of a step), or with a smaller
-  // one.
+  // Returns the first element whose bound is above 1e-4 (at the edge of a step) if `at_edge` is
+  // true, else the first other element.
   int64_t FirstElement(size_t output, bool at_edge) const {
     const Array& bounds = reference_.checkers[output].bounds;
     for (int64_t i = 0; i < bounds.size(); ++i) {

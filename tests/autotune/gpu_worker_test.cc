@@ -1,4 +1,5 @@
-// Tests workers that have a GPU on a scripted driver: trials on a GPU that fails or hangs.
+// Tests workers whose GPU has a scripted driver. The tests cover trials on a GPU that fails or
+// hangs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,8 +87,9 @@ scripted_cuda::Script& ScriptOfTwice() {
   return script;
 }
 
-// Returns a script of a GPU on which each launch is slower than the one before. More blocks take
-// longer: eight take a millisecond at the beginning, each block fewer saves a hundredth.
+// Returns a script of a GPU on which each launch is slower than the one before. At the beginning,
+// eight blocks take a millisecond. With each block fewer, a launch takes a hundredth of a
+// millisecond less.
 scripted_cuda::Script& ScriptOfGpuThatSlowsDown() {
   scripted_cuda::Script& script = ScriptOfTwice();
   script.milliseconds = [&script](const scripted_cuda::Launch& launch) {
@@ -96,8 +98,8 @@ scripted_cuda::Script& ScriptOfGpuThatSlowsDown() {
   return script;
 }
 
-// Returns the median seconds of schedules measured one after the other, each in turns with the
-// fastest so far or alone.
+// Returns the median seconds of schedules that are measured one after the other. If `beside` is
+// true, the runs of a schedule alternate with runs of the fastest schedule so far.
 std::vector<double> TimesOf(Workbench& bench, const std::vector<int>& threads, bool beside) {
   std::vector<double> times;
   std::optional<Incumbent> best;
@@ -121,7 +123,7 @@ TEST_F(GpuWorkerTest, WhatSlowsDownTheGpuChoosesNobody) {
   const std::vector<double> beside = TimesOf(*bench, threads, /*beside=*/true);
   EXPECT_NEAR(beside[1] / beside[0], 0.96, 0.01);
   EXPECT_NEAR(beside[2] / beside[0], 0.94, 0.01);
-  // Without turns, the first schedule would have won.
+  // If each schedule is measured alone, the first one wins wrongly.
   ScriptOfGpuThatSlowsDown();
   bench = Workbench::Make(workload_, pool);
   ASSERT_TRUE(bench) << bench.error().Format();

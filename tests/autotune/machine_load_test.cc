@@ -1,4 +1,4 @@
-// Tests the count of other processes' load, and the threads that measure it.
+// Tests the measurement of other processes' load, and the threads that perform it.
 #include "autotune/measure/machine_load.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ TEST(ThreadTeam, ThreadsHaveProcessorsOfTheirOwn) {
   EXPECT_THAT(ProcessorsOf(0, 2, processors), ElementsAre(2, 5, 11));
   EXPECT_THAT(ProcessorsOf(1, 2, processors), ElementsAre(3, 7));
   EXPECT_THAT(ProcessorsOf(0, 1, processors), ElementsAre(2, 3, 5, 7, 11));
-  EXPECT_THAT(ProcessorsOf(6, 7, processors), ElementsAre(3));  // additional threads take turns
+  EXPECT_THAT(ProcessorsOf(6, 7, processors), ElementsAre(3));  // more threads than processors
   EXPECT_THAT(ProcessorsOf(0, 2, {}), ElementsAre());
 }
 
@@ -124,8 +124,9 @@ TEST_F(ProcStat, HasTheTimesOfEachProcessor) {
   EXPECT_THAT(ReadProcessorTimes(root_ / "nowhere"), ElementsAre());
 }
 
-/// Returns the share of other processes in a second in which each processor was idle for `idle`
-/// seconds, and this process used `own` seconds of processor time.
+/// Returns the share of processor time that other processes have, computed for a period of one
+/// second. In this period, processor i is idle for idle[i] seconds, and this process uses `own`
+/// seconds of processor time.
 double ShareWhen(const std::vector<double>& idle, double own, int threads, double stolen = 0) {
   LoadSample before{.clock = 100, .own = 5, .processors = {}};
   LoadSample after{.clock = 101, .own = 5 + own, .processors = {}};

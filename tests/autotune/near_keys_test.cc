@@ -1,4 +1,5 @@
-// Tests the use of trials that were recorded for the same processor with other sizes of caches.
+// Tests the use of trials from near targets, which differ from the target only in the sizes of
+// caches or in the number of cores.
 #include "autotune/near_keys.h"
 
 #include <gmock/gmock.h>
@@ -46,12 +47,13 @@ TEST_F(NearTargets, AreUsedUntilSomethingIsMeasuredHere) {
   EXPECT_EQ(Print(ranked[0].schedule), ScheduleFor(4));
   EXPECT_EQ(Name(SourceOf(ranked[0])), "near");
   EXPECT_EQ(SourceOf(ranked[1]), ScheduleSource::kAnalytic);
-  Record(Key(), 2, 1);  // slower, but measured here
+  Record(Key(), 2, 1);  // slower, but measured on the target itself
   EXPECT_EQ(Print(Ranked()[0].schedule), ScheduleFor(2));
   EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kTuned);
 }
 
-// A schedule that failed here is not used again. The next nearest key may have another schedule.
+// If the best schedule of a near target failed on the target itself, it is not used. The best
+// schedule of another near target may be used.
 TEST_F(NearTargets, AreNotUsedWhereTheirBestFailedHere) {
   Record(KeyWithL3(1), 4, 1e-3);
   Record(Key(), 4, 0, TrialStatus::kWrongResult);
@@ -95,7 +97,7 @@ TEST_F(NearTargets, AreMeasuredFirst) {
   Record(KeyWithL3(3), 2, 1e-3);
   const auto seeds = FindSeeds(*database_, Key(), 8);
   ASSERT_TRUE(seeds) << seeds.error().Format();
-  ASSERT_EQ(seeds->measured.size(), 2u);  // each costs a trial, so not all hosts have one
+  ASSERT_EQ(seeds->measured.size(), 2u);  // each seed costs a trial, so a third key gives none
   ScriptedMeasurer measurer;
   measurer.seconds = 0.5;
   const TuneReport report = Tuned(measurer);

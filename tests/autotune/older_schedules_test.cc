@@ -1,5 +1,5 @@
-// Tests migrated schedules of older databases. The migrated schedules equal the sketches' present
-// schedules, so nothing is measured again. The loops are the same as before.
+// Tests the migration of schedules from older databases. Migrated schedules equal the schedules
+// that sketches write now, so nothing is measured again. Their loops have not changed.
 #include "db/tables/older_schedules.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@
 namespace tunec {
 namespace {
 
-// Returns a schedule in version 1 of the language.
+// Returns the schedule without its storage_order lines, which version 1 of the schedule language
+// does not have.
 std::string WithoutOrders(const std::string& schedule) {
   std::string older;
   std::istringstream lines(schedule);
@@ -29,7 +30,7 @@ std::string WithoutOrders(const std::string& schedule) {
   return older;
 }
 
-// Returns the analytic schedule of a sketch, and random ones.
+// Returns the texts of 20 schedules of a sketch. The first is analytic, the others are random.
 std::vector<std::string> SomeSchedules(const Sketch& sketch, std::mt19937& random) {
   std::vector<std::string> schedules = {Print(sketch.Fill(sketch.InitialDecisions()))};
   while (schedules.size() < 20) {
@@ -58,9 +59,9 @@ TEST(OlderSchedules, AreWhatSketchesWrite) {
   EXPECT_GT(ordered, 100);
 }
 
-// The results of two schedules in version 1 of the language: the Compute, the schedule and the
-// loops as printed at that time (tests/schedule/golden/ of commit 967bb2b). They are not golden
-// files and must not be rewritten: only they define the meaning of a version 1 schedule.
+// A Compute, a version 1 schedule, and the loops that tunec generated from both at that time. The
+// texts are copied from tests/schedule/golden/ of commit 967bb2b. They are not golden files and
+// must not be rewritten, because nothing else defines the meaning of a version 1 schedule.
 struct OfVersion1 {
   std::string_view compute, schedule, loops;
 };

@@ -1,5 +1,5 @@
-// Tests tolerances in modes that round operands: every order of a sum is accepted, and wrong
-// results are found.
+// Tests the tolerances of accuracy modes that round operands. The additions of a sum may have any
+// order, and wrong results are detected.
 #include "autotune/checker/order_tolerance.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ double TwoBf16Parts(float value) {
   return double{high} + double{ToBits(value - high, 16, true)};
 }
 
-// A function that sums float32 numbers.
+// A function that adds float32 numbers in a particular order.
 using Order = std::function<float(const std::vector<float>&)>;
 
 float Forward(const std::vector<float>& terms) {
@@ -87,8 +87,8 @@ std::vector<float> InPieces(const std::vector<float>& terms, size_t of) {
   return sums;
 }
 float PiecesOf128(const std::vector<float>& terms) { return Forward(InPieces(terms, 128)); }
-// Sums in the order of AMX: of each 32 terms, the even and the odd terms are summed separately,
-// then both sums are added to the total.
+// Returns the sum in the order of AMX instructions. In each block of 32 terms, the terms with even
+// and with odd indices are summed separately. Then both sums are added to the total.
 float EvenAndOdd(const std::vector<float>& terms) {
   float sum = 0;
   for (size_t i = 0; i < terms.size(); i += 32) {
@@ -171,8 +171,8 @@ TEST_F(OrderTest, EveryOrderIsRight) {
   }
 }
 
-// Consecutive elements that are rounded equally to 10 bits cancel exactly. Two bfloat16 splits of
-// each element may differ.
+// Pairs of consecutive products cancel exactly if their operands are rounded to 10 bits or fewer.
+// They may not cancel if each operand is the sum of two bfloat16 numbers.
 TEST_F(OrderTest, FinerRoundingsMayHaveLessLuck) {
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     std::vector<Array> arguments = Drawn(40, seed, Uniform);
@@ -193,7 +193,8 @@ TEST_F(OrderTest, FinerRoundingsMayHaveLessLuck) {
   }
 }
 
-// An error in one element, or a small error in all, is larger than the effect of an order.
+// An error in one element, or a small error in all elements, has a larger effect than the order of
+// the additions.
 TEST_F(OrderTest, WhatIsWrongIsFound) {
   for (const auto& [mode, roundings] : Cases()) {
     for (const int64_t length : {7, 39, 351, 2500}) {
@@ -241,7 +242,7 @@ TEST_F(OrderTest, WhatIsBelowTheNormalNumbersMayBeTakenForZero) {
       arguments, [](float) { return 0; }, Forward);
   EXPECT_TRUE(IsRight(ReferenceOf(arguments, AccuracyMode::kBf16), zeros));
   EXPECT_FALSE(IsRight(ReferenceOf(arguments, AccuracyMode::kF32), zeros));
-  // Normal numbers are not flushed.
+  // Normal numbers are not flushed to zero.
   for (int64_t i = 0; i < kRows * 20; ++i)
     arguments[0].SetDouble(i, std::ldexp(arguments[0].GetDouble(i), 20));
   EXPECT_FALSE(IsRight(ReferenceOf(arguments, AccuracyMode::kBf16), zeros));
@@ -256,8 +257,8 @@ TEST_F(OrderTest, OtherContractsAllowWhatTheyDid) {
   EXPECT_EQ(bound->checkers[0].allowed, 1e-5);
 }
 
-// Length of the sums of the first product. The left operand of the second product is the first one:
-// T = A B and C = T D.
+// The number of terms in each sum of the first product of TwoProducts. TwoProducts computes T = A B
+// and C = T D.
 constexpr int64_t kInner = 9;
 
 Compute TwoProducts(int64_t length) {
@@ -286,8 +287,9 @@ std::vector<Array> DrawnForTwo(int64_t length, uint64_t seed) {
   return arrays;
 }
 
-// Computes both products. `first` rounds the operands of the first product. The first `lost` terms
-// of each sum of the second product are omitted.
+// Returns the second product of TwoProducts. `first` rounds the operands of the first product. The
+// operands of the second product are rounded to bfloat16, and the first `lost` terms of each of its
+// sums are omitted.
 Array OfTwo(const std::vector<Array>& arguments, const Round& first, int64_t lost = 0) {
   const int64_t length = arguments[2].shape()[0];
   const auto a = arguments[0].As<float>(), b = arguments[1].As<float>(),
@@ -308,8 +310,8 @@ Array OfTwo(const std::vector<Array>& arguments, const Round& first, int64_t los
   return result;
 }
 
-// The sequential evaluation rounds the operands of both sums; a chain rounds only those of the
-// second.
+// The sequential evaluation rounds the operands of both products. A kernel that computes both
+// products in a chain may round only the operands of the second product.
 TEST_F(OrderTest, OperandsThatAreSumsMayBeRoundedOtherwise) {
   for (const int64_t length : {2, 7, 56, 150}) {
     for (uint64_t seed = 1; seed <= 100; ++seed) {
@@ -331,7 +333,8 @@ TEST(ComputedFactors, AreThoseFromSums) {
   EXPECT_EQ(ComputedFactors(testing::MatmulRelu(), StatementId(0)), 0);
 }
 
-// For few terms the certain bound is smaller, for many terms the probable one.
+// The tolerance is the smaller of two bounds. For few terms it is the certain bound, and for many
+// terms the probabilistic bound.
 TEST(OrderTolerance, GrowsAsTheRootOfLongSums) {
   const auto allowed = [](int64_t length) { return OrderTolerance(Product(length)); };
   EXPECT_DOUBLE_EQ(allowed(1), 7 * 0x1p-24);

@@ -1,5 +1,5 @@
-// Tests that a schedule whose weights are packed already is preferred if it is about as fast as the
-// best schedule.
+// Tests the preference for schedules whose packed weights already exist. Such a schedule is ranked
+// first if it is about as fast as the best schedule.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,8 @@ class PackedRanking : public testing::TunerTest {
     trial.median_seconds = seconds;
     ASSERT_TRUE(database_->RecordTrial(MakeTuningKey(tasks_[0], options_.target, {}), trial));
   }
-  // Returns the first schedule if the weight is packed for tiles of `held` columns; 0: not packed.
+  // Returns the schedule that is ranked first if the weight already exists in a form that is packed
+  // for tiles of `held` columns. If `held` is 0, no packed weight exists.
   std::string First(int held) const {
     const IsPacked packed = [held](const PackStep& pack) {
       return pack.tensor == "B" && pack.axes.front().factor == held;
@@ -82,7 +83,7 @@ TEST_F(PackedRanking, ABestOneThatPacksNothingStays) {
   EXPECT_EQ(First(32), "lower direct\nparallelize acc.i\n");
 }
 
-// Tiles of two to four vectors cost about the same.
+// Tiles whose rows have two, three or four vectors have about the same analytic cost.
 TEST_F(PackedRanking, AnalyticSchedulesPreferItToo) {
   tasks_ = {
       TaskOf(test::MustParse(test::ProductText({.rows = 64,

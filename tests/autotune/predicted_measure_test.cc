@@ -1,5 +1,5 @@
-// Tests candidates for a GPU that is not present: the outputs are checked in the emulation, the
-// times are predicted.
+// Tests the measurement of candidates for a GPU that is not present. The outputs of the emulation
+// are checked, and the times are predicted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ using testing::MatmulRelu;
 using ::testing::Not;
 using testing::WithFault;
 
-// Returns the sums of the rows of A, whose elements an earlier phase doubles.
+// Returns a Compute with two phases. The first doubles the elements of A. The second computes the
+// sums of the rows.
 Compute TwoPhases() {
   return test::MustParse(R"(
     compute two_phases {
@@ -105,7 +106,7 @@ TEST_F(PredictedMeasureTest, TimesArePredictedOfTheGpusCode) {
   EXPECT_THAT(result.note,
               MatchesRegex("code\\.registers=[1-9][0-9]* code\\.spilled=0 code\\.local=[0-9]+"));
 
-  // The stored kernel runs in the emulation, and the prediction from it is the same.
+  // The stored kernel is code for the emulation. The prediction from it equals the sample.
   ASSERT_TRUE(result.artifact);
   const auto kernel = FromArtifact(*result.artifact);
   ASSERT_TRUE(kernel) << kernel.error().Format();
@@ -134,7 +135,8 @@ TEST_F(PredictedMeasureTest, SmallKernelsAreCheckedAsAWhole) {
   EXPECT_THAT(result.note, Not(HasSubstr("checked.blocks")));
 }
 
-// Injects a fault into the last block only: it reads the row before its own.
+// Injects a fault into the last block of the grid. That block reads A with a row index that is too
+// small by one. All other blocks are correct.
 void PlantInTheLastBlock(LoopPipelineOptions& options, std::string_view) {
   options.plant = [](const StageRecord& record, const MutableStageProduct& product) {
     if (record.stage != "emit" || record.name != "product") return;
@@ -176,7 +178,7 @@ TEST_F(PredictedMeasureTest, WhatDoesNotFitIsNotCompiled) {
       emitted |= record.stage == "emit";
     };
   });
-  // Each thread computes the sums of a row.
+  // Each thread computes all 300 sums of a row and holds them in registers.
   const Measurement wide = Measured(bench, R"(lower direct
 cache_write acc
 compute_at acc.init acc.i

@@ -1,5 +1,5 @@
 // Tests trials with predicted times. Such trials are stored separately and ranked after measured
-// trials. A search that measures tries the schedules with the best predictions.
+// trials. A search that measures tries the schedules with the best predictions early.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ TEST_F(PredictedTuningTest, TrialsAreKeptAsPredictions) {
   const TuneReport report = Tuned(measurer);
   EXPECT_TRUE(report.progress.predicted);
   EXPECT_EQ(report.progress.measured, 20);
-  EXPECT_EQ(measurer.retimed, 0u);  // the times would be the same
+  EXPECT_EQ(measurer.retimed, 0u);  // a second prediction would give the same times
   EXPECT_EQ(*database_->CountTrials(Key(Gpu())), 0);
   const auto trials = database_->Trials(Key(EmulatedGpu()));
   ASSERT_TRUE(trials) << trials.error().Format();
@@ -98,7 +98,7 @@ TEST_F(PredictedTuningTest, WhatIsKnownOfTheCodeStandsInTheNote) {
   const auto trials = database_->Trials(Key(EmulatedGpu()));
   for (const TrialRecord& trial : *trials)
     EXPECT_THAT(trial.note, ::testing::EndsWith(" code.registers=40 code.spilled=0"));
-  // The search can still read its notes, and continues.
+  // The search can still parse the notes of recorded trials, and continues.
   options_.trials = 30;
   EXPECT_EQ(Tuned(measurer).progress.measured, 10);
 }
@@ -132,10 +132,11 @@ TEST_F(PredictedTuningTest, MeasuredComesBeforePredictedBeforeAnalytic) {
     EXPECT_EQ(Name(SourceOf(measured.at(0))), "tuned");
     EXPECT_EQ(Print(measured.at(1).schedule), fast);
   }
-  // A wrong result on the GPU counts.
+  // A wrong result on the GPU removes the schedule from the ranking, although its prediction was
+  // good.
   Record(Gpu(), fast, 0, TrialStatus::kWrongResult);
   EXPECT_EQ(ranked(Gpu()).size(), analytic.size() + 1);
-  // The result does not apply to another GPU.
+  // No trial applies to a GPU of another architecture.
   EXPECT_EQ(ranked(Gpu("sm_80")).size(), analytic.size());
 }
 
@@ -195,7 +196,7 @@ TEST_F(PredictedTuningTest, SeedsAreOfTheSameArchitecture) {
   EXPECT_EQ(one->predicted.front().schedule, own);
   EXPECT_THAT(seeds(Gpu("sm_80")), IsEmpty());
   EXPECT_THAT(seeds(DetectCpu(2)), IsEmpty());
-  EXPECT_THAT(seeds(EmulatedGpu()), IsEmpty());  // these are its own trials
+  EXPECT_THAT(seeds(EmulatedGpu()), IsEmpty());  // seeds come from trials of other targets only
   Record(EmulatedGpu(), "lower direct\n", 0, TrialStatus::kIllegal);
   EXPECT_EQ(seeds(Gpu()).size(), 2u);
 }

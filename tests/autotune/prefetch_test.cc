@@ -1,4 +1,5 @@
-// Tests sketches with prefetches of data from memory: through machine code, against float64.
+// Tests sketches that prefetch data from memory. Their schedules are compiled to machine code and
+// run, and the results are compared with a float64 reference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ using testing::MatmulRelu;
 using testing::SoftmaxRows;
 using testing::WorkloadOf;
 
-// Returns a target with caches so small that all data comes from memory.
+// Returns a target with a very small L2 cache, so that sketches treat all data as data in memory.
 Target WithoutCaches() {
   Target target = DetectCpu(2);
   target.host.l2_bytes = 64;
@@ -41,7 +42,7 @@ std::optional<size_t> PrefetchKnob(const Sketch& sketch) {
   return static_cast<size_t>(knob - sketch.knobs.begin());
 }
 
-// Returns the schedule's lines that are not prefetches.
+// Returns the schedule without its prefetch lines.
 std::string Others(const std::string& schedule) {
   std::string others;
   std::istringstream lines(schedule);
@@ -50,8 +51,8 @@ std::string Others(const std::string& schedule) {
   return others;
 }
 
-// Returns the kinds of sketches with a knob for prefetches. Checks that all choices of the knob
-// give correct results.
+// Returns the names of the sketches that have a knob for prefetches. Checks that all choices of the
+// knob except the first, which prefetches nothing, give correct results.
 std::vector<std::string> RightWithPrefetch(const Compute& compute, const Accuracy& accuracy = {}) {
   ThreadPool pool(2);
   Workload workload = WorkloadOf(compute);
@@ -100,7 +101,7 @@ TEST(PrefetchKnob, OfStreamsAsksForTheNextChunk) {
   EXPECT_THAT(RightWithPrefetch(test::MustParse(test::kStreamedAttention)), Contains("stream"));
 }
 
-// A search space without a possible gain does not grow.
+// Prefetches cannot save time if all data stays in the caches, so no sketch has the knob.
 TEST(PrefetchKnob, IsNotThereWhereEverythingStaysInTheCaches) {
   for (const Compute& compute : {MatmulRelu(), SoftmaxRows()}) {
     std::vector<std::string> kinds;

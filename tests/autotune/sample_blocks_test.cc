@@ -1,4 +1,5 @@
-// Tests the check of a large kernel by some of its blocks: the choice of blocks and of elements.
+// Tests the partial check of large kernels. Only some blocks run, and only the elements that they
+// write are compared.
 #include "autotune/checker/sample_blocks.h"
 
 #include <gmock/gmock.h>
@@ -36,12 +37,12 @@ TEST(SampleBlocks, TakesTheCornersFirst) {
 TEST(SampleBlocks, AreAsManyAsTheirOperationsAllow) {
   const std::vector<int64_t> extents = {1000};
   const PhaseLaunch launch{.grid = {1000, 1, 1}, .block = {100, 1, 1}};
-  // The limit is 2^26 operations. Each of the 1000 * 100 threads counts for 400 of them.
+  // A check may emulate 2^26 operations. Each of the 1000 * 100 threads counts as 400 operations.
   const double left = (1 << 26) - 400.0 * 1000 * 100;
   EXPECT_THAT(BlocksToCheck(launch, {.operations = left / 2, .loads = left / 2}, extents, 0),
               IsEmpty());
   EXPECT_THAT(BlocksToCheck(launch, {.operations = left, .loads = 1e5}, extents, 0),
-              SizeIs(499));  // each is run twice
+              SizeIs(499));  // each block runs twice
   const PhaseWork huge{.operations = 1e15};
   EXPECT_THAT(BlocksToCheck(launch, huge, extents, 0), ElementsAre(999));
   const PhaseWork huge_tiles{.matrix_f16 = 1e15};
@@ -54,8 +55,8 @@ TEST(SampleBlocks, WhatEitherRunChangedIsWritten) {
   Array zeros(DataType::kI16, {4});
   ones.SetInt(0, 7);
   zeros.SetInt(0, 7);
-  zeros.SetInt(1, -1);  // written, but equal to the ones
-  ones.SetInt(2, 0);    // written, but equal to the zeros
+  zeros.SetInt(1, -1);  // the written value equals the initial value in `ones`
+  ones.SetInt(2, 0);    // the written value equals the initial value in `zeros`
   EXPECT_THAT(WrittenElements(ones, zeros), ElementsAre(true, true, true, false));
 }
 

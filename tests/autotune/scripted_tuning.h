@@ -1,4 +1,4 @@
-// Tuning with a scripted measurer, clock and machine, for tests of the search.
+// A test fixture for tests of the search. Its measurer, clock and machine are scripted.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@
 
 namespace tunec::testing {
 
-/// A measurer whose times depend only on the schedule's text, unless a test sets `seconds`.
+/// A measurer whose times depend only on the schedule's text, unless a test sets `seconds`. Trials
+/// for which `fails` returns true have wrong results.
 class ScriptedMeasurer : public Measurer {
  public:
   Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
@@ -67,7 +68,7 @@ class ScriptedMeasurer : public Measurer {
 
   std::function<bool(const std::string&)> fails;
   std::function<void()> on_candidate;  // called before Measure reports each result
-  std::optional<double> seconds;       // time of every schedule
+  std::optional<double> seconds;       // time of every schedule, instead of Seconds()
   std::string note;                    // note of every schedule
   std::optional<Error> failure;
   std::set<std::string> seen;
@@ -95,7 +96,8 @@ class Borrowed : public Measurer {
   Measurer& measurer_;
 };
 
-/// Returns a roofline with a ceiling of float32 arithmetic and a ceiling of memory bandwidth.
+/// Returns a roofline with a ceiling of float32 arithmetic, in operations per second, and a ceiling
+/// of memory bandwidth. `disturbance` is the machine's share that other processes had.
 inline Roofline RooflineOf(double flops, double bytes_per_second, double disturbance = 0) {
   return {.bytes_per_second = bytes_per_second,
           .arithmetics = {{Float32Fma().name, {flops, disturbance}}}};
@@ -113,7 +115,8 @@ class TunerTest : public ::testing::Test {
     options_.trials = 40;
     options_.seed = 3;
   }
-  // Returns a separate search space, because the tests check the search, not tunec's sketches.
+  // Returns the sketches of a small artificial search space. The tests check the search, not the
+  // real sketches.
   static std::vector<Sketch> Sketches(const TuningTask&) {
     const auto unroll = [](const std::string& loop, int64_t factor) {
       return UnrollStep{loop, static_cast<int>(factor)};
@@ -143,7 +146,7 @@ class TunerTest : public ::testing::Test {
     sketches.insert(sketches.begin() + 1, added);
     return sketches;
   }
-  /// Returns a space that no test exhausts.
+  /// Returns sketches with so many candidates that no test measures all of them.
   static std::vector<Sketch> ManySketches(const TuningTask& task) {
     std::vector<Sketch> sketches = Sketches(task);
     for (Knob& knob : sketches[0].knobs) {
@@ -172,7 +175,7 @@ class TunerTest : public ::testing::Test {
       std::make_unique<Database>(*Database::Open(":memory:", OpenMode::kReadWrite));
   std::vector<TuningTask> tasks_ = {TaskOf(Matmul(96), 2), TaskOf(Matmul(160), 1)};
   TunerOptions options_;
-  Ceilings::Meters meters_;  // empty: no measurements
+  Ceilings::Meters meters_;  // if empty, no ceiling is measured
   bool busy_ = false;
   double now_ = 0;
 };

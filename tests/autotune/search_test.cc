@@ -11,7 +11,8 @@
 namespace tunec {
 namespace {
 
-// Returns a sketch whose schedule has the values as the factors of a split.
+// Returns a sketch with the given knobs. Its schedule is one split whose factors are the values of
+// the knobs.
 Sketch MakeSketch(std::string name, std::vector<Knob> knobs) {
   Sketch sketch{.name = std::move(name), .knobs = std::move(knobs)};
   sketch.fill = [label = sketch.name](const std::vector<int64_t>& values) {
@@ -37,7 +38,8 @@ SearchSpace LargeSpace() {
       {MakeSketch("tile", {knob("a"), knob("b"), knob("c"), knob("d")}), MakeSketch("naive", {})});
 }
 
-// Returns the cost of a candidate: a bowl around `centre` in every knob.
+// Returns the cost of a candidate. It is 1 plus the squared distance of the decisions from
+// `centre`.
 double Cost(const Candidate& candidate, int centre) {
   double cost = 1;
   for (const int d : candidate.decisions) cost += std::pow(d - centre, 2);
@@ -73,7 +75,7 @@ TEST(SearchSpaceTest, NotesReadBack) {
   EXPECT_FALSE(space.Recall("nothing", candidate.schedule));
 }
 
-// Knobs of a part of a sketch are named after its statement.
+// In a composed sketch, the name of a knob begins with the name of a statement.
 TEST(SearchSpaceTest, NamesOfKnobsMayHaveBlanks) {
   const SearchSpace space(
       {MakeSketch("composed", {{"t rows", Scale(5), 0}, {"C rows", Scale(5), 0}}),
@@ -86,7 +88,8 @@ TEST(SearchSpaceTest, NamesOfKnobsMayHaveBlanks) {
   EXPECT_EQ(back->decisions, candidate.decisions);
 }
 
-// Searches that converged when tiles were numbered by position stay converged.
+// Earlier versions of tunec numbered tile sketches by position. Searches that converged then stay
+// converged.
 TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnTheNamesOfTiles) {
   const auto space = [](const char* first, const char* second) {
     std::vector<Sketch> sketches = {MakeSketch("a", {{"rows", Scale(5), 2}}),
@@ -101,7 +104,7 @@ TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnTheNamesOfTiles) {
   EXPECT_NE(space("tile/j", "rows"), space("tile/j", "columns"));
 }
 
-// Earlier texts did not state the storage order of copies.
+// Schedules of earlier versions do not contain the storage order of copies.
 TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnHowCopiesAreStored) {
   const auto space = [](const std::vector<LoopStep>& steps) {
     Sketch sketch = MakeSketch("tile", {{"rows", Scale(5), 2}});
@@ -134,7 +137,7 @@ TEST(HistoryTest, KnowsItsBestAndItsProgress) {
   Try(history, space.At(0, {2, 0}), 1.995);
   EXPECT_EQ(history.CountStale(), 1);
   EXPECT_EQ(history.Best(), 1.995);
-  Try(history, space.At(0, {2, 0}), 1);  // already known
+  Try(history, space.At(0, {2, 0}), 1);  // ignored, because the history has this candidate
   EXPECT_EQ(history.Best(), 1.995);
   ASSERT_EQ(history.Ranked().size(), 2u);
   EXPECT_EQ(history.Ranked()[0].candidate->decisions, (Decisions{2, 0}));
@@ -213,7 +216,7 @@ TEST(StrategyTest, LearningBeatsGuessing) {
     descended += SearchFor(*MakeCoordinateDescent(), 250, seed);
   }
   EXPECT_LT(evolved, 0.7 * guessed);
-  EXPECT_EQ(descended, 10);  // a bowl has one bottom, of cost 1
+  EXPECT_EQ(descended, 10);  // each of ten searches finds the minimum, which is 1
 }
 
 TEST(CoordinateDescentTest, TriesTheNeighboursOfTheBestFirst) {

@@ -17,7 +17,7 @@
 
 namespace tunec::testing {
 
-/// A worker on a thread of this process, so that a sanitizer sees it.
+/// A worker on a thread of this process, so that a sanitizer checks the worker's code.
 class ServedHere {
  public:
   ServedHere() {
@@ -37,7 +37,8 @@ class ServedHere {
   ServedHere(const ServedHere&) = delete;
   ServedHere& operator=(const ServedHere&) = delete;
 
-  /// Returns all events until the request is done or the worker has ended.
+  /// Sends the text in a frame. Returns all events until the request is done or the worker has
+  /// ended, without the DoneEvent.
   std::vector<Event> Ask(const std::string& text) { return AskBytes(Frame(text)); }
 
   std::vector<Event> AskBytes(const std::string& bytes) {
@@ -58,7 +59,7 @@ class ServedHere {
     }
   }
 
-  /// Returns the message of the worker's error for the request, or "not rejected".
+  /// Returns the error message that the worker sends first for the request, else "not rejected".
   std::string Rejection(const std::string& text) {
     const std::vector<Event> events = Ask(text);
     const auto* failed = events.empty() ? nullptr : std::get_if<FailedEvent>(&events.front());

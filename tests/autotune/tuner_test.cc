@@ -72,7 +72,7 @@ TEST_F(TunerTest, TheCodeThatWasMeasuredIsStoredForTheBest) {
   }
 }
 
-// The final timing changes the best schedule, so the code of the new best is stored.
+// The final timing may change the best schedule. Then the code of the new best is stored.
 TEST(BestCode, OfWhateverTurnsOutToBeTheFastest) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const TuningTask task = TaskOf(MatmulRelu());
@@ -96,7 +96,7 @@ TEST(BestCode, OfWhateverTurnsOutToBeTheFastest) {
   EXPECT_TRUE(stored(second));
   EXPECT_FALSE(stored(slow));
   EXPECT_FALSE(stored(first));
-  EXPECT_TRUE(code.StoreBest(database, "lower direct\n"));  // measured by another process
+  EXPECT_TRUE(code.StoreBest(database, "lower direct\n"));  // a schedule without code: no effect
   EXPECT_TRUE(stored(second));
 }
 
@@ -157,7 +157,8 @@ TEST_F(TunerTest, AnExhaustedSpaceIsConverged) {
   options_.trials = 1000;
   ScriptedMeasurer measurer;
   const TuneReport report = Tuned(measurer);
-  // Every candidate of the two sketches is measured, except the naive one, which is not needed.
+  // Each of the two tasks has 67 candidates in two sketches. The naive schedule is not measured,
+  // because another schedule is correct.
   EXPECT_LE(report.progress.measured, 2 * 67);
   EXPECT_GT(report.progress.measured, 67);
   EXPECT_EQ(std::ranges::count(measurer.order, "lower direct\n"), 0);
@@ -175,7 +176,7 @@ TEST_F(TunerTest, ASketchAddedLaterIsTriedOnConvergedTasks) {
   Tuned(measurer);
   measurer.order.clear();
   const TuneReport report = Tuned(measurer, SketchesAndOneMore);
-  EXPECT_EQ(report.progress.measured, 2 * 2);  // two tasks, the two choices of the new sketch
+  EXPECT_EQ(report.progress.measured, 2 * 2);  // two tasks, two choices of the new sketch each
   for (const std::string& schedule : measurer.order) EXPECT_THAT(schedule, HasSubstr("acc.i"));
   EXPECT_EQ(Tuned(measurer, SketchesAndOneMore).progress.measured, 0);
 }
@@ -243,7 +244,7 @@ TEST_F(TunerTest, NothingMeasuredIsAnError) {
   EXPECT_THAT(report.error().message, HasSubstr("the worker died between candidates"));
 }
 
-// The incumbent is the fastest candidate of the batches before.
+// The incumbent is the fastest candidate of all earlier batches.
 TEST_F(TunerTest, BatchesAreMeasuredBesideTheIncumbent) {
   tasks_ = {TaskOf(Matmul(96), 1)};
   ScriptedMeasurer measurer;
@@ -296,7 +297,7 @@ TEST_F(TunerTest, TheBestScheduleIsLegal) {
   }
 }
 
-// Runs end to end, with the worker.
+// Runs a whole tuning, with the real worker process.
 TEST_F(TunerTest, TunesARealTask) {
   tasks_ = {TaskOf(Matmul(96), 2), TaskOf(SoftmaxRows())};
   options_.trials = 12;

@@ -1,4 +1,5 @@
-// Tests the end of a tuning: ceilings, patience, budgets, time, and its description.
+// Tests the reasons for which a tuning ends, and the descriptions of these reasons. They are
+// ceilings, patience, budgets and time limits.
 // arithmetic_ceilings_test.cc tests ceilings of other instructions than float32 multiply-adds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,12 +25,13 @@ class TuningEnd : public testing::TunerTest {
   TuningKey Key(size_t task = 0) const {
     return MakeTuningKey(tasks_[task], options_.target, options_.accuracy);
   }
-  // Returns the rate of a kernel of the first task that takes `seconds`.
+  // Returns the rate, in operations per second, of a kernel of the first task that takes `seconds`.
   double Rate(double seconds) const { return Key().workload.flops / seconds; }
   void Record(const Roofline& roofline) {
     ASSERT_TRUE(RecordRoofline(*database_, options_.target, roofline).has_value());
   }
-  // Sets the results of further measurements; the last one repeats.
+  // Sets the ceilings that the next measurements of the machine return, one after the other. The
+  // last one repeats.
   void CeilingsAre(const std::vector<Roofline>& found) {
     meters_.machine = [this, found]() -> Result<Roofline> {
       return found[std::min(measured_ceilings_++, found.size() - 1)];
@@ -61,7 +63,7 @@ TEST_F(TuningEnd, AKernelAboveTheCeilingHasItMeasuredAgain) {
   EXPECT_EQ((*RecordedRoofline(*database_, options_.target))->Float32().flops, Rate(0.1e-3));
 }
 
-// The kernel's operations may differ from those of the measured ceiling.
+// The kernel may execute other instructions than the code that measured the ceiling.
 TEST_F(TuningEnd, AKernelThatStaysAboveTheCeilingDoesNotEndAtIt) {
   CeilingsAre({RooflineOf(Rate(1.01e-3), 1e10)});
   ScriptedMeasurer measurer;
@@ -121,7 +123,7 @@ TEST_F(TuningEnd, NothingConvergesOnABusyMachine) {
 
 TEST_F(TuningEnd, PatienceGrowsWithTheBudget) {
   ScriptedMeasurer measurer;
-  measurer.seconds = 1e-3;  // candidates after the first bring no gain
+  measurer.seconds = 1e-3;  // no candidate is faster than the first
   options_.trials = 400;
   const TuneReport first = Tuned(measurer, ManySketches);
   EXPECT_EQ(first.stop, TuneStop::kConverged);
@@ -163,14 +165,14 @@ TEST_F(TuningEnd, TimeEndsASearch) {
   EXPECT_EQ(DescribeStop(report), "the time limit has passed");
   EXPECT_GE(report.progress.measured, 27);
   EXPECT_LT(report.progress.measured, 27 + options_.batch);
-  EXPECT_GE(measurer.retimed, 2u);  // time is left for the winners
+  EXPECT_GE(measurer.retimed, 2u);  // the rest of the time limit is used to time the best again
 }
 
 TEST_F(TuningEnd, AnotherModelsTrialsDoNotStarveTheRest) {
   ScriptedMeasurer measurer;
   options_.trials = 60;
   Tuned(measurer);
-  tasks_.push_back(TaskOf(Matmul(160)));  // the second model shares the first's only task
+  tasks_.push_back(TaskOf(Matmul(160)));  // the second model also has the first model's only task
   options_.trials = 40;
   const TuneReport second = Tuned(measurer);
   EXPECT_EQ(second.progress.measured, 20);
@@ -195,7 +197,7 @@ TEST_F(TuningEnd, ForgottenTrialsAreNotSpent) {
   EXPECT_EQ(Tuned(measurer).progress.measured, 12);
 }
 
-// Records trials in the same way as another process that tunes the same model.
+// The callback records trials like a concurrent process that tunes the same model.
 TEST_F(TuningEnd, WhatOthersRecordMeanwhileCounts) {
   ScriptedMeasurer measurer;
   int others = 0;
@@ -216,7 +218,7 @@ TEST_F(TuningEnd, WhatOthersRecordMeanwhileCounts) {
 TEST(TrialBudget, FirstChargesAreFair) {
   EXPECT_EQ(FairCharges({63}, 40), (std::vector<int64_t>{40}));
   EXPECT_EQ(FairCharges({0, 60}, 40), (std::vector<int64_t>{0, 20}));
-  // If the shares are not equal, the task without trials has the larger one.
+  // If the budget is not a multiple of the tasks, tasks with few trials have the larger shares.
   EXPECT_EQ(FairCharges({9, 9, 0}, 5), (std::vector<int64_t>{2, 1, 0}));
   EXPECT_EQ(FairCharges({9, 9, 9}, 5), (std::vector<int64_t>{2, 2, 1}));
   EXPECT_EQ(FairCharges({}, 5), (std::vector<int64_t>{}));
@@ -229,7 +231,7 @@ TEST(TrialBudget, AModelIsTheSetOfItsKeys) {
   EXPECT_EQ(ModelIdentity({a, b}), ModelIdentity({b, a}));
   EXPECT_EQ(ModelIdentity({a, b}), ModelIdentity({b, a, a}));
   EXPECT_NE(ModelIdentity({a, b}), ModelIdentity({a}));
-  // Trials survive a new schedule language, and so do their charges.
+  // Trials stay valid in a new version of the schedule language, and so do their charges.
   TuningKey older = a;
   --older.schedule_version;
   EXPECT_EQ(ModelIdentity({older, b}), ModelIdentity({a, b}));
@@ -278,14 +280,14 @@ TEST(Ceilings, CachesThatWereNeverMeasuredCountAsMemory) {
   EXPECT_TRUE(now.IsReliable());
 }
 
-// The ceilings are those of the target, not of a device's host.
+// For a device, the ceilings of its host are not used.
 TEST(Ceilings, OfADeviceAreNotTheHosts) {
   const Target target{.device = Accelerator{.kind = "cuda", .name = "sm_90a"}};
   EXPECT_EQ(CachesOf(target)[0].bytes, 0);
   EXPECT_EQ(MeasureRoofline(target).error().code, ErrorCode::kUnsupported);
 }
 
-// The disturbance during an earlier tunec's measurement is unknown.
+// Earlier versions of tunec did not record the disturbance of a measurement.
 TEST(Ceilings, WithoutARecordedDisturbanceTheyAreProvisional) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const Target target;

@@ -1,4 +1,5 @@
-// Tests the worker with frames that no tuner sends: each is answered, and the next one is served.
+// Tests the worker with frames that no tuner sends. The worker answers each frame and still serves
+// the next one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +73,8 @@ TEST(WorkerFrames, AFrameOfAbsurdLengthIsAnswered) {
   EXPECT_THAT(std::get<FailedEvent>(events[0]).error.message, HasSubstr("a frame of 2147483647"));
 }
 
-/// Returns a text with a random error whose frame is still valid.
+/// Returns the text with one random change. The change is made before the text is framed, so the
+/// frame stays valid.
 std::string Mutated(std::string text, Random& random) {
   const auto somewhere = [&] { return random.Below(text.size()); };
   switch (random.Below(5)) {
@@ -112,8 +114,8 @@ std::string Mutated(std::string text, Random& random) {
                       kValues[random.Below(std::size(kValues))]);
 }
 
-/// Returns whether the request prepares more than 1 GB of tensors. They may take as much memory as
-/// the machine has, but filling memory does not test frames.
+/// Returns true if the request prepares more than 1 GB of tensors, counted as float64. The worker
+/// accepts up to the memory of the machine, but filling the memory does not test frames.
 bool IsLarge(const std::string& text) {
   const auto request = DecodeRequest(text);
   const auto* prepare = request ? std::get_if<PrepareRequest>(&*request) : nullptr;
@@ -135,7 +137,7 @@ TEST(WorkerFrames, AThousandMutatedOnesAreAnswered) {
     }
     const std::string text = Mutated(round % 4 == 3 ? GoodMeasure() : GoodPrepare(), random);
     if (IsLarge(text)) continue;
-    // A text that is still a valid workload gives no events before kDone.
+    // A valid workload gives no events before DoneEvent.
     if (worker.Ask(text).empty() && DecodeRequest(text)) continue;
     ++answered;
   }

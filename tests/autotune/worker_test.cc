@@ -1,4 +1,5 @@
-// Tests the worker process: effects of candidates on it, and the tuner's reaction.
+// Tests the measurement of candidates in a worker process. A candidate that crashes, hangs or
+// exhausts the memory gets a failure status, and the other candidates are still measured.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +27,8 @@ using testing::WorkloadOf;
 
 const std::string kPrograms = std::string(TUNEC_BINARY_DIR) + "/bin/";
 
-// Returns a good schedule. Variants unroll by different factors, and have equal results.
+// Returns a legal schedule of MatmulRelu. Variants unroll by different factors and have equal
+// results.
 std::string GoodSchedule(int variant) {
   return std::string(kGoodSchedule) + "unroll acc.k " + std::to_string(1 + variant) + "\n";
 }
@@ -38,7 +40,7 @@ class WorkerTest : public ::testing::Test {
     return MakeWorkerMeasurer(kPrograms + "tunec-worker", limits, std::move(cancelled));
   }
 
-  // Returns a measurer whose worker executes the faults in schedules.
+  // Returns a measurer whose worker executes the faults that WithFault adds to schedules.
   std::unique_ptr<Measurer> MakeFaultyMeasurer(WorkerLimits limits = {},
                                                std::function<bool()> cancelled = {}) {
     return MakeWorkerMeasurer(kPrograms + "faulty-worker", limits, std::move(cancelled));
@@ -92,7 +94,7 @@ TEST_F(WorkerTest, ACrashIsTheResultOfItsCandidateOnly) {
   }
   EXPECT_EQ(results[2].status, TrialStatus::kCrashed);
   EXPECT_THAT(results[2].message, HasSubstr("signal 6"));
-  // The next request starts a new worker.
+  // A later request is served too.
   EXPECT_EQ(Measured(*measurer, {{GoodSchedule(5)}})[0].status, TrialStatus::kOk);
 }
 
@@ -112,7 +114,7 @@ TEST_F(WorkerTest, AHangingKernelTimesOut) {
   EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
 }
 
-// A worker ends with its device, so each of these candidates needs a new worker.
+// A worker ends when its device fails, so each of the first five candidates needs a new worker.
 TEST_F(WorkerTest, AFailingDeviceIsTheResultOfItsCandidateOnly) {
   Workload workload = WorkloadOf(MatmulRelu());
   workload.target.device = second_target::PrinterWith(0).device;
@@ -178,7 +180,7 @@ TEST_F(WorkerTest, AWorkerThatIsNotThereIsAnError) {
   EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
 }
 
-// Each impostor is a program of the system or a shell script instead of the worker.
+// Each impostor is a shell script that is started instead of the worker.
 TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
   struct Impostor {
     std::string script;
@@ -189,7 +191,7 @@ TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
   for (const auto& [script, message, seconds] : {
            Impostor{"exit 7", "exit status 7"},
            Impostor{"echo 'cannot load a library' >&2; exit 127", "cannot load a library"},
-           Impostor{"exec cat", "malformed event"},  // returns the greeting
+           Impostor{"exec cat", "malformed event"},  // answers with the request itself
            Impostor{"exec yes", "expected at most 65536"},
            Impostor{"exec sleep 1000", "no answer within 0.2 s", 0.2},
        }) {
@@ -208,7 +210,8 @@ TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
   std::filesystem::remove(path);
 }
 
-// A driver's mappings count as data of the process.
+// A worker for a real device has no memory limit. The driver's mappings count as data of the
+// process, though few of them are memory.
 TEST_F(WorkerTest, OnlyAWorkerOfTheHostHasItsMemoryLimited) {
   const std::string path = ::testing::TempDir() + "/words-" + std::to_string(getpid());
   const std::string words = path + ".txt";

@@ -15,7 +15,8 @@
 
 namespace tunec::testing {
 
-/// Returns a product of 37x29 and 29x13 matrices, with a bias and relu. No tile divides an extent.
+/// Returns the product of a 37x29 and a 29x13 matrix, with a bias and relu. The extents are primes,
+/// so that no tile divides them.
 inline Compute MatmulRelu() { return test::MustParse(test::DenseLayerText(37, 13, 29)); }
 
 /// Returns a product whose results are clamped and rounded to multiples of 1/512. The second output

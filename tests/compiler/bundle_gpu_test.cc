@@ -1,6 +1,6 @@
 // Tests of models compiled for GPUs and stored in bundles. The driver is scripted and runs no code.
-// The test compares the driver calls of the bundle with those of the compiled model. The emulation
-// checks that the code is right (device_test.cc).
+// The tests compare the driver calls of the bundle with those of the compiled model. device_test.cc
+// checks the results of such code in the emulation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class BundleForGpus : public ::testing::Test {
     script_.any_function = true;
     script_.memory_bytes = 1 << 24;
     script_.parameters = 0;
-    script_.graph = CuResult::kOutOfMemory;  // makes launches visible in the log
+    script_.graph = CuResult::kOutOfMemory;  // without a graph, each launch is in the log
   }
   ~BundleForGpus() override { unsetenv("TUNEC_LIBCUDA"); }
 
@@ -68,7 +68,7 @@ TEST_F(BundleForGpus, AsksTheDriverForWhatTheModelDoes) {
   const BundlePath file;
   BundleVariant variant = GpuVariant(graph, "sm_90a");
   EXPECT_EQ(variant.head.arch, "sm_90a");
-  EXPECT_TRUE(variant.plan.preprocessing.empty());  // packed here, without a GPU
+  EXPECT_TRUE(variant.plan.preprocessing.empty());  // the weights were packed without a GPU
   EXPECT_THAT(variant.head.features, IsEmpty());
   ASSERT_TRUE(WriteBundle(file.path(), {variant}));
   const auto loaded = LoadBundle(file.path());

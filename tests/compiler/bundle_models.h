@@ -14,7 +14,7 @@
 
 namespace tunec::testing {
 
-/// A file name for this test. The destructor removes the file.
+/// A unique name of a temporary file. The destructor removes the file if it exists.
 class BundlePath {
  public:
   BundlePath();
@@ -27,10 +27,11 @@ class BundlePath {
   std::filesystem::path path_;
 };
 
-/// Returns the compile options for the host `cpu`, in the form of --cpu.
+/// Returns options that compile for the CPU `cpu`, in the form of --cpu, with two threads.
 CompileOptions OptionsForCpu(std::string_view cpu);
 
-/// Returns the variant for the host. Stops the test program if it cannot be built.
+/// Compiles the graph to a bundle variant for the CPU `cpu`, in the form of --cpu. Aborts the test
+/// program if the compilation fails.
 BundleVariant VariantOf(const Graph& graph, std::string_view cpu = "native");
 
 /// A graph with packed and unpacked weights, integer constants, constant indices, an output that is
@@ -54,8 +55,8 @@ inline constexpr std::string_view kManyKinds = R"(graph many_kinds {
   output same = x
 })";
 
-/// A model with two dynamic dimensions. It has attention, a mean and the last position along the
-/// length, which is padded. Runs may be split along the batch.
+/// A graph with the dynamic dimensions batch and length. It has attention, a mean along the length,
+/// and a slice of the last position. The length is padded. Runs may be split along the batch.
 inline constexpr std::string_view kOpenSizes = R"(graph open_sizes {
   input x: f32[batch, length, 16]
   input keep: bool[batch, length]
@@ -77,11 +78,12 @@ inline constexpr std::string_view kOpenSizes = R"(graph open_sizes {
   output last
 })";
 
-/// Returns the source of graphs for a text with dynamic dimensions. The weights are random.
+/// Loads a graph text with the named dynamic dimensions. Each has the listed sizes 12 and 20. The
+/// weights are random. Aborts the test program if the text is invalid.
 SizedSource SourceOf(std::string_view text, const std::vector<std::string>& dimensions);
 
-/// Returns the source's variant of a bundle for the host. Stops the test program if it cannot be
-/// built.
+/// Compiles the source for the listed sizes to a bundle variant for the CPU `cpu`. Aborts the test
+/// program if the compilation fails.
 BundleVariant SizedVariantOf(const SizedSource& source, const std::vector<ListedSizes>& listed,
                              std::string_view cpu = "native");
 

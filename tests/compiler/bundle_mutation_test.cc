@@ -1,6 +1,7 @@
 // Tests of modified bundles of compiled models. Each is rejected or runs inside its buffers
-// (tests/runtime/bundle/touch_bundle.h). fuzz_bundles tries more bundles. TUNEC_BUNDLE_MUTATIONS
-// and TUNEC_STALE_BUNDLES set the number of each kind. By default a run is short.
+// (tests/runtime/bundle/touch_bundle.h). fuzz_bundles tries more bundles. The environment variables
+// TUNEC_BUNDLE_MUTATIONS and TUNEC_STALE_BUNDLES set the numbers of modified bundles with repaired
+// and with stale hashes. The default is 2000 of each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -43,7 +43,7 @@ void ExpectSameBits(const std::vector<Array>& actual, const std::vector<Array>& 
   }
 }
 
-/// Expects that the loaded bundle and the compiled model have equal results on the same inputs.
+/// Compiles the graph for `cpu`. Expects that the loaded bundle has bitwise equal results.
 void ExpectEqualRuns(const Graph& graph, const Executable& loaded, std::string_view cpu) {
   const auto model = Compile(graph, nullptr, OptionsForCpu(cpu));
   ASSERT_TRUE(model) << model.error().Format();
@@ -153,7 +153,7 @@ TEST(Bundle, OfAnotherProcessorPacksWhenItIsLoaded) {
   variants.push_back(VariantOf(graph, "native,+amx-fp16"));
   const bool is_here = MachineFeatures().contains("amx-fp16");
   EXPECT_EQ(variants[0].plan.preprocessing.empty(), is_here);
-  // The model does not use the feature. Only the list names it.
+  // The code does not use amx-fp16, so the feature may be removed from the list.
   variants[0].head.features = FeaturesUsed(OptionsForCpu("native").target.host);
   ASSERT_TRUE(WriteBundle(file.path(), std::move(variants)));
   const auto loaded = LoadBundle(file.path());
@@ -260,8 +260,8 @@ TEST(Bundle, HasTheVersionThatItsPageDescribes) {
               ::testing::HasSubstr(fmt::format("\n| 4 | version, {} |\n", bundle::kVersion)));
 }
 
-// A run updates one row of a cache in place. The bundle stores which in-place update its kernel may
-// do.
+// A run updates one row of a cache in place. The bundle stores which argument its kernel may
+// update.
 TEST(Bundle, UpdatesACacheWhereItLies) {
   const Graph graph = GraphOf(R"(graph g {
   input cache: f32[6, 40]

@@ -1,5 +1,5 @@
 // Tests of causal attention, in which each block of rows computes only its visible columns. Machine
-// code is compared with the reference. Some sizes are multiples of blocks, KV blocks and tiles,
+// code is compared with the reference. Some sizes are multiples of blocks, KV blocks and tiles, and
 // some are not.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -57,8 +57,8 @@ std::vector<Array> InputsOf(const Graph& graph) {
   return inputs;
 }
 
-// Checks every sketch of a lowering with limited columns, with its first decisions and with random
-// decisions. Returns the number of schedules.
+// Checks two schedules of each sketch whose lowering limits the columns of a block. One schedule
+// has the initial decisions, and one has random ones. Returns the number of checked schedules.
 int ExpectRight(const Graph& graph, const std::vector<Array>& inputs, const Array& expected) {
   const CompileOptions options = Options();
   const TuningTask task = TaskOf(graph, options);
@@ -109,7 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Causal{.queries = 90, .keys = 144, .offset = -3},
                       Causal{.queries = 90, .keys = 90, .offset = -14, .empty_rows = "zero"}));
 
-// Columns that no row sees are not read, except for the rest of a tile. They may hold any values.
+// Columns that the causal mask hides from all rows may have any values. Only those in a tile that
+// is partly visible are read.
 TEST(HiddenColumns, AreNotComputed) {
   const Graph graph = GraphOf(Causal{.queries = 40, .keys = 320});
   std::vector<Array> inputs = InputsOf(graph);
@@ -117,7 +118,7 @@ TEST(HiddenColumns, AreNotComputed) {
   ASSERT_TRUE(expected) << expected.error().Format();
   for (const size_t operand : {1, 2}) {
     const int64_t width = inputs[operand].shape()[2];
-    // Blocks of up to 64 rows end at columns in whole tiles.
+    // A block has at most 64 rows, and its columns end at a whole tile, at the latest at column 64.
     for (int64_t i = 64 * width; i < inputs[operand].size(); ++i)
       inputs[operand].SetDouble(i, std::numeric_limits<double>::quiet_NaN());
   }

@@ -80,7 +80,7 @@ TEST_F(OnAnEmulatedGpu, AModelRunsAsOftenAsWanted) {
     ASSERT_TRUE(model) << model.error().Format();
     for (int round = 0; round < 3; ++round) ExpectReferencesResults(graph, *model->executable);
     EXPECT_THAT(model->executable->Notes(), IsEmpty());
-    EXPECT_EQ(model->executable->DeviceNumber(), std::nullopt);  // its memory is the host's
+    EXPECT_EQ(model->executable->DeviceNumber(), std::nullopt);  // emulation uses host memory
     EXPECT_EQ(model->executable->Memory().contexts, 1);
   }
 }

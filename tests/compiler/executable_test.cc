@@ -1,4 +1,4 @@
-// Tests of the executable from Compile, apart from its results, and of errors.
+// Tests of compiled executables (concurrent runs, allocations, lifetime) and of compile errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -91,7 +91,7 @@ TEST(CompiledExecutable, RunAllocatesNothing) {
 }
 
 // b = x*v + a is written over a if a is not read later, so one buffer is enough. If a is read
-// later, it must stay.
+// later, b needs a second buffer.
 TEST(CompiledExecutable, AResidualSumTakesThePlaceOfItsOperand) {
   constexpr int64_t kBuffer = 64 * 64 * 4;
   const std::string_view begin = R"(graph residual {

@@ -1,5 +1,6 @@
-// Tests of weights with finite values through the whole compiler: which tasks record the fact, what
-// work it saves, and that infinities and NaNs of weights and inputs still reach the outputs.
+// Tests of weights whose values are all finite, through the whole compiler. They check which tasks
+// record this fact, and how many packed bytes it saves. Infinities and NaNs of weights and inputs
+// must still reach the outputs.
 #include "compiler/weights/finite_weights.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +68,7 @@ constexpr std::string_view kTwoLayers = R"(graph two {
   output y = p
 })";
 
-// Random weights. The last element of the named weight is replaced by a number.
+// A source of random weights. The last element of the weight `name` is replaced by `number`.
 class SpoiledWeights : public RandomWeights {
  public:
   SpoiledWeights(std::string name, float number)
@@ -88,7 +89,7 @@ Graph GraphWith(std::string_view text, const std::string& weight, float number) 
   return *std::move(graph);
 }
 
-// A processor whose tiles are emulated. Tests that only compare texts and bytes run on any machine.
+// A CPU with emulated AMX tiles. Tests that compare only texts and sizes run on any machine.
 constexpr const char* kTiles = "x86-64-v4,+amx-emulated";
 
 CompileOptions OptionsUnder(const char* accuracy, const char* cpu = kTiles) {
@@ -130,7 +131,7 @@ TEST(FiniteWeights, AreNotSaidOfAnInfinityOrANan) {
       Each(HasSubstr("finite")));
 }
 
-// Tasks without finite-weight facts have unchanged keys.
+// If no operand is split into parts, tasks do not record the fact, so their keys do not change.
 TEST(FiniteWeights, AreNotSaidWhereNothingIsSplit) {
   const Graph graph = testing::GraphOf(kLayer);
   const auto none = Each(Not(HasSubstr("finite")));
@@ -163,9 +164,9 @@ bool SameKind(double found, double expected) {
   return std::abs(found - expected) <= 1e-4 * std::max(1.0, std::abs(expected));
 }
 
-// Expects results like the reference's for kernels with three bf16 splits and AMX, after `spoil`
-// has changed the first input. A result must be finite where the reference's is finite, and else
-// the same infinity or NaN.
+// Compiles the graph and expects a kernel that splits operands into three bfloat16 parts for AMX.
+// Runs it after `spoil` has changed the first input. Each result must be near the reference if that
+// is finite, else the same infinity or NaN.
 void ExpectSameAsReference(const Graph& graph, const std::function<void(Array&)>& spoil) {
   const auto model = Compile(graph, nullptr, OptionsUnder("f32"));
   ASSERT_TRUE(model) << model.error().Format();

@@ -1,5 +1,5 @@
-// Tests that sketches only change speed: with all schedules of one sketch left out, the schedules
-// in their place give the same answers. networks_test.cc (Way::kNaive) leaves out all sketches.
+// Tests that sketches change only the speed. If one kind of sketch is left out, the schedules used
+// instead give the same results. networks_test.cc (Way::kNaive) leaves out all sketches.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -21,7 +21,7 @@ using testing::LoadNetwork;
 using testing::Network;
 using testing::Options;
 
-// A task with every schedule that applies, the most promising first.
+// A task and all schedules that apply to it, in the order of RankSchedules, the best first.
 struct Choices {
   TuningTask task;
   std::vector<RankedSchedule> schedules;
@@ -48,7 +48,7 @@ Result<std::vector<Choices>> ChoicesOf(const Graph& graph, const CompileOptions&
   return all;
 }
 
-// Returns the kinds of sketches that are first for some task.
+// Returns the kinds of the sketches that are ranked first for at least one task.
 std::set<std::string> KindsInUse(const std::vector<Choices>& all) {
   std::set<std::string> kinds;
   for (const Choices& choices : all) kinds.insert(KindOf(choices.schedules.front()));
@@ -58,7 +58,7 @@ std::set<std::string> KindsInUse(const std::vector<Choices>& all) {
 const Schedule& FirstWithout(const Choices& choices, const std::string& kind) {
   for (const RankedSchedule& one : choices.schedules)
     if (KindOf(one) != kind) return one.schedule;
-  return choices.schedules.back().schedule;  // "naive" itself
+  return choices.schedules.back().schedule;  // the naive schedule, the only kind of this task
 }
 
 class LeftOut : public ::testing::TestWithParam<std::string> {};

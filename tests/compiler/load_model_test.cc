@@ -1,4 +1,5 @@
-// Tests of models in memory: which reader each gets, and which of them are rejected.
+// Tests that models are read from memory in the right format, and that invalid models are rejected.
+// Also tests the list of files from which a model was read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,7 +102,7 @@ class ModelFiles : public ::testing::Test {
     EXPECT_TRUE(WriteSafetensors(path, {{"w", weight}}));
     return path.string();
   }
-  /// Returns the files that a model was read from. All of them must be unchanged.
+  /// Returns the paths of the files that a model was read from. Checks the stamps of the files.
   static std::vector<std::string> FilesOf(const std::string& path, const ModelOptions& options) {
     const auto loaded = LoadModelOfFiles(path, options);
     EXPECT_TRUE(loaded) << loaded.error().Format();
@@ -139,7 +140,7 @@ TEST_F(ModelFiles, AreTheModelsItsWeightsAndTheConstants) {
   EXPECT_THAT(FilesOf(graph, random), ElementsAre(graph));
 }
 
-// A model of several sizes uses the files as first read, however late an executable is made.
+// A model of several sizes reads its files once. Later changes of the files have no effect.
 TEST_F(ModelFiles, AreReadOnceForAllSizes) {
   const std::string text =
       "graph g {\n  input x: f32[n, 4]\n  weight w: f32[4]\n  y = add(x, w)\n  output y\n}\n";

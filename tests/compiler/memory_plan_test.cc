@@ -12,10 +12,10 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns the largest sum of bytes alive at one step. A plan without reuse in place needs at least
-// this.
+// Returns the largest number of bytes of values that are alive at the same step. A plan without
+// in-place reuse needs at least as many bytes.
 int64_t PeakLiveBytes(std::span<const PlannedValue> values) {
-  std::map<int, int64_t> change;  // at the start of a step
+  std::map<int, int64_t> change;  // change of the live bytes at the start of each step
   for (const PlannedValue& value : values) {
     change[value.first_use] += value.bytes;
     change[value.last_use + 1] -= value.bytes;

@@ -1,5 +1,5 @@
 // Tests of the generated header of a one-model library. tests/api/shared_library_test.py compiles
-// one.
+// such a header.
 #include "compiler/bundle/model_header.h"
 
 #include <gmock/gmock.h>

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kSeed = 7;  // the seed of tests/networks/expected_outputs.py
 
-// A buffer of a caller, aligned only to its element.
+// A buffer that is aligned to the element size, but not to 64 bytes, like a caller's buffer.
 class LooseBuffer {
  public:
   explicit LooseBuffer(const TensorSpec& spec)
@@ -109,7 +109,7 @@ Result<std::vector<Array>> RunOnce(const Executable& executable, const std::vect
   }
   for (const TensorSpec& spec : executable.Outputs()) {
     made.emplace_back(spec);
-    std::memset(made.back().data(), 0xff, made.back().bytes());  // NaN: unwritten elements show
+    std::memset(made.back().data(), 0xff, made.back().bytes());  // unwritten floats are NaN
     targets.push_back(made.back().data());
   }
   TUNEC_RETURN_IF_ERROR(executable.Run(sources, targets));

@@ -15,10 +15,11 @@
 
 namespace tunec::testing {
 
-/// The tolerance of every f32 result: the largest difference divided by the largest magnitude.
+/// The largest relative error (RelativeError) that tests accept for f32 results.
 inline constexpr double kTolerance = 1e-4;
 
-/// A network of tests/networks with its inputs and PyTorch's outputs by name.
+/// A network of tests/networks. `inputs` are in the order of the graph's inputs. `arrays` has the
+/// inputs and PyTorch's outputs by name.
 struct Network {
   Graph graph;
   std::vector<Array> inputs;
@@ -26,7 +27,7 @@ struct Network {
 };
 Result<Network> LoadNetwork(const std::string& name);
 
-/// Parses a graph with random weights. A mistake in the text stops the test program.
+/// Parses a graph with random weights. Aborts the test program if the text is invalid.
 Graph GraphOf(std::string_view text);
 
 /// A convolution with bias and relu. Fusion makes one group of it.
@@ -39,22 +40,22 @@ inline constexpr std::string_view kConvRelu = R"(graph conv_relu {
   output y = r
 })";
 
-/// Returns the only task of the front end for the graph.
+/// Returns the only tuning task of the graph. Aborts the test program if it has several or none.
 TuningTask TaskOf(const Graph& graph, const CompileOptions& options);
 
-/// Returns options for this machine, with the measuring worker of this build.
+/// Returns options for the CPU of this machine, with the tuning worker of this build.
 CompileOptions Options(int threads = 2);
 
 Database InMemory();
 
-/// Returns random inputs: uniform in [-1.5, 1.5) for floats, 0 or 1 for other types.
+/// Returns random inputs. Floats are uniform in [-1.5, 1.5), and other types are 0 or 1.
 std::vector<Array> SomeInputs(const Executable& executable);
 
-/// Runs the executable once and returns its outputs. Buffers are aligned only to their element.
+/// Runs the executable once and returns its outputs. Buffers are aligned only to the element size.
 Result<std::vector<Array>> RunOnce(const Executable& executable, const std::vector<Array>& inputs);
 
-/// Returns the largest relative error of the executable, compared with the graph's reference
-/// execution.
+/// Runs the executable on SomeInputs. Returns the largest relative error against the reference
+/// execution of the graph, or at least 1e30 if the numbers of outputs differ.
 Result<double> ErrorAgainstReference(const Graph& graph, const Executable& executable);
 
 }  // namespace tunec::testing

@@ -65,7 +65,7 @@ std::string_view Name(Way way) {
   return "";
 }
 
-// Prints the name for GoogleTest, which would print bytes.
+// Prints the name. Without this function, GoogleTest prints bytes.
 void PrintTo(Way way, std::ostream* out) { *out << Name(way); }
 
 Result<CompileOptions> OptionsFor(Way way) {
@@ -83,7 +83,7 @@ Result<CompileOptions> OptionsFor(Way way) {
   return options;
 }
 
-// Expects the loops of the operators' definitions: no split, no vector and no other step.
+// Expects schedules without steps, which leave the loops of the operators' definitions unchanged.
 void ExpectNoSteps(const CompileReport& report) {
   for (const KernelReport& kernel : report.kernels) {
     EXPECT_THAT(kernel.schedule, ::testing::MatchesRegex("lower [^\n]*\n")) << kernel.name;
@@ -139,7 +139,7 @@ TEST_P(Compiled, TheSecondTimeFindsEveryObject) {
   ExpectPyTorchsOutputs(network_, *second->executable);
 }
 
-// The test covers depthwise convolutions, first layers and heads.
+// Depthwise convolutions, first layers and heads count too.
 TEST_P(Compiled, MultiplyAddsAreVector) {
   const CompileOptions options = Options();
   const auto front = RunFrontEnd(network_.graph, options);

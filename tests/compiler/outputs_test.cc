@@ -29,7 +29,7 @@ struct OutputCase {
   const char* text;
 };
 
-// Prints the name for GoogleTest, which would print addresses.
+// Prints the name. Without this function, GoogleTest prints addresses.
 void PrintTo(const OutputCase& test, std::ostream* out) { *out << test.name; }
 
 class Outputs : public ::testing::TestWithParam<OutputCase> {};
@@ -60,7 +60,7 @@ std::vector<std::string> LinesOf(std::string_view text) {
   return lines;
 }
 
-// The rule would make the output an input, and nothing would be computed.
+// A rule that would replace an output by an input is not applied. The log explains this.
 TEST(OutputsThatStay, AreExplained) {
   EXPECT_THAT(LinesOf(R"(graph g {
     input x: f32[4]
@@ -79,7 +79,7 @@ TEST(OutputsThatStay, AreExplained) {
               IsEmpty());
 }
 
-// No vector divides the channels or the sizes of the images. Images are stored in every order.
+// The channels and the image sizes are not multiples of a vector. All storage orders are tested.
 TEST(ImageOrders, AgreeWithTheReference) {
   const Graph graph = GraphOf(R"(graph g {
     input x: f32[1, 5, 11, 13]

@@ -1,5 +1,5 @@
-// Tests of data indices out of range: the nearest index in range is used, and the indices are
-// counted.
+// Tests of indices in the inputs that are out of range. The nearest index in range is used instead,
+// and such indices are counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ Array Indices(const std::vector<int64_t>& values) {
   return array;
 }
 
-/// Runs the executable, compares it with the reference, and returns "NODE EXTENT COUNT" for each
-/// gather.
+/// Runs the executable and compares the outputs with the reference. Returns "NODE EXTENT COUNT; "
+/// for each gather with indices out of range. COUNT is the total of all runs.
 std::string RunAndCount(const Executable& executable, const Graph& graph, const Array& indices) {
   const auto expected = RunReference(graph, {&indices, 1});
   EXPECT_TRUE(expected.has_value()) << expected.error().Format();
@@ -53,8 +53,7 @@ TEST(OutsideIndices, AreCountedAndTheNearestTaken) {
   EXPECT_EQ(RunAndCount(executable, graph, Indices({3, 0, 0, 0, 0})), "y 3 5; ");
 }
 
-// The computed indices are not a value of the model's interface, nor an output of the compiled
-// graph.
+// The graph computes the indices. They are neither an input nor an output of the model.
 TEST(OutsideIndices, OfComputedOnesToo) {
   const Graph graph = GraphOf(R"(graph g {
     constant x: f32[30] = [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29]
@@ -86,7 +85,7 @@ TEST(OutsideIndices, AsConstantsAreRejected) {
             "gather y: index 7 at position 1 is out of range, expected -3 to 2");
 }
 
-// Attention without heads would group its heads by 0.
+// Without query heads, the number of query heads for each key head is 0. No code may divide by it.
 TEST(NoElements, AreComputedByDoingNothing) {
   const Graph graph = GraphOf(R"(graph g {
     input q: f32[2, 0, 4, 8]

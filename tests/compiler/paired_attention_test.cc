@@ -1,5 +1,5 @@
 // Tests of attention whose products use pairs of bfloat16. Machine code is compared with the
-// reference. Some sizes are multiples of pairs, vectors, blocks and KV blocks, some are not.
+// reference. Some sizes are multiples of pairs, vectors, blocks and KV blocks, and some are not.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ struct Paired {
 
 void PrintTo(const Paired& paired, std::ostream* out) { *out << paired.name; }
 
-// Returns the attention. The scale is a power of two, so products of queries and keys with few bits
-// are exact.
+// Returns a graph with one attention. The scale is a power of two, so products of queries and keys
+// with few bits are exact.
 Graph GraphOf(const Paired& p) {
   const std::string causal = p.causal ? ", causal=1" : "";
   const std::string attributes = fmt::format("{{scale=0.125{}, empty_rows=\"zero\"}}", causal);
@@ -71,8 +71,8 @@ Graph GraphOf(const Paired& p) {
                  "\n  output y\n}");
 }
 
-// Returns multiples of 1/8, which are exact in bfloat16. Masks also have some -inf and one row of
-// only -inf.
+// Returns random multiples of 1/8, which are exact in bfloat16. Masks hide the whole first row and
+// about a quarter of the other elements, with -inf or false.
 std::vector<Array> InputsOf(const Graph& graph) {
   std::mt19937 random(3);
   std::vector<Array> inputs;
@@ -111,8 +111,8 @@ std::vector<Sketch> SketchesOf(const TuningTask& task, const CompileOptions& opt
                       .gain = [gain](const TileIntrinsic&) { return gain; }});
 }
 
-// Returns the name of the first sketch for an instruction for pairs that multiplies `gain` times
-// faster than multiply-adds; 0: unknown.
+// Returns the name of the first sketch if instructions for pairs are `gain` times as fast as
+// multiply-adds. If `gain` is 0, their speed is unknown.
 std::string First(const Paired& paired, double gain) {
   const CompileOptions options = OptionsOfRounding();
   return SketchesOf(TaskOf(GraphOf(paired), options), options, gain).front().name;
@@ -124,7 +124,7 @@ TEST(PairedAttentionSketch, IsFirstWhereItPays) {
   EXPECT_EQ(First(whole, 2), "stream/dpbf16");
   EXPECT_EQ(First(whole, 1), "stream");
   EXPECT_EQ(First(whole, 0), "stream");  // unknown gain
-  // Keys and values would be rounded for only one block of queries.
+  // Rounding the keys and values does not pay for only one block of queries.
   EXPECT_EQ(First({.queries = 16, .keys = 512, .depth = 64, .width = 64}, 2), "stream");
 }
 
@@ -142,8 +142,9 @@ TEST(PairedAttentionSketch, IsForContractsThatRound) {
 
 class PairedAttention : public ::testing::TestWithParam<Paired> {};
 
-// Checks every lowering's sketch by pairs, with its first decisions and with random ones. Only the
-// weights are rounded, to eight bits. Results differ by less than 2^-8 of the largest value.
+// Checks the sketch for pairs of each lowering, with the initial decisions and with random ones.
+// Rounding changes only the attention weights, which keep eight bits. So results differ by less
+// than 2^-8 of the largest value.
 TEST_P(PairedAttention, IsAttention) {
   const CompileOptions options = OptionsOfRounding();
   if (!options.target.Has("avx512bf16")) GTEST_SKIP() << "a machine without AVX512_BF16";

@@ -1,4 +1,4 @@
-// Tests that the predictions for a run equal the results of compiling.
+// Tests that the numbers which PredictRun predicts equal those in the report of the compilation.
 #include "compiler/report/predict.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests of Compile with trials for a GPU that this machine lacks: its times are predicted, and
-// reported as predicted.
+// Tests of Compile with trials for a GPU that this machine lacks. The times are predicted, and
+// reports call them predicted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST_F(PredictedTuning, ASecondRunCompilesNothing) {
   const CompiledModel first = Compiled(options);
   EXPECT_EQ(first.report.tuning.progress.measured, 3);
   EXPECT_TRUE(first.report.tuning.progress.predicted);
-  // The executable uses the worker's code.
+  // The executable uses the code that the worker compiled.
   EXPECT_EQ(first.report.objects_compiled, 0);
   const KernelReport& kernel = first.report.kernels.at(0);
   EXPECT_EQ(kernel.sketch_source, "predicted");
@@ -90,7 +90,7 @@ TEST_F(PredictedTuning, IsSaidInEveryPlace) {
   EXPECT_TRUE(kernel.at("recorded_ms").is_null());
   EXPECT_GT(kernel.at("predicted_ms"), 0);
 
-  // A caller that compiles for the GPU itself gets the same schedule and is informed of its basis.
+  // Code for the GPU itself gets the same schedule. The report says that it is from predictions.
   const CompiledModel plain = Compiled(For(testing::Gpu(), 0));
   EXPECT_EQ(Describe(plain.report.known),
             "groups tuned: none of 1; by predicted times: 1 (3 trials)");
@@ -112,7 +112,7 @@ TEST_F(PredictedTuning, TrialsKeepWhatIsKnownOfTheirCode) {
   for (const TrialRecord& trial : tasks->front().trials) {
     EXPECT_EQ(trial.status, TrialStatus::kOk) << trial.message;
     EXPECT_THAT(trial.note, AllOf(HasSubstr("sketch="), HasSubstr(" code.registers=")));
-    EXPECT_GT(trial.median_seconds, 2e-6);  // the time of a launch
+    EXPECT_GT(trial.median_seconds, 2e-6);  // a launch alone takes longer
     EXPECT_TRUE(trial.samples.empty());
   }
 }

@@ -1,4 +1,4 @@
-// Tests that the JSON form equals the report.
+// Tests that the JSON form of a compile report agrees with the report.
 #include "compiler/report/report_json.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Tests of scatters as machine code: against the reference, and where the result is stored in the
-// data's memory. In place, a written row touches only its own page; all other pages may be
+// Tests of scatters as machine code, compared with the reference. If the result is stored in the
+// memory of the data, only the pages of written rows are accessed. All other pages may be
 // inaccessible.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@ using testing::kTolerance;
 using testing::Options;
 
 constexpr std::string_view kScatters[] = {
-    // The graph has wide and narrow rows, several of them at one position.
+    // These graphs scatter wide and narrow rows. Several rows may have the same position.
     R"(graph rows {
   input x: f32[37, 200]
   input i: i64[29, 1]
@@ -118,7 +118,7 @@ constexpr std::string_view kScatters[] = {
   y = sqrt(t)
   output y
 })",
-    // The data is read again afterwards.
+    // The data is read again after the scatter, so it may not be overwritten.
     R"(graph kept {
   input x: f32[11, 50]
   input i: i64[7, 1]
@@ -173,7 +173,7 @@ class Pages {
   std::byte* memory_;
 };
 
-// A decoding step writes a position of each head. A page is a position's row.
+// A decoding step writes one row of each head. Each row fills one page.
 TEST(ScatterInPlace, TouchesTheRowsThatAreWritten) {
   constexpr size_t kHeads = 3, kLength = 8, kAt = 5;
   const size_t width = Pages::PageBytes() / sizeof(float);

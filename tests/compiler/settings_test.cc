@@ -1,4 +1,4 @@
-// Tests of the table of settings against the documents that list them.
+// Tests of the table of settings and of the list of settings in the C header.
 #include "compiler/options/settings.h"
 
 #include <gmock/gmock.h>

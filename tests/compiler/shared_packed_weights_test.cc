@@ -1,4 +1,4 @@
-// Tests of one model's executables for several sizes, which share its weights and packed weights.
+// Tests of executables of one model for several sizes, which share weights and packed weights.
 #include "compiler/weights/shared_packed_weights.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using testing::Options;
 using testing::RunOnce;
 using testing::SomeInputs;
 
-// Returns two products with packed weights, and a bias that is used unpacked.
+// Returns the text of a graph with two products, whose weights are packed, and an unpacked bias.
 std::string TextOf(int64_t rows) {
   return fmt::format(R"(graph two {{
   input x: f32[{}, 64]
@@ -41,8 +41,8 @@ std::string TextOf(int64_t rows) {
                      rows);
 }
 
-// Returns a convolution whose weights are folded with the following node. Each compiled model
-// computes the folded weights anew.
+// Returns the text of a graph with a convolution and a factor, which is folded into the weights.
+// Each compilation computes the folded weights anew.
 std::string FoldedTextOf(int64_t batch) {
   return fmt::format(R"(graph folded {{
   input x: f32[{}, 16, 14, 14]
@@ -67,7 +67,7 @@ CompiledModel Compiled(const Graph& graph, const CompileOptions& options) {
   return *std::move(model);
 }
 
-// Returns the plan of an executable, with the weight preprocessing done.
+// Returns the plan of an executable whose weights are already preprocessed.
 ExecutablePlan ReadyPlan(const Graph& graph, const CompileOptions& options) {
   const auto staged = RunStages(graph, nullptr, options);
   EXPECT_TRUE(staged.has_value()) << staged.error().Format();
@@ -207,7 +207,7 @@ TEST(SharedPackedWeights, ModelsMayBeCompiledInThreads) {
   EXPECT_EQ(BytesOf(*packed_weights), BytesOf(*alone));
 }
 
-// A bundle has its weights in its file.
+// Shared packed weights do not change a bundle, because its file stores its weights.
 TEST(SharedPackedWeights, BundlesAreTheSame) {
   const Graph graph = GraphOf(TextOf(16));
   const auto packed_weights = std::make_shared<SharedPackedWeights>();

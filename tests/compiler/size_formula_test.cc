@@ -44,7 +44,7 @@ TEST(SizeFormula, FollowsSumsProductsAndQuotients) {
 
 TEST(SizeFormula, NoneWhereSamplesAgreeWithSeveral) {
   EXPECT_FALSE(FitFormula(Samples([](int64_t, int64_t length) { return (length + 5) / 8; })));
-  // Odd sizes alone cannot distinguish a half from a half rounded down.
+  // For odd n, (n - 1) / 2 equals n / 2 rounded down. A formula must be right for even n too.
   const std::vector<SizeSample> odd = {{{5}, 2}, {{7}, 3}, {{9}, 4}};
   const auto half = FitFormula(odd);
   if (half) {
@@ -77,7 +77,7 @@ TEST(SizeFormula, IsWhatARuleSays) {
   EXPECT_EQ(FormulaOf(SizeExpression::Size(1)).At({4, 51}), 51);
   EXPECT_TRUE(FormulaOf(SizeExpression::Constant(7)).IsConstant());
   EXPECT_EQ(FormulaOf(SizeExpression::Constant(7)).At({4, 51}), 7);
-  EXPECT_EQ(FormulaOf(SizeExpression::Size(0).Times(INT64_MAX)).At({2}), 0);  // overflow: no value
+  EXPECT_EQ(FormulaOf(SizeExpression::Size(0).Times(INT64_MAX)).At({2}), 0);  // overflow gives 0
 }
 
 TEST(SizeFormula, FollowsWhatRulesSay) {
@@ -97,7 +97,7 @@ TEST(SizeFormula, FollowsWhatRulesSay) {
   EXPECT_EQ(less->At({6, 57}), 25);
 }
 
-// These samples determine the stride's remainder for every size.
+// For each division in the formulas, the samples have all remainders.
 TEST(ChooseSamples, CoverRemainders) {
   SizeExpression chain = SizeExpression::Size(0);
   for (int i = 0; i < 5; ++i) chain = chain.Plus(-1).Over(2).Plus(1);

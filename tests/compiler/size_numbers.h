@@ -1,4 +1,4 @@
-// Small ONNX models that compute numbers of a dynamic length, and their expected values.
+// Small ONNX models that compute numbers from a dynamic length, and their expected values.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace tunec::testing {
 
 inline constexpr int64_t kWidth = 3;
 
-/// A number r, i64[1], that a model computes from its length n, i64[1].
+/// A number r, i64[1], that a model computes from its length n, i64[1]. `add` adds the nodes, and
+/// `of` computes the expected r from n.
 struct Number {
   std::string name;
   std::function<void(onnx_test::Model&)> add;
@@ -22,7 +23,8 @@ struct Number {
 };
 void PrintTo(const Number& number, std::ostream* out);
 
-/// A use of the number r with the input x, f32[n, kWidth]. All elements of row i of x are i.
+/// A use of the number r with the input x, f32[n, kWidth]. All elements of row i of x are i. `add`
+/// adds the nodes, and `first_column` computes the expected first column of the output.
 struct Use {
   std::string name;
   std::function<void(onnx_test::Model&)> add;
@@ -39,7 +41,7 @@ Use SlicedFrom();
 /// Returns pairs of a number and a use of the number.
 std::vector<std::pair<Number, Use>> AllNumbers();
 
-/// Returns the model of a number and its use. The dimension is called length.
+/// Returns the bytes of the ONNX model with the number and its use. The dimension is named length.
 std::string BytesOf(const Number& number, const Use& use);
 
 }  // namespace tunec::testing

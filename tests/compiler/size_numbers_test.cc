@@ -1,5 +1,5 @@
-// Tests of numbers that ONNX models compute from a size, at sizes without samples. Models run
-// directly and in bundles, and their numbers are compared with values computed here.
+// Tests of numbers that ONNX models compute from a size, also at sizes that the compiler did not
+// sample. Models run directly and in bundles. Their results are compared with values computed here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -111,7 +111,7 @@ int CountPadded(const SizedModel& model) {
   return padded;
 }
 
-// Half of a size follows one formula at each size, so a few executables serve all sizes.
+// One formula gives half of a size for all sizes, so a few executables serve all sizes.
 TEST(SizeNumbersOfRules, RunOnFewExecutables) {
   const Number half = HalfOf();
   const Use use = SlicedFrom();
@@ -148,7 +148,7 @@ TEST(SizeNumbersOfRanges, AreRejectedWhereEachOfManyNeedsCode) {
                     HasSubstr("list the sizes that are needed, as length=16,512")));
 }
 
-/// Returns whether a bundle runs on this length. If so, the result has to be right.
+/// Returns true if the bundle runs at the length `n`. In this case, checks the first result.
 bool RunsOrRejects(const SizedBundle& bundle, const Number& number, int64_t n) {
   const std::vector<float> x(static_cast<size_t>(n * kWidth), 0.0F);
   std::vector<float> y(x.size());

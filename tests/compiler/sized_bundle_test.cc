@@ -1,4 +1,4 @@
-// Tests that bundles of several sizes equal the same dynamic-shape models compiled directly.
+// Tests that bundles of several sizes give the same results as models compiled in the process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,11 +26,11 @@ using testing::OptionsForCpu;
 using testing::SizedVariantOf;
 using testing::SourceOf;
 
-// The names of both dimensions, in the order of the source.
+// The names of both dimensions of kOpenSizes, in the order of the SizedSource.
 const std::vector<std::string> kBoth = {"batch", "length"};
 const std::vector<ListedSizes> kListed = {{.sizes = {1, 4}}, {.sizes = {12, 20}}};
 
-/// A model of means over the batch, which cannot be split.
+/// A model with a mean over the batch, so that runs cannot be split along the batch.
 constexpr std::string_view kOverBatch = R"(graph over_batch {
   input x: f32[batch, 24]
   m = reduce_mean(x) {axes=[0], keepdims=1}
@@ -38,7 +38,7 @@ constexpr std::string_view kOverBatch = R"(graph over_batch {
   output d
 })";
 
-/// A model that cannot be padded.
+/// A model whose length cannot be padded, because a cubic resize reads the padding.
 constexpr std::string_view kCubic = R"(graph cubic {
   input x: f32[1, 2, length]
   y = resize(x) {shape=[1, 2, 7], mode="cubic"}
@@ -72,8 +72,8 @@ std::unique_ptr<SizedModel> CompileInProcess(const SizedSource& source,
   return model ? *std::move(model) : nullptr;
 }
 
-/// A model as a bundle and compiled directly. A part that could not be made is null, and the test
-/// fails.
+/// The same model as a loaded bundle and compiled in this process. If one of them cannot be made,
+/// its pointer is null and the test fails.
 struct BothWays {
   BothWays(const SizedSource& source, const std::vector<ListedSizes>& listed)
       : bundle(LoadOf(source, listed, file)), model(CompileInProcess(source, listed)) {}
@@ -213,8 +213,8 @@ TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
   EXPECT_EQ(report["executables"].size(), 2);
 }
 
-// A window of five positions has no graph for lengths below five. The served sizes begin at a power
-// of two.
+// The convolution has no valid graph for lengths below five. The smallest served size is the next
+// power of two.
 TEST(SizedBundle, ServesDownToTheLeastSizeThatHasAGraph) {
   constexpr std::string_view kWindow = R"(graph window {
   input x: f32[1, 2, length, 8]
@@ -248,7 +248,7 @@ TEST(SizedBundle, OfWhatIsCutGoesAsFarAsItWasLookedAt) {
 TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);
   BundleVariant variant = SizedVariantOf(source, kListed, "native,+amx-fp16");
-  // The model does not use the feature. Only the list names it.
+  // The code does not use amx-fp16, so the feature may be removed from the list.
   variant.head.features = SizedVariantOf(source, {{.sizes = {1}}, {.sizes = {12}}}).head.features;
   const BundlePath file;
   std::vector<BundleVariant> variants;
@@ -262,8 +262,7 @@ TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
 }
 
 TEST(SizedBundle, HasWeightsOnce) {
-  // The weights of all sizes together are little more than those of one size, because biases are
-  // equal.
+  // Equal weights are stored once, so all sizes together need little more than one size.
   constexpr std::string_view kWide = R"(graph wide {
   input x: f32[batch, length, 64]
   weight w: f32[64, 256]
@@ -323,7 +322,7 @@ TEST(SizedBundle, TooManySizesAreRejected) {
   EXPECT_EQ(variant.error().code, ErrorCode::kResourceLimit);
 }
 
-/// Loads the bundle with this formula as the first part of output y's length.
+/// Writes and loads the bundle after replacing the formula of output y's length.
 Result<LoadedBundle> LoadWithFormula(BundleVariant variant, const SizeFormula& formula,
                                      const BundlePath& file) {
   (*variant.sizes->form.output_extents)[0][1] = {formula};
@@ -350,8 +349,8 @@ TEST(SizedBundle, FormulasOfOtherSizesThanTheTensorsAreRejected) {
   EXPECT_EQ(LoadWithFormula(variant, of_a_third, file).error().code, ErrorCode::kParse);
 }
 
-// The formula is right for the size of the code, 20. At smaller sizes it gives more elements than
-// the array has, and the run rejects it.
+// The formula is right at length 20, for which the code is compiled. At smaller lengths it gives
+// more elements than the array has, so the run fails.
 TEST(SizedBundle, FormulasThatLeaveTheArraysAreRejectedByRuns) {
   const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
   const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);

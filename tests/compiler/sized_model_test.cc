@@ -1,4 +1,4 @@
-// Tests of dynamic-shape models against the same models compiled for each size.
+// Tests of dynamic-shape models against the reference execution of the graph at each size.
 #include "compiler/sized/sized_model.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace tunec {
 namespace {
 
-// A block of a transformer: attention over the length, a mean over the length, the last position.
+// A transformer block with attention, a mean over the length, and a slice of the last position.
 constexpr const char* kBlock = R"(graph block {
   input x: f32[batch, length, 32]
   input keep: bool[batch, length]
@@ -43,7 +43,7 @@ constexpr const char* kBlock = R"(graph block {
   output last
 })";
 
-// Batch normalisation as in training: a mean over the batch.
+// A graph that subtracts the mean over the batch, as batch normalisation does in training.
 constexpr const char* kOverBatch = R"(graph over_batch {
   input x: f32[batch, 24]
   m = reduce_mean(x) {axes=[0], keepdims=1}
@@ -146,7 +146,7 @@ TEST(SizedModel, ListedSizesAreNotMoreThanAreKept) {
   EXPECT_EQ(model.error().code, ErrorCode::kResourceLimit);
   EXPECT_EQ(model.error().message,
             "the listed sizes, 5x5 of them, make 25 executables, expected at most 24");
-  // For a range, no size is compiled at once.
+  // The sizes of a range are compiled when they are first used, so their number is not limited.
   const ListedSizes range{.sizes = RoundedSizes(1, 512), .exact = false};
   EXPECT_TRUE(Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}}, {range, range}));
 }
@@ -158,8 +158,8 @@ TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
     ExpectEqual(**model, kOverBatch, {{"batch", batch}});
 }
 
-/// Makes the model from a text per size of the first input's first axis. An empty text cancels the
-/// source.
+/// Makes a model whose graph at each length is parsed from `text`. The length is the first axis of
+/// the first input. For an empty text, the source fails with kCancelled.
 std::unique_ptr<SizedModel> MakeOfLength(const std::function<std::string(int64_t)>& text,
                                          int64_t example, const ListedSizes& listed) {
   SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {example}};
@@ -196,9 +196,9 @@ std::unique_ptr<SizedModel> EndsAt(int64_t end) {
   return MakeOfLength([end](int64_t length) { return EndsAtText(length, end); }, 8, {.sizes = {8}});
 }
 
-// The listed size is 8, so a long run may be split into runs of 8 rows. Before that, the model is
-// examined at larger sizes. These find the slice that ends at 500, so the model is not split. A
-// slice that ends at 3000 is found only when a longer run comes.
+// The listed size is 8, so a long run may be split into runs of 8 rows. Before that, the graph is
+// examined at larger sizes. They show the slice that ends at 500, so runs are not split. A slice
+// that ends at 3000 is found only by a longer run.
 TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   const auto near = EndsAt(500);
   ASSERT_TRUE(near);
@@ -207,11 +207,12 @@ TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   const auto far = EndsAt(3000);
   ASSERT_TRUE(far);
   for (const int64_t length : {30, 511, 600, 3000}) ExpectEqual(*far, EndsAtText(length, 3000), {});
-  EXPECT_LE(Executables(*far), 2);                // one for eight, one for fewer
+  EXPECT_LE(Executables(*far), 2);                // for 8 rows and for fewer rows
   ExpectEqual(*far, EndsAtText(3001, 3000), {});  // another graph, compiled separately
 }
 
-// Returns a graph whose outputs follow one formula at all sizes. The sum inside does not.
+// Returns the text of a graph. One formula gives its output shape at all lengths, but not the
+// number of rows that it sums.
 std::string AddsUpToText(int64_t length) {
   return fmt::format(
       "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"
@@ -226,10 +227,10 @@ TEST(SizedModel, SmallSizesOfAnotherGraphAreCompiledForThemselves) {
     ExpectEqual(*model, AddsUpToText(length), {});
   const auto report = nlohmann::json::parse(model->Report());
   EXPECT_FALSE(report.contains("refusal")) << report;
-  EXPECT_EQ(report["executables"].size(), 5) << report;  // 64, up to 63, 31, 12, 3
+  EXPECT_EQ(report["executables"].size(), 5) << report;  // for 64, up to 63, 31, 12 and 3
 }
 
-// The strides of a ResNet: sizes are rounded down five times.
+// A graph with the strides of a ResNet. Image sizes are halved and rounded five times.
 constexpr const char* kStrides = R"(graph strides {
   input x: f32[batch, 3, height, width]
   weight w7: f32[8, 3, 7, 7]
@@ -262,8 +263,8 @@ TEST(SizedModel, ImagesOfAnyHeightAndWidth) {
   ExpectEqual(**model, kStrides, {{"batch", 3}, {"height", 70}, {"width", 37}});
 }
 
-// An image is halved twice. The smaller result is upsampled to the size of the larger one, then
-// both are upsampled to the image's size.
+// A graph that halves an image twice. The smaller result is upsampled to the size of the larger
+// one. Then both are upsampled to the image's size.
 constexpr const char* kThereAndBack = R"(graph there_and_back {
   input x: f32[1, 4, height, width]
   weight w: f32[4, 4, 3, 3]
@@ -319,7 +320,7 @@ CompileOptions ForAnEmulatedGpu() {
   return options;
 }
 
-// The sizes are inputs of the device's kernels, as the padded images are.
+// Kernels of a device receive the sizes in device memory, like the padded images.
 TEST(SizedModel, OnAnEmulatedGpu) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const CompileOptions options = ForAnEmulatedGpu();
@@ -358,7 +359,7 @@ TEST(SizedModel, KeepsSoManyExecutables) {
   EXPECT_LE(Executables(**model), 24);
 }
 
-// A sum prevents splitting of runs, so that they are padded.
+// A graph with a sum over the length, so that runs are padded and not split.
 constexpr const char* kLookup = R"(graph lookup {
   constant table: f32[3] = [10, 20, 30]
   input i: i64[length]
@@ -384,7 +385,7 @@ TEST(SizedModel, CountsIndicesOutOfRange) {
   Lookup(**model, std::vector<int64_t>(23, 7));
   EXPECT_EQ((*model)->CountOutside(), 23);
   Lookup(**model, std::vector<int64_t>(21, 2));
-  EXPECT_EQ((*model)->CountOutside(), 23);  // without indices at the end of the previous run
+  EXPECT_EQ((*model)->CountOutside(), 23);  // indices of the previous run are not counted again
   // The test uses more executables than the cache stores.
   for (int64_t length = 1, i = 0; i < 30; length = length * 5 / 4 + 1, ++i) {
     std::vector<int64_t> indices(static_cast<size_t>(length));
@@ -394,7 +395,7 @@ TEST(SizedModel, CountsIndicesOutOfRange) {
   }
 }
 
-// A run of more executables than the cache stores, in which some are evicted before they run.
+// The run needs more executables than the cache stores. Some are evicted before they run.
 TEST(SizedModel, CountsIndicesOfWhatIsNotKept) {
   const std::string text = R"(graph lookup {
   constant table: f32[3] = [10, 20, 30]
@@ -408,13 +409,13 @@ TEST(SizedModel, CountsIndicesOfWhatIsNotKept) {
   const auto model = SizedModel::Make(*std::move(source),
                                       {.most_variants = 2, .compile = testing::Options()}, nullptr);
   ASSERT_TRUE(model) << model.error().message;
-  Lookup(**model, std::vector<int64_t>(15, 7));  // 8, 4, 2 and 1
+  Lookup(**model, std::vector<int64_t>(15, 7));  // runs in parts of 8, 4, 2 and 1
   EXPECT_EQ((*model)->CountOutside(), 15);
   EXPECT_EQ(Executables(**model), 2);
 }
 
-// Indices beyond the run's own are computed from zeros. They are not out of range. Runs of
-// independent lookups are still split.
+// In the padding, indices are computed from zeros and are out of range. They are not counted. Runs
+// of independent lookups are still split.
 TEST(SizedModel, CountsComputedIndicesOutOfRange) {
   const std::string begin = R"(graph lookup {
   constant table: f32[3] = [10, 20, 30]
@@ -431,7 +432,7 @@ TEST(SizedModel, CountsComputedIndicesOutOfRange) {
     Lookup(**model, std::vector<int64_t>(23, 102));
     EXPECT_EQ((*model)->CountOutside(), 0) << text;
     Lookup(**model, std::vector<int64_t>(11, 99));
-    EXPECT_EQ((*model)->CountOutside(), 0) << text;  // the last run
+    EXPECT_EQ((*model)->CountOutside(), 0) << text;
     Lookup(**model, std::vector<int64_t>(23, 103));
     EXPECT_EQ((*model)->CountOutside(), 23) << text;
   }
@@ -441,7 +442,8 @@ TEST(SizedModel, CountsComputedIndicesOutOfRange) {
   EXPECT_EQ(Executables(**cut), 2) << (*cut)->Report();
 }
 
-// At 18 positions the last is 17. The next larger size has a position that the table lacks.
+// The table has 19 rows. The code for length 18 cannot be compiled for a larger rounded length,
+// whose graph reads rows that the table lacks.
 TEST(SizedModel, WhatIsNoGraphAtTheNextSizeIsCompiledForItself) {
   const auto text = [](int64_t length) {
     std::string positions;
@@ -457,7 +459,7 @@ TEST(SizedModel, WhatIsNoGraphAtTheNextSizeIsCompiledForItself) {
   for (const int64_t length : {9, 18, 19}) ExpectEqual(*model, text(length), {});
 }
 
-// The source is cancelled at each of its graphs. Nothing is stored for a cancelled graph.
+// Make fails if the source is cancelled at any of the graphs that Make requests.
 TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
   for (const char* text : {kLookup, kOverBatch}) {
     const std::string name = text == kOverBatch ? "batch" : "length";
@@ -483,7 +485,7 @@ TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
   }
 }
 
-/// Runs the model on zeros.
+/// Runs the model on an input f32[length, 3] of zeros and ignores the outputs.
 Status RunOfLength(const SizedModel& model, int64_t length) {
   const std::vector<Shape> shapes = {{length, 3}};
   const std::vector<float> input(static_cast<size_t>(length) * 3);
@@ -496,8 +498,8 @@ Status RunOfLength(const SizedModel& model, int64_t length) {
   return model.Run(shapes, from, to);
 }
 
-/// Cancels the source at each graph that a run of this length requests. The run ends and nothing is
-/// stored for that graph.
+/// Cancels the source at each graph that a run of this length requests. Expects that each such run
+/// fails, and that the executables are finally the same as without cancelling.
 void ExpectEndsWhereCancelled(const std::function<std::string(int64_t)>& text, int64_t example,
                               const ListedSizes& listed, int64_t length) {
   const auto whole = MakeOfLength(text, example, listed);
@@ -531,8 +533,8 @@ std::string ReluText(int64_t length) {
       length);
 }
 
-/// Runs a model with 11 rows, whose outputs begin at offsets y and z of 100 numbers. Returns the
-/// status and the numbers.
+/// Runs a model on 11 rows. Its outputs begin at the elements y and z of an array of 100 numbers,
+/// which are 7 before the run. Returns the status and the array.
 std::pair<Status, std::vector<float>> RunOfEleven(const SizedModel& model, size_t y, size_t z) {
   const std::vector<float> x(33, 2);
   std::vector<float> results(100, 7);
@@ -543,7 +545,7 @@ std::pair<Status, std::vector<float>> RunOfEleven(const SizedModel& model, size_
   return {run, std::move(results)};
 }
 
-// The run has a part of 8, for which there is code, and a part of 3.
+// The run has a part of 8 rows, for which there is code, and a part of 3 rows.
 TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
   bool is_removed = false;
   const auto text = [&](int64_t length) { return is_removed ? "" : ReluText(length); };
@@ -556,7 +558,7 @@ TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
   EXPECT_EQ(failed.error().code, ErrorCode::kCancelled);
   EXPECT_EQ(after, untouched);
   is_removed = false;
-  // Twelve bytes of three rows are in both outputs.
+  // The elements 30 to 32 belong to both outputs.
   const auto [rejected, same] = RunOfEleven(*model, 0, 30);
   ASSERT_FALSE(rejected);
   EXPECT_EQ(rejected.error().message, "outputs 'y' and 'z' overlap");
@@ -568,7 +570,7 @@ TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
   EXPECT_EQ(results[82], -2);
 }
 
-// A run of 511 uses nine executables.
+// A run of 511 rows is split into nine sizes, 256 to 1. Only four executables keep their memory.
 TEST(SizedModel, FewExecutablesKeepMemoryOfALongRun) {
   const auto text = [](int64_t length) {
     return fmt::format(

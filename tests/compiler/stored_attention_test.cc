@@ -23,8 +23,8 @@ namespace {
 
 using testing::GraphOf;
 
-// Attention whose operands are heads of matrix products. `stored` lists the operands `q`, `k`
-// and `v` that a further product reads, which makes their storage bfloat16.
+// The parameters of an attention whose operands are heads of matrix products. `stored` lists those
+// of the operands q, k and v that a further product reads. They are stored as bfloat16.
 struct Stored {
   std::string name, stored;
   int heads = 2, groups = 1, queries = 33, keys = 40, depth = 16, width = 16;
@@ -33,8 +33,8 @@ struct Stored {
 
 void PrintTo(const Stored& stored, std::ostream* out) { *out << stored.name; }
 
-// Returns the text of an operand that a kernel makes, viewed as heads. If the operand is stored
-// rounded, a product reads it, too.
+// Returns the graph text that computes the operand `name` by a product and splits it into heads. If
+// `s.stored` contains the operand, a further product reads it.
 std::string Operand(const Stored& s, char name, int rows, int heads, int depth) {
   const int hidden = heads * depth;
   std::string text = fmt::format(
@@ -74,7 +74,7 @@ TuningTask AttentionOf(const Graph& graph, const CompileOptions& options) {
   return found == tasks.unique.end() ? TuningTask{} : *found;
 }
 
-// Returns multiples of 1/8, which are exact in bfloat16, also for arguments of other types.
+// Returns random multiples of 1/8, which are exact in bfloat16 and in the types of all arguments.
 std::vector<Array> ArgumentsOf(const Compute& compute) {
   std::mt19937 random(3);
   std::vector<Array> arguments;
@@ -112,8 +112,9 @@ class StoredAttention : public ::testing::TestWithParam<Stored> {
   const RoundingFreedom rounding_ = RoundingFreedomFor(options_.accuracy);
 };
 
-// Schedules use multiply-adds, pairs, and isl's order. Only the weights are rounded, to eight bits.
-// Results differ by less than 2^-8 of the largest value.
+// The sketches use multiply-adds, pairs of bfloat16, and the order of isl. Rounding changes only
+// the attention weights, which keep eight bits. So results differ by less than 2^-8 of the largest
+// value.
 TEST_P(StoredAttention, IsAttention) {
   const TuningTask task = AttentionOf(GraphOf(GetParam()), options_);
   ASSERT_FALSE(task.lowerings.empty());
@@ -147,7 +148,7 @@ TEST_P(StoredAttention, IsAttention) {
   for (const char* name : {"stream", "stream/dpbf16"}) EXPECT_GT(checked[name], 1) << name;
 }
 
-// The producers and the consumers of the operands agree about rounding.
+// The kernels that write and that read the stored operands must agree about the rounding.
 TEST_P(StoredAttention, IsWithinTheContractInItsModel) {
   const Graph graph = GraphOf(GetParam());
   const auto model = Compile(graph, nullptr, options_);

@@ -1,5 +1,5 @@
-// Tests of values that are stored as bfloat16 through the whole compiler. They are stored so only
-// under an accuracy mode that rounds operands anyway.
+// Tests of values that the compiler stores as bfloat16. It does so only under an accuracy mode that
+// rounds operands to bfloat16 anyway.
 #include <gtest/gtest.h>
 
 #include "compiler/front_end.h"

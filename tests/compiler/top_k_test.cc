@@ -1,6 +1,6 @@
-// Tests of TopK of an ONNX model as machine code, and by the reference, against a stable sort. They
-// cover counted rows, networks of one block and of several, rows split into pieces, rows of every
-// axis, every type, and NaN.
+// Tests of the ONNX operator TopK, as machine code and by the reference, against a stable sort. The
+// cases cover every algorithm (counting, sorting networks of one and of several blocks, rows split
+// into pieces), every axis, every type, and NaN.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ Array InputOf(const Case& c) {
       x.SetDouble(i, specials[random() % specials.size()]);
     } else if (IsFloat(c.type)) {
       x.SetDouble(i, static_cast<double>(drawn - c.spread / 2));
-    } else if (drawn == 0) {  // the limits of integers
+    } else if (drawn == 0) {  // the smallest signed or the largest unsigned integer
       x.SetInt(i, IsSigned(c.type) ? int64_t{-1} << (8 * SizeOf(c.type) - 1) : -1);
     } else {
       x.SetInt(i, drawn - (IsSigned(c.type) ? c.spread / 2 : 0));
@@ -80,7 +80,8 @@ Array InputOf(const Case& c) {
   return x;
 }
 
-// Returns whether element i precedes element j in ONNX's order, before ties are broken by position.
+// Returns true if the value of element i precedes that of element j in ONNX's order. For equal
+// values, the result is false.
 bool Precedes(const Array& x, int64_t i, int64_t j, bool largest) {
   if (!largest) std::swap(i, j);
   if (x.type() == DataType::kU64)
@@ -157,7 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.shape = {5, 90, 4}, .axis = 1, .k = 20, .largest = false},
                       Case{.shape = {90, 21}, .axis = 0, .k = 64, .spread = 100}));
 
-// The last piece is partial, at one level and at two levels. Pieces also split a middle axis.
+// Rows are split into pieces at one or two levels. The last piece is partial. Some cases split a
+// middle axis.
 INSTANTIATE_TEST_SUITE_P(
     Pieces, TopK,
     ::testing::Values(Case{.shape = {40, 2001}, .k = 5, .spread = 90},
@@ -176,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.shape = {6, 9}, .k = 9, .specials = true},
                       Case{.shape = {3, 200}, .k = 1, .largest = false, .specials = true}));
 
-// NaN is greater than infinity, by counting, by networks, and by the maxima of pieces.
+// NaN is greater than infinity in every algorithm (counting, sorting networks, maxima of pieces).
 INSTANTIATE_TEST_SUITE_P(
     Infinite, TopK,
     ::testing::Values(Case{.shape = {6, 9}, .k = 9, .infinite = true},

@@ -1,4 +1,4 @@
-// Tests of Compile with trials: what is measured, stored, found again and shared.
+// Tests of Compile with trials. They check what is measured and stored, and what is reused later.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -109,19 +109,19 @@ TEST(Tuning, AnotherModelFindsTheGroupItShares) {
   EXPECT_EQ(second->report.objects_reused, 1);
   ExpectRight(other, *second);
 
-  // The records of the first model's group count for this model's budget, up to its share.
+  // Trials of the shared group count for this model's budget, up to the group's share.
   const auto third = Compile(other, &database, Tuned(4));
   ASSERT_TRUE(third) << third.error().Format();
   EXPECT_GE(third->report.tuning.progress.measured, 1);
   EXPECT_LE(third->report.tuning.progress.measured, 2);
 }
 
-// The lines about trials under another key, for a model that is only compiled and for a tuned
-// model.
+// The expected log lines about trials under another key. `compiled` is the line of a model that is
+// only compiled, and `tuned` is the line of a tuned model.
 struct Lines {
   std::string compiled;
   std::string tuned;
-  std::string source = "tuned";  // the schedule's source without tuning
+  std::string source = "tuned";  // sketch_source of the model that is only compiled
 };
 Lines OfEarlier(const std::string& how) {
   const std::string line = "groups measured " + how + ": 1 of 1; the fastest schedule of each is ";
@@ -129,7 +129,8 @@ Lines OfEarlier(const std::string& how) {
           .tuned = line + "measured again first"};
 }
 
-// Tests a database that has a task's trials only under another key, and the lines about that.
+// Records a trial under the key from `key_before` only. Expects that compiling uses its schedule,
+// and that tuning measures it again under the present key.
 void ExpectMeasuredAgain(const Graph& graph, CompileOptions options,
                          const std::function<TuningKey(const TuningTask&, TuningKey)>& key_before,
                          const Lines& lines) {
@@ -265,8 +266,7 @@ TEST(Tuning, HoldsForItsOwnThreadsAccuracyAndCpu) {
   }
 }
 
-// Compiling without trials checks as compiling with trials does. A schedule that failed is not
-// used, and a line says so.
+// Even without trials, Compile does not use a schedule that failed earlier. The log explains this.
 TEST(Tuning, AFailedAnalyticScheduleIsNotUsedInSilence) {
   const Graph graph = GraphOf(kConvRelu);
   Database database = InMemory();

@@ -1,5 +1,5 @@
-// Tests of convolutions by Winograd's tiles through the whole compiler, as the tuner's records
-// choose them.
+// Tests of Winograd convolutions through the whole compiler. Trials in a database make the compiler
+// choose the Winograd lowering.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using testing::GraphOf;
 using testing::InMemory;
 using testing::Options;
 
-// Two convolutions of many channels, of an odd size, with a residual.
+// A graph with two convolutions and a residual. It has many channels and odd image sizes.
 constexpr std::string_view kBlock = R"(graph block {
   input x: f32[2, 32, 15, 17]
   weight u: f32[48, 32, 3, 3]
@@ -34,7 +34,7 @@ constexpr std::string_view kBlock = R"(graph block {
   output y = t
 })";
 
-// Returns a task's schedules for the lowering, with the sketches' first decisions.
+// Returns the schedules of the task's sketches for the lowering `name`, with initial decisions.
 std::vector<std::string> ForLowering(const std::string& name, const TuningTask& task,
                                      const CompileOptions& options) {
   std::vector<std::string> schedules;
@@ -47,7 +47,7 @@ std::vector<std::string> ForLowering(const std::string& name, const TuningTask& 
   return schedules;
 }
 
-// Records the lowering's schedules as measured, for each task. Returns the number of schedules.
+// Records a trial for each schedule of the lowering, in each task. Returns the number of trials.
 int Record(const FrontReport& front, const std::string& lowering, const CompileOptions& options,
            Database& database) {
   int recorded = 0;
@@ -62,7 +62,8 @@ int Record(const FrontReport& front, const std::string& lowering, const CompileO
   return recorded;
 }
 
-// Compiles the model with the lowering, as the records choose it.
+// Compiles the graph with a database that has trials of this lowering only. Expects that each
+// recorded schedule is used.
 Result<CompiledModel> FromRecords(const Graph& graph, const std::string& lowering,
                                   const CompileOptions& options) {
   const auto front = RunFrontEnd(graph, options);
@@ -107,7 +108,7 @@ TEST(Winograd, OfFourOutputsRunsOnVectorsOfEight) {
   EXPECT_LT(ErrorFromRecords("winograd,tile=4", Under("1e-3", "native,-avx512f")), 1e-5);
 }
 
-// Tiles of 4x4 outputs have a bounded error. Only some accuracy modes allow this error.
+// Only some accuracy modes allow the error of tiles with 4x4 outputs.
 TEST(Winograd, OfFourOutputsIsForLooserContracts) {
   const auto offered = [](const std::string& accuracy) {
     const CompileOptions options = Under(accuracy);
@@ -122,7 +123,7 @@ TEST(Winograd, OfFourOutputsIsForLooserContracts) {
   for (const char* loose : {"1e-3", "0.01", "tf32", "bf16"}) EXPECT_TRUE(offered(loose)) << loose;
 }
 
-// A position of an image, and the distance of affected outputs.
+// A position in an image. The 3x3 window of an output contains it if their distance is at most 1.
 struct Pixel {
   int64_t row = 0;
   int64_t column = 0;
@@ -132,9 +133,8 @@ struct Pixel {
   }
 };
 
-// Expects no finite number where a window of the first image contains the pixel, and equal numbers
-// everywhere else.
-// Both arrays are [batch, channels, rows, columns].
+// Expects that elements of `with` are not finite if their window contains the pixel of the first
+// image, and equal those of `without` otherwise. Both arrays are [batch, channels, rows, columns].
 void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& with) {
   const std::vector<int64_t>& shape = with.shape();
   for (int64_t i = 0; i < with.size(); ++i) {
@@ -148,7 +148,7 @@ void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& 
   }
 }
 
-// An infinity or a NaN is placed at every position within a tile, and at the corners of the image.
+// An infinity or a NaN is placed at each of the four positions of a tile and at two image corners.
 TEST(Winograd, OfTwoOutputsKeepsAnInfinityInItsWindows) {
   const Graph graph = GraphOf(R"(graph conv {
   input x: f32[2, 32, 15, 17]

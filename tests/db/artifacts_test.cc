@@ -66,7 +66,7 @@ TEST(Artifacts, DamagedMetadataIsAMissWithAReason) {
   EXPECT_THAT(database.TakeMissReasons(), ElementsAre(HasSubstr("do not match their hash")));
 }
 
-/// Returns `bytes` as SQL for a column of this type.
+/// Returns an SQL expression whose value is `bytes`, converted to the SQL type `type`.
 std::string Literal(const std::string& bytes, const char* type) {
   std::string digits;
   for (const unsigned char byte : bytes) digits += fmt::format("{:02x}", byte);
@@ -147,7 +147,7 @@ TEST(Artifacts, DamagedTrialIsPassedOverWithAReason) {
                           HasSubstr("trial 2 passed over: trial status is 99"),
                           HasSubstr("trial 3 passed over: median of an ok trial is 0")));
   EXPECT_EQ(database.Best(SampleKey())->value().id, 4);
-  // Measuring the schedule again repairs its row.
+  // Recording a trial of the same schedule again repairs the row.
   EXPECT_EQ(database.RecordTrial(SampleKey(), OkTrial(1, 1)), RecordOutcome::kReplaced);
   EXPECT_EQ(database.Best(SampleKey())->value().id, 1);
 }
@@ -161,7 +161,7 @@ TEST(MachineFacts, AreKeptPerTarget) {
   EXPECT_EQ(database.GetMachineFact("cpu", "peak_flops")->value(), peak);
   EXPECT_THAT(*database.MachineFacts("cpu"), ElementsAre(bandwidth, peak));
   EXPECT_EQ(database.GetMachineFact("gpu", "peak_flops").value(), std::nullopt);
-  // The latest call is stored, independent of the dates.
+  // The fact of the latest call is stored, even if its date is older.
   const MachineFact again{"peak_flops", 1.7e11, "fma, one core", 6};
   ASSERT_TRUE(database.SetMachineFact("cpu", again).has_value());
   EXPECT_EQ(database.GetMachineFact("cpu", "peak_flops")->value(), again);

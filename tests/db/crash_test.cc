@@ -66,7 +66,8 @@ TEST(Processes, CreateOneFileAtOnce) {
   }
 }
 
-/// Records trials and writes the number of each to `report` once it is recorded.
+/// Records trials until the process is killed. Writes the number of each trial to `report` after
+/// the trial is recorded.
 [[noreturn]] void RecordForever(const std::string& path, int round, int report) {
   Result<Database> database = Database::Open(path, OpenMode::kReadWrite);
   if (!database) _exit(1);
@@ -85,7 +86,7 @@ TEST(Processes, KilledOneLosesNoRecordedTrial) {
     ASSERT_EQ(pipe(report.data()), 0);
     const pid_t child = StartChild([&]() -> int { RecordForever(path, round, report[1]); });
     close(report[1]);
-    // The child is killed at any point after a number of reports that differs by round.
+    // The child is killed after a number of reports that differs by round, perhaps during a write.
     int n = 0;
     for (int i = 0; i < 1 + 17 * round; ++i) {
       ASSERT_EQ(read(report[0], &n, sizeof n), ssize_t{sizeof n});

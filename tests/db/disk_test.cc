@@ -1,5 +1,5 @@
-// Tests the database on a disk that is full or fails, simulated at every write, and on a real full
-// file system.
+// Tests the database on a simulated disk that becomes full or fails at any write, and on a real
+// full file system.
 #include "tests/db/faulty_disk.h"
 
 #include <gmock/gmock.h>
@@ -106,7 +106,8 @@ INSTANTIATE_TEST_SUITE_P(, Disk, testing::Values(SQLITE_FULL, SQLITE_IOERR_WRITE
                            return info.param == SQLITE_FULL ? "Full" : "Broken";
                          });
 
-/// Fills a file system of 6 MB with a database. Returns 0, or the number of the failed check.
+/// Fills a file system of 6 MB with a database. Returns 0, kCannotMount, or the number of the check
+/// that failed.
 int FillSmallDisk(const std::string& folder) {
   if (unshare(CLONE_NEWNS) != 0) return kCannotMount;
   // A private mount is not visible outside.

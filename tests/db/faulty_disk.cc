@@ -18,7 +18,7 @@ struct DiskFault {
 DiskFault plan;
 sqlite3_vfs* below = nullptr;
 
-/// A file as SQLite sees it; the real file follows in the same memory.
+/// A file object for SQLite. The file object of the layer below follows it in the same memory.
 struct File {
   sqlite3_file base;
   sqlite3_file* Real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -26,7 +26,7 @@ struct File {
 
 sqlite3_file* Real(sqlite3_file* file) { return reinterpret_cast<File*>(file)->Real(); }
 
-/// Passes a call on to the real file.
+/// Forwards a call to the file object of the layer below.
 template <auto member, class... Args>
 int Forward(sqlite3_file* file, Args... args) {
   return (Real(file)->pMethods->*member)(Real(file), args...);

@@ -1,11 +1,12 @@
-// A disk that fails on demand: SQLite's own file layer with writes that can be rejected.
+// A simulated disk for SQLite. It uses SQLite's own file layer, but can make writes fail.
 #pragma once
 
 #include <memory>
 
 namespace tunec {
 
-/// A faulty disk. While the object exists, every database of this process is opened through it.
+/// A simulated disk whose writes can fail. While the object exists, every database of this process
+/// is opened through it, so only one object may exist.
 class FaultyDisk {
  public:
   FaultyDisk();

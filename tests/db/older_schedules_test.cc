@@ -37,7 +37,8 @@ TEST(OlderSchedules, SayHowCopiesOfArgumentsAreMade) {
             "lower direct\npack w1 1 0\nstorage_order w1.pack 64\n");
 }
 
-// Only constants get a storage order. Steps on the loops that widen an input stay as they are.
+// Of widened tensors, only constants get a storage order. Steps on the loops that widen an input do
+// not change.
 TEST(OlderSchedules, SayHowConstantsAreWidened) {
   EXPECT_EQ(WithStorageOrders("lower direct\n"
                               "widen w2 acc\n"
@@ -53,7 +54,7 @@ TEST(OlderSchedules, SayHowConstantsAreWidened) {
             "vectorize in3.wide.d0\n");
 }
 
-// A pack of workspace makes no copy, so its schedule stays as it is.
+// Packing a workspace makes no copy, so such schedules do not change.
 TEST(OlderSchedules, LeaveOthersAsTheyAre) {
   for (const std::string_view schedule :
        {"", "lower direct\n", "lower direct\npack acc 1 0\nsplit acc.j 16\n",

@@ -37,13 +37,13 @@ std::vector<std::string> NamesIn(const fs::path& folder) {
   return names;
 }
 
-/// Makes a closed tunec file with one trial.
+/// Makes a database file with one trial and closes it.
 void MakeDatabase(const std::string& path) {
   Database database = OpenForTest(path);
   TUNEC_CHECK(database.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value(), "no trial");
 }
 
-/// Runs `body` as a user without write permission in other users' folders.
+/// Runs `body` in a child process, as nobody if this process is root. Returns the exit status.
 int AsNobody(const std::function<int()>& body) {
   return WaitFor(StartChild([&] {
     if (getuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) return 100;
@@ -176,7 +176,7 @@ TEST(Open, NewerVersionInTheLogIsRejectedAndLeftAsItIs) {
   MakeDatabase(path);
   const pid_t killed = StartChild([&] {
     SQLite::Database raw(path, SQLite::OPEN_READWRITE);
-    raw.exec("PRAGMA user_version = 1000");  // remains in the log: the header has the old version
+    raw.exec("PRAGMA user_version = 1000");  // stays in the log, so the header is not changed
     return kill(getpid(), SIGKILL);
   });
   ASSERT_EQ(WaitFor(killed), -SIGKILL);
@@ -384,7 +384,7 @@ TEST(Schema, ListedMigrationsRunOnceEachInOneTransaction) {
   EXPECT_FALSE(Migrate(raw, "m", version1).has_value());
 }
 
-// The hash of a version 1 object does not cover its metadata.
+// The hash of a version 1 object does not cover its metadata, so such objects are not trusted.
 TEST(Schema, ObjectsOfVersion1AreDropped) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
@@ -418,8 +418,8 @@ TEST(Schema, FirstVersionKeepsItsConvergedTasks) {
   EXPECT_EQ(task.getColumn(2).getDouble(), 0);
 }
 
-// Recorded wrong results are dropped, because an older checker may have been wrong. Times are
-// retained.
+// Recorded wrong results are dropped, because an older checker may have been wrong. Other trials
+// are retained.
 class ForgottenWrongResults : public ::testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Schema, ForgottenWrongResults, ::testing::Values(3, 6, 7));
 
@@ -450,7 +450,7 @@ TEST_P(ForgottenWrongResults, OfOlderVersions) {
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks WHERE id = 2").getInt(), 78);
 }
 
-// Earlier names of sketches had a number: the position of the sketch in the list of sketches.
+// Earlier names of some sketches contained the position of the sketch in the list of sketches.
 TEST(Schema, SketchesHaveNamesSinceVersion5) {
   SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
   ASSERT_TRUE(Migrate(raw, "m", Migrations().first(4)).has_value());
@@ -473,7 +473,7 @@ TEST(Schema, SketchesHaveNamesSinceVersion5) {
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks").getInt(), 77);
 }
 
-// Schedules state how copies are made; the rest of a task stays.
+// The migration adds the storage order of copies to schedules. It keeps all other data of a task.
 TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
   constexpr const char* kOld = "lower direct\npack w1 1 0\nsplit acc.j 16\n";
   constexpr const char* kSpelled =
@@ -507,7 +507,7 @@ TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
     add(1, kOld, 1);
     add(2, kOld, 1);
   }
-  // Opening for reading does not change the file, and shows the same data.
+  // Opening for reading gives the migrated data too, but does not change the file.
   for (const OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite}) {
     const Database database = OpenForTest(path, mode);
     const auto key = [&](const char* declaration) {

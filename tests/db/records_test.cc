@@ -137,7 +137,7 @@ TEST(Records, ChargesCountForTheirModelOnly) {
   ASSERT_TRUE(database.RecordTrial(keys[0], OkTrial(0, 2), "m").has_value());
   EXPECT_EQ(database.Charged("m")->value(), 3);
   EXPECT_EQ(database.Charged("other")->value(), 3);
-  // A charged model keeps its charges.
+  // ChargeNewModel does not change the charges of a model that already has charges.
   ASSERT_TRUE(database.ChargeNewModel("m", keys, {1, 1, 1}).has_value());
   EXPECT_EQ(database.Charged("m")->value(), 3);
   ASSERT_TRUE(database.ChargeNewModel("new", keys, {2, 9, 5}).has_value());
@@ -199,7 +199,7 @@ TEST(Records, UndatedTrialIsDatedNow) {
   EXPECT_GT(database.Best(SampleKey())->value().created_at, 1'700'000'000);
 }
 
-// Every recorded trial has a date. An export without one would come back with the current time.
+// Every recorded trial has a date. An import would give a trial without a date the current time.
 TEST(Records, AStoredTrialWithoutADateIsDamaged) {
   TempFolder folder;
   Database database = OpenForTest(folder.File("t.db"));

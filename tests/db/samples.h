@@ -1,4 +1,4 @@
-// Ready-made keys, records and files for the tests of the database.
+// Keys, records, files and processes that tests of the database share.
 #pragma once
 
 #include <sys/wait.h>
@@ -41,7 +41,7 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-/// Returns a key file in the folder of `path`, so that tests do not use the user's own key.
+/// Returns the path of a key file beside the file `path`, so that tests do not use the user's key.
 inline std::string TestKeyFile(const std::string& path) {
   return (std::filesystem::path(path).parent_path() / "object_key").string();
 }
@@ -109,8 +109,8 @@ inline std::string ExportText(const Database& database) {
   return out.str();
 }
 
-/// Starts `body` in a child process. Requires: the caller has no database open, since SQLite does
-/// not survive a fork.
+/// Starts a child process that exits with the result of `body`. Returns its process id. Requires:
+/// the caller has no open database, because SQLite connections may not be used after a fork.
 inline pid_t StartChild(const std::function<int()>& body) {
   const pid_t child = fork();
   TUNEC_CHECK(child >= 0, "cannot fork");

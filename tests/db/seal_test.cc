@@ -33,7 +33,7 @@ std::filesystem::perms ModeOf(const std::string& path) {
 }
 std::filesystem::perms Mode(int mode) { return static_cast<std::filesystem::perms>(mode); }
 
-/// Sets the process's file mode mask for its lifetime.
+/// A file mode mask of the process. The destructor restores the mask that was set before.
 class Umask {
  public:
   explicit Umask(mode_t mask) : before_(umask(mask)) {}
@@ -45,7 +45,7 @@ class Umask {
   mode_t before_;
 };
 
-// BLAKE3's own test vectors: input byte i is i mod 251.
+// The expected hashes are BLAKE3's own test vectors, in which input byte i is i mod 251.
 TEST(KeyedHash, IsThatOfBlake3) {
   const HashKey key = KeyOf("whats the Elvish word for friend");
   const auto hash_of = [&](size_t length) {
@@ -133,7 +133,7 @@ TEST(KeyFile, ProcessesThatMakeItAtOnceAgree) {
   }
 }
 
-/// A file that is not a key, made by `make` and rejected with `why`.
+/// A file that is not a valid key file. `make` creates it, and the message contains `why`.
 struct BadKey {
   const char* name;
   std::string why;
@@ -282,7 +282,7 @@ TEST_F(TwoUsers, PruneEachOthersObjectsByDate) {
   EXPECT_EQ(ObjectOf(bob), "of bob");
 }
 
-// An older file's objects have no owner. Opening the file for reading does not remove them.
+// Objects in a file of schema 8 have no owner. Opening the file for reading does not remove them.
 TEST(Objects, OfSchema8AreDroppedAndCounted) {
   TempFolder folder;
   const std::string path = folder.File("t.db");

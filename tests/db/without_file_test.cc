@@ -1,4 +1,4 @@
-// Tests a database file that fails, is locked or removed while it is open, or is read-only.
+// Tests databases whose file fails, is locked or is removed while it is open, and copies of files.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests of the host as a device: its memory is the program's, and an image can run on it
+// Tests of the host as a device. Device memory is memory of the program, and an image can run
 // repeatedly.
 #include "runtime/device.h"
 
@@ -17,7 +17,7 @@
 namespace tunec::jit_test {
 namespace {
 
-// Computes C = (A + 1) * 2 through a workspace, in two phases of three tasks.
+// A loop nest that computes C = (A + 1) * 2 through a workspace, in two phases of three tasks each.
 constexpr std::string_view kTwoPhases = R"(
 nest sums {
   input A: f32[12]
@@ -57,7 +57,7 @@ TEST(HostAsDevice, RunsAnImageOnItsMemory) {
   EXPECT_GT(*(*kernel)->Seconds(3), 0);
 }
 
-// An Executable calls the functions itself, without the device and its code.
+// An Executable may call the functions of a kernel after the device and its code are destroyed.
 TEST(HostAsDevice, ItsKernelOutlivesTheDevice) {
   const Target target = DetectCpu(1);
   const LoopNest nest = Parse(std::string(kTwoPhases));

@@ -1,4 +1,4 @@
-// Tests which GPU kernels run on, and the messages without a GPU.
+// Tests the choice of the GPU that runs kernels, and the error messages if there is none.
 #include "device/open_gpu.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using scripted_cuda::Script;
 using ::testing::EndsWith;
 using ::testing::StartsWith;
 
-// The capability in an arch's name, as the runtime reads it, equals the capability of its row.
+// The runtime parses a compute capability from an arch's name. It must agree with CudaArchs.
 TEST(CudaArchs, RunFromTheirCapabilityOn) {
   for (const CudaArch& arch : CudaArchs()) {
     for (int major = 7; major < 14; ++major) {
@@ -144,7 +144,7 @@ TEST_F(OpenGpuTest, AnEmulatedOneNeedsNoDriver) {
   EXPECT_EQ(EmulatedTarget(target_), gpu);
 }
 
-// Without a GPU times are not available, but predictions are.
+// Without a GPU, times cannot be measured, but they can be predicted.
 TEST_F(OpenGpuTest, WithoutOneTheEmulationIsNamed) {
   setenv("TUNEC_LIBCUDA", "/nowhere/libcuda.so.1", 1);
   const Status here = CheckTimesHere(target_);

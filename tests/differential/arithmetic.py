@@ -1,4 +1,5 @@
-"""Random reductions, special values of binary operators, normalisations, recurrent layers, types."""
+"""Generators of random cases for reductions, binary operators, normalisations, recurrent layers,
+einsum, quantisation and casts."""
 import numpy as np
 from onnx import helper
 
@@ -17,8 +18,8 @@ def reduce(chance):
     operator = chance.of("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceSumSquare", *of_floats)
     dtype = FLOAT if operator in of_floats else chance.of(FLOAT, FLOAT, np.int32, np.int64)
     x = chance.array(*sizes) if dtype == FLOAT else chance.generator.integers(-9, 9, sizes).astype(dtype)
-    # ONNX Runtime drops a NaN in minima and maxima. Products and sums of squares overflow depending
-    # on their order.
+    # ONNX Runtime ignores NaN in minima and maxima. Products and sums of squares may overflow in
+    # one order of the operations, but not in another.
     if dtype == FLOAT and operator not in ("ReduceMax", "ReduceMin", "ReduceProd", "ReduceL2", "ReduceSumSquare"):
         if chance.one_in(3):
             put_special(chance, x)
@@ -34,8 +35,8 @@ def reduce(chance):
 
 
 def special_numbers(dtype):
-    """Returns special numbers: zeros of both signs, denormals, infinities and the limits of the
-    type. All their pairs are tried."""
+    """Returns special numbers of the type: zeros, small numbers and limits. Floats also have
+    negative zero, denormals, infinities and NaN."""
     if np.dtype(dtype).kind == "f":
         numbers = [0., -0., 1, -1, 2, -2, .5, -.5, 3, 7.5, -3, np.inf, -np.inf, np.nan, 1e-40, 65504, 1e38]
         with np.errstate(over="ignore"):
@@ -52,7 +53,7 @@ def binary(chance):
     attributes = {}
     if np.dtype(dtype).kind == "f":
         attributes = {"fmod": 1} if operator == "Mod" else {}
-    elif operator in ("Div", "Mod"):  # division by zero and of the least number by -1
+    elif operator in ("Div", "Mod"):  # dividing by zero, or the least number by -1, is undefined
         y = np.where(y == 0, 1, y).astype(dtype)
         x = np.where(x == np.iinfo(dtype).min, 5, x).astype(dtype)
         attributes = {"fmod": chance.below(2)} if operator == "Mod" else {}
@@ -66,7 +67,7 @@ def normalise(chance):
     sizes = [2, 4, *(chance.of(1, 2, 3, 5) for _ in range(2))]
     operator = chance.of("LayerNormalization", "InstanceNormalization", "GroupNormalization", "LpNormalization",
                          "MeanVarianceNormalization", "LRN", "Softmax", "LogSoftmax", "Hardmax", "RMSNormalization")
-    # ONNX Runtime loses the variance of a group far from 0.
+    # ONNX Runtime computes an inexact variance if the mean is far from 0.
     far = operator not in ("GroupNormalization", "InstanceNormalization", "MeanVarianceNormalization")
     x = (chance.array(*sizes) * chance.of(1, 100) + chance.of(0, 1000 if far else 0)).astype(FLOAT)
     axis, weights, operands, attributes, opset = chance.below(4), {}, "x", {}, 21

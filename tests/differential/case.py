@@ -1,4 +1,4 @@
-"""Random cases: an ONNX model with inputs, and the comparison of two results."""
+"""Cases (ONNX models with inputs), random choices for them, and the comparison of two results."""
 import dataclasses
 
 import numpy as np
@@ -11,7 +11,8 @@ class Case:
     """A model given by nodes, with arrays for inputs and weights.
 
     Outputs are the values that no node reads. The model does not declare their shapes. An element
-    may differ by `tolerance` times the sum of its magnitude and the output's largest magnitude.
+    may differ by `tolerance` times the sum of its magnitude and the output's largest finite
+    magnitude, which counts as at least 0.01.
     """
     nodes: list
     inputs: dict
@@ -52,14 +53,14 @@ def type_of(array):
 
 
 def node(operator, inputs, outputs="y", **attributes):
-    """Returns a node whose operands and results are names, separated by blanks. `-` stands for an
-    omitted operand."""
+    """Returns an ONNX node. `inputs` and `outputs` are names separated by blanks. The name `-`
+    stands for an omitted operand."""
     names = ["" if name == "-" else name for name in inputs.split()]
     return helper.make_node(operator, names, outputs.split(), **attributes)
 
 
 class Chance:
-    """Random draws of one case, all from one seed."""
+    """A source of random choices for one case. Equal seeds give equal choices."""
 
     def __init__(self, *seed):
         self.generator = np.random.default_rng(seed)
@@ -83,20 +84,20 @@ class Chance:
         return [self.within(first, end) for _ in range(count)]
 
     def array(self, *shape, dtype=np.float32):
-        """Returns normal floats, or integers of at most two digits."""
+        """Returns an array of normally distributed floats, or of integers of at most two digits."""
         kind = np.dtype(dtype).kind
         if kind == "f":
             return self.generator.standard_normal(shape).astype(dtype)
         return self.generator.integers(0 if kind == "u" else -99, 100, shape).astype(dtype)
 
     def indices(self, size, shape):
-        """Returns indices into an axis, counted from its beginning or from its end."""
+        """Returns indices into an axis of `size` elements. Negative indices count from the end."""
         return self.generator.integers(-size, size, shape).astype(np.int64)
 
 
 def difference(have, expected, tolerance):
-    """Returns a description of a difference of two arrays, or an empty string. Equal infinities are
-    equal, and NaN equals NaN."""
+    """Returns a description of the differences of two arrays, or an empty string. Shapes and types
+    must be equal. Equal infinities are equal, and NaN equals NaN."""
     have, expected = np.asarray(have), np.asarray(expected)
     if have.shape != expected.shape or have.dtype != expected.dtype:
         return f"{have.dtype}{list(have.shape)}, expected {expected.dtype}{list(expected.shape)}"

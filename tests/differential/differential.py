@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares tunec with ONNX Runtime, its optimisations off, on random models.
+"""Compares tunec with ONNX Runtime, without its optimisations, on random models.
 
     differential.py [FAMILY...] [--count N] [--seed S] [--first I] [--seconds T] [--options JSON]
 
@@ -53,7 +53,7 @@ def tunec_outputs(model, inputs, options):
 
 
 def run_case(case, options):
-    """Returns `same`, `differs`, `rejected` or `no peer`, and a line about the case."""
+    """Returns `same`, `differs`, `rejected` or `no peer`, and the difference or the rejection."""
     model = case.model()
     expected = expected_outputs(model, case.inputs)
     if expected is None:
@@ -70,8 +70,8 @@ def run_case(case, options):
 
 
 def run_family(name, seed, numbers, options, deadline=None):
-    """Returns counts of the results of the family's cases. Stops at the deadline, a time of
-    time.monotonic."""
+    """Runs the family's cases `numbers` and returns the count of each result. Prints the cases that
+    differ or are rejected. Stops at the deadline, a time of time.monotonic."""
     counts = collections.Counter()
     for number in numbers:
         if deadline is not None and time.monotonic() > deadline:

@@ -12,7 +12,7 @@ ACTIVATIONS = ("Relu", "Sigmoid", "Abs", "LeakyRelu", "HardSwish")
 
 
 class Chain:
-    """A chain of nodes, with the shape of the last value."""
+    """A chain of ONNX nodes. `last` is the name of the last value, and `shape` is its shape."""
 
     def __init__(self, chance, shape):
         self.chance, self.shape, self.last = chance, list(shape), "x"
@@ -24,15 +24,15 @@ class Chain:
         return name
 
     def add(self, operator, *operands, **attributes):
-        """Applies an operator to the last value, which `None` among the operands stands for."""
+        """Appends a node. The operand `None`, also the default, stands for the last value."""
         operands = [self.last if name is None else name for name in operands or (None,)]
         name = f"v{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, operands, [name], **attributes))
         self.last = name
 
     def broadcast(self):
-        """Returns a constant that broadcasts to the last value: normal, shifted, scaled or with
-        zeros."""
+        """Returns a random array that broadcasts to the shape of the last value. It may be shifted,
+        scaled or have zeros."""
         chance = self.chance
         shape = [size if chance.below(2) else 1 for size in self.shape]
         if chance.below(2):

@@ -1,4 +1,4 @@
-"""Random slices, gathers, scatters, orders and running sums."""
+"""Generators of random slices, gathers, scatters, TopK operators and running sums."""
 import numpy as np
 
 from case import Case, node

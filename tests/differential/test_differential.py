@@ -1,5 +1,5 @@
-"""Compares a few hundred random models of each family with ONNX Runtime, on the processor and on an
-emulated GPU."""
+"""Compares tunec with ONNX Runtime on random models of each family: up to 400 on the processor, 60
+with AVX2 and 20 on an emulated GPU."""
 import os
 import time
 import unittest
@@ -41,7 +41,7 @@ class Differential(unittest.TestCase):
 
 
 class Comparison(unittest.TestCase):
-    """Tests of the comparison: which differences it finds, and which it accepts."""
+    """Tests of the comparison of two results, and of the reproducibility of cases."""
 
     def test_difference(self):
         import numpy as np

@@ -1,5 +1,5 @@
-"""Random convolutions, pools, resizes and pads. Cases in which peers are wrong or undefined are not
-drawn."""
+"""Generators of random convolutions, pools, resizes and pads. They draw no case in which a peer is
+wrong or the result is undefined."""
 import numpy as np
 
 from case import Case, node
@@ -65,8 +65,8 @@ def pool(chance):
 
 
 def _has_uncertain_tie(size, new_size, scale, attributes):
-    """Returns whether a nearest neighbour depends on a peer's rounding of a quotient: at a tie of
-    an inexact scale."""
+    """Returns True if a nearest neighbour depends on how a peer rounds a quotient. This is possible
+    at ties, unless the scale is a multiple of 1/8."""
     if attributes["mode"] != "nearest" or float(scale * 8).is_integer():
         return False
     half = 0.5 if attributes["coordinate_transformation_mode"] == "half_pixel" else 0
@@ -94,11 +94,11 @@ def resize(chance):
             if _has_uncertain_tie(size, sizes[axis], sizes[axis] / size, attributes):
                 sizes[axis] = 2 * size
         return Case([node("Resize", "x - - s", **attributes)], {"x": x}, {"s": sizes}, opset=20)
-    # The reference evaluator computes corners from a size before rounding it.
+    # For align_corners, the reference evaluator uses the size before it is rounded.
     if coordinates == "align_corners":
         attributes["coordinate_transformation_mode"] = "half_pixel"
     scales = np.array([1, 1, *(chance.of(0.5, 0.6, 0.7, 1.3, 1.5, 2, 2.3, 3) for _ in range(rank))], np.float32)
-    # ONNX Runtime copies an axis whose size does not change, for any scale.
+    # ONNX Runtime copies an axis whose size does not change, even if its scale is not 1.
     new_sizes = np.floor(np.array(x.shape, np.float32) * scales)
     for axis, (size, new_size) in enumerate(zip(x.shape, new_sizes, strict=True)):
         if axis > 1 and (size == new_size or _has_uncertain_tie(size, new_size, scales[axis], attributes)):

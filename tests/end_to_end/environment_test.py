@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tunec without one of: a home, a writable database, disk space, standard output, time.
+"""Tests tunec without a home, a writable database, disk space or standard output, and with signals.
 
     environment_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -14,7 +14,7 @@ import tunec_process
 from tunec_process import NETWORKS, TunecTest
 
 MATVEC = Path(__file__).resolve().parents[2] / "examples/loops/matvec.compute"
-# The network's many groups take long to tune, and its objects need disk space.
+# A network whose many groups take long to tune, and whose objects need much disk space.
 NETWORK = [NETWORKS / "mobilenet_v2_64.graph", "--random-weights", "7", "--threads", "1"]
 NOBODY = 65534
 GRAPH = """graph g {
@@ -48,7 +48,7 @@ class Environment(TunecTest):
         self.assertEqual(len(notes), 1, done.stderr)
 
     def started(self, *arguments, **options):
-        """Starts a long tuning that has printed a line."""
+        """Starts a long tuning, waits until it has printed a line, and returns the process."""
         process = subprocess.Popen([tunec_process.TUNEC, *NETWORK, "--trials", "100000", *arguments], text=True,
                                    cwd=self.dir, env=self.environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, **options)
@@ -164,7 +164,7 @@ class Environment(TunecTest):
         closed = {"stdout": subprocess.PIPE, "stderr": None, "preexec_fn": lambda: os.close(2)}
         self.expect(2, self.tunec("run", "nowhere.graph", **closed))
         self.expect(2, self.tunec("--nosuch", **closed))
-        self.environment["XDG_CACHE_HOME"] = "/proc/nowhere"  # a note is written nowhere
+        self.environment["XDG_CACHE_HOME"] = "/proc/nowhere"  # the note about it is not printed
         self.expect(0, self.tunec("run", self.graph, **closed))
 
     # --- Tests of numbers.

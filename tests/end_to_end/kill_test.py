@@ -3,8 +3,8 @@
 
     kill_test.py --tunec PROGRAM [--times N] [--seed N]
 
-Each round starts from the files of the kills before. When the search has converged before a kill,
-the next round begins with a new database.
+Each round continues with the files that earlier kills left. If a tuning ends before its kill, the
+next round begins with a new database.
 """
 import argparse
 import random
@@ -19,13 +19,13 @@ from tunec_process import NETWORKS, TunecTest
 
 TIMES = 3
 SEED = 1
-LONGEST = 6.0  # most seconds before a kill
+LONGEST = 6.0  # maximum time before a kill, in seconds
 MODEL = NETWORKS / "mobilenet_v2_64.graph"  # has many groups, which take long to converge
 
 
 def workers_of(pid):
-    """Returns the processes that `pid` started, with their start times, because a process id may be
-    used again."""
+    """Returns the id and the start time of each child process of `pid`. The start time is needed,
+    because an id may be used again. The list is empty if `pid` has ended."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children") as file:
             return [(child, start_time(child)) for child in file.read().split()]
@@ -45,8 +45,8 @@ def start_time(pid):
 
 class Kill(TunecTest):
     def killed_after(self, seconds):
-        """Starts a tuning and kills it. Returns the complete lines of output, or None if the tuning
-        had ended."""
+        """Starts a tuning and kills it after `seconds`. Returns the complete lines of output, or
+        None if the tuning had ended."""
         process = subprocess.Popen(
             [tunec_process.TUNEC, MODEL, "--random-weights", "7", "--trials", "100000", "--db", self.db],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.dir, env=self.environment)

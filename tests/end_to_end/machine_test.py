@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of faults of the machine: a full disk, files that may not be read or written, a missing
-worker.
+"""Tests tunec on machines with faults, for example with a full disk, unreadable files or no worker.
 
     machine_test.py --tunec PROGRAM [unittest's arguments]
 
@@ -29,7 +28,8 @@ class Machine(TunecTest):
         self.skipTest(why)
 
     def as_nobody(self):
-        """Returns the options of a process that runs tunec as a user bound by file modes."""
+        """Returns arguments of subprocess.run that run tunec as a user to whom file modes apply.
+        Skips the test if root cannot run tunec as nobody."""
         if os.getuid() != 0:
             return {}
         how = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
@@ -54,13 +54,13 @@ class Machine(TunecTest):
             cp {disk}/t.db* {self.dir}/"""
         done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script], text=True,
                               capture_output=True, env=self.environment, timeout=300)
-        if "exit " not in done.stdout:  # a mount namespace needs root and a mounted root
+        if "exit " not in done.stdout:  # a mount namespace needs root rights and a mounted "/"
             self.skip("no tmpfs can be mounted here: " + done.stderr.strip())
         self.assertIn("exit 0\n", done.stdout, done.stderr)
         self.assertEqual(done.stderr.count("note: "), 1, done.stderr)
         self.assertIn("disk full", done.stderr)
         self.assertIn("check 0\n", done.stdout, done.stderr)
-        self.assert_sound()  # has disk space again
+        self.assert_sound()  # checks the copy, which has disk space
         self.compile(self.product)
 
     def test_unreadable_database(self):

@@ -19,7 +19,7 @@ class Memory(TunecTest):
         self.product = self.file("product.graph", PRODUCT)
 
     def tune(self):
-        """Tunes the product. Returns its trials."""
+        """Tunes the product. Returns the number of trials in the database."""
         self.assertRegex(self.compile(self.product, "--trials", TRIALS), r"\n[1-9]\d* new trials?")
         return self.query("select count(*) from trials")[0][0]
 
@@ -78,8 +78,8 @@ class Memory(TunecTest):
                 self.verify(self.product)
 
     def test_one_flipped_bit_is_a_miss_that_is_told(self):
-        """Expects that a damaged object is passed over with a line, and compiled again. One wrong
-        bit in the metadata could give wrong results."""
+        """Expects a note about a damaged object, which is then compiled again. One wrong bit in the
+        metadata could give wrong results."""
         self.tune()
         whole, columns = {}, ("key_text", "object", "metadata")
         for column in columns:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests tunec at a terminal: a table that is redrawn, and Ctrl-C, which the worker receives too.
+"""Tests tunec at a terminal. It redraws a table, and the worker receives Ctrl-C too.
 
     terminal_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -15,7 +15,7 @@ import tunec_process
 from tunec_process import PRODUCT, TunecTest
 
 INTERRUPT = b"\x03"
-# The graph has five separate groups.
+# A graph with five separate groups.
 PRODUCTS = "graph products {\n" + "".join(
     f"  input a{n}: f32[{n}, 24]\n  input b{n}: f32[24, 40]\n  p{n} = matmul(a{n}, b{n})\n  output p{n}\n"
     for n in range(8, 13)) + "}\n"
@@ -41,7 +41,7 @@ class Terminal(TunecTest):
         return pid, terminal
 
     def read(self, terminal, enough=lambda text: False, seconds=120):
-        """Returns the output until `enough` accepts it or the program ends."""
+        """Returns the output until `enough` accepts it or tunec ends. Fails after `seconds`."""
         text, deadline = "", time.monotonic() + seconds
         while not enough(text):
             self.assertLess(time.monotonic(), deadline, text)
@@ -88,7 +88,7 @@ class Terminal(TunecTest):
         self.resize(terminal, 7, 60)
         text = self.read(terminal, lambda text: "... 3 more" in text)
         self.assertNotIn("\x1b[2J", text.split("... 3 more")[-1])
-        self.resize(terminal, 7, 50)  # the existing output is folded or cut: begin again
+        self.resize(terminal, 7, 50)  # old lines may be wrapped now, so tunec clears the screen
         text = self.read(terminal, lambda text: "\x1b[2J" in text)
         self.resize(terminal, 40, 120)
         self.read(terminal, lambda text: text.split("\x1b[2J", 1)[-1].count("matmul") >= 5
@@ -105,8 +105,7 @@ class Terminal(TunecTest):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130, text)
         self.assertRegex(text, r"interrupted: \d+ new trials? kept")
         self.assert_sound()
-        # A worker that the same Ctrl-C ended must not count as a failure of its candidate (4:
-        # crashed).
+        # A worker that the same Ctrl-C ended must not count as a crash (status 4) of its candidate.
         self.assertGreater(self.query("select count(*) from trials")[0][0], 0)
         self.assertEqual(self.query("select message from trials where status = 4"), [])
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests which compiled objects tunec trusts: of users of one database, foreign databases, and a
-missing key file.
+"""Tests which compiled objects tunec trusts if users share a database, if a database comes from
+another user, and if the key file is missing.
 
     trust_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -29,15 +29,15 @@ class Trust(TunecTest):
         return self.dir / user / ".cache/tunec/object_key"
 
     def compiled(self, expected, *arguments, **how):
-        """Returns the lines of note of a compilation with the database."""
+        """Compiles and expects `expected` in the output. Returns the lines of standard error."""
         done = self.tunec(self.product, "--random-weights", 7, "--threads", 1, "--db", self.db, *arguments, **how)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.assertIn(expected, done.stdout)
         return done.stderr.splitlines()
 
     def expect_no_objects(self, why, **how):
-        """Expects that nothing is stored or loaded, and that each run prints one line with the
-        reason."""
+        """Expects that no objects are stored or loaded, and that each run prints one line with the
+        reason `why`."""
         for _ in range(2):
             notes = self.compiled(COMPILED, **how)
             self.assertEqual(len(notes), 1, notes)
@@ -66,7 +66,7 @@ class Trust(TunecTest):
         self.compiled("new trials", "--trials", 4)
         foreign = self.db
         self.become("ann")
-        self.compiled(COMPILED)  # used unchanged
+        self.compiled(COMPILED)  # uses bob's database itself
         self.db = self.dir / "own.db"
         merged = self.good("db", "--db", self.db, "merge", foreign)
         self.assertRegex(merged, "^added [1-9]")

@@ -1,5 +1,4 @@
-"""The base of the command's tests: a separate folder for each, runs of tunec, and queries of its
-database."""
+"""The base class of tests of the command tunec. Each test has a separate folder and database."""
 import contextlib
 import os
 import sqlite3
@@ -10,9 +9,9 @@ import unittest
 from pathlib import Path
 
 NETWORKS = Path(__file__).resolve().parent.parent / "networks"
-TUNEC = None  # the program under test
+TUNEC = None  # path of the program under test, set by main
 
-# A product with bias and relu. `chain` has the same group under other names, and one more group.
+# A product with bias and relu. CHAIN has the same group under other names, and one more group.
 PRODUCT = """graph product {
   input a: f32[24, 40]
   weight w: f32[40, 56]

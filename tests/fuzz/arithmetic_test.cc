@@ -1,5 +1,5 @@
-// Tests that the fuzzer of arithmetic finds violations of an accuracy mode, and draws every kind of
-// operands, accuracy mode, machine and operator.
+// Tests that fuzz_arithmetic finds violations of an accuracy mode, and draws every kind of operands
+// and machine, every accuracy mode and many operators.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ const Accuracy kBf16{.mode = AccuracyMode::kBf16};
 
 Widest WidestHere() { return DetectCpu(kThreads).Has("avx512f") ? Widest::kAvx512 : Widest::kAvx2; }
 
-// The planted fault: schedules round operands to bfloat16 under an accuracy mode that forbids it.
+// Schedules round operands to bfloat16, although the accuracy mode of the check forbids this.
 TEST(Arithmetic, FindsOperandsThatWereRounded) {
   if (WidestHere() == Widest::kAvx2) GTEST_SKIP() << "a machine without AVX-512";
   int rounded = 0, found = 0;
@@ -45,7 +45,7 @@ TEST(Arithmetic, SomeContractionsAreWithinTheirContracts) {
   }
 }
 
-// isl's quota ends while the found schedule is read.
+// In this case isl exhausts its quota of operations while tunec reads the schedule that isl found.
 TEST(Arithmetic, ASearchForLoopsMayEndAnywhere) {
   const ContractionCase drawn = MakeContraction(1030520, Widest::kAvx512);
   ASSERT_EQ(Print(drawn.accuracy), "exact");
@@ -53,9 +53,8 @@ TEST(Arithmetic, ASearchForLoopsMayEndAnywhere) {
   EXPECT_NE(checked.result.outcome, Outcome::kWrong) << checked.result.reason;
 }
 
-// These seeds have cases that were once computed wrong: a chain of six products for each of many
-// zero products, results rounded between two sums, another order of 72 products, and rows of a
-// padded image that were computed together.
+// Earlier versions violated the accuracy mode in the cases of these seeds. For example, results
+// were rounded between two sums, or the order of 72 products was changed.
 TEST(Arithmetic, WhatWasWrongOnceIsWithinItsContract) {
   if (WidestHere() == Widest::kAvx2) GTEST_SKIP() << "a machine without AVX-512";
   for (const uint64_t seed : {1030024, 1050171, 1051898, 1052445, 1202213, 1300177}) {

@@ -18,7 +18,8 @@
 namespace tunec::fuzz {
 namespace {
 
-// Returns the arithmetic of a kernel's products, or its lowering for Winograd and streamed kernels.
+// Returns the name of the arithmetic of a kernel's products, or of the lowering of a Winograd or
+// streamed kernel.
 std::string ArithmeticOf(const Schedule& schedule) {
   const std::string text = Print(schedule);
   if (schedule.lowering == "winograd,tile=4") return "winograd4";
@@ -44,7 +45,7 @@ class Checker {
     options.names = DefaultPipeline();
     const auto optimised = RunPipeline(case_.graph, options);
     if (!optimised) return Wrong("passes", optimised.error().Format());
-    // By default, images this small would not be fused into chains.
+    // With the default machine, images this small would not be fused into chains.
     const FusionMachine slow{.bytes_per_second = 1e6, .launch_seconds = 1e-3};
     auto fusion = PlanFusion(optimised->graph, FusionMode::kFused, slow);
     if (!fusion) return Wrong("fusion", fusion.error().Format());
@@ -64,7 +65,7 @@ class Checker {
     return std::move(result_);
   }
 
-  // Checks kernels of the group. The group's results are those of the sequential evaluation.
+  // Checks kernels of the group. Returns the results of the sequential evaluation of the group.
   Result<std::vector<Array>> Group(const std::vector<Lowering>& lowerings,
                                    std::span<const Array> arguments) {
     const std::vector<NamedCompute> named = Named(lowerings);
@@ -92,9 +93,9 @@ class Checker {
     return count;
   }
 
-  // Returns one or two random sketches: the first has an arithmetic other than fma, if a sketch has
-  // one. The naive sketch is only returned if it is the only one. More sketches cost more time than
-  // they find errors.
+  // Returns one or two random sketches. The first has an arithmetic other than fma, if a sketch has
+  // one. The naive sketch is only returned if it is the only one. More sketches would take more
+  // time, but find few more errors.
   std::vector<Sketch> Choose(const std::vector<NamedCompute>& named) {
     std::vector<Sketch> all = SketchesFor({.lowerings = named,
                                            .target = target_,
@@ -129,7 +130,7 @@ class Checker {
     return Broken(schedule, verdict.problem);
   }
 
-  // Returns whether the kernel rounds operands, and its error is one to four times the allowed one.
+  // Returns true if the kernel rounds operands, and its error is one to four times the allowed one.
   // Winograd's transforms about double the error of rounded operands. In the tuner, the checker
   // decides whether to accept the kernel (docs/decisions/0024_values_stored_as_bf16_parts.md).
   static bool IsLeftToTheChecker(const Schedule& schedule, const Verdict& verdict,

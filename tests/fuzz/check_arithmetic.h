@@ -1,5 +1,5 @@
-// One check: the kernels of a random contraction, under its accuracy mode and on its machine,
-// compared with float64 by the tuner's checker.
+// One check of fuzz_arithmetic. Kernels of a random contraction run under its accuracy mode on its
+// machine, and the tuner's checker compares the results with float64.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ struct ArithmeticResult {
   std::map<std::string, int> sketches;  // kernel counts by sketch: "tile/j", "split_sum/8"
 };
 
-/// Checks sketches of each group, with their initial knobs and with drawn knobs. `schedules` is the
-/// accuracy mode of the schedules; a mode other than the case's plants a fault.
+/// Checks sketches of each group, with initial and with random decisions. `schedules` is the
+/// accuracy mode of the schedules. To plant a fault, it differs from the mode of the case.
 ArithmeticResult CheckArithmetic(const ContractionCase& contraction, const Accuracy& schedules);
 
 }  // namespace tunec::fuzz

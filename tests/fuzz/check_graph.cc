@@ -32,7 +32,7 @@ CheckResult Check(std::string_view stage, const Error& error) {
   return IsRejection(error) ? Rejected(error) : Wrong(stage, error.Format());
 }
 
-/// The constants that passes named as weights.
+/// A source of weights that returns the constants of a graph with a weight name.
 class WeightsOf : public WeightSource {
  public:
   explicit WeightsOf(const Graph& graph) : graph_(graph) {}
@@ -55,8 +55,8 @@ std::string TextProblem(const Graph& graph) {
   return fmt::format("its text reads back as another graph:\n{}\nbut\n{}", text, again);
 }
 
-/// Returns whether all values of an execution are finite. Otherwise the rules kFast may change the
-/// results.
+/// Executes the graph and returns true if all values are finite. With other values,
+/// FloatRules::kFast may change the results.
 bool IsFinite(const Graph& graph, std::span<const Array> inputs) {
   std::map<ValueId, Array> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
@@ -91,7 +91,7 @@ Result<std::vector<Array>> InterpretAll(const Graph& graph, const CheckPlan& pla
       });
 }
 
-// Returns the graph in which each value that the plan stores in another type is rounded to the
+// Returns a copy of the graph. It rounds each value that the plan stores in another type to that
 // type.
 Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
   return Rebuild(

@@ -1,6 +1,6 @@
-// One check: passes, fusion and lowering transform a graph. The result is executed by the
-// interpreter and perhaps as machine code, and compared with the reference execution of the
-// original graph.
+// One check of fuzz_graphs. Passes, fusion and lowering transform a graph. The interpreter executes
+// the result, which may also run as machine code. Both are compared with the reference execution of
+// the original graph.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace tunec::fuzz {
 
-/// A plan for a graph, drawn from a seed. It is written above a `.graph` text as one comment.
+/// The settings of a check, drawn from a seed. They are written above a `.graph` text as a comment.
 struct CheckPlan {
   std::vector<std::string> passes;
   FloatRules rules = FloatRules::kStrict;
   FusionMode fusion = FusionMode::kFused;
-  size_t lowering = 0;  // number of each group's lowering, or the last if a group has fewer
+  size_t lowering = 0;  // number of the lowering in each group; groups with fewer use their last
   Values values = Values::kOrdinary;
   uint64_t seed = 1;         // seed of the inputs and of the random schedule
   bool code = false;         // also runs machine code
@@ -43,10 +43,10 @@ enum class Outcome : uint8_t {
 };
 struct CheckResult {
   Outcome outcome = Outcome::kEqual;
-  std::string reason;  // reason of a rejection, without names, or the difference of a wrong result
+  std::string reason;  // reason of a rejection, or stage and description of a wrong result
 };
 
-/// Returns whether the error is a rejection: the graph is not supported, or too large.
+/// Returns true if the error means that the graph is not supported or too large.
 bool IsRejection(const Error& error);
 
 CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan);

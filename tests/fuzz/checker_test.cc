@@ -1,4 +1,4 @@
-// Tests that the checker accepts roundings and no other difference.
+// Tests that OutputChecker accepts rounding errors and no other differences.
 #include <gtest/gtest.h>
 
 #include <cmath>

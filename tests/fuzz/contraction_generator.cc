@@ -20,7 +20,7 @@ constexpr double kMostMultiplyAdds = 1.5e6;
 constexpr double kMostOfImage = 1e7;
 constexpr int64_t kMostElements = 60000;
 
-// The shapes of a contraction before its operands have elements.
+// A contraction whose operands have shapes, but no elements yet.
 struct Shapes {
   Op op = Op::kMatmul;
   Ints left, right;
@@ -87,7 +87,7 @@ class Generator {
     return Rows();
   }
 
-  // Returns an awkward size. Few are multiples of a tile.
+  // Returns a random size of at most `most`. Few sizes are multiples of a tile.
   int64_t Size(int64_t most) {
     if (Chance(10)) return std::min<int64_t>(most, OneOf<int64_t>({16, 32, 48, 64}));
     return Between(1, Chance(60) ? std::min<int64_t>(most, 40) : most);
@@ -113,7 +113,7 @@ class Generator {
     return s;
   }
 
-  // Returns an image suited to Winograd's tiles: many channels, mostly contiguous.
+  // Returns a convolution that suits Winograd's tiles. It has many, mostly contiguous channels.
   Shapes DrawImage() {
     Shapes s{.op = Op::kConv, .channels_last = Chance(75)};
     const int64_t inputs = Between(8, 48), outputs = Between(8, 64);
@@ -204,8 +204,8 @@ class Generator {
     Shapes shapes = Draw();
     while (!Fits(shapes)) shapes = Draw();
     Array left(DataType::kF32, shapes.left), right(DataType::kF32, shapes.right);
-    // Special values stay in the image: an infinite weight times the zeros around an image, which
-    // the step `pad` adds, would be NaN.
+    // Only the image has special values. An infinite weight would give NaN with the zeros that the
+    // step `pad` adds around an image.
     const bool in_image = case_.operands == Operands::kSpecial && shapes.op != Op::kMatmul;
     if (Chance(70) || in_image) {
       FillOperands(left, shapes.of_left, right, shapes.of_right, case_.operands, random_);
@@ -220,7 +220,7 @@ class Generator {
     return shapes.channels_last ? Transposed(result, {0, 2, 3, 1}) : result;
   }
 
-  // Returns elements of the case's kind.
+  // Returns an array whose elements are of the case's kind of operands.
   Array Drawn(Ints shape, DataType type = DataType::kF32) {
     Array array(type, std::move(shape));
     FillElements(array, case_.operands, random_);
@@ -237,7 +237,7 @@ class Generator {
                   DataType::kF16, DataType::kBF16});
   }
 
-  // Makes two products of small batches, mostly with a softmax of the rows in between.
+  // Adds two batched products, mostly with a softmax of the rows between them.
   ValueId Attention() {
     const DataType type = DrawType();
     const int64_t queries = Between(1, 70), keys = Chance(40) ? queries : Between(1, 140);
@@ -266,7 +266,7 @@ class Generator {
     return mask;
   }
 
-  // Makes a depthwise convolution and a product over its channels.
+  // Adds a depthwise convolution and a 1x1 convolution of its result.
   ValueId Chain() {
     const int64_t channels = Between(2, 70), outputs = Between(1, 70);
     const int64_t taps = OneOf<int64_t>({1, 3, 3, 3, 5}), stride = Chance(70) ? 1 : 2;
@@ -288,8 +288,8 @@ class Generator {
     return channels_last ? Transposed(value, {0, 2, 3, 1}) : value;
   }
 
-  // Makes a long sum with few results, shared by threads. With few positive results the sequential
-  // evaluation may be exact by luck, and `f32` then allows no other result.
+  // Adds a product with long sums and few results, so that threads share sums. With few positive
+  // results, the sequential evaluation may be exact by luck. Then `f32` allows no other result.
   ValueId FewResults() {
     if (case_.operands == Operands::kPositive) case_.operands = Operands::kUniform;
     const int64_t rows = Between(1, 12), columns = Between(1, 20);
@@ -303,9 +303,9 @@ class Generator {
                {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
   }
 
-  // Makes reductions, softmax and normalisations over any axes and float types. Sums have positive
-  // elements, because the tolerance is relative to the result. A sum that cancels would have almost
-  // no tolerance.
+  // Adds a reduction, a softmax or a normalisation over any axes, of any float type. Sums have
+  // positive elements, because the tolerance is relative to the result. A sum that cancels would
+  // have almost no tolerance.
   ValueId Rows() {
     const int64_t kind = Below(5);
     if (kind >= 3) case_.operands = Operands::kPositive;

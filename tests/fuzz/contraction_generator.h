@@ -13,7 +13,7 @@
 namespace tunec::fuzz {
 
 struct ContractionCase {
-  Graph graph;  // the anchor of one kernel, with the nodes that follow
+  Graph graph;  // one kernel: sums, and elementwise nodes that follow
   std::vector<Array> inputs;
   Operands operands = Operands::kUniform;
   Accuracy accuracy;
@@ -22,8 +22,9 @@ struct ContractionCase {
 };
 
 /// The widest vectors of the machine that runs the cases. With kAvx512, some cases are compiled
-/// without AVX-512 or with emulated AMX. Equal arguments give equal cases.
+/// without AVX-512 or with emulated AMX.
 enum class Widest : uint8_t { kAvx2, kAvx512 };
+/// Returns a random case. Equal arguments give equal cases.
 ContractionCase MakeContraction(uint64_t seed, Widest widest);
 
 }  // namespace tunec::fuzz

@@ -1,4 +1,4 @@
-// Draws of numbers and types from one random stream, for generators.
+// The base class of random generators, and functions that draw attributes.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Draws {
     return choices.begin()[Below(static_cast<int64_t>(choices.size()))];
   }
   Random& random() { return random_; }
-  /// Returns a type of the domain: mostly the main type, if the domain contains it.
+  /// Returns a type of the domain. It is mostly the main type, if the domain contains that.
   DataType TypeIn(Domain domain);
   Values values() const { return special_values_; }
   DataType main_type() const { return main_type_; }
@@ -41,7 +41,7 @@ class Draws {
 /// Draws the attributes of an operator with one operand.
 Attributes UnaryAttributes(Draws& draws, Op op);
 
-/// A window of conv, conv_transpose and pooling.
+/// The kernel size and the attributes of a window of conv, conv_transpose or pooling.
 struct DrawnWindow {
   Ints kernel;
   Attributes attributes;

@@ -1,6 +1,6 @@
-// The program fuzz_arithmetic: random products, convolutions and other kernels with sums. Each
-// kernel's machine code, with all arithmetic that accuracy mode and machine allow, is compared with
-// float64 by the mode's checker.
+// The program fuzz_arithmetic. It draws products, convolutions and other kernels with sums, and
+// compares their machine code with float64. The code uses any arithmetic that the accuracy mode and
+// the machine allow.
 //
 // Each check runs in a forked child process, so a crash or a hang counts as one wrong result.
 #include <fmt/format.h>
@@ -21,11 +21,11 @@ namespace tunec::fuzz {
 namespace {
 
 constexpr uint64_t kCasesPerChild = 100;
-// Limit of one case in seconds. A case takes at most a second of a processor, so a busy machine
-// does not cause a finding.
+// Limit of one case in seconds. A case needs at most a second of CPU time, so it does not reach the
+// limit on a busy machine.
 constexpr unsigned kMostSeconds = 600;
 
-// Returns the graph's text without the elements of constants, which would fill the text.
+// Returns the graph's text without the elements of constants, because they are very many.
 std::string Head(const ContractionCase& contraction) {
   std::string head;
   std::istringstream lines(Print(contraction.graph));

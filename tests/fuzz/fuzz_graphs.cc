@@ -1,5 +1,5 @@
-// The program fuzz_graphs: random graphs through every pass, fusion, lowering and machine code,
-// compared with the reference.
+// The program fuzz_graphs. It checks random graphs after passes, fusion and lowering and as machine
+// code, and compares the results with the reference execution.
 //
 // Each check runs in a forked child process, so a graph that crashes or hangs is one wrong result
 // and the run continues. A failing graph is reduced in further child processes, then printed and
@@ -39,7 +39,7 @@ Case MakeCase(uint64_t seed, bool code) {
   return {std::move(generator).Make(), DrawPlan(seed, values, code)};
 }
 
-/// Runs the check in a separate child process.
+/// Runs the check in a child process. A crash or a timeout is a wrong result.
 CheckResult CheckDisjoint(const Case& failing) {
   CheckResult result{Outcome::kWrong, ""};
   const bool ended = InChild(
@@ -84,8 +84,8 @@ class Fuzzer {
     return fmt::format("{} {}", static_cast<int>(result.outcome), OneLine(result.reason));
   }
 
-  // Returns whether this graph also runs as machine code: a fixed share of the graphs, or every
-  // 50th graph if the number of cases is unlimited.
+  // Returns true if this graph also runs as machine code. A fixed share of the graphs does, or
+  // every 50th graph if the number of cases is unlimited.
   bool WithCode(uint64_t number) const {
     if (options_.cases == 0) return number % 50 == 49;
     return code_every_ > 0 && number % code_every_ == 0;

@@ -1,6 +1,6 @@
-// The program fuzz_schedules: random schedules over all steps on random small Computes. A legal
-// schedule must give the interpreter's result, for some schedules also as machine code. A rejected
-// schedule is forced through the interpreter. The report says how often a rejection was needed.
+// The program fuzz_schedules. It applies random schedules to random small Computes. Legal schedules
+// must give the interpreter's result, and some also as machine code. Rejected schedules are
+// interpreted too. The report says how many have wrong results, so that the rejection was needed.
 //
 // Each check runs in a forked child process, so a crash or a hang is one wrong result. A failing
 // case is printed with its necessary steps.
@@ -170,7 +170,7 @@ class Fuzzer {
     erase(schedule.loop_steps, step - rewriting);
   }
 
-  // Removes each step without which the result is still wrong. A step stays if the other steps do
+  // Removes each step without which the result is still wrong. Keeps a step if the other steps do
   // not apply without it.
   Case Shrink(Case drawn, bool code) const {
     for (size_t i = drawn.schedule.StepCount(); i-- > 0;) {
@@ -195,7 +195,7 @@ class Fuzzer {
 
   FuzzOptions options_;
   Target target_;
-  std::map<std::string, uint64_t> missing_;  // reasons without code, by count
+  std::map<std::string, uint64_t> missing_;  // number of cases without code, for each reason
   uint64_t code_every_ = 0;
   uint64_t equal_ = 0, rejected_ = 0, conservative_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;

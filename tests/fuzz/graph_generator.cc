@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMostLeafElements = 300;
 constexpr int64_t kMostElements = 2000;
 
-// Returns whether numpy's rule broadcasts the two shapes.
+// Returns true if the shapes can be broadcast to a common shape by NumPy's rule.
 bool Broadcasts(const Ints& a, const Ints& b) {
   for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
     const int64_t x = a[a.size() - i], y = b[b.size() - i];
@@ -79,7 +79,7 @@ Ints GraphGenerator::Shape(int64_t least_rank, int64_t most_rank) {
   return shape;
 }
 
-// Returns the later of two random draws.
+// Returns the later of two random known values, so that later values are more frequent.
 ValueId GraphGenerator::Recent() {
   const int64_t size = std::ssize(known_);
   return known_[std::max(Below(size), Below(size))];

@@ -15,7 +15,7 @@
 
 namespace tunec::fuzz {
 
-/// The drawn value, or empty if the draw does not fit.
+/// The result of a recipe. It is the value of the added node, or empty if the draw does not fit.
 using Made = std::optional<ValueId>;
 
 class GraphGenerator : public Draws {
@@ -25,12 +25,12 @@ class GraphGenerator : public Draws {
   /// Makes a graph of about 3 to 25 nodes, not counting the leaves.
   Graph Make() &&;
 
-  // These members draw for recipes.
+  // Recipes call these members.
   Ints Shape(int64_t least_rank, int64_t most_rank);
 
   /// Returns a value of the graph, or a new leaf, of a type in the domain.
   ValueId Operand(Domain domain, int64_t least_rank = 0, int64_t most_rank = 5);
-  /// Returns a value of exactly this type that broadcasts with `shape` both ways.
+  /// Returns a value of exactly this type that can be broadcast with `shape` to a common shape.
   ValueId Partner(DataType type, const Ints& shape);
   /// Returns a value of exactly this type that broadcasts to `shape`.
   ValueId BroadcastingTo(DataType type, const Ints& shape);
@@ -44,7 +44,7 @@ class GraphGenerator : public Draws {
   DataType TypeOf(ValueId value) const { return builder_.TypeOf(value).type; }
   Ints ShapeOf(ValueId value) const { return builder_.TypeOf(value).Shape(); }
 
-  /// Adds the node if the inference accepts it and the result is small.
+  /// Adds the node if the inference accepts it and its results are small. Returns the first result.
   Made Try(Op op, std::vector<ValueId> inputs, Attributes attributes = {});
   /// Makes a value available to later nodes, although it is not a node's last result.
   void AddKnown(ValueId value) { known_.push_back(value); }
@@ -69,8 +69,8 @@ struct Recipe {
 /// Returns the recipes, one per operator.
 std::span<const Recipe> Recipes();
 
-/// A function that draws several nodes as people and exporters write them: the patterns of the
-/// passes. Returns no value if the draw does not fit.
+/// A function that adds several nodes in a pattern which people and exporters write and passes
+/// match. It returns no value if the draw does not fit.
 using Phrase = Made (*)(GraphGenerator&);
 std::span<const Phrase> Phrases();
 

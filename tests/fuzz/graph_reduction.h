@@ -1,4 +1,4 @@
-// Reduction of a graph by one node.
+// A class that removes one node from a graph.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace tunec::fuzz {
 
-/// The replacement of a removed node.
+/// The replacement of a removed node: one of its operands, a new input or a new constant.
 enum class Cut : uint8_t { kOperand, kInput, kConstant };
 
-/// The nodes and inputs that the outputs need, with at most one node cut out.
+/// A part of a graph with the nodes and inputs that its outputs need. One node may be removed.
 class Reduction {
  public:
   Reduction(const Graph& graph, std::vector<ValueId> outputs)

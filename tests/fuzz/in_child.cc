@@ -13,7 +13,7 @@
 namespace tunec::fuzz {
 namespace {
 
-/// A forked process whose lines are read through a pipe.
+/// A forked process whose output is read through a pipe.
 class Child {
  public:
   explicit Child(const std::function<void(FILE*)>& body) {
@@ -34,7 +34,7 @@ class Child {
 
   int descriptor() const { return descriptor_; }
 
-  /// Waits for data and passes on each complete line. Returns false at the end.
+  /// Waits for output and calls `line` for each complete line. Returns false at the end of output.
   bool Read(const std::function<void(const std::string&)>& line) {
     char bytes[4096];
     const ssize_t count = read(descriptor_, bytes, sizeof bytes);
@@ -50,7 +50,7 @@ class Child {
     return true;
   }
 
-  /// Waits for the process after its last line. Returns whether it exited normally.
+  /// Waits for the end of the process. Returns true if it exited with status 0.
   bool Wait() {
     close(descriptor_);
     int status = 0;
@@ -158,7 +158,7 @@ class Driver {
   const std::function<void(uint64_t, const std::string&)>& record_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<Worker> workers_;
-  std::deque<Range> left_;  // ranges of crashed children
+  std::deque<Range> left_;  // next ranges, for example the rest of a crashed child's range
   uint64_t next_ = 0, recorded_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Checks that may crash or hang, in separate processes.
+// Functions that run checks in child processes, because checks may crash or hang.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ struct Batches {
   unsigned seconds_per_case = 60;
 };
 
-/// The result recorded for a child that crashed or hung.
+/// The answer that is recorded for a case that crashed or hung.
 inline constexpr std::string_view kCrashed = "crashed or hung";
 
 /// Calls `check` for the cases 0, 1, ... in child processes. Calls `record` in this process with
-/// the answer as one line. Calls are in case order within a child, unordered between children. A
-/// case that crashes or hangs is recorded with `kCrashed`, and the other cases continue. Returns
-/// the number of recorded cases.
+/// the number of each case and its answer as one line. Calls for the cases of one child are in
+/// order. A case that crashes or hangs is recorded with `kCrashed`, and the other cases continue.
+/// Returns the number of recorded cases.
 uint64_t RunBatches(const Batches& batches, const std::function<std::string(uint64_t)>& check,
                     const std::function<void(uint64_t, const std::string&)>& record);
 

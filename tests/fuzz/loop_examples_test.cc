@@ -38,7 +38,7 @@ TEST(LoopExamples, RunAsMachineCode) {
       std::cout << "[SKIP] " << name << " as machine code: no " << missing.front() << "\n";
       continue;
     }
-    // Several rounds are needed: tasks with a missed dependence differ only occasionally.
+    // Several rounds are needed, because a missed dependence gives wrong results only occasionally.
     for (int round = 0; round < 5; ++round)
       EXPECT_EQ(checker.Disagreement(*kernel, run), "") << name;
     ++examples;

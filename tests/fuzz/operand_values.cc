@@ -60,7 +60,7 @@ double Element(Operands kind, Side side, Random& random) {
   return Signed(random);
 }
 
-// An operand with its elements addressed by their index along the reduced axis.
+// An operand whose elements are changed according to their index along the reduced axis.
 class Reduced {
  public:
   Reduced(Array& array, const ReducedAxis& reduced) : array_(array), period_(reduced.period) {

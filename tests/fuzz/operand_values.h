@@ -36,11 +36,11 @@ struct ReducedAxis {
 void FillOperands(Array& left, const ReducedAxis& of_left, Array& right,
                   const ReducedAxis& of_right, Operands kind, Random& random);
 
-/// Fills an array of any float type with independent elements, as of a right operand. Elements are
-/// uniform for the kinds that need a reduced axis: kOpposed and kCancelling.
+/// Fills an array of any float type with independent elements, like those of a right operand. For
+/// kOpposed and kCancelling, which need a reduced axis, elements are uniform.
 void FillElements(Array& array, Operands kind, Random& random);
 
-/// Returns elements uniform in [-1, 1).
+/// Returns a float32 array whose elements are uniform in [-1, 1).
 Array UniformElements(std::vector<int64_t> shape, Random& random);
 
 }  // namespace tunec::fuzz

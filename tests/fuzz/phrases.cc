@@ -1,5 +1,5 @@
-// Graph fragments as exporters write them. They vary the order of operands, use a division or
-// multiplication by the inverse, and sometimes have one use more than the pattern.
+// Patterns of nodes that exporters write. The order of operands varies, a division may be a
+// multiplication by the inverse, and intermediate values may have further users.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// A chain of nodes, any of which may fail to fit.
+// A function object that adds the nodes of a pattern. If a node does not fit, it returns no value.
 class Chain {
  public:
   Chain(GraphGenerator& g, DataType type) : g_(g), type_(type) {}
@@ -72,7 +72,7 @@ Made LayerNormByMeans(GraphGenerator& g) {
   const int64_t last = Last(g, x);
   const int64_t size = g.ShapeOf(x)[last];
   const Made mean = n(Op::kReduceMean, {x}, Axes({last}));
-  const Made centred = g.Chance(85) ? n(Op::kSub, {x, mean}) : Made(x);  // without it: rms_norm
+  const Made centred = g.Chance(85) ? n(Op::kSub, {x, mean}) : Made(x);  // the latter is rms_norm
   const Made square =
       g.Chance(50) ? n(Op::kMul, {centred, centred}) : n(Op::kPow, {centred, n.Number(2)});
   const Made variance = n(Op::kReduceMean, {square}, Axes({last}));
@@ -91,7 +91,7 @@ Made SoftmaxByExp(GraphGenerator& g) {
   return n(Op::kDiv, {e, n(Op::kReduceSum, {e}, axes)});
 }
 
-// Applies an operator without effect, or with nearly none.
+// Applies operators that have no effect or a constant result, or similar operators.
 Made NeutralElement(GraphGenerator& g) {
   const ValueId x = g.Operand(Domain::kNumber);
   Chain n(g, g.TypeOf(x));
@@ -215,7 +215,7 @@ Made ConvWithNorm(GraphGenerator& g) {
   return y;
 }
 
-// Draws a depthwise convolution, perhaps with a bias and an activation, then a pointwise one.
+// Adds a depthwise convolution, perhaps a bias and an activation, and a pointwise convolution.
 Made SeparableConv(GraphGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t channels = g.OneOf<int64_t>({2, 3, 8, 16, 17, 33, 48});
@@ -255,7 +255,7 @@ Made LinearLayer(GraphGenerator& g) {
   return y;
 }
 
-// Returns a mask: 0 for visible tokens, else a number that hides a token.
+// Returns a causal mask. It is 0 for visible tokens, and else a number that hides the token.
 ValueId Triangle(GraphGenerator& g, DataType type, int64_t tokens) {
   Array mask(type, {tokens, tokens});
   const double hidden = g.OneOf<double>({-INFINITY, -10000});
@@ -264,7 +264,7 @@ ValueId Triangle(GraphGenerator& g, DataType type, int64_t tokens) {
   return g.Constant(std::move(mask));
 }
 
-// Draws scaled dot-product attention over heads, its three projections sliced from one product.
+// Adds scaled dot-product attention over heads. The three projections are slices of one product.
 Made Attention(GraphGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t batch = g.Between(1, 2), heads = g.Between(1, 2);
@@ -297,7 +297,7 @@ Made Attention(GraphGenerator& g) {
   return back ? g.Try(Op::kReshape, {*back}, {{"shape", Ints{batch, tokens, model}}}) : Made();
 }
 
-// Draws products that read the same rows, as horizontal fusion would join them.
+// Adds two or three products of the same left operand, which horizontal fusion can join.
 Made ParallelProducts(GraphGenerator& g) {
   const ValueId x = FloatOperand(g, 2, 3);
   const DataType type = g.TypeOf(x);
@@ -310,7 +310,7 @@ Made ParallelProducts(GraphGenerator& g) {
   return last;
 }
 
-// Writes one computation twice.
+// Adds the same node twice and combines both results.
 Made CommonSubexpression(GraphGenerator& g) {
   const ValueId x = FloatOperand(g);
   const Op op = g.OneOf({Op::kExp, Op::kTanh, Op::kNeg, Op::kAbs});

@@ -1,4 +1,4 @@
-// Elements for leaves of random graphs.
+// Random elements for inputs and constants of random graphs.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace tunec::fuzz {
 
-/// The kind of elements. kOrdinary: mostly numbers of few bits, on which float arithmetic is exact,
-/// so that comparisons and roundings have one right answer. kSpecial: includes NaN, infinities,
-/// signed zeros and the limits of the type.
+/// The kind of elements. Ordinary elements are mostly numbers of few bits. Float arithmetic on them
+/// is exact, so comparisons and roundings have one correct result. Special elements include NaN,
+/// infinities, signed zeros and the limits of the type.
 enum class Values : uint8_t { kOrdinary, kSpecial };
 
 Array RandomElements(DataType type, std::vector<int64_t> shape, Values values, Random& random);
-/// Returns integers in [low, high], as far as the type has them.
+/// Returns integers in the part of [low, high] that the type can represent.
 Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int64_t high,
                      Random& random);
 
-/// Calls `visit` for the indices of an array and their row-major numbers, in row-major order.
+/// Calls `visit` with the index and the row-major number of each element, in row-major order.
 void ForEachPosition(const std::vector<int64_t>& shape,
                      const std::function<void(const std::vector<int64_t>&, int64_t)>& visit);
 

@@ -1,4 +1,4 @@
-// Reasons for rejections and wrong results, as one line and in groups.
+// Functions that format and group the reasons of rejections and of wrong results.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 
 namespace tunec::fuzz {
 
-/// Replaces the ends of a reason's lines by '\x1f'.
+/// Returns the text with '\x1f' instead of line ends.
 inline std::string OneLine(std::string text) {
   for (char& c : text)
     if (c == '\n') c = '\x1f';

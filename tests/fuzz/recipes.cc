@@ -1,4 +1,4 @@
-// The table of recipes.
+// The table with the recipe of each operator.
 #include "tests/fuzz/graph_generator.h"
 
 namespace tunec::fuzz {

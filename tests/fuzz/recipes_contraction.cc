@@ -1,4 +1,4 @@
-// Recipes of matrix products, convolutions and pooling.
+// Recipes of matrix products, convolutions, attention and pooling.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"
@@ -55,7 +55,7 @@ Made DrawConv(GraphGenerator& g, Op op) {
   return g.Try(op, std::move(inputs), std::move(window.attributes));
 }
 
-// Draws attention with several blocks of rows. A causal mask hides different columns of each block.
+// Adds attention with several blocks of rows. A causal mask hides different columns in each block.
 Made DrawCausalAttention(GraphGenerator& g, Op op) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t queries = g.Between(17, 70), depth = g.Between(1, 3);

@@ -6,7 +6,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// Joins neighbouring axes, splits axes, and inserts axes of size 1.
+// Returns the shape after joining neighbouring axes, splitting axes or inserting axes of size 1.
 Ints Reshaped(GraphGenerator& g, Ints shape) {
   for (int64_t times = g.Between(1, 3); times > 0; --times) {
     const int64_t at = g.Below(std::ssize(shape) + 1);
@@ -40,7 +40,7 @@ Range SliceOf(GraphGenerator& g, int64_t size) {
   return {first, last + 1, step};
 }
 
-// Returns indices into an axis of `size` elements: constant, an input, or computed.
+// Returns indices into an axis of `size` elements, as a constant or as a computed value.
 ValueId Indices(GraphGenerator& g, const Ints& shape, int64_t size) {
   const DataType type = g.OneOf({DataType::kI64, DataType::kI64, DataType::kI32, DataType::kU8});
   if (g.Chance(25)) {

@@ -70,7 +70,8 @@ Made DrawLrn(GraphGenerator& g, Op op) {
                 {"bias", g.OneOf({1.0, 2.0})}});
 }
 
-// Draws angles per element, per pair, or for some pairs only, and for all rows or some rows.
+// Adds a rotary embedding with angles for each element, for each pair, or for some pairs only.
+// Several rows may share angles.
 Made DrawRotary(GraphGenerator& g, Op op) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   Ints shape = g.ShapeOf(x);

@@ -1,4 +1,4 @@
-// Regressions from the fuzzer, and a test that every operator is drawn.
+// Tests of graphs that the fuzzer found wrong earlier, and tests of its generator and reduction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 std::string PlanLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Returns the given plan, and the whole pipeline with each fusion and lowering.
+// Returns the given plan, and plans with the default pipeline for each fusion mode and lowering.
 std::vector<CheckPlan> PlansFor(const CheckPlan& found) {
   std::vector<CheckPlan> plans = {found};
   for (const FusionMode fusion : {FusionMode::kFused, FusionMode::kUnfused}) {
@@ -103,7 +103,7 @@ TEST(CheckPlan, ReadsWhatItPrints) {
   EXPECT_FALSE(ParsePlan("# seed 4"));
 }
 
-// The planted fault: tanh counts as wrong wherever it is reached.
+// In this test, each graph with a tanh counts as failing.
 TEST(Shrink, KeepsWhatFails) {
   const auto has_tanh = [](const Case& candidate) {
     return std::ranges::any_of(candidate.graph.nodes(),

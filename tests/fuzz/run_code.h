@@ -1,4 +1,4 @@
-// Runs graphs as machine code.
+// Functions that run graphs as machine code.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tunec::fuzz {
 
-/// Returns an array of NaN, so that unwritten elements show.
+/// Returns an array of 0xff bytes. For floats these are NaN, so checks detect unwritten elements.
 Array Unwritten(DataType type, std::vector<int64_t> shape);
 
 /// Compiles the whole graph with analytic schedules, and runs it once with the runtime.

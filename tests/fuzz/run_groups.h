@@ -1,4 +1,4 @@
-// Runs a graph group by group, each group by the caller's function.
+// Functions that run a graph group by group.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace tunec::fuzz {
 using RunGroup = std::function<Result<std::vector<Array>>(
     size_t group, const std::vector<Lowering>& lowerings, std::span<const Array> arguments)>;
 
-/// Returns the graph's outputs.
+/// Calls `run` for each group of the plan, in order. Returns the graph's outputs.
 Result<std::vector<Array>> RunGroups(const Graph& graph, const FusionPlan& plan,
                                      std::span<const Array> inputs, const RunGroup& run);
 

@@ -1,4 +1,4 @@
-// Runs one schedule of a group as machine code on arrays.
+// Functions that run a schedule of a group as machine code on arrays.
 #pragma once
 
 #include <span>
@@ -14,17 +14,17 @@
 
 namespace tunec::fuzz {
 
-/// Two threads, so that phases have barriers and tasks are divided.
+/// The number of threads. With two threads, phases have barriers and tasks are divided.
 inline constexpr int kThreads = 2;
 ThreadPool& Pool();
 
 /// Returns the Computes in the form that sketches require.
 std::vector<NamedCompute> Named(const std::vector<Lowering>& lowerings);
 
-/// Returns a random position for each knob.
+/// Returns the position of a random choice for each knob.
 Decisions RandomDecisions(const Sketch& sketch, Random& random);
 
-/// Returns whether a sketch's schedule may be rejected with this code. Random knobs may conflict,
+/// Returns true if a sketch's schedule may be rejected with this code. Random choices may conflict,
 /// because they are drawn independently.
 bool MayReject(ErrorCode code);
 

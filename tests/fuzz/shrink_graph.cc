@@ -36,7 +36,7 @@ class Shrinker {
     return false;
   }
 
-  // Replaces an output by an operand of its node. Returns whether the case still fails.
+  // Replaces an output by an operand of its node, if the case then still fails. Else returns false.
   bool EarlierOutputs() {
     const std::vector<ValueId> outputs = best_.graph.outputs();
     for (size_t i = 0; i < outputs.size(); ++i) {

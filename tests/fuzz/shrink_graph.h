@@ -1,4 +1,4 @@
-// Reduction of a failing graph.
+// A function that reduces a failing graph.
 #pragma once
 
 #include <functional>

@@ -22,13 +22,13 @@ double LargestOf(DataType type) {
   return type == DataType::kF16 ? 65504 : 0x1.fep127;
 }
 
-/// The differences that an operator's result may have from its definition.
+/// The differences that results of an operator may have from the exact results.
 enum class Freedom : uint8_t {
   kNone,        // elements are moved or selected
-  kZeroSign,    // selected, but either of two zeros
+  kZeroSign,    // elements are selected, but a zero may have either sign
   kArithmetic,  // rounded once, unless the result is exact
-  kFunction,    // has a documented error
-  kSum,         // sums in any order
+  kFunction,    // the function has a documented error
+  kSum,         // the additions of a sum may be reordered
 };
 
 Freedom FreedomOfScatter(const std::string& reduction) {
@@ -87,8 +87,8 @@ Freedom FreedomOf(const Node& node) {
   }
 }
 
-/// The largest power of two that divides all finite elements, and the largest magnitude of the
-/// elements.
+/// The largest power of two that divides all finite elements of an array, and their largest
+/// magnitude. If no element counts, because all are 0 or not finite, `quantum` is infinite.
 struct Grid {
   double quantum = std::numeric_limits<double>::infinity();
   double largest = 0;
@@ -107,7 +107,7 @@ Grid GridOf(const Array& array) {
   return grid;
 }
 
-/// Returns whether every sum of products over these operands is exact in the type, in any order.
+/// Returns true if the operator only sums products, and they are exact in any order of additions.
 bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type) {
   if (node.op != Op::kMatmul && node.op != Op::kConv && node.op != Op::kConvTranspose &&
       node.op != Op::kReduceSum && node.op != Op::kReduceL1 && node.op != Op::kReduceSumSquare &&
@@ -129,9 +129,9 @@ bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type
   return static_cast<double>(terms) * largest <= quantum / RoundingOf(type);
 }
 
-/// The effect of rounding the mean of a row on the row's elements. Each row has `size` elements.
-/// `of_rows` has for each row the error relative to the result, divided by the error relative to
-/// the operand.
+/// The effect of rounding the mean of a row in a normalisation. Each row has `size` elements, or
+/// `size` is 0 for operators without a mean. `of_rows` has the absolute error of the results in
+/// each row, divided by the relative error of the mean.
 struct Centring {
   int64_t size = 0;
   std::vector<double> of_rows;
@@ -178,15 +178,15 @@ Centring CentringOf(const Node& node, std::span<const Array> operands) {
   return centring;
 }
 
-/// Returns the magnitude below which a result may vanish, because squares or intermediate values
+/// Returns the magnitude below which a result may become 0, because squares or intermediate values
 /// are below the type's range. 16-bit floats are computed as f32.
 double UnderflowOf(Op op, DataType type) {
   const double least = type == DataType::kF64 ? 0x1p-1012 : 0x1p-116;
   return op == Op::kReduceL2 ? std::sqrt(least) : least;
 }
 
-/// One execution with random freedoms. With a strength of 0 the arithmetic is exact, and equal
-/// formulas have equal results.
+/// One execution in float64 with random errors, in proportion to `strength`. With a strength of 0,
+/// the arithmetic is exact, and equal formulas have equal results.
 class Sample {
  public:
   Sample(const Graph& graph, uint64_t seed, double strength)
@@ -273,8 +273,8 @@ class Sample {
     return false;
   }
 
-  // Fills all elements with one value, or each element independently. Two elements that meet later
-  // may then differ in kind.
+  // Fills the array with one arbitrary value, or with independent ones. Then two elements that are
+  // combined later may differ in kind.
   void FillAny(Array& array) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     constexpr double kAny[] = {
@@ -285,8 +285,8 @@ class Sample {
     for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, alike ? all : any());
   }
 
-  // Returns the rounding unit. Kernels compute 16-bit floats as f32 and do not round inside to 16
-  // bits.
+  // Returns the relative rounding error. A kernel computes 16-bit floats as f32. If one kernel
+  // computes all nodes, it rounds none of their values to 16 bits.
   double UnitFor(DataType type) const {
     return in_one_kernel_ && SizeOf(type) == 2 ? RoundingOf(DataType::kF32) : RoundingOf(type);
   }
@@ -311,8 +311,8 @@ class Sample {
     });
   }
 
-  // Returns whether the operator has steps. Rounded operands may meet a step exactly, unrounded
-  // operands do not.
+  // Returns true if the operator is discontinuous. Rounded operands may be exactly at a step, but
+  // unrounded operands are not.
   static bool IsDiscontinuous(const Node& node, DataType result) {
     switch (node.op) {
       case Op::kFloor:
@@ -344,8 +344,8 @@ class Sample {
     }
   }
 
-  // Rounds exponents to whole numbers. Negative bases have powers for whole exponents only, and a
-  // rounding may make an exponent whole.
+  // Rounds exponents that are almost whole to whole numbers, because rounding errors may do this.
+  // Negative bases have powers for whole exponents only.
   static Array Whole(const Array& exponents, DataType type) {
     Array result(DataType::kF64, exponents.shape());
     for (int64_t i = 0; i < exponents.size(); ++i) {
@@ -356,7 +356,8 @@ class Sample {
     return result;
   }
 
-  // Makes elements equal that only differ by roundings. Noise alone rarely makes them equal.
+  // Sets elements of `left` to those of `right` if rounding errors may make them equal. Random
+  // errors alone rarely make them equal.
   static void Meet(Array& left, const Array& right, DataType type) {
     if (!IsFloat(type) || left.shape() != right.shape()) return;
     Array met(DataType::kF64, left.shape());
@@ -367,7 +368,7 @@ class Sample {
     left = std::move(met);
   }
 
-  // Disturbs each use of an operand separately, as if its products were rounded.
+  // Returns the operand with a random error in each element, as if its products were rounded.
   Array Disturbed(const Array& array, DataType type) {
     Array result(DataType::kF64, array.shape());
     for (int64_t i = 0; i < array.size(); ++i) {
@@ -441,8 +442,8 @@ class Sample {
     }
   }
 
-  // Returns the largest of a sum's terms. The results give it, except for a rotation and for a
-  // plain reduction, which may cancel.
+  // Returns an estimate of the largest term of a sum. It is the largest result, except for
+  // rotations, scatters and plain reductions, whose terms may cancel.
   static double LargestTerm(const Node& node, std::span<const Array> operands,
                             const Array& result) {
     if (PatternOf(node.op) == OpPattern::kReduction) return LargestFinite(operands[0]);
@@ -460,16 +461,16 @@ class Sample {
     return largest;
   }
 
-  // Returns the error factor of the logarithm in a power. The rounding of the logarithm counts in
-  // proportion to its size. For x / power, the quotient of operand and result gives the power.
+  // Returns the error factor of the power in kLrn, which is the logarithm of the power. The
+  // quotient of operand and result gives the power. Returns 0 for other operators.
   static double LogarithmOf(Op op, double y, int64_t i, std::span<const Array> operands) {
     const double power = op == Op::kLrn ? std::abs(operands[0].GetDouble(i) / y) : 1;
     return power > 0 && std::isfinite(power) ? std::abs(std::log(power)) : 0;
   }
 
-  // Returns the error factor of the mask, which is added to exponents and rounds them in proportion
-  // to its size. The greatest mask value counts, because exponentials of smaller values are
-  // smaller.
+  // Returns the error factor of the mask in kAttention, else 0. The mask is added to exponents, so
+  // they are rounded in proportion to its size. The greatest mask value counts, because
+  // exponentials of smaller values are smaller.
   static double ExponentOf(Op op, std::span<const Array> operands) {
     if (op != Op::kAttention || operands.size() < 4 || !IsFloat(operands[3].type())) return 0;
     double greatest = -std::numeric_limits<double>::infinity();
@@ -493,8 +494,8 @@ class Sample {
     return static_cast<double>(operands[2].shape()[static_cast<size_t>(node.Int("axis"))]);
   }
 
-  // Returns noise. If the result is smaller than the rounding of its parts, it may vanish, and half
-  // of the time this function returns -y.
+  // Returns `noise`. If y is below `rounding`, the rounding error of its terms, the result may be
+  // 0. Then this function returns -y half of the time.
   double OrNothing(double y, double noise, double rounding) {
     return std::abs(y) < rounding && random_.Below(2) == 0 ? -y : noise;
   }
@@ -510,8 +511,8 @@ class Sample {
     return true;
   }
 
-  // Returns whether the operator may overflow: it has no pole, so an infinite result of finite
-  // operands is an overflow. Another formula of the operator might not overflow.
+  // Returns true if the operator has no pole. Then an infinite result of finite operands is an
+  // overflow, which another formula of the operator might avoid.
   static bool MayOverflow(Op op) {
     switch (op) {
       case Op::kDiv:
@@ -540,8 +541,8 @@ class Sample {
     return RoundTo(y, type == DataType::kF64 ? DataType::kF32 : type) == y;
   }
 
-  // Returns the scale of the numbers that an activation adds and subtracts before its smaller
-  // result. Gelu and Mish multiply their operand by a difference from 1.
+  // Returns the magnitude of the numbers that an activation adds and subtracts. The result may be
+  // much smaller. Gelu and Mish multiply their operand by a difference from 1.
   static double InnerScale(Op op, std::span<const Array> operands, int64_t i, int64_t size) {
     switch (op) {
       case Op::kGelu:

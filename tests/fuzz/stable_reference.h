@@ -1,12 +1,12 @@
-// The set of right outputs of a graph. The native reference execution gives one answer. Compiled
+// A checker of a graph's outputs. The native reference execution gives one correct result. Compiled
 // programs may round elsewhere, reassociate sums, compute functions to their documented errors, and
-// give either sign to a zero maximum. Instead of one tolerance for all graphs, the conditioning of
-// each graph is measured: the graph is executed many times in float64 with random choices of these
-// freedoms (discrete stochastic arithmetic: Vignes 1993). Where the samples of an element agree, a
-// result must agree, too. Where a threshold, a cancellation or an overflow makes the samples
+// give either sign to a zero maximum. Instead of one tolerance for all graphs, the checker measures
+// the conditioning of each graph. It executes the graph many times in float64 with random choices
+// of these differences (discrete stochastic arithmetic: Vignes 1993). If the samples of an element
+// agree, a result must agree, too. If a threshold, a cancellation or an overflow makes the samples
 // differ, a result must be among the samples. Operations that are exact for their operands are not
-// disturbed. Comparisons, roundings and index arithmetic on numbers of few bits therefore have one
-// answer.
+// changed. So comparisons, roundings and index arithmetic on numbers of few bits have one correct
+// result.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ double CloseEnough(DataType type);
 
 class OutputChecker {
  public:
-  /// Creates a checker. `expected` are the outputs of RunReference on these inputs.
+  /// Creates a checker. `expected` are the outputs of RunReference on these inputs. The graph must
+  /// outlive the checker.
   OutputChecker(const Graph& graph, std::span<const Array> inputs, std::vector<Array> expected);
 
   /// Checks the outputs. Returns the error of the first wrong output, or an empty string.

@@ -1,4 +1,4 @@
-// A source of decisions from an input's bytes. It returns zeros after the last byte.
+// A class that reads numbers and texts from a fuzzer's input. After the last byte it reads zeros.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class ByteSource {
     return value;
   }
 
-  /// Returns a string of up to 255 bytes. A byte with the length precedes it.
+  /// Returns a string of up to 255 bytes. The input has its length before it, as one byte.
   std::string Text() {
     const size_t length = std::min<size_t>(Byte(), bytes_.size());
     return Take(length);

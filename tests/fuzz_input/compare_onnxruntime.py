@@ -4,9 +4,9 @@
     compare_onnxruntime.py --library LIBTUNEC [--seconds N] [--seed S] [--keep FOLDER] [MODEL...]
 
 Each round takes one of the models, or one of the onnx wheel's cases of single operators. It changes
-up to three parts of the model: extents, ranks and types of inputs, values and shapes of constants,
-attributes, operands. Then it runs the model on seeded inputs, in a child process, because either
-side may crash. The output ends with `N equal`, `N differ`, `N only ONNX Runtime`, `N only tunec`,
+up to three parts of the model: shapes of inputs, values and shapes of constants, attributes,
+operands. Then it runs the model on seeded inputs, in a child process, because either program
+may crash. The output ends with `N equal`, `N differ`, `N only ONNX Runtime`, `N only tunec`,
 `N neither`, `N crashed`. A model that differs or crashes tunec is stored in FOLDER. The exit code
 is 1 if tunec crashed.
 
@@ -40,7 +40,7 @@ FLAGS = {"align_corners", "allowzero", "antialias", "ceil_mode", "count_include_
          "storage_order", "transA", "transB"}
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1e-6, 1e6]
 SECONDS_PER_MODEL = 30
-# Integer inputs of at most this many elements become constants: shapes, axes, lengths, indices.
+# Integer inputs of at most this many elements become constants. They are shapes, axes or indices.
 MOST_CONSTANT = 64
 # The largest number of an input's elements, because mutated extents multiply.
 MOST_ELEMENTS = 1 << 20
@@ -122,7 +122,7 @@ class NoInputs(Exception):
 
 
 def inputs_of(model, seed):
-    """Returns seeded arrays for the inputs without initializers."""
+    """Returns seeded arrays by name for the inputs without initializers. Raises NoInputs."""
     generator = np.random.default_rng(seed)
     given = {tensor.name for tensor in model.graph.initializer}
     arrays = {}
@@ -155,7 +155,7 @@ def run_tunec(library, path, inputs):
 
 
 def difference(have, reference):
-    """Returns a description of the error of an output, or None."""
+    """Returns a description of the difference of two arrays, or None if it is within TOLERANCE."""
     if have.shape != reference.shape or have.dtype != reference.dtype:
         return f"{have.dtype}{list(have.shape)}, ONNX Runtime has {reference.dtype}{list(reference.shape)}"
     have, reference = have.astype(np.float64), reference.astype(np.float64)
@@ -169,8 +169,8 @@ def difference(have, reference):
 
 
 def checker(library, path, seed, say):
-    """Runs the model at path on both sides. Returns the status ("equal", "differ", ...) and the
-    reason. Calls `say("tunec")` before tunec runs."""
+    """Runs the model at `path` by ONNX Runtime and by tunec. Returns the status ("equal", "differ",
+    ...) and the reason. Calls `say("tunec")` before tunec runs."""
     try:
         inputs = inputs_of(onnx.load(path), seed)
     except Exception as error:  # mutated types and shapes fail in many ways
@@ -245,7 +245,7 @@ def with_constants(model, inputs):
 
 
 def node_cases():
-    """Returns the wheel's cases of single operators by name, as far as tunec has to run them."""
+    """Returns (name, model) for each case of single operators in the wheel that tunec must run."""
     warnings.simplefilter("ignore")  # generating them overflows intentionally
     return [(case.name, with_constants(case.model, case.data_sets[0].inputs))
             for case in cases.load("node") if cases.out_of_scope(case.model) is None]

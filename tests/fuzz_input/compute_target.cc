@@ -1,5 +1,5 @@
-// The text of a Compute: read, verified, printed, read again, and converted into its original
-// loops.
+// A fuzz target for texts of Computes. A text is read, verified, printed and read again. The
+// Compute is converted into its original loops.
 #include "ir/loop_nest.h"
 #include "polyhedral/check_elements.h"
 #include "schedule/apply.h"

@@ -1,8 +1,8 @@
-// A small database with changes chosen by the input, on which every query is run.
+// A fuzz target that runs all queries on a small database with changes chosen by the input.
 //
-// The input is a list of changes. A byte below 224 selects the column of a row that gets another
-// value. A greater byte selects a byte of the file. Invariants: no failure is an internal error; an
-// object is returned as it was stored or not at all; a database that the check accepts can be
+// The input lists changes of fields, then changes of bytes of the file. A byte below 224 selects a
+// column. A greater byte ends the changes of fields. Invariants: no failure is an internal error;
+// an object is returned as it was stored or not at all; a database that the check accepts can be
 // exported, and the export imported.
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -116,7 +116,7 @@ void ChangeField(SQLite::Database& raw, size_t field, ByteSource& source) {
   update.exec();
 }
 
-/// Writes the changed file: first the fields, then the bytes.
+/// Writes the file, then changes fields with SQL, and finally changes bytes of the file.
 void WriteChanged(const std::string& path, std::string file, ByteSource source) {
   constexpr uint8_t kFirstOfBytes = 224;
   WriteBytes(path, file);

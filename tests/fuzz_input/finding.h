@@ -1,4 +1,4 @@
-// Findings of a fuzz target, in addition to the sanitizers' findings.
+// Functions that report findings of a fuzz target, in addition to the sanitizers' findings.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace tunec::fuzz {
 
-/// Stops the program, which libFuzzer reports as a crash on this input.
+/// Prints the finding and aborts, which libFuzzer reports as a crash on this input.
 [[noreturn]] inline void Finding(std::string_view what, std::string_view why) {
   std::fprintf(stderr, "finding: %.*s: %.*s\n", static_cast<int>(what.size()), what.data(),
                static_cast<int>(why.size()), why.data());

@@ -9,7 +9,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// More nodes would only repeat the checks of a few groups, and exceed an input's time.
+// Larger graphs are not run. They would repeat the checks of a few groups, and take too long.
 constexpr size_t kMostNodes = 400;
 
 void CheckLowering(const Compute& compute) {
@@ -21,7 +21,7 @@ void CheckLowering(const Compute& compute) {
   Require(Print(*again) == text, "a lowered compute's text reads back");
 }
 
-/// Returns whether all sizes are fixed, as the stages require.
+/// Returns true if no value has a dynamic dimension, as the stages require.
 bool IsFixed(const Graph& graph) {
   return std::ranges::all_of(graph.values(),
                              [](const Value& value) { return value.type.IsFixed(); });

@@ -1,12 +1,12 @@
-// Runs a graph through the stages before schedules: passes, fusion, lowering.
+// A function that runs a graph through the stages before schedules (passes, fusion, lowering).
 #pragma once
 
 #include "graph/graph.h"
 
 namespace tunec::fuzz {
 
-/// Runs the stages. A rejection is accepted. A broken graph or Compute, or one whose text does not
-/// read back, is a finding.
+/// Runs the stages. A rejection is accepted. An invalid graph or Compute, or a Compute whose text
+/// does not read back, is a finding. Large graphs and dynamic sizes are only verified.
 void RunFrontHalf(const Graph& graph);
 
 }  // namespace tunec::fuzz

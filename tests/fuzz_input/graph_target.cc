@@ -1,4 +1,4 @@
-// The text of a graph: read, printed, read again, and passed through the front half of compilation.
+// A fuzz target for texts of graphs. A text is read, printed, read again, and run by RunFrontHalf.
 #include "graph/text/graph_text.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/front_half.h"

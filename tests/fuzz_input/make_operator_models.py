@@ -14,8 +14,8 @@ MOST_BYTES = 4096  # the fuzzer's largest input
 
 
 def single_operators():
-    """Returns for each operator the bytes of its one-node models, and how much of the operator each
-    model uses."""
+    """Returns the one-node models of each operator. A model is a pair of its bytes and the number
+    of its attributes and operands."""
     models = {}
     for _, model in node_cases():
         node, *others = model.graph.node

@@ -1,4 +1,4 @@
-// Bytes under a file name, for readers that map or seek.
+// A class that gives bytes a file name, for readers that map files or seek.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A NumPy file, read as .npz and as .npy. The content of an .npz is written and read again.
+// A fuzz target for NumPy files. An input is read as .npz and as .npy. Checks the sizes of arrays.
 #include <algorithm>
 
 #include "numpy/npz.h"

@@ -1,5 +1,5 @@
-// libFuzzer's mutations of an ONNX model by its parts: ranks, extents, element types, attributes,
-// operands, operators. The bytes are parsed and serialized again, so that a change reaches the
+// Mutations of ONNX models for libFuzzer. They change ranks, extents, element types, attributes,
+// operands and operators. The bytes are parsed and serialized again, so that a change reaches the
 // importer's handlers and is not rejected by protobuf.
 #include <onnx/onnx_pb.h>
 
@@ -28,7 +28,7 @@ float AnyFloat(Generator& random) {
   return kNumbers[Below(random, std::size(kNumbers))];
 }
 
-/// All mutated parts, including those of subgraphs and functions.
+/// The parts of a model that may be mutated, including those of subgraphs and functions.
 struct Parts {
   std::vector<onnx::NodeProto*> nodes;
   std::vector<onnx::TensorProto*> tensors;

@@ -1,4 +1,4 @@
-// An ONNX model as bytes, imported and passed through the front half of compilation.
+// A fuzz target for ONNX models. A model is imported and run by RunFrontHalf.
 #include <span>
 
 #include "graph/onnx/import.h"

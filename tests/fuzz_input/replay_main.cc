@@ -1,4 +1,4 @@
-// A replacement of libFuzzer's main: runs the fuzz target on the named files, or on the files of
+// A replacement of libFuzzer's main. It runs the fuzz target on the named files and on the files in
 // named folders. Any compiler builds it, so every test run replays earlier findings.
 #include <algorithm>
 #include <cstdint>

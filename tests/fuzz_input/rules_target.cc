@@ -1,4 +1,4 @@
-// A file of rewrite rules: read, and applied to a graph with matches for most of them.
+// A fuzz target for files of rewrite rules. The rules are applied to a graph with many patterns.
 #include "graph/passes/rewrite.h"
 #include "graph/rules/parse_rules.h"
 #include "graph/text/graph_text.h"

@@ -1,4 +1,4 @@
-// A .safetensors file: opened, with every tensor's bytes read.
+// A fuzz target for .safetensors files. The first and last element of every tensor are read.
 #include "graph/text/safetensors.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/memory_file.h"

@@ -1,4 +1,4 @@
-// The text of a Compute, a line `---`, and the text of a schedule, which is applied to the Compute.
+// A fuzz target for schedules. An input is a Compute, a line `---` and a schedule to apply to it.
 #include "kernel/loop_pipeline.h"
 #include "polyhedral/check_elements.h"
 #include "tests/fuzz_input/finding.h"

@@ -1,5 +1,5 @@
-// libFuzzer's mutations of a text by its tokens and lines. Most changes of single bytes would only
-// make a word unknown.
+// Mutations of texts for libFuzzer. They change words, numbers, lines and brackets, because most
+// changes of single bytes would only make a word unknown.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -25,7 +25,7 @@ bool IsWord(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
 }
 
-/// Returns the words and numbers.
+/// Returns the positions of the words and numbers.
 std::vector<Piece> WordsOf(const std::string& text) {
   std::vector<Piece> words;
   for (size_t i = 0; i < text.size();) {

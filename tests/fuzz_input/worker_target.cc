@@ -1,5 +1,5 @@
-// Messages from the worker's socket and from the tuner's. Frames are decoded. Requests that take
-// little time are answered as the worker answers them.
+// A fuzz target for frames between tuner and worker. A frame is decoded as an event and as a
+// request. Requests that take little time are executed.
 #include "autotune/measure/measure.h"
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/verify_workload.h"
@@ -27,7 +27,7 @@ bool IsQuick(const Workload& workload) {
   return true;
 }
 
-/// The worker's state between requests.
+/// An executor of requests, with a worker's state between requests.
 class Serving {
  public:
   void Take(const Request& request) {

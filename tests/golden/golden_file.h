@@ -15,14 +15,14 @@
 
 namespace tunec::test {
 
-/// Returns whether tests must rewrite their expectations, by the environment variable
-/// TUNEC_BLESS=1.
+/// Returns true if the environment variable TUNEC_BLESS is 1. Then tests must rewrite their
+/// expected texts.
 inline bool RewritesGoldens() {
   const char* const bless = std::getenv("TUNEC_BLESS");
   return bless != nullptr && std::string_view(bless) == "1";
 }
 
-/// Expects that the file has the text. If tests must rewrite their expectations, writes the file.
+/// Expects that the file has the text. If tests must rewrite expected texts, writes the file.
 inline void ExpectGolden(const std::filesystem::path& file, std::string_view text) {
   if (RewritesGoldens()) {
     std::ofstream out(file);

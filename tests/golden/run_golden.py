@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs golden files: a command, its input and its expected output in one text file.
+"""Runs golden files. A golden file has commands, their input and their expected output.
 
     run_golden.py --tunec PROGRAM FILE...
 
@@ -84,7 +84,7 @@ def parse_header_line(golden, line, number):
 
 def run(golden, tunec):
     """Runs the commands in a new folder. Returns (stdout, stderr), with temporary paths replaced by
-    names."""
+    names. Raises Failed for a wrong exit code or a timeout."""
     with tempfile.TemporaryDirectory(prefix="golden-") as directory:
         work = Path(directory, "work")
         work.mkdir()

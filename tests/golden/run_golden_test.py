@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the golden runner on a program of three lines in place of tunec."""
+"""Tests run_golden.py with a small shell script in place of tunec."""
 import os
 import subprocess
 import sys
@@ -9,8 +9,8 @@ from pathlib import Path
 
 RUNNER = Path(__file__).with_name("run_golden.py")
 
-# `upper FILE` prints FILE in capitals. `fail FILE` reports an error for its first line and exits
-# with 2.
+# A replacement of tunec. `upper FILE` prints FILE in capitals. `fail FILE` reports an error and
+# exits with 2. `keep FILE` copies FILE, and `crash` ends by a signal.
 FAKE_TUNEC = """#!/bin/sh
 case $1 in
 upper) tr a-z A-Z < "$2" ;;

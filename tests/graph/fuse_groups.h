@@ -1,4 +1,4 @@
-// Groups and their lowerings, for a generic CPU.
+// Functions that fuse and lower graphs for a generic CPU.
 #pragma once
 
 #include <utility>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of models that are damaged, contradictory or too large: the command's exit code and message
-for each. Legal models must run.
+"""Tests of models that are damaged, contradictory or too large. The command must reject each with
+the expected exit code and message. Unusual but legal models must run. Usage:
 
     hostile_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 TUNEC = None
 COMMANDS = (["run"], ["verify"], ["show"], [])
 
-# For each model, a part of its error line. Every command rejects the model with exit code 2.
+# A pattern of each model's error message. Every command must reject the model with exit code 2.
 REJECTED = {
     "attention_scalar_lengths_1.onnx": r"Attention.*input 6 \('nonpad_kv_seqlen'\) is a scalar",
     "attention_scalar_lengths_2.onnx": r"Attention.*input 6 .* is a scalar, of rank 0, expected rank 1",
@@ -47,7 +47,7 @@ REJECTED = {
     "sce_no_classes.onnx": r"SoftmaxCrossEntropyLoss.*has no elements",
     "stft_scalar_window.onnx": r"STFT.*is a scalar, of rank 0, expected rank 1",
 }
-# The output of the run, or "" if only the exit code is checked.
+# A pattern of the output of `run` for each legal model, or "" if only the exit code is checked.
 RUN = {
     "attention_no_query_heads_1.onnx": "",
     "attention_no_query_heads_2.onnx": "",
@@ -65,7 +65,7 @@ RUN = {
 
 
 def array(values, code, kind):
-    """Returns an .npy of one axis, little-endian."""
+    """Returns a little-endian .npy file of one axis. `code` is struct's type, `kind` NumPy's."""
     data = struct.pack(f"<{len(values)}{code}", *values)
     header = f"{{'descr': '<{kind}', 'fortran_order': False, 'shape': ({len(values)},), }}"
     header = header.ljust(118 - 1) + "\n"
@@ -96,7 +96,7 @@ class Hostile(unittest.TestCase):
         self.assertNotRegex(done.stderr, r"error: (internal|pass)")
 
     def rejected_in_little_memory(self, message, command, model, *more):
-        """Expects a rejection within 2 GiB, before anything of the model's sizes is allocated."""
+        """Expects a rejection with exit code 2, within 2 GiB of memory."""
         with open(self.dir / "stderr", "w+", encoding="utf-8") as errors:
             process = subprocess.Popen([TUNEC, *command, model, "--no-db", *more], stdout=subprocess.DEVNULL,
                                        stderr=errors, cwd=self.dir, env=self.environment)

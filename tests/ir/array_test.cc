@@ -13,8 +13,8 @@
 namespace tunec {
 namespace {
 
-// Returns the nearest value of a 16-bit type, ties to even, among `candidate` and the two adjacent
-// values.
+// Returns which of `candidate` and its finite neighbours of the same sign is nearest to `value`, as
+// 16-bit values. A tie goes to the even one.
 uint16_t NearestByNeighbours(float value, uint16_t candidate, float (*decode)(uint16_t)) {
   const auto distance = [&](uint16_t bits) {
     return std::abs(static_cast<double>(decode(bits)) - static_cast<double>(value));

@@ -26,7 +26,7 @@ TEST(ComputeText, KeepsTheNumbersOfReads) {
   Compute compute = MustParse(test::kAlignedMatmul);
   Statement& s = compute.statements[StatementId(0)];
   std::swap(s.reads[0], s.reads[1]);
-  s.reads.push_back(s.reads[0]);  // twice, and unused
+  s.reads.push_back(s.reads[0]);  // a repeated read without a use
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }
 
@@ -115,7 +115,7 @@ TEST(Compute, StorageFollowsTheLayout) {
   for (const int64_t j : {0, 7, 8, 12}) {
     EXPECT_EQ(Evaluate(offset, std::vector<int64_t>{3, j}), 3 * 16 + j);
   }
-  // With j = 8*o + l in range, the block arithmetic is simplified away.
+  // The offsets of the block and of the lane in it are simplified to j.
   EXPECT_EQ(offset, IndexExpr::Var(VarId(0)) * 16 + IndexExpr::Var(VarId(1)));
 }
 

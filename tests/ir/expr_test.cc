@@ -26,7 +26,7 @@ const TextNames kNames{.variable = [](VarId v) { return std::string(1, "ijk"[v.i
 Expr X(DataType type = kF32) { return Expr::Read(0, type); }
 Expr Y(DataType type = kF32) { return Expr::Read(1, type); }
 
-// Parses with three scalar tensors of the type as reads 0 to 2.
+// Parses an expression of the variables i, j and k. @0 to @2 are scalar tensors of the type.
 Result<Expr> Parse(std::string_view text, DataType type) {
   auto lexer = Lexer::Create(text, "expr");
   if (!lexer) return std::unexpected(lexer.error());
@@ -103,7 +103,7 @@ RC_GTEST_PROP(Expr, LiteralsRoundTrip, (uint64_t bits)) {
         Expr::Constant(double{narrow}, DataType::kBF16)}) {
     const auto parsed = Parse(PrintExpr(literal, kNames), kF32);
     RC_ASSERT(parsed.has_value());
-    // NaNs preserve their sign but not their payload.
+    // Texts do not contain the payload of a NaN, so NaNs are not compared.
     const double value = literal.node().float_value;
     if (!std::isnan(value)) RC_ASSERT(*parsed == literal);
     if (std::isnan(value)) RC_ASSERT(std::isnan(parsed->node().float_value));
@@ -113,8 +113,8 @@ RC_GTEST_PROP(Expr, LiteralsRoundTrip, (uint64_t bits)) {
 std::string Simplified(const Expr& expr) { return PrintExpr(Simplify(expr), kNames); }
 
 TEST(ExprConstant, IsRoundedOnceAndSaturates) {
-  // The value is just above the middle of two halves. Rounded to a float first, it would be the
-  // middle, and round down.
+  // The value is just above the middle of two halves. If it were first rounded to a float, it would
+  // be the middle and be rounded down.
   const double over_the_middle = 1.0 + 0x1p-11 + 0x1p-40;
   EXPECT_TRUE(Expr::Constant(over_the_middle, DataType::kF16).IsConstant(1.0 + 0x1p-10));
   const double infinity = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// Tests which outputs may use the memory of which inputs, on small nests.
+// Tests of the search for outputs that may use the memory of an input, on small nests.
 #include "ir/nest/in_place.h"
 
 #include <fmt/format.h>
@@ -155,7 +155,7 @@ std::string ScatterOf(std::string_view phases) {
   return fmt::format("nest scatter {{{}{}}}", kScatterArguments, phases);
 }
 
-// The output may use an input's memory for any writes after the last read of the input.
+// After the last read of the input, the output may be written anywhere in the shared memory.
 TEST(InPlace, WrittenAnywhereAfterItWasRead) {
   EXPECT_EQ(
       PairsOf(ScatterOf(fmt::format("  phase a {{{}}}\n  phase b {{{}}}\n", kCopy, kUpdates))),
@@ -184,7 +184,7 @@ TEST(InPlace, WrittenAnywhereAfterItWasRead) {
       << "read after others were written";
 }
 
-// Returns the pair that the first phase of the nest copies, or "none".
+// Returns the pair "input->output" that the first phase of the nest copies, "none", or an error.
 std::string CopiedIn(std::string_view text) {
   const auto nest = ParseLoopNest(text, "test");
   if (!nest) return nest.error().Format();

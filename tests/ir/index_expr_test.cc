@@ -75,7 +75,7 @@ TEST(IndexExpr, BoundsOfANeighbourInAPairAreExact) {
   EXPECT_EQ(BoundsOf(loaded + 1, {}, [](int) { return Interval{0, 3}; }), (Interval{0, 3}));
 }
 
-// The sum comes from a fused loop and contains only the remainder of its iterator.
+// The sum contains only a remainder of the variable `lane`, as in fused loops.
 TEST(IndexExpr, SimplifyFindsRemaindersInDivisions) {
   const auto ranges = [](VarId v) { return Interval{0, v == VarId(0) ? 31 : 3}; };
   const IndexExpr lane = IndexExpr::Var(VarId(0));
@@ -84,11 +84,11 @@ TEST(IndexExpr, SimplifyFindsRemaindersInDivisions) {
   EXPECT_EQ(Simplify(IndexExpr::Mod(sum, 16), ranges), sum);
   EXPECT_EQ(Simplify(IndexExpr::FloorDiv(sum + IndexExpr::FloorDiv(lane, 4) * 16, 16), ranges),
             IndexExpr::FloorDiv(lane, 4));
-  // The rest is as large as the divisor, so this must not be simplified.
+  // The sum can be larger than the divisor, so the quotient must not be simplified to 0.
   EXPECT_NE(Simplify(IndexExpr::FloorDiv(sum, 12), ranges), IndexExpr(0));
 }
 
-// The expression is the middle digit of x in the bases 4, 2 and 2.
+// The expression is the middle digit of x. The digits of x have the bases 4, 2 and 2.
 TEST(IndexExpr, BoundsOfADigitBetweenOthersAreExact) {
   const IndexExpr x = IndexExpr::Loaded(0);
   const IndexExpr digit = IndexExpr::FloorDiv(x, 2) - IndexExpr::FloorDiv(x, 4) * 2;

@@ -9,7 +9,7 @@
 namespace tunec::test {
 namespace {
 
-// Returns a nest with this body and A: f32[16], C: f32[16], local t and u: f32[16].
+// Returns a nest with this body, the input A, the output C, and the locals t and u, each f32[16].
 LoopNest Nest(std::string_view body) {
   return *ParseLoopNest(
       fmt::format("nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n"

@@ -216,7 +216,8 @@ TEST(LoopNest, PlansStorage) {
     }
   })");
   const StoragePlan plan = PlanStorage(nest);
-  // early and late share bytes, because they live in different phases. middle lives in both.
+  // `early` and `late` share bytes, because they are used in different phases. `middle` is used in
+  // both.
   EXPECT_EQ(plan.offset, (IdVector<TensorId, int64_t>{-1, -1, 0, 128, 0, 0, 64, 64, -1}));
   EXPECT_EQ(plan.workspace_bytes, 192);
   EXPECT_EQ(plan.scratch_bytes, 64 + 192);
@@ -285,7 +286,8 @@ TEST(LoopNest, StorageThatIsAllocatedTwiceHasOnePlace) {
     }
   })");
   const StoragePlan plan = PlanStorage(nest);
-  // outer takes 128 bytes, so twice begins there, also the first time.
+  // `outer` ends at byte 128, so the second `twice` begins there. The first one has the same
+  // offset.
   EXPECT_EQ(plan.offset, (IdVector<TensorId, int64_t>{-1, -1, 128, 256, 0}));
   EXPECT_EQ(plan.scratch_bytes, 320);
 }

@@ -1,4 +1,4 @@
-// Texts of small loop nests shared by the tests of this folder, in canonical form.
+// Texts of small loop nests, as Print writes them, for the tests of this folder.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Tests of the number of blocks on a GPU's processor, against hand-computed numbers.
+// Tests of the number of blocks that a GPU's processor runs at once, against hand-computed numbers.
 #include "ir/occupancy.h"
 
 #include <gtest/gtest.h>

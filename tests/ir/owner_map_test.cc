@@ -1,5 +1,5 @@
-// Tests of the fragments of mma.sync: every element of an operand belongs to one lane, the lane of
-// NVIDIA's description.
+// Tests of the register fragments of mma.sync. Every element of an operand must belong to one lane,
+// the one in NVIDIA's description.
 #include "ir/owner_map.h"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,9 @@
 namespace tunec {
 namespace {
 
-// A function that returns the position of element i of a lane. Source: NVIDIA's PTX ISA 9.2,
-// 9.7.14.5, "Matrix Fragments for mma.m16n8k16 / k8 / k32", read by hand. A group has four lanes.
+// A function that returns the matrix position of element i of a lane. A group has four lanes. The
+// formulas are those of NVIDIA's PTX ISA 9.2, 9.7.14.5, "Matrix Fragments for mma.m16n8k16 / k8 /
+// k32".
 using Described = std::function<MatrixPosition(int64_t group, int64_t in_group, int64_t i)>;
 
 struct Fragment {
@@ -131,7 +132,7 @@ TEST_P(OwnerMaps, GiveEachElementOneOwner) {
     for (int64_t column = 0; column < columns; ++column) {
       const Owner& owner = owners[static_cast<size_t>(row * columns + column)];
       EXPECT_EQ(Locate(map(), owner), (MatrixPosition{row, column}));
-      // The positions are checked as expressions, and in the next matrix.
+      // The index expressions must give the same owner, here and in another matrix of the array.
       for (const int64_t next : {int64_t{0}, rows}) {
         const std::vector<int64_t> at = {row + next, column + 3 * columns};
         const IndexExpr r = IndexExpr::Var(VarId(0));
@@ -143,7 +144,7 @@ TEST_P(OwnerMaps, GiveEachElementOneOwner) {
   }
 }
 
-// One digit is wrong, for each digit and each difference.
+// Each digit in turn is wrong, in two ways.
 TEST_P(OwnerMaps, AreFoundWrongWithOneWrongEntry) {
   const auto [rows, columns] = ShapeOf(tile(), GetParam().operand);
   int planted = 0;

@@ -10,7 +10,7 @@ namespace tunec::test {
 /// Returns an index expression of the variables 0 .. variables-1, at most `depth` operators deep.
 IndexExpr RandomIndex(Random& random, int variables, int depth);
 
-/// Returns a scalar expression of the type over reads 0 .. 2 of that type.
+/// Returns a scalar expression of the type, about `depth` operators deep, over reads 0 .. 2.
 Expr RandomExpr(Random& random, DataType type, int depth);
 
 /// Returns a float of the type. Half of the floats are special: zeros, infinities, NaN, 1e-40, 3e38

@@ -1,4 +1,4 @@
-// Tests of walks over loop nests, and of nests rewritten into nests.
+// Tests of the functions that visit or replace the nodes of a loop nest.
 #include "ir/nest/rewrite_loop_nest.h"
 
 #include <gtest/gtest.h>
@@ -60,8 +60,8 @@ TEST(RewriteLoopNest, PutsSeveralNodesInThePlaceOfOne) {
   EXPECT_EQ(Count<Store>(nest), 2 * Count<Store>(Parsed(kTiledMatmul)));
 }
 
-// The callback sees loops after the stores in their bodies are removed. Empty loops are removed
-// too, up to the outermost.
+// A loop is passed to the callback after the stores in its body are removed. Empty loops are
+// removed too, up to the outermost.
 TEST(RewriteLoopNest, GoesFromTheInsideOut) {
   const LoopNest nest =
       Rewrite(Parsed(kTiledMatmul),

@@ -1,4 +1,5 @@
-// Tests of shuffles, the reads of other threads' registers: text, effect, and rejections.
+// Tests of the text, the effect and the rejections of shuffles, which read other threads'
+// registers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Returns a nest with a block of 2 x 8 threads.
+// Returns a nest with a block of 2 x 8 threads. `inner` computes the local `other` from `own`.
 std::string Nest(const std::string& inner, const std::string& scope = "register",
                  const std::string& type = "f32") {
   return fmt::format(R"(nest n {{

@@ -1,4 +1,4 @@
-// Tests of user-given sizes: products that must not overflow, and legal shapes of a value.
+// Tests of the checks of user-given sizes. Products must not overflow, and shapes must be legal.
 #include "ir/sizes.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests of the table of tile intrinsics. Every entry runs in its own nest, interpreted by its
-// definition and as equivalent loops. Rounding and rejections are also tested.
+// Tests of the table of tile intrinsics. Every entry is interpreted in a separate nest, by the
+// entry's definition and as equivalent loops. Rounding and rejections are also tested.
 #include "ir/tile_intrinsic.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 
 namespace tunec {
 
-// Prints the name for GoogleTest, which would print bytes.
+// Prints the name for GoogleTest, which would otherwise print bytes.
 static void PrintTo(const TileIntrinsic& intrinsic, std::ostream* out) { *out << intrinsic.name; }
 
 namespace {
@@ -27,7 +27,8 @@ int64_t Extent(const TileIntrinsic& intrinsic, TileAxis axis) {
   return intrinsic.extents[static_cast<int>(axis)];
 }
 
-// Returns an operand's axes in a storage order with the strides that the entry requires.
+// Returns an operand's axes from the outermost to the innermost. In this order they have the
+// strides that the entry requires.
 std::vector<TileAxis> StorageOrder(const TileIntrinsic& intrinsic, const TileOperand& operand) {
   std::vector<TileAxis> axes;
   for (int axis = 0; axis < kTileAxes; ++axis) {
@@ -45,8 +46,8 @@ std::vector<TileAxis> StorageOrder(const TileIntrinsic& intrinsic, const TileOpe
 
 constexpr const char* kVariables[] = {"m", "k", "g", "n"};
 
-// Text about one operand: a tensor of the kernel in a scope that the entry can access, copied from
-// an input.
+// The parts of a nest's text for one operand. The operand is copied from an input to a local
+// tensor, which is in a scope that the entry can access.
 struct OperandText {
   std::string tensors;
   std::string alloc;
@@ -86,7 +87,7 @@ OperandText TextOf(const TileIntrinsic& intrinsic, const TileOperand& operand,
   return text;
 }
 
-// Returns loops in which each lane copies the elements of a fragment that the lane owns.
+// Returns the text of loops in which each lane copies the elements of a fragment that it owns.
 std::string CopyByLanes(const std::string& statement, const std::string& to,
                         const std::string& from) {
   const std::string index = "[8*u + floor(l/4), 2*(l mod 4) + v]";
@@ -94,7 +95,7 @@ std::string CopyByLanes(const std::string& statement, const std::string& to,
          to + index + " = " + from + index + "\n}\n}\n}\n";
 }
 
-// Returns a nest that computes result = accumulator + left . right by one tile.
+// Returns the text of a nest that computes C = S + A . B by one tile.
 std::string NestOf(const TileIntrinsic& intrinsic) {
   const OperandText left = TextOf(intrinsic, intrinsic.left, "A");
   const OperandText right = TextOf(intrinsic, intrinsic.right, "B");
@@ -173,13 +174,13 @@ Scalar Accumulate(std::string_view name, double accumulator, std::vector<double>
 }
 
 TEST(TileMeaning, RoundsAsTheInstructionDoes) {
-  // Each product is rounded once.
+  // A product and its addition are rounded together, once.
   EXPECT_EQ(Accumulate("fma.avx512", 1, {0x1p-24}, {1}).real, 1);
   EXPECT_EQ(Accumulate("fma.avx512", 1, {0x1.8p-24}, {1}).real, 1 + 0x1p-23);
-  // The odd element is added first.
+  // The product of element 1 is added before that of element 0.
   EXPECT_EQ(Accumulate("dpbf16.avx512", 0, {1, 0x1p30}, {1, 1}).real, 0x1p30);
   EXPECT_EQ(Accumulate("dpbf16.avx512", -0x1p30, {1, 0x1p30}, {1, 1}).real, 1);
-  // Denormals are flushed to zero.
+  // dpbf16 flushes denormals to zero, fma does not.
   EXPECT_EQ(Accumulate("dpbf16.avx512", 0x1p-130, {0x1p-128, 0}, {0x1p20, 0}).real, 0);
   EXPECT_EQ(Accumulate("dpbf16.avx512", 0, {0x1p-70, 0}, {0x1p-70, 0}).real, 0);
   EXPECT_EQ(Accumulate("fma.avx2", 0, {0x1p-70}, {0x1p-70}).real, 0x1p-140);

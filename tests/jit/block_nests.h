@@ -1,4 +1,4 @@
-// Nests for blocks of threads.
+// Loop nests over blocks of threads, for tests of several folders.
 #pragma once
 
 #include <string_view>

@@ -32,7 +32,8 @@ CacheSizes SizesOf(const Leaves& leaves) {
 constexpr CpuidLeaf kAmd{0x10, 0x68747541, 0x444d4163, 0x69746e65};
 constexpr CpuidLeaf kIntel{0x20, 0x756e6547, 0x6c65746e, 0x49656e69};
 
-// The answers of an AMD EPYC 7003: its features, the older leaves and the list.
+// The answers of an AMD EPYC 7003 to CPUID. 0x8000001d is the list of caches, and 0x80000005 and
+// 0x80000006 are older leaves with cache sizes.
 const Leaves kZen3 = {{{0, 0}, kAmd},
                       {{0x80000001, 0}, {0xa00f11, 0x40000000, 0x4003f3, 0x2fd3fbff}},
                       {{0x80000005, 0}, {0xff40ff40, 0xff40ff40, 0x20080140, 0x20080140}},
@@ -71,7 +72,8 @@ TEST(CacheSizes, OfASilentProcessorAreNone) {
   EXPECT_EQ(SizesOf({{{0, 0}, kIntel}}), CacheSizes{});
 }
 
-// The kernel reads the same leaves, so that existing keys stay valid.
+// Linux reads the same leaves. The sizes are part of the keys of the tuning database, which
+// contains sizes from Linux.
 TEST(CacheSizes, HereAreThoseOfTheKernel) {
   CacheSizes listed;
   for (int index = 0; index < 8; ++index) {

@@ -1,6 +1,5 @@
-// Tests of conversions of floats to integers. Values out of range have the interpreter's low bits,
-// with and without bounds from the expression itself. The instructions of conversions are also
-// tested.
+// Tests of conversions of floats. Conversions to integers must have the interpreter's low bits,
+// with and without bounds in the expression. The instructions of conversions are also tested.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +33,8 @@ std::vector<double> TellingValues(DataType type) {
   return values;
 }
 
-/// Compares with the interpreter, converted in vectors and one by one. `value` is made of A[i].
+/// Converts `value`, an expression of A[i], by vector and by scalar code. Expects the interpreter's
+/// results.
 void CheckConversion(DataType from, DataType to, const std::string& value) {
   SCOPED_TRACE(fmt::format("{} to {} of {}", Name(from), Name(to), value));
   const std::vector<double> values = TellingValues(from);
@@ -69,7 +69,7 @@ TEST(Cast, FloatsBecomeIntegersAsInterpreted) {
     for (const DataType to : kIntegers) CheckConversion(from, to, "A[i]");
 }
 
-/// Returns the text with literals of the expression's type.
+/// Returns the text with the type's suffix after each literal. f32 has no suffix.
 std::string Typed(const std::string& value, DataType type) {
   const std::string suffix = type == DataType::kF32 ? "" : std::string(Name(type));
   return std::regex_replace(value, std::regex("(\\.[0-9])"), "$1" + suffix);
@@ -105,7 +105,7 @@ bool Contains(const std::string& text, const char* pattern) {
   return std::regex_search(text, std::regex(pattern));
 }
 
-/// Matches instructions on one lane of a vector of numbers.
+/// A pattern of instructions that process one lane of a vector.
 constexpr const char* kOneLane = "\tv?(pinsr|pextr|cvtt?s[sd]2|cvtsi2|minss|maxss|minsd|maxsd)";
 
 struct Conversion {
@@ -154,8 +154,8 @@ TEST(Cast, BoundedValuesAreNotBoundedAgain) {
   }
 }
 
-// Returns numbers between two bfloat16 numbers, halves among them, and NaN. Denormal results are
-// not specified.
+// Returns numbers between two bfloat16 numbers, ties among them, and special numbers. None is
+// denormal, because denormal results are not specified.
 std::vector<double> BetweenBFloat16() {
   std::vector<double> values{0, -0.0, NAN, INFINITY, -INFINITY, 0x1.FEFFFEp127, 0x1.FFp127};
   for (const double at : {1.0, 1.0078125, 255.0, 0x1p-126, 0x1p100, 3.0e38}) {

@@ -1,5 +1,5 @@
-// Tests of objects: their content, how they are stored, loaded and released, and the processor's
-// description.
+// Tests of the content, the storage, the loading and the release of compiled objects, and of the
+// descriptions of processors.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -136,7 +136,7 @@ TEST(Code, NonTemporalStoresOnlyWhereAligned) {
   ExpectAsInterpreted(nest);
 }
 
-// Arguments end at the end of a page. Their sizes give alignments of 64, 16 and 4.
+// The arguments end at the end of a page, so the sizes give alignments of 64, 16 and 4 bytes.
 TEST(Code, NonTemporalStoresReachEveryAlignment) {
   for (const int size : {512, 500, 501}) {
     ExpectAsInterpreted(NonTemporalCopy(size));
@@ -259,12 +259,12 @@ TEST(Cpu, AmxIsEmulatedOnlyWhereItIsAskedFor) {
   EXPECT_FALSE(ParseCpu("sapphirerapids", 1)->Has("amx-emulated"));
   const auto server = ParseCpu("skylake-avx512,+amx-emulated", 1);
   ASSERT_TRUE(server.has_value()) << server.error().message;
-  EXPECT_THAT(Print(*server), HasSubstr("amx-emulated"));  // part of the keys
+  EXPECT_THAT(Print(*server), HasSubstr("amx-emulated"));  // part of the database's keys
   EXPECT_TRUE(MissingFeatures(*FindTileIntrinsic("amx.bf16"), *server).empty());
   EXPECT_TRUE(MissingFeatures(*FindTileIntrinsic("amx.int8"), *server).empty());
   EXPECT_FALSE(ParseCpu("skylake-avx512,+amx-emulated,-amx", 1)->Has("amx-emulated"));
   EXPECT_FALSE(ParseCpu("skylake-avx512,+amx-emulated,-amx-emulated", 1)->Has("amx-emulated"));
-  // A machine needs AVX-512 for the emulation, and no AMX.
+  // To run the emulation, a machine needs AVX-512 but not AMX.
   const std::set<std::string> plain = {"avx", "avx2", "fma", "f16c"};
   EXPECT_THAT(CheckRuns(server->host, plain).error().message, HasSubstr(" avx512f,"));
   EXPECT_THAT(CheckRuns(server->host, plain).error().message, Not(HasSubstr("amx")));
@@ -284,7 +284,8 @@ TEST(Cpu, Rejections) {
   EXPECT_EQ(old.error().message, "cpu nehalem has no avx2, which tunec needs");
 }
 
-// A target may come from a file. LLVM would end the process, or warn for every kernel.
+// A target may come from a file. For these processors LLVM would end the process, or warn for every
+// kernel.
 TEST(Cpu, ProcessorsThatLlvmCannotCompileForAreErrors) {
   Target target = *ParseCpu("haswell", 1);
   for (const char* cpu : {"i386", "pentium4", "emers", ""}) {

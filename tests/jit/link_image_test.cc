@@ -27,7 +27,7 @@ TEST(CodeImage, RejectsWhatIsNoObject) {
   EXPECT_EQ(image.bytes(), "");
 }
 
-// The runtime finds the same features as LLVM, for all features that our code may use.
+// The runtime finds the same features as LLVM, among all features that compiled code may use.
 TEST(ProcessorFeatures, AreThoseThatLlvmFinds) {
   const std::set<std::string> llvm = MachineFeatures();
   const std::set<std::string> ours = ProcessorFeatures();

@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"acosh", std::acosh, 1, 8}, Case{"atanh", std::atanh, 1, 8}),
     [](const auto& info) { return std::string(info.param.name); });
 
-/// Returns arguments for every exponent of the type, or the powers of ten that the type has.
+/// Returns all powers of two of the type, or, if `base` is 10, the powers of ten that are exact.
 std::vector<double> Powers(double base, DataType type) {
   const bool single = type == DataType::kF32;
   std::vector<double> powers;
@@ -205,8 +205,8 @@ TEST(Trigonometry, IsRightForAllMagnitudes) {
       }
 }
 
-// Compares with published values, independent of libraries: the double that is closest to a
-// multiple of pi/2, and the largest doubles.
+// Compares with published values, independent of libraries. The angles are the double that is
+// closest to a multiple of pi/2, 1e22, and the largest double.
 TEST(Trigonometry, AgreesWithPublishedValues) {
   const LoopNest nest = Parse(R"(
 nest angles {
@@ -235,7 +235,8 @@ nest angles {
   }
 }
 
-/// Checks every pair of some selected values.
+/// Compares the operator `name` with `function` for every pair of some values. `tolerance` is
+/// relative.
 void CheckPairs(const char* name, const char* type_name, double (*function)(double, double),
                 double tolerance) {
   const std::vector<double> values{0.0, -0.0,     1,         -1,    2,    -2,   3,     -3,

@@ -80,8 +80,8 @@ void ExpectClose(const Array& actual, const Array& expected, double tolerance,
   }
 }
 
-// Returns whether the emulated GPU only lacks something that other machines may have: tiles, thread
-// roles, or large storage per thread.
+// Returns whether the error means that the emulated GPU lacks tiles, thread roles, or storage per
+// thread, which another machine may have.
 bool IsOfOneMachine(const Error& error) {
   return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
 }
@@ -95,7 +95,7 @@ std::vector<Target> Targets() {
 }
 
 LoopNest Parse(const std::string& text) {
-  // A store ends with its line. Tests may close a block on the same line.
+  // A store extends to the end of its line, but tests may close a block on the same line.
   std::string lines;
   for (const char c : text) lines += c == '}' ? "\n}" : std::string(1, c);
   auto nest = ParseLoopNest(lines, "test");

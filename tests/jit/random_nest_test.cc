@@ -1,5 +1,5 @@
-// Tests of random LoopNests, compiled for each target against interpreted. Every access is in range
-// by construction: inputs are large enough for any index of the generator.
+// Tests that random loop nests, compiled for each target, give the interpreter's results. Every
+// access is in range, because the inputs are large enough for any index of the generator.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -8,7 +8,7 @@
 namespace tunec::jit_test {
 
 /// Returns the text of C[b] sum= A[b, t] for two warps. `barrier` is placed between the warps'
-/// writes and their reads.
+/// writes and their reads. `zero` is a literal of `type`.
 inline std::string ReducedNest(const std::string& type = "f32",
                                const std::string& barrier = "barrier",
                                const std::string& zero = "0.0") {

@@ -1,5 +1,5 @@
-// Tests of tile intrinsics as machine code, bit for bit against the table. AMX code is assembled
-// everywhere. It runs with AMX, or with AVX-512 that emulates AMX.
+// Tests that the machine code of tile intrinsics gives the results of the table, bit for bit. AMX
+// code is compiled on every machine. It runs with AMX, or with AVX-512 that emulates AMX.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,8 @@ std::string FmaNest(const std::string& name, int lanes) {
                      lanes, name);
 }
 
-// Returns the text of FmaNest's product with groups: B is stored [step, column, member].
+// Returns the text of FmaNest's product, with sums over groups. B is stored by group, column,
+// member.
 std::string DotNest(const std::string& name, int group, const std::string& left,
                     const std::string& right, const std::string& sum, const std::string& zero) {
   return fmt::format(R"(nest product {{
@@ -105,7 +106,7 @@ std::vector<Target> TargetsAndEmulation() {
   return targets;
 }
 
-// Returns whether the numbers are identical. Zeros have signs.
+// Returns whether the numbers are both NaN, or equal with equal signs of zeros.
 bool IsSame(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
@@ -274,7 +275,7 @@ TEST(TileCode, EveryIntrinsicOfTheHostHasAnInstruction) {
   }
 }
 
-// Returns a nest with a loop over the accumulators.
+// Returns AmxBFloat16Nest with one loop over the accumulators that is not unrolled.
 std::string NestThatMoves() {
   std::string text = AmxBFloat16Nest();
   const std::string unrolled = "unrolled for io in 0 .. 2";
@@ -353,7 +354,7 @@ std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_
     const int scales[] = {0, -63, any};
     const int scale = scales[n % 3];
     for (size_t a = 0; a < 3; ++a) {
-      // The sums are as large as the products.
+      // Accumulators are scaled as products.
       const int of_this = a == 2 || n % 3 == 2 ? (a == 2 ? 2 * scale : scale) : scale;
       const int64_t size = arguments[a].size() / count;
       for (int64_t i = n * size; i < (n + 1) * size; ++i) {
@@ -364,7 +365,7 @@ std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_
         arguments[a].SetDouble(at, kSpecial[random.Below(std::size(kSpecial))]);
       }
     }
-    // A row and its negative cancel.
+    // Adjacent elements of the first row are opposite, so that sums may cancel.
     if (n % 5 != 0) continue;
     for (int64_t k = 0; k < 16; ++k) {
       const double value = arguments[0].GetDouble(n * 512 + 2 * k);
@@ -379,7 +380,7 @@ TEST(TileCode, AmxOfHardNumbers) {
   const std::string text = ManyProducts(kProducts);
   const std::vector<Array> arguments = HardArguments(text, kProducts, 1);
   ExpectBitForBit(text, arguments);
-  // Checks the arguments: most results are numbers, and all kinds occur.
+  // Checks the arguments: about half of the results are finite and not 0, and all kinds occur.
   const auto results = Interpret(Parse(text), arguments, Precision::kNative);
   int64_t numbers = 0, infinite = 0, undefined = 0, zeros = 0;
   for (int64_t i = 0; i < results->front().size(); ++i) {

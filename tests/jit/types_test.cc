@@ -1,4 +1,4 @@
-// Tests of every scalar operator on every type with a definition, scalar and vector, against the
+// Tests of every scalar operator on every type that has it, in scalar and vector code, against the
 // interpreter. Conversions between all types, and narrow types in memory, are also tested.
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-// Tests of the AMX products in the table of tile intrinsics. Results equal the stored vectors of
-// the instructions to the bit, except for the bits of NaNs. With TUNEC_BLESS=1 the vectors that the
-// table itself computed are rewritten, but not those of a processor. bench/gpu_day/cpu16.sh records
-// a processor's vectors.
+// Tests of the AMX products in the table of tile intrinsics. Results must equal the stored test
+// vectors bit for bit, except for the bits of NaNs. With TUNEC_BLESS=1, vectors that the table
+// computed are rewritten, but not those of a processor. bench/gpu_day/cpu16.sh records a
+// processor's vectors.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -71,7 +71,7 @@ void Append(KernelVector& vector, uint64_t bits) {
   vector.bytes += bytes;
 }
 
-// Returns the bits of a float with an exponent from `low` to `high`, at the top of 32 bits.
+// Returns the bits of an f32 with a biased exponent from `low` to `high`.
 uint32_t FloatWith(uint32_t low, uint32_t high, Random& random) {
   const uint32_t bits = static_cast<uint32_t>(random.Next());
   const uint32_t exponent = low + (bits >> 9) % (high - low + 1);
@@ -112,8 +112,8 @@ KernelVectors RandomVectors(const Instruction& instruction) {
   return vectors;
 }
 
-// Returns the products. A row of A has the reduced elements, in groups. A row of B has one group
-// per column.
+// Returns C + A . B for each tile. A row of A has the reduced elements, in groups. A row of B has
+// one group per column.
 KernelVector ProductsOf(const KernelVectors& vectors, const TileIntrinsic& intrinsic) {
   const KernelVector &a = vectors.arguments[0], &b = vectors.arguments[1],
                      &c = vectors.arguments[2];
@@ -134,7 +134,7 @@ KernelVector ProductsOf(const KernelVectors& vectors, const TileIntrinsic& intri
   return sums;
 }
 
-// Replaces the bits of all NaNs by the processor's default NaN.
+// Returns the vector with the processor's default NaN in place of every NaN.
 KernelVector WithOneNan(KernelVector vector) {
   if (!IsFloat(vector.type)) return vector;
   constexpr uint64_t kNan = 0x7fc00000;
@@ -175,7 +175,7 @@ TEST_P(AmxVectors, GoldenAreWhatTheTableSays) {
   EXPECT_EQ(*difference, "") << vectors.from;
 }
 
-// The test detects a wrong definition: products of pairs are added one after the other.
+// A wrong definition, which adds the products of pairs one after the other, gives other results.
 TEST(AmxVectorsOfOtherMeanings, Differ) {
   TileIntrinsic wrong = *FindTileIntrinsic("amx.bf16");
   wrong.meaning = FindTileIntrinsic("dpbf16.avx512")->meaning;

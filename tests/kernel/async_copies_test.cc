@@ -1,5 +1,5 @@
-// Tests of examples/loops/matmul_async: a product whose tiles are copied 16 bytes at a time, three
-// stages deep. It runs on an emulated GPU and is compiled for real GPUs.
+// Tests of examples/loops/matmul_async, a matrix product. Its tiles are copied 16 bytes at a time,
+// through three stages. It runs on an emulated GPU and is compiled for real GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests of a depthwise convolution computed in the tasks of the following pointwise one, as machine
-// code against the interpreter.
+// Tests of kernels that compute a depthwise convolution in the tasks of the following pointwise
+// one. Their results are compared with the interpreter's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ namespace {
 
 using test::ChainProgram;
 
-// Checks each sketch with its first and with random decisions. Returns the number of sketches.
+// Checks each sketch whose name ends with `name`, with its initial and with random decisions.
+// Returns the number of these sketches.
 int ExpectRight(const std::string& text, const Target& target, const RoundingFreedom& rounding,
                 std::string_view name) {
   const test::ScheduleChecker checker(test::MustParse(text));

@@ -163,7 +163,7 @@ double Predicted(const Case& one, const Target& target) {
                           one.rounding);
 }
 
-// The estimate that selects the sketch agrees with the prediction for the compiled code.
+// The estimate that selects tensor cores agrees with the prediction for the compiled code.
 TEST(CudaConv, IsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {

@@ -1,5 +1,5 @@
-// Tests of long reductions with few results on a GPU. On the emulated GPU, sums are as exact as
-// those of short chains. One chain of all terms would have a large error.
+// Tests of long reductions with few results on a GPU. On the emulated GPU, sums must be as exact as
+// those of short chains of additions. One chain of all terms would have a large error.
 #include <gtest/gtest.h>
 
 #include <algorithm>

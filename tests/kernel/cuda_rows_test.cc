@@ -1,5 +1,5 @@
-// Tests of rows computed by the threads of a GPU's blocks: their loops, their results on the
-// emulated GPU, and ptxas's output. Threads and vectors divide some rows and not others.
+// Tests of GPU kernels whose blocks compute rows, such as softmax. The loops, the results on the
+// emulated GPU and ptxas's output are checked. Threads and vectors divide some rows and not others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,8 @@ std::string LayerNorm(int64_t rows, int64_t length) {
                      rows, length);
 }
 
-// Returns the normalised rows of a batch of one. The scalars of rows have an axis of one element.
+// Returns a normalisation of the rows of one batch. The scalars of rows have an axis of one
+// element.
 std::string LayerNormOfOneBatch(int64_t rows, int64_t length) {
   return fmt::format(R"(compute layer_norm {{
   input X: f32[1, {0}, {1}]
@@ -69,7 +70,7 @@ std::string LayerNormOfOneBatch(int64_t rows, int64_t length) {
                      rows, length);
 }
 
-// Returns the greatest element of each row and its position, for a batch of two.
+// Returns a Compute's text for the greatest element of each row and its position, in two batches.
 std::string Greatest(int64_t rows, int64_t length) {
   return fmt::format(R"(compute greatest {{
   input X: f32[2, {0}, {1}]
@@ -214,7 +215,7 @@ TEST(CudaRowChoice, FitsTheTypeOfRows) {
   EXPECT_EQ(KnobValue(sketch, "vector"), 8);
 }
 
-// A number of rows per block that is not in the list becomes an additional choice.
+// If the initial number of rows per block is not a usual choice, it is added to the choices.
 TEST(CudaRowChoice, IsAmongItsKnobs) {
   const Sketch sketch = RowsOf(MustParse(SoftmaxText(1 << 22, 2)));
   for (const Knob& knob : sketch.knobs)

@@ -149,7 +149,7 @@ TEST_P(SmallShape, IsComputedRight) {
 INSTANTIATE_TEST_SUITE_P(CudaSketches, SmallShape, testing::ValuesIn(SmallShapes()),
                          [](const auto& info) { return info.param.name; });
 
-// Returns the sketch of blocks, also for long chains, to which it is not offered.
+// Returns the sketch of AddBlockSketches, which is not offered if a better sketch fits.
 Sketch BlocksOf(const Compute& compute) {
   std::vector<Sketch> sketches;
   AddBlockSketches({"direct", compute}, AnyRounding(), sketches);
@@ -165,7 +165,7 @@ TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
     const Target target = Gpu(arch);
     const std::vector<Sketch> sketches = DeviceSketches(compute, target);
     EXPECT_EQ(sketches[0].Kind(), GetParam().kind);
-    // Two memory-bound schedules differ by the sectors at the ends.
+    // The times of two memory-bound schedules differ by the sectors at the ends of rows.
     constexpr double kEnds = 1.001;
     EXPECT_LE(PredictedSeconds(compute, Analytic(sketches[0]), target, ReductionOrder::kAny),
               kEnds * PredictedSeconds(compute, Analytic(BlocksOf(compute)), target,
@@ -199,7 +199,7 @@ TEST(CudaSketches, ShortOutputsOfLongSumsArePredictedFasterInParts) {
   }
 }
 
-// Returns the best schedule of tiles that divide or end at the extents.
+// Returns the best schedule without padding: tiles divide the extents or end at them.
 Schedule Unpadded(const Compute& compute, const Target& target) {
   const std::optional<CudaTilePlan> plan = MakeCudaTilePlan(compute);
   EXPECT_TRUE(plan);
@@ -208,7 +208,7 @@ Schedule Unpadded(const Compute& compute, const Target& target) {
   return schedule;
 }
 
-// Shapes that tiles do not divide, and borders of convolutions.
+// Tests with shapes that tiles do not divide, and with borders of convolutions.
 class PaddedShape : public testing::TestWithParam<Shape> {};
 
 TEST_P(PaddedShape, IsPredictedNoSlowerThanWithoutPadding) {

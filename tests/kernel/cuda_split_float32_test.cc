@@ -30,7 +30,7 @@ constexpr int kRows = 64;
 constexpr int kColumns = 64;
 constexpr int kInner = 512;
 
-// Returns a product whose second operand may be known to be finite.
+// Returns the text of a product. If `finite`, the second operand is a weight known to be finite.
 std::string ProductBy(bool finite) {
   return ProductText({.rows = 64,
                       .columns = 64,
@@ -39,7 +39,7 @@ std::string ProductBy(bool finite) {
                       .value = ""});
 }
 
-// The kernel for tensor cores with three bf16 splits, compiled once for the emulation.
+// A product for tensor cores with three bf16 splits. Run compiles it and runs it in the emulation.
 class SplitProduct {
  public:
   explicit SplitProduct(bool finite = false) : pool_(2) {
@@ -81,8 +81,8 @@ std::vector<Array> Arguments(const Draw& a, const Draw& b) {
   return arguments;
 }
 
-// One element in three forms: exact, the sum of the magnitudes, and float32 with one product after
-// the other.
+// The exact value of an element, the sum of the magnitudes of its products, and the float32 result
+// of adding its products one after the other.
 struct Element {
   double exact = 0;
   double magnitude = 0;
@@ -146,7 +146,7 @@ Draw Positive(std::mt19937& random) {
     return unit(random);
   };
 }
-// Draws numbers with exponents from -bits to bits.
+// Returns a generator of normal numbers that are multiplied by 2^-bits to 2^bits.
 std::function<Draw(std::mt19937&)> Wide(int bits) {
   return [bits](std::mt19937& random) {
     return [&random, bits, normal = std::normal_distribution<float>()]() mutable {
@@ -155,7 +155,7 @@ std::function<Draw(std::mt19937&)> Wide(int bits) {
     };
   };
 }
-// Draws numbers of which every second cancels the one before, except for its last bits.
+// Returns a generator of numbers of which every second cancels the one before, up to its last bits.
 Draw Cancelling(std::mt19937& random) {
   return [draw = Normal(random), first = 0.F, is_second = false]() mutable {
     is_second = !is_second;
@@ -225,7 +225,7 @@ TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kColumns; ++j) {
       const Element element = ElementOf(arguments, i, j);
-      // A number beyond the range of float32 may become an infinity in between.
+      // An intermediate number beyond the range of float32 may become an infinity.
       if (std::isfinite(element.exact) && !std::isfinite(element.sequential)) continue;
       if (std::isinf(element.sequential) && element.magnitude < double{kInf}) continue;
       const double found = result.GetDouble(i * kColumns + j);

@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 
 struct Example {
   std::string name;     // name of a schedule in examples/loops
-  std::string compute;  // the folder's Compute with sizes for one block of threads
+  std::string compute;  // the schedule's Compute with sizes for one block of threads
 };
 
 std::vector<Example> Examples() {
@@ -71,7 +71,7 @@ TEST_P(CudaStages, AreReportedAndRetainTheResults) {
 INSTANTIATE_TEST_SUITE_P(Examples, CudaStages, testing::ValuesIn(Examples()),
                          [](const auto& info) { return info.param.name; });
 
-// Makes the tensors of each thread tensors of the whole block.
+// Turns the tensors of each thread into tensors of the whole block, which is a fault.
 void BreakStorage(LoopNest& nest) {
   nest = Rewrite(std::move(nest), [](Alloc alloc) {
     alloc.per_thread = false;

@@ -1,6 +1,6 @@
-// Tests of attention in one phase of a GPU kernel: results by the interpreter and by the checked
-// emulation, for rows and KV blocks of matching and other sizes. For large kernels, the tests check
-// the predicted times and the spills that ptxas reports.
+// Tests of attention in one phase of a GPU kernel. The interpreter and the checked emulation check
+// the results, with numbers of rows and keys that blocks divide and others. For large kernels, the
+// tests check the predicted times and the spills that ptxas reports.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,8 +53,7 @@ std::string Replaced(std::string text, const std::vector<std::pair<std::string, 
   return text;
 }
 
-// Returns the text that graph/lower/attention.cc makes. With one KV block there is no carried
-// state.
+// Returns the text that graph/lower/attention.cc makes. With one chunk there is no carried state.
 std::string TextOf(const Attention& a) {
   const bool several = a.Chunks() > 1;
   const bool one_tensor = a.operands == Operands::kOneTensor;
@@ -187,7 +186,7 @@ std::vector<Attention> SmallOnes() {
           {.name = "one_tensor", .queries = 64, .operands = Operands::kOneTensor}};
 }
 
-// Returns attention with heads of 64, as in models.
+// Returns attention with heads of 64 elements, as in models.
 Attention Large(int rows, int chunk, const std::string& type = "f32") {
   return {.name = fmt::format("{}_{}_{}", rows, chunk, type),
           .heads = 12,
@@ -248,7 +247,7 @@ TEST(CudaStream, CopiesOneTensorTwice) {
   EXPECT_THAT(Print(Analytic(*sketch)), HasSubstr("stage A.copy2 shared"));
 }
 
-// The sketch is the first of all, and its code does not spill.
+// The sketch is ranked first, and the code does not spill.
 TEST(CudaStream, IsPredictedFasterThanPhases) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
@@ -267,7 +266,7 @@ TEST(CudaStream, IsPredictedFasterThanPhases) {
   }
 }
 
-// Two products without a common row, and rows larger than a block, run in phases.
+// Attention with rows larger than a block, and a plain product, do not get this sketch.
 TEST(CudaStream, LeavesOthersToPhases) {
   EXPECT_FALSE(StreamOf(Large(512, 512), Gpu("sm_90a")));
   const auto sketches =

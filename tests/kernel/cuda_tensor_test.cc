@@ -37,7 +37,7 @@ struct Multiplied {
   std::string text;
   RoundingFreedom rounding;
   std::string mma;  // instruction in the PTX
-  // The asynchronous copy instruction, or empty.
+  // The expected copy instruction if copies are pipelined. It is not checked if empty.
   std::string copy = kChunks;
 };
 
@@ -64,7 +64,7 @@ std::string ByteProduct(int rows, int columns, int length) {
                       .value = ""});
 }
 
-// Returns products of arguments that are stored directly into an output.
+// Returns a batch of products of inputs. The sums are stored directly into the output.
 std::string Batched(int batch, int rows, int columns, int length) {
   return ProductText({.rows = rows,
                       .columns = columns,
@@ -149,7 +149,7 @@ TEST_P(SmallTensorProduct, IsComputedRight) {
     Target target = Gpu("sm_90a");
     target.device->processors = processors;
     const Sketch sketch = FirstSketch(GetParam(), target);
-    // If processors would be idle, threads are also accepted.
+    // If processors would be idle, a sketch without tensor cores is also accepted.
     if (processors == 1) {
       EXPECT_EQ(sketch.Kind(), "cuda_tensor");
     }
@@ -211,8 +211,8 @@ class LargeSplitProduct : public testing::TestWithParam<Multiplied> {};
 TEST_P(LargeSplitProduct, IsMultipliedByTensorCoresWhereTheyArePredictedToBeFaster) {
   for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
     Target target = Gpu(arch);
-    // sm_86 gets the ratio of tensor cores to threads that other GPUs have. With its own ratio,
-    // threads would compute the product.
+    // sm_86 gets the speed ratio of tensor cores to threads that other GPUs have. With the original
+    // ratio, threads would compute the product.
     if (arch == "sm_86") target.device->multiply_adds /= 4;
     const Sketch sketch = FirstSketch(GetParam(), target);
     ASSERT_EQ(sketch.Kind(), "cuda_tensor") << arch;
@@ -233,7 +233,7 @@ double PredictedByThreads(const std::string& text, const Target& target) {
   return PredictedSeconds(MustParse(text), Analytic(sketch), target, AnyOrder());
 }
 
-// The estimate that selects the sketch agrees with the prediction for the compiled code.
+// The estimate that selects tensor cores agrees with the prediction for the compiled code.
 TEST(CudaTensor, IsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
@@ -266,7 +266,7 @@ TEST(CudaTensor, IsOfferedBesideThreads) {
   }
 }
 
-// Threads also load a padded product's rows, so both are padded.
+// The sketches with and without tensor cores both pad the product.
 TEST(CudaTensor, OfOddExtentsIsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {

@@ -1,5 +1,5 @@
-// Tests of the kernels of tests/cuda_vectors on an emulated GPU. Their outputs equal those of the
-// stored vectors, to the bit or within the vectors' bound. With TUNEC_BLESS=1 the emulation's
+// Tests of the kernels of tests/cuda_vectors on an emulated GPU. Outputs must equal those of the
+// stored test vectors, bit for bit or within the vectors' bound. With TUNEC_BLESS=1 the emulation's
 // vectors are rewritten, but not those of a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ Target EmulatedGpu() {
   return target;
 }
 
-// Returns the freedom that a warp's tiles need, including TF32.
+// Returns the rounding freedom that a warp's tiles need, including TF32.
 RoundingFreedom Freedom() {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.tf32_operands = true;
@@ -84,7 +84,7 @@ const TileIntrinsic* TileOf(const LoopNest& nest) {
 
 uint64_t SignOf(DataType type) { return uint64_t{1} << (8 * SizeOf(type) - 1); }
 
-// Returns the number of these bits, for a type that tiles multiply.
+// Returns the number that these bits represent in a type that tiles multiply.
 double NumberOf(uint64_t bits, DataType type) {
   switch (type) {
     case DataType::kF32:
@@ -127,7 +127,8 @@ double Greatest(const KernelVector& vector) {
 
 // --- Wrong maps of fragments ---
 
-// Replaces the maps during its lifetime. Code compiled before has the right maps.
+// A wrong owner map of an operand, in the table of tiles while the object exists. Code compiled
+// before has the right map.
 class PlantedMap {
  public:
   PlantedMap(const TileIntrinsic& tile, TileOperand TileIntrinsic::*operand, OwnerMap wrong)
@@ -143,8 +144,8 @@ class PlantedMap {
   const std::optional<OwnerMap> right_;
 };
 
-// Exchanges a digit of the lane and a digit of the register in a coordinate. Each element still has
-// one owner.
+// Returns the map with a digit of the lane and one of the register exchanged in a coordinate. Each
+// element still has one owner.
 OwnerMap Interleaved(OwnerMap map, int64_t OwnerDigit::*coordinate) {
   OwnerDigit* low = &map.lane[0];
   OwnerDigit* high = nullptr;

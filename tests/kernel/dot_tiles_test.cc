@@ -1,5 +1,4 @@
-// Tests of register tiles by VDPBF16PS and by emulated AMX, as machine code against the
-// interpreter.
+// Tests of the code of register tiles by VDPBF16PS and by emulated AMX, against the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +29,8 @@ std::vector<Sketch> SketchesBy(const std::string& instruction, const std::string
   return sketches;
 }
 
-// Checks each sketch with its first and with random decisions. The last decisions compute an
-// operand by block if possible. Returns the number of sketches.
+// Checks each sketch for the instruction with its initial and with random decisions. The last
+// decisions compute an operand by block if possible. Returns the number of sketches.
 int ExpectRight(const std::string& instruction, const std::string& text, const Target& target,
                 const RoundingFreedom& rounding = test::AnyRounding()) {
   constexpr int kTries = 5;
@@ -67,7 +66,7 @@ TEST_P(DotTiles, OfMatricesRunUnderEmulation) {
   EXPECT_EQ(found > 0, GetParam().is_offered);
 }
 
-// The accuracy mode of float32 needs six products.
+// With three bf16 terms for each float32 operand, a product consists of six products.
 TEST_P(DotTiles, OfThreeTermsRunUnderEmulation) {
   if (!DetectCpu(2).Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
   const Target target = *ParseCpu("native,+amx-emulated", 2);

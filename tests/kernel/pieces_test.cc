@@ -1,5 +1,6 @@
-// Tests of long sums in pieces as machine code, against the interpreter. The rounding error,
-// measured against float64, must be below a bound that sums in one chain of additions exceed.
+// Tests of the code of long sums that are computed in pieces, against the interpreter. The rounding
+// error, measured against float64, must be below a bound that sums in one chain of additions
+// exceed.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +21,7 @@ namespace {
 
 using test::LongSum;
 
-// Checks the schedules of the first and of random decisions.
+// Checks the sketch of the sum with its initial and with random decisions.
 void ExpectRight(const LongSum& sum, const Target& target) {
   const std::optional<Sketch> sketch = test::SketchOf(sum, target);
   ASSERT_TRUE(sketch);
@@ -60,7 +61,7 @@ struct ErrorCase {
 
 void PrintTo(const ErrorCase& value, std::ostream* out) { *out << value.name; }
 
-// Returns uniform numbers for all arguments of the Compute, in order.
+// Returns uniform numbers from `least` to 1 for all arguments of the Compute, in order.
 std::vector<Array> Uniform(const Compute& compute, double least) {
   std::mt19937 random(1);
   std::vector<Array> arrays;
@@ -86,7 +87,7 @@ double RelativeError(const Array& found, const Array& expected) {
   return std::sqrt(errors / sum);
 }
 
-// Returns the nest's arguments: the given arguments, and the results of its prepacks.
+// Returns the nest's arguments. They are the given arguments and the results of prepacking.
 std::vector<Array> NestArguments(const Compute& compute, const std::vector<Array>& arguments,
                                  const KernelLoops& loops) {
   const auto named = [&](const std::string& name) -> const Array* {
@@ -119,7 +120,7 @@ double ErrorOf(const LongSum& sum, const Schedule& schedule, double least) {
   EXPECT_TRUE(loops) << loops.error().message;
   const auto found =
       test::RunnerOn(DetectCpu(2))(loops->nest, NestArguments(compute, arguments, *loops));
-  // This is the sum of the definition, for any lowering.
+  // The reference is the original definition, also if the schedule has another lowering.
   const auto expected = Interpret(test::MustParse(sum.text), arguments, Precision::kFloat64);
   EXPECT_TRUE(found && expected);
   return RelativeError((*found)[0], (*expected)[0]);

@@ -1,5 +1,5 @@
-// Tests of the predictions for a GPU's kernels, against hand-computed numbers for a GPU whose facts
-// are round numbers.
+// Tests of the predicted work and times of GPU kernels, against hand-computed numbers. The GPU's
+// properties are round numbers.
 #include "kernel/predict/predict_time.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(OccupancyOfLaunch, MayBeNoneOrUnknown) {
   EXPECT_FALSE(OccupancyOf(Blocks(1, 256, 0), Gpu()));
   EXPECT_FALSE(PredictTime({}, Blocks(1, 256, 0), Gpu()));
   EXPECT_FALSE(OccupancyOf(Blocks(1, 256), Accelerator{.kind = "paper"}));
-  // An unknown GPU has an occupancy, but no times.
+  // If only the architecture is known, there is an occupancy, but no time.
   Accelerator arch = Gpu();
   arch.bytes_per_second = 0;
   EXPECT_TRUE(OccupancyOf(Blocks(1, 256), arch));
@@ -155,10 +155,11 @@ nest sectors {
   }
 }
 )");
-  // Rows cost one sector per thread. Wide and C cost all bytes of each touched sector.
+  // `rows` costs a sector per thread. `wide` and C cost 16 bytes per thread, since whole sectors
+  // are used.
   EXPECT_EQ(work.l2_bytes, 64 * 32 + 2 * 64 * 16);
   EXPECT_EQ(work.memory_bytes, 64 * 32 + 2 * 64 * 16);
-  EXPECT_EQ(work.loads, 64 + 64);  // 16 bytes count once
+  EXPECT_EQ(work.loads, 64 + 64);  // a load of 16 bytes counts once
 }
 
 TEST(PhaseWork, CountsWhatRegistersHoldOnce) {
@@ -207,7 +208,8 @@ nest gather {
   EXPECT_EQ(work.memory_bytes, 64 * 4 + 64 * 32 + 64 * 4);
 }
 
-// Three blocks of two warps each compute four tiles of 16 rows, 8 columns and 16 products.
+// Each warp computes four tiles of 16 rows, 8 columns and 16 products. Three blocks have two warps
+// each.
 TEST(PhaseWork, CountsTilesOfWarpsByThemselves) {
   const PhaseWork work = WorkOf(R"(
 nest product {
@@ -284,7 +286,7 @@ TEST(PredictTime, NamesItsBound) {
   ExpectTime({.operations = 300e9}, Blocks(300, 256), 2e-6 + 3e9 / 128e9, TimeBound::kMultiplyAdds);
   // One more block gives one processor a fourth block.
   ExpectTime({.operations = 301e9}, Blocks(301, 256), 2e-6 + 4e9 / 128e9, TimeBound::kMultiplyAdds);
-  // A single warp completes an operation every 4 clocks: 8 lanes of 128.
+  // A single warp completes an operation every 4 clocks, which is the rate of 8 lanes of 128.
   ExpectTime({.operations = 8e6}, Blocks(1, 32), 2e-6 + 8e6 / 8e9, TimeBound::kLatency);
   // Half a warp takes a warp's time.
   ExpectTime({.operations = 8e6}, Blocks(1, 16), 2e-6 + 16e6 / 8e9, TimeBound::kLatency);

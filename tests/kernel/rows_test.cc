@@ -1,5 +1,5 @@
-// Tests of rows, sums and products with few results as machine code, against the interpreter, on
-// shapes that no tile divides. Each sketch runs with its first and with random decisions.
+// Tests of the code for rows, sums and products with few results, against the interpreter. No tile
+// divides the shapes. Each sketch runs with its initial and with random decisions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,10 +20,10 @@
 namespace tunec {
 namespace {
 
-// Long rows, whose arrays are large for the target below.
+// The softmax of long rows, whose arrays do not fit into the caches of SmallCaches.
 const std::string kLongRows = test::SoftmaxText(67, 531);
 
-// Rows that are computed together, four at a time, three at the end.
+// A normalisation of short rows. Four rows are computed together, and three at the end.
 constexpr std::string_view kShortRows = R"(compute short_rows {
   input X: f32[3, 67, 29]
   output Y: f32[3, 67, 29]
@@ -92,7 +92,7 @@ const Case kCases[] = {
     {"gathered_rows", test::kGather, "pointwise"},
 };
 
-// Returns the target with small caches, so that these arrays are relatively large.
+// Returns the target with small caches. The larger arrays of the cases do not fit into them.
 Target SmallCaches(Target target) {
   target.host.l2_bytes = 32 << 10;
   target.host.l3_bytes = 64 << 10;
@@ -146,8 +146,8 @@ TEST(RowsTogether, AreMoreTheShorterTheyAre) {
   EXPECT_EQ(together(1500), 1);
 }
 
-// A sweep reads its operand in long rows, which is fast for slow memory. Its sums are stored. A
-// tile has its sums in registers.
+// A sweep reads the operand in long rows, which is fast for slow memory, but stores the sums. A
+// tile has the sums in registers.
 TEST(Sweep, ComesFirstWhereNoCacheHoldsTheOperand) {
   for (const std::string_view text : test::ProgramTexts{kOneRow, kSumOfColumns}) {
     const std::vector<NamedCompute> lowerings = {{"direct", test::MustParse(text)}};

@@ -1,5 +1,5 @@
-// Tests of convolutions by Winograd's tiles as machine code, against the interpreter and against
-// the direct convolution.
+// Tests of the code of convolutions by Winograd's tiles, against the interpreter and against the
+// direct convolution.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -32,14 +32,14 @@ std::optional<Sketch> SketchOf(const WinogradConv& conv, const Target& target,
   return std::nullopt;
 }
 
-// Returns a freedom that tiles of 4x4 meet.
+// Returns a rounding freedom that allows tiles of 4x4.
 RoundingFreedom Loose() {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.allowed_error = 1e-2;
   return rounding;
 }
 
-// Checks the schedules of the first and of random decisions.
+// Checks the sketch with its initial and with random decisions.
 void ExpectRight(const Sketch& sketch, const WinogradConv& conv, const Target& target,
                  const RoundingFreedom& rounding) {
   const test::ScheduleChecker checker(test::MustParse(test::WinogradText(conv)));

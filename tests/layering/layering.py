@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that the folders of tunec depend on each other in one direction only.
 
-    layering.py --source ROOT --layers FILE
+Usage: layering.py --source ROOT --layers FILE
 
 FILE is written by tests/layering/CMakeLists.txt from the CMake targets, one fact a line:
 
@@ -42,8 +42,8 @@ FORBIDDEN = {
     "db": {"ir", "graph", "polyhedral", "schedule", "runtime", "jit", "device"},
 }
 
-# Third parties: (the start of the headers' paths, the folders that may include them, the link
-# targets).
+# For each third party: a pattern of its headers' paths, the folders that may include them, and a
+# pattern of its link targets.
 THIRD_PARTY = {
     "isl": (r"isl/", {"polyhedral"}, r"tunec_isl|isl"),
     "BLAKE3": (r"llvm-c/blake3\.h", {"db"}, r"tunec_blake3"),
@@ -80,7 +80,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 class Layers:
-    """The facts of FILE."""
+    """The facts of FILE about folders and targets."""
 
     def __init__(self, text):
         self.depends, self.targets, self.interfaces = {}, [], []
@@ -206,7 +206,7 @@ def check_includes(root, layers, includes):
 
 
 def check_kinds(root, includes):
-    """Yields includes of a kind's files from outside of its folder and the choosing files."""
+    """Yields includes of a kind's files outside of jit, device and KINDS, and stale exceptions."""
     used = set()
     for path, lines in includes.items():
         if path.startswith(("jit/", "device/", *KINDS)):

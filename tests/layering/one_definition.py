@@ -16,8 +16,7 @@ TYPE = re.compile(r"^(?:template <.*>\s*)?(?:struct|class)\s+(?:alignas\(\w+\)\s
 
 
 def definitions(lines):
-    """Returns the types that the lines define outside of unnamed namespaces, with their namespaces.
-    """
+    """Yields the qualified names of types that the lines define outside of unnamed namespaces."""
     spaces = []
     for line in lines:
         if begin := NAMESPACE.match(line):

@@ -28,8 +28,7 @@ def mix(z):
 
 
 def stream(seed, name, count):
-    """Returns the first `count` 64-bit outputs of the stream. Elements are independent of each
-    other."""
+    """Returns the first `count` numbers of the random stream of seed and name, as uint64."""
     state = 0xCBF29CE484222325
     for byte in name.encode():
         state = (state ^ byte) * 0x100000001B3 & MASK
@@ -90,7 +89,7 @@ def make_input(network, name, kind, shape):
 
 
 def run(network):
-    """Returns the inputs and outputs by name, as numpy arrays."""
+    """Runs the network with random inputs. Returns inputs and outputs by name, as numpy arrays."""
     values, arrays = {}, {}
     for kind, name, *rest in network.lines:
         if kind == "input":

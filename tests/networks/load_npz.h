@@ -1,4 +1,4 @@
-// Test data: arrays of a .npz by name, and the distance of two arrays.
+// Functions that read test data from .npz files, and compare arrays.
 #pragma once
 
 #include <map>

@@ -9,7 +9,7 @@ The architectures are real. The weights are distributions (`init=`), drawn from 
 keep activations at a normal magnitude through the depth of the network. Huge or vanished values
 would hide a wrong result. The folder examples/ has full sizes. The folder tests/networks/ has
 smaller sizes, because the reference execution is slow. The script expected_outputs.py makes the
-expected outputs. Standard library only.
+expected outputs. Needs only the standard library.
 """
 import argparse
 import math
@@ -30,7 +30,7 @@ def text_of(value):
 
 
 class Network:
-    """A graph as a list of lines: ("input" | "weight" | "constant" | "op" | "output", name, ...)."""
+    """A graph as a list of lines ("input" | "weight" | "constant" | "op" | "output", name, ...)."""
 
     def __init__(self, name):
         self.name, self.lines, self.shapes, self.used = name, [], {}, set()
@@ -253,8 +253,8 @@ def bert(name, layers, dim, heads, seq, vocab):
 
 
 def causal_mask(n, seq):
-    """Returns a mask that is true for row >= column, from two ranges. It is folded during
-    compilation."""
+    """Returns a mask that is true for row >= column, and the score of hidden elements. The mask is
+    made of two ranges and folded during compilation."""
     row = n.op("range", name="row", start=0, limit=seq, delta=1, to="i64")
     column = n.op("reshape", row, name="column", shape=[seq, 1])
     mask = n.op("ge", column, row, name="causal")
@@ -311,8 +311,8 @@ def examples():
 
 
 def small():
-    """Returns the test networks: all operators of the large ones, at sizes that take seconds in the
-    reference."""
+    """Returns the test networks. They have all operators of the large ones, at sizes that take
+    seconds in the reference."""
     return [resnet("resnet18_64", 64, (2, 2, 2, 2), False), mobilenet_v2("mobilenet_v2_64", 64),
             unet("unet_48", 48, (8, 16, 32)), bert("bert_2x32", 2, 128, 4, 32, 500),
             gpt("gpt_2x32", 2, 128, 4, 32, 400), mixer("mixer_48", 48, 16, 64, 2, 32, 128, 100)]

@@ -26,7 +26,7 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// A model and the path of its data: a .npz, or a folder with test_data_set_N.
+/// A model and the path of its data, which is a .npz file or a folder with test_data_set_0.
 struct Case {
   std::string name;
   fs::path model;
@@ -58,7 +58,7 @@ std::string ReadAll(const fs::path& path) {
   return text.str();
 }
 
-/// Reads a TensorProto, through a model that returns it as a constant.
+/// Reads a file with a TensorProto, by importing a model that returns it as a constant.
 Result<Array> LoadPb(const fs::path& path) {
   onnx::TensorProto tensor;
   if (!tensor.ParseFromString(ReadAll(path))) return Fail(ErrorCode::kParse, "not a tensor");
@@ -109,8 +109,8 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Prints one line of the table. Returns false if the model is invalid, its run fails or an output
-/// is wrong.
+/// Prints the model's line. Returns false if the import, the verification or the run fails, or if
+/// an output is wrong. Returns true for an unsupported model.
 bool Report(const Case& test) {
   const auto start = Clock::now();
   const auto graph = ImportOnnx(test.model, {});

@@ -51,7 +51,8 @@ std::vector<T> Elements(const NamedArray& array) {
   return elements;
 }
 
-// numpy 2.4.6: savez_compressed(x=arange(6, dtype=float32).reshape(2, 3), flag=[True, False])
+// The file that numpy 2.4.6 writes for savez_compressed(x=arange(6, dtype=float32).reshape(2, 3),
+// flag=[True, False]), in hexadecimal.
 constexpr std::string_view kCompressed =
     "504b03042d0000000800000021004fe9002affffffffffffffff05001400782e6e7079010010009800000000000000"
     "55"
@@ -71,7 +72,7 @@ constexpr std::string_view kCompressed =
     "02"
     "00690000000c0100000000";
 
-// savez(f=asfortranarray(arange(6, dtype=int16).reshape(2, 3)), s=int64(-7))
+// The file for savez(f=asfortranarray(arange(6, dtype=int16).reshape(2, 3)), s=int64(-7)).
 constexpr std::string_view kStored =
     "504b03042d00000000000000210068c6180fffffffffffffffff05001400662e6e7079010010008c00000000000000"
     "8c"
@@ -259,7 +260,7 @@ TEST_F(NpzTest, BoolsAreNormalised) {
   EXPECT_EQ(Elements<uint8_t>(*ReadNpy(Put(file))), (std::vector<uint8_t>{0, 1}));
 }
 
-// Reading a file with any damage gives arrays or an error (under the sanitizers).
+// Reading a damaged file gives arrays or an error, and no fault that a sanitizer finds.
 TEST_F(NpzTest, SurvivesDamage) {
   Random random(1);
   for (const std::string_view hex : {kStored, kCompressed}) {

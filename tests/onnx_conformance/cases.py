@@ -1,4 +1,4 @@
-"""The test cases of the onnx wheel, and the subset in scope."""
+"""Functions that load the test cases of the onnx wheel, and decide which are in scope."""
 import collections
 import os
 
@@ -30,7 +30,7 @@ CHOSEN = {
 
 
 def load(kind):
-    """Returns every case of the kind. The models of `node` are generated, the others are in the
+    """Yields every case of the kind. The models of `node` are generated, the others are in the
     wheel."""
     from onnx.backend.test.loader import load_model_tests
     for case in load_model_tests(kind=kind):
@@ -76,7 +76,7 @@ def bind(values, data):
 
 
 def nodes(graph):
-    """Returns all nodes, including those of nested graphs."""
+    """Yields all nodes, including those of nested graphs."""
     for node in graph.node:
         yield node
         for attribute in node.attribute:
@@ -147,7 +147,7 @@ def attribute_reason(node, attribute):
 
 
 def training_reason(case):
-    """Returns the reason for a Dropout whose data enable training, because it is random."""
+    """Returns "training" if data enable the random training mode of a Dropout, or else None."""
     for node in case.model.graph.node:
         if node.op_type == "Dropout" and len(node.input) > 2:
             for data in case.data_sets:

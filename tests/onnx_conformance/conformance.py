@@ -45,7 +45,7 @@ OUTCOMES_HEADER = """\
 # The largest number of elements of a bound input.
 MOST_BOUND = 16
 
-# Words of outcomes.txt for outcomes that another word describes better.
+# The words that outcomes.txt has instead of a status.
 OUTCOME_WORDS = {"chosen": "other by choice"}
 
 # The outcome of one case. `status` is one of passed, unsupported, wrong, chosen. `bound` lists the
@@ -57,7 +57,7 @@ Outcome = collections.namedtuple("Outcome", "status detail bound")
 
 
 def differences(got, expected, case):
-    """Returns the error of an output, or None."""
+    """Returns a description of the wrong elements of an output, or None."""
     expected = np.asarray(expected)
     if got.dtype != expected.dtype:
         return f"type {got.dtype}, expected {expected.dtype}"
@@ -127,8 +127,8 @@ def most_elements(case):
 
 
 def compile_case(library, case, folder, target):
-    """Returns the executable and the bound inputs. `target` holds the compiler's options for the
-    target."""
+    """Returns the executable and the bound inputs, or raises Failure. `target` holds the compiler's
+    options for the target."""
     path = os.path.join(folder, "case.onnx")
     with open(path, "wb") as file:
         file.write(case.model.SerializeToString())
@@ -146,7 +146,7 @@ def compile_case(library, case, folder, target):
 
 
 def write_arrays(arrays, folder):
-    """Writes the arrays into files. Returns the files by name."""
+    """Writes the arrays into files. Returns the paths by name."""
     files = {}
     for i, (name, array) in enumerate(arrays.items()):
         files[name] = os.path.join(folder, f"constant_{i}.npy")
@@ -155,7 +155,7 @@ def write_arrays(arrays, folder):
 
 
 def checked(outcome, case):
-    """Returns the outcome for a case that intentionally has other numbers."""
+    """Returns the outcome, which is changed for a case that intentionally has other numbers."""
     if case.name not in cases.CHOSEN or outcome.status == "unsupported":
         return outcome
     if outcome.status == "passed":
@@ -192,7 +192,7 @@ def run_data(library, case, folder, target):
 
 
 def serve(pipe, library_path, all_cases, target):
-    """Runs the cases whose numbers arrive, until None arrives."""
+    """Runs the cases whose numbers arrive in the pipe, until None arrives. Sends the outcomes."""
     warnings.simplefilter("ignore")
     library = Library(library_path)
     with tempfile.TemporaryDirectory() as folder:
@@ -244,7 +244,7 @@ class Worker:
 
 
 def run_all(library_path, all_cases, target, count, limit):
-    """Returns outcomes in the order of the cases."""
+    """Runs all cases in `count` processes. Returns the outcomes in the order of the cases."""
     outcomes = [None] * len(all_cases)
     waiting = collections.deque(range(len(all_cases)))
     workers = [Worker(library_path, all_cases, target)

@@ -1,4 +1,4 @@
-"""Calls libtunec.so through its C interface, with NumPy arrays."""
+"""Classes that call the C interface of libtunec.so with NumPy arrays."""
 import ctypes
 import json
 
@@ -28,7 +28,7 @@ class DLTensor(ctypes.Structure):
 
 
 class Failure(Exception):
-    """Raised if a call does not return TUNEC_OK."""
+    """The error of a call that does not return TUNEC_OK."""
 
     def __init__(self, status, message):
         super().__init__(message)
@@ -79,7 +79,7 @@ class Executable:
                 for i in range(count)]
 
     def empty_output(self, i):
-        """Returns an array for output `i`, filled with bytes 0xA5, so that unwritten elements show."""
+        """Returns an array for output `i`. Its bytes are 0xA5, so that unwritten elements show."""
         rank = self.lib.tunec_output_ndim(self.handle, i)
         shape = tuple(self.lib.tunec_output_shape(self.handle, i)[:rank])
         kind = self.lib.tunec_output_type(self.handle, i)
@@ -88,7 +88,7 @@ class Executable:
         return array
 
     def run(self, inputs):
-        """Runs on arrays by name. Returns arrays by name."""
+        """Runs the model on inputs by name. Returns the outputs by name, or raises Failure."""
         keep_alive = []
         names = self.names("output")
         outputs = [self.empty_output(i) for i in range(len(names))]
@@ -99,7 +99,7 @@ class Executable:
 
 
 def row(arrays, keep_alive):
-    """Returns an array of DLTensor*, whose parts live as long as `keep_alive`."""
+    """Returns a C array of DLTensor*. `keep_alive` receives the objects that the array points to."""
     tensors = []
     for array in arrays:
         shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)

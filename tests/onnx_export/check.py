@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks with ONNX Runtime the files of `tunec show MODEL --onnx OUT`.
 
-    check.py --tunec PROGRAM [--cases FILE] [MODEL...]
+Usage: check.py --tunec PROGRAM [--cases FILE] [MODEL...]
 
 Each MODEL (.onnx, with its inputs and expected outputs in the .npz of the same name) is optimised,
 written as ONNX, and run by ONNX Runtime on these inputs. Its outputs must equal the expected ones
@@ -31,7 +31,7 @@ NO_KERNEL = re.compile(r"NOT_IMPLEMENTED|Could not find an implementation|not su
 
 
 def write(tunec, model, out, passes):
-    """Runs tunec. Returns the error message, or an empty string if the exit code is 0."""
+    """Writes the model to `out`. Returns tunec's error message, or "" if the exit code is 0."""
     if passes:
         command = [tunec, "show", model, "--no-db", "--onnx", out]
     else:
@@ -50,8 +50,8 @@ def run(path, inputs):
 
 
 def error(have, expected):
-    """Returns the largest difference divided by the largest finite magnitude, or infinity if kinds
-    differ."""
+    """Returns the largest difference divided by the largest finite magnitude, or infinity if types,
+    shapes or non-finite elements differ."""
     if have.dtype != expected.dtype or have.shape != expected.shape:
         return float("inf")
     have, expected = have.astype(np.float64), expected.astype(np.float64)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests that operators that lack a fact do not compile.
+"""Tests that an operator without a required fact does not compile.
 
-    operator_facts_test.py --source ROOT --compiler CXX
+Usage: operator_facts_test.py --source ROOT --compiler CXX
 
 Each test compiles a file that expands the rows of graph/ops/op_list.h, and reads the compiler's
 output. Most tests change a row first.
@@ -20,7 +20,7 @@ RELU = re.compile(r"TUNEC_POINTWISE\(X, kRelu,.*\)")
 
 class OperatorFacts(unittest.TestCase):
     def compile(self, path, change, *flags):
-        """Returns the compiler's output for ROOT/path after `change` was applied to the rows."""
+        """Compiles ROOT/path with the rows after `change`. Returns the exit code and the errors."""
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "graph/ops/op_list.h"
             rows.parent.mkdir(parents=True)
@@ -37,7 +37,7 @@ class OperatorFacts(unittest.TestCase):
         self.assertRegex(said, message)
 
     def with_row(self, row):
-        """Adds a row after that of relu."""
+        """Returns a change that adds a row after that of relu."""
         def change(text):
             self.assertRegex(text, RELU)
             return RELU.sub(lambda match: match[0] + " " + row, text)
@@ -47,8 +47,8 @@ class OperatorFacts(unittest.TestCase):
         self.assertEqual(self.compile("graph/ops/op.cc", lambda text: text), (0, ""))
 
     def test_the_rows_as_sanitizers_see_them(self):
-        """Compiles as under `sanitize`, where GCC does not treat addresses as constants. No test
-        builds the preset."""
+        """Compiles as the preset `sanitize`, which no other test builds. GCC then does not treat
+        addresses as constants."""
         for path in ["graph/reference/scalar_functions.cc", "graph/lower/elementwise.cc"]:
             said = self.compile(path, lambda text: text, "-fsanitize=address,undefined")
             self.assertEqual(said, (0, ""), path)

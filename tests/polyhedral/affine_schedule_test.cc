@@ -1,5 +1,5 @@
-// Tests of the proposals of isl's scheduler, read back as plain data: tilable bands, skewed where
-// dependences require it.
+// Tests of the schedules that isl proposes, as plain data. They have tilable bands, which are
+// skewed if dependences require it.
 #include "polyhedral/affine_schedule.h"
 
 #include <gtest/gtest.h>

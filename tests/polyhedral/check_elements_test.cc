@@ -1,4 +1,5 @@
-// Tests of external Computes, which may access elements out of range or read unwritten elements.
+// Tests of Computes from outside of tunec, which may access elements out of range or read unwritten
+// elements.
 #include "polyhedral/check_elements.h"
 
 #include <gtest/gtest.h>

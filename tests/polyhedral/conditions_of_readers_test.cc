@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Returns sums below a diagonal, and the statement that reads them.
+// Returns a Compute with sums below a diagonal and the statement `reader`, which reads the sums.
 Compute Sums(const std::string& reader, const std::string& role = "workspace") {
   return MustParse(R"(compute sums {
   input X: f32[9, 9, 5]

@@ -1,5 +1,5 @@
-// Tests of conditions at one position of the walk over a tree: conditions that hold, are shared, or
-// bound a loop, and ranges in which a loop does not need them.
+// Tests of the conditions of statements at one node of a schedule tree. They may always hold, be
+// shared, or bound a loop, and a loop may have a range without conditions.
 #include "polyhedral/generate/conditions.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,8 @@ IndexExpr V(int loop) { return V(VarId(loop)); }
 constexpr StatementId kInit(0);
 constexpr StatementId kSum(1);
 
-// The sum of kPaddedConv: over o < 5, ic < 2, kh < 3 where o + kh - 1 >= 0 and 5 - o - kh >= 0.
+// A fixture with kPaddedConv. The sum is over o < 5, ic < 2, kh < 3 where o + kh - 1 >= 0 and 5 - o
+// - kh >= 0.
 class ConvConditions : public testing::Test {
  protected:
   const TreeNode& Node(VarId loop) { return *FindLoopNode(tree_.root, loop); }
@@ -108,7 +109,7 @@ TEST_F(ConvConditions, LeaveTheMiddleOfALoopClean) {
   EXPECT_EQ(conditions.FindUnconditionalRange(Node(o_)), (Interval{1, 3}));
 }
 
-// Two statements in one loop over i < 9: a for i <= 6, b for 2 <= i <= 6.
+// A fixture with two statements in one loop over i < 9. a runs for i <= 6, b for 2 <= i <= 6.
 class SharedConditions : public testing::Test {
  protected:
   SharedConditions() {
@@ -162,7 +163,7 @@ TEST_F(SharedConditions, ImpliedByAnotherAreTaken) {
   EXPECT_THAT(conditions.Of(StatementId(1)), ElementsAre(V(0) - 2));
 }
 
-// A triangle: j <= i.
+// A fixture with a statement that runs for j <= i.
 class TriangleConditions : public testing::Test {
  protected:
   TriangleConditions() { conditions_.Prove(tree_.root); }

@@ -28,7 +28,7 @@ std::vector<std::string> Texts(const Statement& statement,
   return texts;
 }
 
-// Returns a Compute over a: f32[9], b: f32[9] with this last statement, after copies into both.
+// Returns a Compute that fills a and b, both f32[9], and then has this statement.
 Compute Turns(std::string_view statement) {
   return MustParse(fmt::format(R"(compute turns {{
   input X: f32[9]
@@ -133,7 +133,7 @@ TEST(Effects, AreWhatTheLoopsDo) {
 )"));
 }
 
-// The schedule's flag for the statement's stores applies to each store.
+// The schedule's flag for non-temporal stores of a statement applies to each store.
 TEST(Effects, AreStoredPastTheCachesWhereTheScheduleSaysSo) {
   const Compute compute = Turns(kTurns);
   ScheduleTree tree = OriginalTree(compute);
@@ -144,7 +144,8 @@ TEST(Effects, AreStoredPastTheCachesWhereTheScheduleSaysSo) {
   EXPECT_THAT(Print(*nest), HasSubstr("s non_temporal: b[s_i] = b[s_i] + a[s_i]"));
 }
 
-// Only p = 1 reads elements written by p = 0. Rows of one turn are independent, turns are not.
+// Instances with p = 1 read elements that were written with p = 0. Instances of one p are
+// independent.
 TEST(Effects, FreeWhatTheyDoNotTouch) {
   const Compute compute = Turns(kTurns);
   ScheduleTree tree = OriginalTree(compute);

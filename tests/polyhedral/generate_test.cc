@@ -1,4 +1,4 @@
-// Tests of loops generated from trees: bounds, conditions, isolation, phases.
+// Tests of the loops that are generated from schedule trees: bounds, conditions, isolation, phases.
 #include "polyhedral/generate/generate.h"
 
 #include <gmock/gmock.h>
@@ -82,7 +82,7 @@ TEST(Relations, AreIslTexts) {
             "{ S0[i0] -> [0, i0] }");
 }
 
-// Returns a tree with an isolated loop.
+// Returns the original tree of a Compute, with this loop isolated.
 ScheduleTree Isolated(std::string_view text, std::string_view loop) {
   ScheduleTree tree = OriginalTree(MustParse(text));
   tree.loops[*tree.FindLoop(loop)].isolate = true;

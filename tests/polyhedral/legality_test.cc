@@ -1,5 +1,6 @@
 // Tests of dependences and of orders that they forbid. Illegal orders are rejected, and the message
-// names the dependence. When forced, they give wrong results, which shows that the check is needed.
+// names the dependence. Loops that are generated in these orders give wrong results, so the check
+// is needed.
 #include "polyhedral/legality/legality.h"
 #include "polyhedral/explain/describe.h"
 
@@ -35,7 +36,7 @@ std::string Message(const Status& status) {
   return status.error().message;
 }
 
-// Exchanges two loops of a chain.
+// Exchanges two nested loops.
 void Exchange(ScheduleTree& tree, std::string_view a, std::string_view b) {
   TreeNode* first = FindLoopNode(tree.root, *tree.FindLoop(a));
   TreeNode* second = FindLoopNode(tree.root, *tree.FindLoop(b));
@@ -46,7 +47,7 @@ void SetKind(ScheduleTree& tree, std::string_view loop, LoopKind kind) {
   tree.loops[*tree.FindLoop(loop)].kind = kind;
 }
 
-// Reverses a loop.
+// Reverses the iterations of a loop of the statement.
 void Reverse(ScheduleTree& tree, std::string_view name, StatementId statement) {
   const VarId loop = *tree.FindLoop(name);
   const IndexExpr last(tree.loops[loop].extent - 1);
@@ -70,8 +71,8 @@ TEST(Dependences, OfAMatmul) {
   const ScheduleTree tree = OriginalTree(compute);
   const auto text = PrintFlow(Dependences::Of(tree.tensors, tree.statements));
   ASSERT_TRUE(text);
-  // The dependences are init -> every addition, addition -> later additions, every addition ->
-  // output.
+  // The dependences are from the initialisation to every addition, from an addition to later ones,
+  // and from every addition to the output.
   EXPECT_THAT(*text, HasSubstr("acc: { S0[i0, i1] -> S1[i0' = i0, i1' = i1, i2]"));
   EXPECT_THAT(*text, HasSubstr("acc: { S1[i0, i1, i2] -> S1[i0' = i0, i1' = i1, i2']"));
   EXPECT_THAT(*text, HasSubstr("acc: { S1[i0, i1, i2] -> S2[i0' = i0, i1' = i1]"));
@@ -159,7 +160,7 @@ TEST(Legality, ReductionThatReadsItsOwnSumIsARecurrence) {
                 "violated");
 }
 
-// Loops in the original order are proven without isl.
+// Loops in the original order are proven legal without isl.
 TEST(Legality, TheOrderAsWrittenIsProvenQuickly) {
   const auto proven = [](const ScheduleTree& tree) {
     const ProofInput input{tree.tensors, tree.statements, tree, ReductionOrder::kAsWritten};

@@ -1,4 +1,5 @@
-// Tests of a tree's questions about dependences, and of the dependences concerned.
+// Tests of the questions about dependences that a schedule tree raises, and of the dependences that
+// a question concerns.
 #include "polyhedral/legality/order_questions.h"
 
 #include <fmt/format.h>
@@ -88,7 +89,8 @@ constexpr StatementId kInit(0);
 constexpr StatementId kSum(1);
 constexpr StatementId kResult(2);
 
-// A tree of kMatmul, with the dependences that its only question of a kind concerns.
+// A fixture with the tree of kMatmul. Is() returns whether the first question of a kind concerns a
+// dependence.
 class Concern : public testing::Test {
  protected:
   template <class Kind>

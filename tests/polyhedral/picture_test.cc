@@ -1,5 +1,5 @@
-// Tests of the content of drawings: exact points, dependences by type, tiles, waves, tasks and
-// order.
+// Tests of the content of pictures of schedules: exact points, dependences by type, tiles, waves,
+// tasks and order.
 #include "polyhedral/explain/picture.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,8 @@ constexpr std::string_view kTwoRows = R"(compute two_rows {
 }
 )";
 
-// Returns a view whose axes are given by the positions of their iterators.
+// Returns a view of a statement. `axes` are the numbers of the drawn iterators. `at` has the values
+// of the others.
 PictureView View(const ScheduleTree& tree, std::string_view statement, const std::vector<int>& axes,
                  std::vector<int64_t> at) {
   return {*tree.FindStatement(statement), {axes.begin(), axes.end()}, std::move(at), {24, 24}};
@@ -53,7 +54,7 @@ Picture Take(const ScheduleTree& tree, const std::vector<PictureView>& views,
   return picture ? std::move(*picture) : Picture{};
 }
 
-// Returns the distances of the arrows of one type.
+// Returns the distances (rows, columns) of the arrows of one type.
 std::set<Step> Distances(const Picture& picture, DependenceType type) {
   std::set<Step> distances;
   for (const PictureArrow& arrow : picture.arrows) {

@@ -30,14 +30,14 @@ constexpr const char* kChain = R"(compute chain {{
 }}
 )";
 
-// Returns the lowering of a graph of one image. Dimensions of one element have no loop.
+// Returns the text for one image instead of two. As in the lowering, the batch then has no loop.
 std::string OfOneImage(std::string text) {
   text = std::regex_replace(text, std::regex(R"(\[n: 2, )"), "[");
   text = std::regex_replace(text, std::regex(R"((\w)\[n, )"), "$1[0, ");
   return std::regex_replace(text, std::regex(R"((f32|layout )\[2, )"), "$1[1, ");
 }
 
-// Returns the text with weights as inputs, so that the columns' operand is packed at run time.
+// Returns the text with inputs instead of weights, so that they are packed at run time.
 std::string WithWeightsAsInputs(const std::string& text) {
   const std::string inputs = std::regex_replace(text, std::regex(R"(weight (\w+):)"), "input $1:");
   return std::regex_replace(inputs, std::regex(" constant\n"), "\n");

@@ -20,7 +20,7 @@ struct ChainShape {
   bool has_bias = true;  // added between the convolutions, before min and max
 };
 
-/// Returns the text in the form of the lowering, with channels last.
+/// Returns the Compute's text, as lowered from a graph with channels last.
 std::string ChainOf(const ChainShape& shape);
 
 struct ChainProgram {

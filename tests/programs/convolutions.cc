@@ -19,8 +19,8 @@ std::string IndexOf(const Window& window, const std::string& line, const std::st
   return index;
 }
 
-// Returns the value of an output element: the sum in `type`, followed by the kernel's other
-// operations.
+// Returns the expression of an output element: the sum, the operations of `behind`, and a cast to
+// `type`.
 std::string ValueOf(const std::string& type, Behind behind) {
   std::string value = "acc[n, m, oh, ow]";
   if (behind != Behind::kNothing) value += " + b[m]";

@@ -1,4 +1,5 @@
-// Texts of convolutions as lowered: square images and windows, a border on all sides.
+// Texts of convolutions, as lowered from graphs. Images and windows are square, and images have a
+// border on all sides.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ inline constexpr std::string_view kPaddedConv = R"(compute padded_conv {
 )";
 
 /// Returns a one-dimensional Gauss-Seidel relaxation in place, of `inner` elements between two
-/// others.
+/// constant ones.
 std::string SeidelText(int64_t inner, int64_t steps);
 inline const std::string kSeidel = SeidelText(7, 4);
 

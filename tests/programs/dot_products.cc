@@ -8,7 +8,7 @@
 namespace tunec::test {
 namespace {
 
-// Returns a product of operands that are computed at run time.
+// Returns a product of two inputs. `left` and `right` are the indices of an element of each.
 std::string Computed(const ProductShape& shape, const std::string& left, const std::string& right) {
   return ProductText({.rows = shape.rows,
                       .columns = shape.columns,
@@ -42,7 +42,7 @@ constexpr std::string_view kOneBatch = R"(compute one_batch {
     C[0, i, j] = acc[i, j] + R[0, i, j]
 })";
 
-// Operations before and after the sum, with a second operand.
+// A product with operations before and after the sums. The last one has a second operand.
 constexpr std::string_view kChain = R"(compute chain {
   input X: f32[23, 26]
   weight W: f32[26, 45] constant
@@ -71,7 +71,7 @@ std::string Finite(std::string text) {
   return Replaced(std::move(text), " constant\n", " constant finite\n");
 }
 
-// An image with channels last, as convolutions store images.
+// A convolution of images with channels last.
 constexpr std::string_view kImage = R"(compute image {
   input X: f32[2, $C, 9, 11] layout [2, 9, 11, $C] (n, c, h, w) -> [n, h, w, c]
   weight W: f32[$M, $C, 3, 3] constant

@@ -1,4 +1,4 @@
-// Sums of products for instructions that multiply pairs of bfloat16.
+// Programs with sums of products, for instructions that multiply pairs of bfloat16.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DotProgram {
   bool has_bf16_operand = false;  // an operand is stored as bfloat16, so it is not split
   bool IsOfferedWhenSplit() const { return is_offered && !has_bf16_operand; }
 };
-/// Prints the name for GoogleTest, which would print bytes.
+/// Prints the name for GoogleTest, which would otherwise print bytes.
 inline void PrintTo(const DotProgram& program, std::ostream* out) { *out << program.name; }
 
 /// Returns products and convolutions with sizes that are not multiples of the instructions' sizes.

@@ -1,4 +1,4 @@
-// Computes with sums that are long enough to be added in pieces: products, convolutions, chains,
+// Programs with sums that are long enough to be added in pieces: products, convolutions, chains,
 // and products between Winograd's transforms.
 #pragma once
 

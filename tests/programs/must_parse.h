@@ -1,4 +1,4 @@
-// The parser of the programs of tests.
+// The parser of test programs.
 #pragma once
 
 #include <string_view>

@@ -15,7 +15,7 @@ struct Program {
   std::string_view text;
 };
 
-/// A list of programs, some of which are strings and others constants.
+/// A list of program texts, which are std::string or std::string_view constants.
 using ProgramTexts = std::initializer_list<std::string_view>;
 
 inline const std::string kMatmul = ProductText({});
@@ -496,7 +496,7 @@ inline constexpr std::string_view kTwoProducts = R"(compute two_products {
 }
 )";
 
-// A matrix is reduced along its rows and along its columns.
+// A program that reduces a matrix along the rows and along the columns.
 inline constexpr std::string_view kRowsAndColumns = R"(compute rows_and_columns {
   input A: f32[37, 29]
   input x: f32[29]
@@ -509,7 +509,7 @@ inline constexpr std::string_view kRowsAndColumns = R"(compute rows_and_columns 
 }
 )";
 
-// Operands of narrow types that the reduction casts: arguments, and a computed operand.
+// The next four programs have operands of narrow types, which the reduction casts.
 inline const std::string kHalfMatmul = ProductText({.columns = 29,
                                                     .length = 13,
                                                     .left = {.type = "f16"},

@@ -5,7 +5,7 @@
 namespace tunec::test {
 namespace {
 
-// Returns the extents of the iterators of an index.
+// Returns the shape of a tensor with this index, such as "37, 29" for "i, k".
 std::string ShapeOf(const MatrixProduct& product, const std::string& index) {
   std::string shape;
   for (const char iterator : index) {

@@ -12,7 +12,7 @@ struct ProductOperand {
   std::string weight = {};  // attributes of a weight, such as "constant"; empty: an input
 };
 
-/// The sums of A[i, k] * B[k, j] over k, followed by another operation.
+/// The parameters of a program that sums A[i, k] * B[k, j] over k and applies another operation.
 struct MatrixProduct {
   int64_t rows = 37;
   int64_t columns = 13;
@@ -27,7 +27,7 @@ struct MatrixProduct {
   std::string value = "max(acc[i, j], 0.0)";
 };
 
-/// Returns the text with the statement `acc`, which adds, and with the statement `C`, if any.
+/// Returns the text. The statement `acc` sums. The statement `C` exists unless `value` is empty.
 std::string ProductText(const MatrixProduct& product);
 /// Returns a dense layer: a product with a constant matrix, a constant bias and relu.
 std::string DenseLayerText(int64_t rows, int64_t columns, int64_t length);

@@ -14,7 +14,7 @@
 namespace tunec::test {
 namespace {
 
-// A writer of texts with random extents.
+// A writer of programs with random extents.
 class Writer {
  public:
   explicit Writer(std::mt19937& random) : random_(random) {}
@@ -201,7 +201,7 @@ class Writer {
 
 Compute RandomProgram(std::mt19937& random) {
   Compute compute = MustParse(Writer(random).Any());
-  // In half of the programs, arguments are aligned as vectors.
+  // In half of the programs, arguments are aligned to 16 bytes.
   const int64_t alignment = random() % 2 == 0 ? 0 : 16;
   for (Tensor& tensor : compute.tensors)
     if (tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight)

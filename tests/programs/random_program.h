@@ -8,8 +8,8 @@
 namespace tunec::test {
 
 /// Returns a product, convolution, pool, reduction, chain, attention, stencil over time, recurrence
-/// or triangular update of random, awkward extents. The program is small enough to interpret
-/// thousands of its schedules. Equal states of `random` give equal programs.
+/// or triangular update of random extents. The program is small enough to interpret thousands of
+/// its schedules. Equal states of `random` give equal programs.
 Compute RandomProgram(std::mt19937& random);
 
 }  // namespace tunec::test

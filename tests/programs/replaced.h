@@ -1,4 +1,4 @@
-// Texts of programs with parts replaced.
+// Functions that replace parts of program texts.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Programs with every form of the text language, in canonical form.
+// Programs with every construct of the text language of Computes, as Print writes them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Convolutions by Winograd's tiles of 2x2 or 4x4 outputs, as lowered: a border of one on all sides,
-// images with channels last.
+// Texts of convolutions by Winograd's tiles of 2x2 or 4x4 outputs, as lowered from graphs. Images
+// have channels last and a border of one on all sides.
 #pragma once
 
 #include <ostream>
@@ -25,7 +25,7 @@ std::string DirectText(const WinogradConv& conv);
 
 /// Returns shapes that no tile divides, and some that all tiles divide.
 std::vector<WinogradConv> WinogradConvs();
-/// Returns a name for GoogleTest: "c24x7x5x40n2", "c16x8x4x16n1t4".
+/// Returns a name for GoogleTest, such as "c24x7x5x40n2" or "c16x8x4x16n1t4".
 std::string NameOf(const WinogradConv& conv);
 inline void PrintTo(const WinogradConv& conv, std::ostream* out) { *out << NameOf(conv); }
 

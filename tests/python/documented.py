@@ -1,4 +1,4 @@
-"""Runs the code of a page of docs/ as a reader would: from top to bottom, in one interpreter."""
+"""A function that runs all code of a page of docs/, from top to bottom, in one interpreter."""
 import os
 import re
 import tempfile
@@ -9,8 +9,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def blocks_of(text):
-    """Returns the blocks of Markdown that are indented by four spaces or more. Blocks that begin with
-    `- ` or a digit are left out, because they are nested lists."""
+    """Returns the blocks of Markdown that are indented by four spaces or more. Leaves out blocks
+    that begin with `- ` or a digit, because they are nested lists."""
     found, block = [], []
     for line in text.splitlines() + ["end"]:
         if line.startswith("    ") or (block and not line.strip()):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes models, runs each in several threads, drops them, and prints the process's resources.
 
-    growth.py COUNT [--every N] [--threads N] [--layouts] [--db FILE]
+Usage: growth.py COUNT [--every N] [--threads N] [--layouts] [--db FILE]
 
 Prints a line for each N models (default: a tenth of all): MiB of resident memory, threads, open
 files, mappings, and the number of executable mappings. The exit code is 1 if one of these numbers
@@ -72,7 +72,8 @@ def grown(rows):
 
 
 def measure(count, every, threads, options, layouts=False, say=print):
-    """Returns the resources after each `every` models. Raises SystemExit if results are wrong."""
+    """Makes `count` models and prints the resources after each `every` of them. Returns the
+    resources in the order of the lines. Raises SystemExit if results are wrong."""
     rows, wrong = [], 0
     say("models  " + "  ".join(f"{name:>10}" for name in COLUMNS))
     for number in range(1, count + 1):

@@ -2,7 +2,7 @@
 """Times a model in a control group with a quota of one processor, on a machine of several
 processors.
 
-    quota.py [--rounds N] [--torch]
+Usage: quota.py [--rounds N] [--torch]
 
 Alternates between tunec's default number of threads, one thread, and two threads. Prints medians in
 milliseconds. Creates a control group, which requires root and a hierarchy of version 1 or 2 with
@@ -31,7 +31,7 @@ GRAPH = """graph g {
 
 
 def hierarchies():
-    """Returns (folder, version) of hierarchies with the controller cpu, from mountinfo."""
+    """Yields (folder, version) of each hierarchy with the controller cpu, from mountinfo."""
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         words = line.split()
         folder, kind, options = Path(words[4]), words[words.index("-") + 1], words[-1]
@@ -43,8 +43,8 @@ def hierarchies():
 
 @contextlib.contextmanager
 def one_processor():
-    """Returns the folder of a new group with a quota of one processor. Raises OSError if none can
-    be made."""
+    """Makes a group with a quota of one processor, gives its folder, and removes the group at the
+    end. Raises OSError if no group can be made."""
     for folder, version in hierarchies():
         group = folder / f"tunec-test-{os.getpid()}"
         group.mkdir()
@@ -62,7 +62,7 @@ def one_processor():
 
 
 def run_in(group, *command, **variables):
-    """Returns the output of a program that starts in the group."""
+    """Runs a program in the group. Returns its output, or raises CalledProcessError."""
     enter = ["sh", "-c", f'echo $$ > "{group}/cgroup.procs" && exec "$@"', "sh"]
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), **variables)
     return subprocess.run([*enter, *command], env=environment, stdout=subprocess.PIPE, text=True, check=True,
@@ -101,7 +101,7 @@ def calls(with_torch):
 
 
 def measure(rounds, with_torch):
-    """Returns the median milliseconds of each call, measured in turns."""
+    """Returns the median milliseconds of each call. The calls alternate."""
     made = calls(with_torch)
     times = {name: [] for name in made}
     for call in made.values():

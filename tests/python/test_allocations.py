@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 COUNTER = Path(__file__).with_name("count_malloc.c")
-# Limits of a call's allocations by Python and the binding for its arguments.
+# Limits of the number of a call's allocations, of all their bytes, and of the bytes of the largest.
 MOST_CALLS, MOST_BYTES, LARGEST = 24, 4096, 1024
 
 PROGRAM = textwrap.dedent("""
@@ -77,7 +77,7 @@ class Allocations(unittest.TestCase):
         for name, (calls, number, largest) in results.items():
             with self.subTest(name):
                 if name.startswith("new outputs"):
-                    # The counter sees one array of the output's size per call, and no other.
+                    # A call allocates one array of the output's size, and no other large memory.
                     self.assertGreater(number, tensor)
                     self.assertLess(number, tensor + MOST_BYTES)
                     continue

@@ -12,7 +12,7 @@ INTEGERS = {"i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16, "i
 
 
 def telling_values(dtype):
-    """Returns powers of two with their neighbours, halves, and NaN and infinities."""
+    """Returns both signs of powers of two, their neighbours, halves, NaN and infinity."""
     powers = [2.0**k for k in range(66)]
     near = [v for p in powers for v in (p, p - 1, p + 1, p - 0.5, 1.5 * p, p + 300)]
     positive = np.array([0, 0.9, 300, 70000, 1e30, math.inf, math.nan, *near])
@@ -21,7 +21,7 @@ def telling_values(dtype):
 
 
 def converted(value, bits):
-    """Returns a signed conversion: the smallest number for values out of range."""
+    """Returns the value as a signed integer of `bits`, or the smallest one if out of range."""
     end = 2.0 ** (bits - 1)
     return math.trunc(value) if abs(value) < end else -2 ** (bits - 1)
 

@@ -1,5 +1,5 @@
-"""Tests of models for GPUs: compiled by a package's ptxas, run in the emulation, rejected without a
-GPU."""
+"""Tests of models for GPUs. They are compiled by a package's ptxas, run in the emulation, and raise
+DeviceError without a GPU."""
 import os
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Runs the examples of docs/reference/python.md and docs/reference/shapes.md."""
+"""Tests that the examples of three pages of docs/ run."""
 import unittest
 
 from documented import blocks_of, run_page

@@ -1,4 +1,4 @@
-"""Tests ONNX models that have their weights in separate files."""
+"""Tests of ONNX models that have their weights in separate files."""
 import struct
 import tempfile
 import unittest
@@ -22,7 +22,7 @@ def _value(name):
 
 
 def sum_model(location):
-    """Returns the bytes of y = x + w, of four numbers. A file at the location has those of w."""
+    """Returns the ONNX bytes of y = x + w, of four f32 numbers. The file `location` contains w."""
     weight = (_number(1, 4) + _number(2, 1) + _block(8, "w") + _number(14, 1)
               + _block(13, _block(1, "location") + _block(2, location)))
     node = _block(1, "x") + _block(1, "w") + _block(2, "y") + _block(4, "Add")

@@ -1,4 +1,4 @@
-"""Tests that models that are made, run in threads and dropped do not leak. growth.py uses more
+"""Tests that models that are made, run in threads and dropped do not leak. growth.py makes more
 models."""
 import os
 import tempfile

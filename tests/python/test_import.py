@@ -10,7 +10,7 @@ import tunec
 
 TEXT = "graph g {\n  input x: f32[rows, 4]\n  y = neg(x)\n  output y\n}\n"
 
-# A process imports the package, drops it, and imports it again.
+# A program that imports the package, removes it from sys.modules, and imports it again.
 AGAIN = r"""
 import sys
 import numpy as np, tunec

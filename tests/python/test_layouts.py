@@ -99,7 +99,7 @@ class Stated(NoWarnings):
 
 
 class Brought(NoWarnings):
-    """Tests of layouts that come with a call."""
+    """Tests of layouts of the arrays of a call."""
 
     def setUp(self):
         super().setUp()
@@ -149,7 +149,7 @@ class Brought(NoWarnings):
                 self.expect_equal(model(other), expected)
 
     def test_weights_are_there_once(self):
-        """Models of 8 MB with different layouts share their weights."""
+        """A model and its code for another layout share the weights, which have 9 MB."""
         graph = IMAGES.replace("24, 40", "8, 8").replace("16", "512").replace("[32", "[512")
         random = np.random.default_rng(5)
         w = random.standard_normal((512, 512, 3, 3)).astype(np.float32)
@@ -180,7 +180,7 @@ class Brought(NoWarnings):
         return len(model.other_layouts)
 
     def test_there_is_an_end_to_it(self):
-        """Five orders are right, but only four have compiled code."""
+        """Five orders give right results, but only four have compiled code."""
         graph = "graph g {\n  input a: f32[3, 4, 5]\n  y = neg(a)\n  output y\n}\n"
         model = tunec.compile(graph, weights={}, db=None)
         a = np.random.default_rng(6).standard_normal((3, 4, 5)).astype(np.float32)

@@ -24,7 +24,7 @@ TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dty
 
 
 class OnlyDlpack:
-    """A tensor of a library that supports only the protocol."""
+    """A tensor of a library that supports only DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -54,7 +54,7 @@ def scaled(**options):
 
 
 class Weight(np.ndarray):
-    """An array that may have attributes, such as references."""
+    """An array that may have attributes, such as a reference to a model."""
 
 
 def leading_weight():
@@ -246,7 +246,7 @@ class Bundles(unittest.TestCase):
 class TextsThatAFunctionMakes(unittest.TestCase):
 
     def setUp(self):
-        self.calls, self.interrupted = 0, None  # number of the call
+        self.calls, self.interrupted = 0, None  # number of the call that is interrupted
         self.x = np.random.default_rng(5).standard_normal((11, 3)).astype(np.float32)
 
     def text_at(self, sizes):

@@ -1,5 +1,5 @@
-"""Tests of tuning from Python: progress, Ctrl-C, failing callbacks, the database, and what is
-loaded when."""
+"""Tests of tuning from Python: progress, Ctrl-C, failing callbacks, the database, and the loading
+of the compiler."""
 import os
 import signal
 import subprocess
@@ -16,7 +16,7 @@ from models import PRODUCT, SCALED
 
 
 class Stop(Exception):
-    """Raised by a callback."""
+    """An exception that a callback raises."""
 
 
 class Tuning(unittest.TestCase):

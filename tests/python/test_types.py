@@ -1,4 +1,4 @@
-"""The package's annotations are complete, and _native.pyi agrees with the native module."""
+"""Tests that all public names are annotated, and _native.pyi agrees with the native module."""
 import ast
 import unittest
 from pathlib import Path
@@ -30,7 +30,7 @@ def functions_of_all(definition):
 
 
 def functions_of(definition):
-    """Yields (name, node) for a function, or for the public methods of a class and its constructor."""
+    """Yields (name, node) for a function, or for a class's public and special methods."""
     for name, node in functions_of_all(definition):
         if node is definition or not node.name.startswith("_") or node.name.endswith("__"):
             yield name, node
@@ -79,7 +79,7 @@ def stub_signatures(path):
 
 
 def native_signatures(module):
-    """Returns the same for the native module."""
+    """Returns the same as stub_signatures, for the native module."""
     found = {}
     for name, value in vars(module).items():
         if name.startswith("__"):

@@ -13,7 +13,7 @@ import numpy as np
 import tunec
 
 ELEMENTS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
-# Tolerances in units in the last place. docs/reference/operators.md gives reasons for those above 4.
+# Tolerances in units in the last place. docs/reference/operators.md explains those above 4.
 MOST = 4
 LARGER = {("tanh", "f32"): 4.6, ("erf", "f32"): 5.2, ("gelu", "f32"): 5, ("gelu", "f64"): 5}
 _PI = np.longdouble("3.14159265358979323846264338327950288")
@@ -49,7 +49,7 @@ def _softplus(x):
 
 
 def _below(x, tail):
-    """Returns x if positive, else the tail of min(x, 0)."""
+    """Returns x if it is positive, else tail(x)."""
     return np.where(x > 0, x, tail(np.minimum(x, 0)))
 
 

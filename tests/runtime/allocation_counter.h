@@ -1,4 +1,4 @@
-// Counts the heap allocations of the whole test program by replacing malloc.
+// A counter of the heap allocations of the whole test program. It replaces malloc.
 #pragma once
 
 #include <cstdint>

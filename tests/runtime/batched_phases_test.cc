@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-// A run that records its tasks. It is used by one thread.
+// A run that records its tasks. Only one thread may execute it.
 struct NotedRun {
   std::string name;
   std::vector<std::string>* notes;

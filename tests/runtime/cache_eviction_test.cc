@@ -31,7 +31,7 @@ class Circle {
     }
   }
   std::span<const std::byte> bytes() const { return {buffer_.data(), buffer_.size()}; }
-  // Returns the time of one walk around the cycle.
+  // Returns the time of one pass through the cycle.
   double Milliseconds() const {
     const Stopwatch watch;
     size_t at = 0;
@@ -47,7 +47,7 @@ class Circle {
   Buffer buffer_;
 };
 
-// Returns the least time of many walks, so that other load does not matter.
+// Returns the least time of 20 passes, so that other load does not matter. Each follows `before`.
 template <class Before>
 double LeastMilliseconds(const Circle& circle, Before before) {
   double least = 1e9;

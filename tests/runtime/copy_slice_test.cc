@@ -36,7 +36,8 @@ TEST(CopySlice, ScalarsAndWholeArrays) {
   EXPECT_EQ(copy, all);
 }
 
-// Returns lines "source to target: rows of bytes, pitches".
+// Returns a line "source to target: rows of bytes, pitches" for each group of rows. Numbers are
+// bytes, except for the number of rows.
 std::string RowsOf(const SliceCopy& copy) {
   std::string text;
   ForEachRows(copy, [&](int64_t source, int64_t target, const CopiedRows& rows) {

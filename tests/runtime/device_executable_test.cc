@@ -22,8 +22,8 @@ Step DeviceStep(std::string name, const Kernel& kernel, std::vector<ValueRef> ar
   return step;
 }
 
-// Computes y = center(x + reverse(c)) + x through the arena, and x again. The host reverses the
-// constant.
+// Returns a plan that computes y = center(x + reverse(c)) + x through the arena, and x again. The
+// host reverses the constant.
 ExecutablePlan SamplePlan(DeviceLog& log, size_t memory = SIZE_MAX) {
   const ValueRef x = ValueRef::Input(0);
   const ValueRef sum = ValueRef::Arena(0);

@@ -195,7 +195,8 @@ TEST(WeightPreprocessing, KeepsAConstantThatStepsUseToo) {
   EXPECT_EQ(RunOnce(*executable, Ramp(0, 1)), Ramp(kLength - 1, 1));
 }
 
-// c -> packed (retained) -> temporary (dropped) -> copied into a third (retained)
+// c is packed. The packed constant is doubled into a temporary, which is copied. Only the packed
+// constant and the copy are retained.
 TEST(WeightPreprocessing, StepsMayFollowEachOther) {
   ExecutablePlan plan = GoodPlan();
   plan.constants.push_back({.name = "temporary", .bytes = kBytes});
@@ -222,7 +223,7 @@ TEST(WeightPreprocessing, UnusedConstantsAreDropped) {
   EXPECT_TRUE(unused.expired());
 }
 
-// Stores the address modulo 64. Arguments: a constant, out.
+// Stores the address of the constant args[0] modulo 64 in each element of the output args[1].
 void AlignmentTask(void* const* args, void*, void*, int64_t) {
   for (int64_t i = 0; i < kLength; ++i)
     Floats(args[1])[i] = static_cast<float>(reinterpret_cast<uintptr_t>(args[0]) % 64);

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Computes y = center(x + c) + x, through the arena.
+// Returns a plan that computes y = center(x + c) + x through the arena.
 ExecutablePlan SamplePlan(int threads) {
   const ValueRef x = ValueRef::Input(0);
   const ValueRef sum = ValueRef::Arena(0);
@@ -263,8 +263,8 @@ TEST(Executable, InputsMayOverlapOutputs) {
   }
 }
 
-// A read after the output was written shows whether the input was copied. `in_place` says that the
-// kernel's input and output may share storage.
+// A read after the output was written shows whether the input was copied. `in_place` lists inputs
+// and outputs of the kernel that may share storage.
 TEST(Executable, AnInputThatIsAnOutputIsNotCopiedWhereItMayBe) {
   const ValueRef x = ValueRef::Input(0);
   const ValueRef y = ValueRef::Output(0);

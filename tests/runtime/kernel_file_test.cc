@@ -1,5 +1,5 @@
-// Tests of files of kernels, and of vectors of their inputs and outputs. Files read back as
-// written, and damaged files are rejected.
+// Tests of two file formats: kernels, and the values of a kernel's inputs and outputs. A parsed
+// file equals the written data, and damaged files are rejected.
 #include "runtime/kernel_file.h"
 
 #include <fmt/format.h>
@@ -76,7 +76,7 @@ TEST(KernelVectors, AreTextOfBits) {
 TEST(KernelVectors, HaveLinesThatPeopleCanRead) {
   const KernelVectors many{.from = "", .arguments = {{"A", DataType::kF64, std::string(200, 'x')}}};
   const std::string text = Print(many);
-  EXPECT_EQ(std::ranges::count(text, '\n'), 3 + 7);  // four to a line
+  EXPECT_EQ(std::ranges::count(text, '\n'), 3 + 7);  // four elements per line
   EXPECT_EQ(*ParseKernelVectors(text, "f"), many);
 }
 
@@ -153,7 +153,7 @@ TEST(KernelVectors, OutputsTakeThePlaceOfOlderOnes) {
   EXPECT_EQ(vectors.Find("D"), nullptr);
 }
 
-// Numbers are not zero, infinite or NaN. Integers are small enough for indices.
+// Floating-point numbers are not zero, infinite or NaN. Integers are 0, which is a valid index.
 TEST(RandomInputs, AreOrdinaryNumbers) {
   std::vector<KernelArgument> arguments;
   for (const DataType type : {DataType::kF32, DataType::kF64, DataType::kF16, DataType::kBF16,

@@ -1,4 +1,4 @@
-// Tests of stored images: they read back, and damage is an error.
+// Tests of serialized kernel images. A parsed image equals the original. Damage is an error.
 #include "runtime/kernel_image.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(KernelImage, DamageIsAnError) {
            "tunec-object 4  0 0 0 0\n",                              // no format
            "tunec-object 4 elf -1 0 0 0\n",                          // negative workspace
            "tunec-object 4 elf 0 0 1 0\n1 1 1 1 1 1 1 0 0 0 0 \n",   // no symbol
-           "tunec-object 4 elf 0 0 1 0\n7 1 1 1 1 1 2 0 0 0 0 f\n",  // uneven waves
+           "tunec-object 4 elf 0 0 1 0\n7 1 1 1 1 1 2 0 0 0 0 f\n",  // 7 blocks in 2 waves
            "tunec-object 4 elf 0 0 1 0\n7 1 1 1 1 1 0 0 0 0 0 f\n",  // zero waves
            "tunec-object 4 elf 0 0 1 0\n9223372036854775807 2 1 1 1 1 1 0 0 0 0 f\n",  // too many
                                                                                        // blocks

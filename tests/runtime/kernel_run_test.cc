@@ -1,5 +1,5 @@
-// Tests that a single kernel runs as in an executable: phases in order, separate scratch for each
-// thread, arguments as given.
+// Tests that a single kernel runs as in an executable. Its phases run in order, each thread has
+// separate scratch memory, and the arguments are passed unchanged.
 #include "runtime/kernel_run.h"
 
 #include <gtest/gtest.h>

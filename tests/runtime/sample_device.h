@@ -1,5 +1,5 @@
-// A device for handmade kernels. Its memory is initialised to NaN. Started copies and kernels run
-// only when a caller waits.
+// A device that runs hand-written kernels on the CPU. Its memory is initialised to NaN. Copies and
+// kernels that are started run when a caller waits for them.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace tunec {
 
-/// The operations of all queues of a SampleDevice.
+/// The numbers of operations in all queues of a SampleDevice.
 struct DeviceLog {
   std::atomic<int> queues = 0;  // opened by OpenQueue
   std::atomic<int> copies_in = 0;
@@ -111,7 +111,7 @@ class SampleDevice : public Device {
 
  private:
   struct Work {
-    KernelRun* kernel = nullptr;  // null: a copy
+    KernelRun* kernel = nullptr;  // null for a copy
     void* to = nullptr;
     const void* from = nullptr;
     size_t bytes = 0;

@@ -1,5 +1,4 @@
-// Handmade kernels in the code generator's form: float vectors of kLength elements, kTasks tasks
-// per phase.
+// Hand-written kernels with the signature of generated ones, for vectors of kLength floats.
 #pragma once
 
 #include <array>
@@ -29,13 +28,13 @@ inline void AddTask(void* const* args, void*, void*, int64_t task) {
     Floats(args[2])[i] = Floats(args[0])[i] + Floats(args[1])[i];
 }
 
-/// Computes partial sums in the workspace. Arguments: x, out.
+/// Writes the sum of the task's part of x to the workspace. Arguments: x, out.
 inline void SumTask(void* const* args, void* workspace, void*, int64_t task) {
   constexpr int64_t kPart = kLength / kTasks;
   const float* begin = Floats(args[0]) + task * kPart;
   Floats(workspace)[task] = std::accumulate(begin, begin + kPart, 0.0f);
 }
-/// Computes out[i] = x[i] - mean(x) from the partial sums.
+/// Computes out[i] = x[i] - mean(x) from the sums of SumTask. Arguments: x, out.
 inline void CenterTask(void* const* args, void* workspace, void*, int64_t task) {
   constexpr int64_t kPart = kLength / kTasks;
   const float* sums = Floats(workspace);

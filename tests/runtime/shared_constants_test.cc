@@ -1,4 +1,5 @@
-// Tests of constants that several plans share: what is found, made and released, and when.
+// Tests of constants that several plans share. They check which constants are computed, which are
+// reused, and when memory is released.
 #include "runtime/shared_constants.h"
 
 #include <gtest/gtest.h>
@@ -17,12 +18,13 @@ constexpr int64_t kLarge = int64_t{3} << 20;  // bytes, more than a huge page
 
 std::atomic<int> made = 0;
 
-/// Computes out = x, of `kLarge` bytes, and counts its runs. Arguments: x, out.
+/// Copies kLarge bytes from x to out, and increments `made`. Arguments: x, out.
 void CopyTask(void* const* args, void*, void*, int64_t) {
   made.fetch_add(1);
   std::memcpy(args[1], args[0], kLarge);
 }
-/// Computes a = x, and b = x with every bit inverted. Arguments: x, a, b.
+/// Copies kLarge bytes from x to a, and from x with every bit inverted to b. Increments `made`.
+/// Arguments: x, a, b.
 void PairTask(void* const* args, void*, void*, int64_t) {
   made.fetch_add(1);
   std::memcpy(args[1], args[0], kLarge);
@@ -60,7 +62,7 @@ Step Uses(std::vector<int32_t> constants) {
 
 constexpr ValueRef C(int32_t index) { return {ValueRef::Kind::kConstant, index, 0}; }
 
-/// Returns a plan that packs w once.
+/// Returns a plan that computes the constant w.packed from w. Its run step reads w.packed.
 ExecutablePlan PackPlan(const std::shared_ptr<SharedConstants>& shared, uint8_t weight,
                         std::string identity = "copy") {
   return {.constants = {Filled("w", weight), Empty("w.packed")},
@@ -69,7 +71,8 @@ ExecutablePlan PackPlan(const std::shared_ptr<SharedConstants>& shared, uint8_t 
           .shared = shared};
 }
 
-/// Returns a plan of w -> first -> second, whose run steps read `used`.
+/// Returns a plan that computes the constant `first` from w, and `second` from `first`. Its run
+/// step reads the constants with the numbers `used`.
 ExecutablePlan ChainPlan(const std::shared_ptr<SharedConstants>& shared,
                          std::vector<int32_t> used) {
   return {.constants = {Filled("w", 7), Empty("first"), Empty("second")},
@@ -79,7 +82,8 @@ ExecutablePlan ChainPlan(const std::shared_ptr<SharedConstants>& shared,
           .shared = shared};
 }
 
-/// Returns a plan that makes a copy and the complement of w. Its run steps read `used`.
+/// Returns a plan that computes a copy and the complement of w in one step. Its run step reads the
+/// constants with the numbers `used`.
 ExecutablePlan PairPlan(const std::shared_ptr<SharedConstants>& shared, std::vector<int32_t> used) {
   return {.constants = {Filled("w", 0x0f), Empty("a"), Empty("b")},
           .preprocessing = {PreprocessingStep("pair", {C(0), C(1), C(2)}, PairKernel())},
@@ -234,7 +238,7 @@ TEST_F(SharedConstantsTest, AStepThatRunsAgainWritesNothingOfOthers) {
   EXPECT_EQ(third.constants[2].data, both.constants[2].data);
 }
 
-// Folded weights are equal arrays, separate for each compiled model.
+// Constant folding makes a separate array for each compiled model, with equal contents.
 TEST_F(SharedConstantsTest, EqualDataIsKeptOnce) {
   const auto plan = [&](uint8_t value, int64_t alignment) {
     return ExecutablePlan{
@@ -296,7 +300,7 @@ TEST_F(SharedConstantsTest, ExecutablesComeAndGoInThreads) {
   EXPECT_EQ(shared_->Bytes(), 0);
 }
 
-// Kernels read found constants and made constants equally.
+// Kernels read the same values from a reused constant as from one that was computed for their plan.
 TEST_F(SharedConstantsTest, ExecutablesOfBothRunAlike) {
   const auto plan = [&] {
     return ExecutablePlan{

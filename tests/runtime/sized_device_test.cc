@@ -1,5 +1,5 @@
-// Tests of runs of several sizes on a GPU. Slices of the caller's arrays are copied to the GPU, in
-// order with the kernels. The driver runs the test's script.
+// Tests of dynamic-shape runs on a GPU. Slices of the caller's arrays are copied from and to the
+// GPU in the order of the kernels. A scripted library replaces the CUDA driver.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ SizeFormula SizeOf(size_t dimension) {
 }
 
 /// Returns the form of a model with the input x: f32[n, length, 4] and two outputs: y = x, and the
-/// number of real elements of `length`.
+/// number of real elements of `length`. If `cuts`, a run may be split along n.
 SizedForm Form(bool cuts) {
   SizedForm form;
   form.dimensions = {"n", "length"};
@@ -174,7 +174,7 @@ TEST_F(SizedOnADevice, RunsThatAreCutHaveTheirPlaces) {
   Arrays arrays(sizes);
   ASSERT_TRUE(Run(*model, sizes, arrays, kAllThere));
   EXPECT_EQ(arrays.y, arrays.x);
-  EXPECT_EQ(model->variants(), 2U);  // sizes two and one
+  EXPECT_EQ(model->variants(), 2U);  // for parts with n = 2 and n = 1
 }
 
 // The first part must not write elements that the second part reads.

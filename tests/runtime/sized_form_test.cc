@@ -15,7 +15,7 @@ SizeFormula SizeOf(size_t dimension, size_t dimensions) {
   return formula;
 }
 
-/// Returns the form x: f32[d0, d1, ...] -> y of the same shape.
+/// Returns the form of a model with an input x: f32[d0, d1, ...] and an output y of the same shape.
 SizedForm FormOf(const std::vector<ListedSizes>& listed, const std::vector<bool>& separable) {
   SizedForm form;
   const size_t count = listed.size();
@@ -65,7 +65,7 @@ TEST(RoundedSizes, CoverTheRange) {
   EXPECT_EQ(RoundedSizes(5, 5), (Sizes{5}));
 }
 
-// Every key that a run may request exists, and no key is built unnecessarily.
+// KeysOf returns every key that a run may request, and no others.
 TEST(KeysOf, AreThoseThatRunsTake) {
   const std::vector<std::vector<ListedSizes>> lists = {
       {{.sizes = {1, 4}}, {.sizes = {12, 20}}},

@@ -191,7 +191,7 @@ TEST(ThreadPool, ServesSeveralCallers) {
   EXPECT_EQ(runs.load(), 4 * 500 * 20);
 }
 
-// Returns whether `is_so` became true within 20 seconds.
+// Waits until `is_so` returns true, for at most 20 seconds. Returns whether it did.
 bool ComesTrue(const auto& is_so) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!is_so() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -226,7 +226,7 @@ TEST(ThreadPool, WorkersComeBetweenPhases) {
       EXPECT_TRUE(ComesTrue([&] { return count.load() == 2; }));
     }
   };
-  EXPECT_TRUE(ComesTrue([&] { return first_runs.load(); }));  // so it has the workers
+  EXPECT_TRUE(ComesTrue([&] { return first_runs.load(); }));  // its call has the worker
   const std::vector<ParallelPhase> phases = {{wait, &alone, 1}, {meet, &arrived, 2}};
   pool.RunPhases(phases);
   EXPECT_EQ(arrived.load(), 2);
@@ -239,7 +239,7 @@ TEST(ThreadPool, FinishesWithManyMoreThreadsThanCores) {
 }
 
 TEST(ThreadPool, LeavesNoThreadBehind) {
-  std::thread([] {}).join();  // a sanitizer may start its own thread with the first
+  std::thread([] {}).join();  // a sanitizer may start a thread together with the first one
   const int64_t before = ThreadsOfThisProcess();
   for (int round = 0; round < 50; ++round) {
     ThreadPool pool(4);

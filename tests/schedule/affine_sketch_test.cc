@@ -1,5 +1,6 @@
-// Tests of schedules from isl's scheduler. They are legal and give the interpreter's results.
-// Stencils have time tiles with waves. The expected texts are in sketches/.
+// Tests of schedules from isl's scheduler. The schedules must be legal and give the interpreter's
+// results. Stencils are tiled in time, and the tiles run in wavefronts. Expected texts are in
+// sketches/.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,8 +38,8 @@ TEST_P(AffineSketches, BeginWithTheGoldenSteps) {
   ExpectSchedule(std::string("affine_") + GetParam(), InitialSchedule(ExampleCompute(GetParam())));
 }
 
-// The initial schedule must be right with sums as written. Random schedules must be right with sums
-// in any order, and their tasks run only backwards, to save time.
+// The initial schedule must be correct if no addition may be reordered. Random schedules may
+// reorder additions. To save time, the tasks of random schedules run only backwards.
 TEST_P(AffineSketches, KeepTheResult) {
   const ScheduleChecker checker(ExampleCompute(GetParam()));
   const Sketch sketch = AffineSketchOf(checker.compute());
@@ -66,7 +67,7 @@ TEST(AffineSketch, CutsStencilsIntoTilesOfTimeInWaves) {
   }
 }
 
-// Returns the text of running sums along rows: each sum has its element and all elements before it.
+// Returns the text of a Compute of prefix sums along the rows: y[i, j] = x[i, 0] + ... + x[i, j].
 std::string ScanText(int rows, int length) {
   return fmt::format(R"(compute scan {{
   input x: f32[{0}, {1}]
@@ -86,7 +87,7 @@ TEST(AffineSketch, RunsTheRowsOfAScanAsTasks) {
             "lower direct\nparallelize y.i\n");
 }
 
-// For a scan down the columns, the vector loop moves inside.
+// In a scan along columns, the loop of the columns becomes the innermost and is vectorized.
 TEST(AffineSketch, RunsColumnsOfAScanAsLanes) {
   const Compute compute = MustParse(R"(compute scan {
   input x: f32[13, 37]
@@ -118,7 +119,7 @@ TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
-// A skewed loop order costs more than it gains if no tiles follow from it. `step` stays as written.
+// Skewing is not worthwhile if the loops cannot be tiled afterwards, so `step` is unchanged.
 TEST(AffineSketch, DoesNotSlantForItsOwnSake) {
   const Compute compute = MustParse(R"(compute turns {
   input X: f32[19]
@@ -142,7 +143,7 @@ Compute SmallKernel(const std::string& name) {
 }
 
 // Phases of one loop are folded into one statement with selects. Each phase only touches elements
-// that it writes. Columns therefore become lanes, and each phase has separate code.
+// that it writes. The column loop is therefore vectorized, and each phase has separate code.
 TEST(AffineSketch, TellsFoldedPhasesApart) {
   const Compute compute = SmallKernel("gramschmidt");
   const Schedule schedule = InitialSchedule(compute);
@@ -150,8 +151,8 @@ TEST(AffineSketch, TellsFoldedPhasesApart) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// Sweeps alternate along rows and columns. The loop without dependences in either sweep becomes
-// lanes and tasks. The sweeps' turns are waves.
+// Sweeps along rows alternate with sweeps along columns. The loop i has no dependences in either
+// sweep, so it is vectorized. The loops s and d of the sweeps are peeled.
 TEST(AffineSketch, RunsSweepsBesideEachOther) {
   const Compute compute = SmallKernel("adi");
   const Schedule schedule = InitialSchedule(compute);
@@ -161,8 +162,8 @@ TEST(AffineSketch, RunsSweepsBesideEachOther) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// Three statements are shifted into one. A lane's h needs a value of the lane before, which is
-// already written.
+// Three statements are shifted and fused into one. The value h of a lane needs a value of the
+// previous lane, which is already written.
 TEST(AffineSketch, RunsShiftedStatementsAsLanes) {
   const Compute compute = SmallKernel("fdtd-2d");
   const Schedule schedule = InitialSchedule(compute);
@@ -170,7 +171,7 @@ TEST(AffineSketch, RunsShiftedStatementsAsLanes) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// The sum over pairs runs outside of the lanes, although isl has it innermost.
+// The reduction loop k runs outside the vector loop, although isl's schedule has k innermost.
 TEST(AffineSketch, MovesALoopOfContiguousWritesInside) {
   const Compute compute = SmallKernel("nussinov");
   const Schedule schedule = InitialSchedule(compute);
@@ -196,7 +197,7 @@ TEST(AffineSketch, TakesFewRowsOfAnOperandThatLiesAcross) {
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize w.i.1\n"));
 }
 
-// Several rows run side by side, because an element waits only for elements of its row.
+// An element depends only on elements of its row, so four rows are computed together.
 TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
   const Compute compute = MustParse(ScanText(517, 5));
   const Schedule schedule = InitialSchedule(compute);
@@ -204,7 +205,7 @@ TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// No loop may move, and no schedule is proposed.
+// No loop may move, so the affine scheduler proposes no sketch.
 TEST(AffineSketch, LeavesAChainAlone) {
   const Compute compute = MustParse(R"(compute chain {
   output A: f32[40]

@@ -1,6 +1,6 @@
-// Tests of a depthwise convolution within the tasks of the pointwise convolution that reads its
-// results. The sketch must be offered where it applies, and the loops must agree with the
-// interpreter. tests/kernel/chain_test.cc tests machine code.
+// Tests of the sketch that computes a depthwise convolution within the tasks of the pointwise
+// convolution that reads the results. The sketch must be offered where it applies, and the loops
+// must agree with the interpreter. tests/kernel/chain_test.cc tests machine code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ std::vector<std::string> Names(const std::vector<Sketch>& sketches) {
   return names;
 }
 
-// Checks the schedules of the first and of random decisions.
+// Compares the schedules of the initial decisions and of nine random ones with the interpreter.
 void ExpectRight(const std::string& text, const Sketch& sketch, const RoundingFreedom& rounding) {
   const ScheduleChecker checker(MustParse(text));
   std::mt19937 random(7);
@@ -96,7 +96,7 @@ TEST_P(ChainOn, AgreesWithTheInterpreter) {
   }
 }
 
-// The operand is rounded after the first sum is complete.
+// The pointwise operand is rounded to bfloat16 after the depthwise sum is complete.
 TEST_P(ChainOn, OfPairsAgreesWithTheInterpreter) {
   int found = 0;
   for (const Sketch& sketch : SketchesUnder(GetParam().text, AnyRounding(), Avx512Bf16())) {

@@ -1,5 +1,5 @@
-// Tests of the schedules of convolutions by matrix instructions: steps, chosen sizes, and reasons
-// for rejections. All schedules are compared with the interpreter.
+// Tests of the GPU schedules of convolutions by matrix instructions. They check steps, chosen sizes
+// and rejections, and compare schedules with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using ::testing::Not;
 
 Accelerator Gpu() { return WithAllFacts(*SmallGpu().device); }
 
-// Returns the text with weights whose input channels are contiguous.
+// Returns the text of a convolution with a layout of W in which input channels are contiguous.
 std::string WithPackedWeights(std::string text) {
   const size_t begin = text.find("[", text.find("weight W"));
   const size_t end = text.find("]", begin);
@@ -50,7 +50,8 @@ Schedule WithChoice(const std::string& compute, const CudaConvChoice& choice) {
   return schedule;
 }
 
-// Returns the difference with the schedule's text, or an empty string.
+// Compares the schedule with the interpreter. Returns the difference and the schedule's text, or an
+// empty string if the results agree.
 std::string Wrong(const std::string& compute, const Schedule& schedule) {
   const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, AnyRounding());
   return outcome.empty() ? "" : outcome + "\n" + Print(schedule);
@@ -84,7 +85,7 @@ TEST(CudaConv, MultipliesEveryType) {
   }
 }
 
-// For all knobs, the fitted schedule is legal and right.
+// Random values of all knobs give legal and correct schedules after fitting.
 TEST(CudaConv, IsRightWithEveryChoice) {
   std::mt19937 random(5);
   const auto one_of = [&](std::initializer_list<int64_t> values) {
@@ -140,10 +141,10 @@ TEST(CudaConv, IsForChannelsThatLieSideBySide) {
   EXPECT_FALSE(PlanOf(Packed("bf16", window), ReductionOrder::kAsWritten));
   EXPECT_FALSE(PlanOf(Packed("f32", window), ReductionOrder::kAny));
   EXPECT_TRUE(PlanOf(Packed("f32", window), AnyRounding()));
-  // A copy needs 16 bytes of channels.
+  // A copy moves 16 bytes of channels, and 12 bfloat16 channels are not a multiple of that.
   EXPECT_FALSE(PlanOf(Packed("bf16", {.channels = 12, .size = 8}), AnyRounding()));
   EXPECT_TRUE(PlanOf(Packed("f32", {.channels = 12, .size = 8}), AnyRounding()));
-  // There are more taps than a piece can contain completely.
+  // A piece of the sum cannot contain all 81 taps.
   EXPECT_FALSE(PlanOf(Packed("bf16", {.size = 16, .taps = 9, .border = 4}), AnyRounding()));
   const Compute unpacked = MustParse(Convolution("bf16", window));
   EXPECT_FALSE(MakeCudaConvPlan(unpacked, Gpu(), AnyRounding()));
@@ -154,8 +155,8 @@ TEST(CudaConv, IsForChannelsThatLieSideBySide) {
   EXPECT_EQ(PacksOfCudaConv(first).size(), 2u);
 }
 
-// Returns the steps of the first sketch, and checks its result. By default the GPU has one
-// processor, so that even small convolutions are worthwhile.
+// Returns the initial schedule of the first sketch, which must be cuda_conv, and checks its result.
+// By default the GPU has one processor, so that cuda_conv is first even for small convolutions.
 std::string AnalyticText(const std::string& compute, const RoundingFreedom& rounding,
                          int processors = 1) {
   Target target = SmallGpu();

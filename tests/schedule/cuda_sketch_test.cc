@@ -106,7 +106,7 @@ TEST(CudaTile, FitsTheDevice) {
   EXPECT_LE(int64_t{4} * fitted.stages * fitted.piece * (fitted.Rows() + fitted.Columns()), 2048);
 }
 
-// A thread's elements and the tiles divide their dimensions.
+// Tile sizes divide their dimensions, unless a thread has one element along the dimension.
 TEST(CudaTile, DividesWhatHasDivisors) {
   const auto plan = MakeCudaTilePlan(MustParse(kProduct));
   ASSERT_TRUE(plan);
@@ -123,7 +123,7 @@ TEST(CudaTile, DividesWhatHasDivisors) {
 const std::string kOddProduct =
     ProductText({.columns = 29, .length = 43, .right = {.weight = "constant"}, .value = ""});
 
-// A convolution of every second row and column, with a border.
+// A convolution with stride 2 and a border. Its extents are odd, so tiles need padding.
 constexpr std::string_view kOddConvolution = R"(compute convolution {
   input X: f32[1, 5, 17, 13]
   weight W: f32[7, 5, 3, 3] constant
@@ -174,7 +174,7 @@ TEST(CudaTile, IsPaddedAsTheContractAllows) {
   EXPECT_FALSE(plan(kConvolution, ReductionOrder::kAsWritten));
 }
 
-// The schedule is right for all knobs.
+// Padded schedules are correct for random values of all knobs.
 TEST(CudaTile, PaddedIsRightWithEveryChoice) {
   std::mt19937 random(5);
   const auto one_of = [&](std::initializer_list<int64_t> values) {
@@ -215,7 +215,7 @@ const Knob* FindKnob(const DevicePhase& phase, std::string_view name) {
   return knob == phase.knobs.end() ? nullptr : &*knob;
 }
 
-// There are two phases: partial sums of each part, and their addition in order.
+// The first phase computes a partial sum of each part. The second adds these sums in order.
 TEST(CudaTile, GoldenMakesSumsInParts) {
   const Compute compute = MustParse(LongProduct());
   const DevicePhase phase = TilePhase(compute, ReductionOrder::kAny);

@@ -1,5 +1,5 @@
-// Tests of the schedules of products by matrix instructions: steps, chosen sizes, and reasons for
-// rejections. All schedules are compared with the interpreter.
+// Tests of the GPU schedules of products by matrix instructions. They check the steps, the chosen
+// sizes and which products are rejected. All schedules are compared with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,8 @@ struct Types {
   std::string sum = "f32";
 };
 
-// Returns the product of A, 64 x 64 elements, and B, 64 x 48. The indices can transpose either.
+// Returns the text of the product of A (64 x 64) and B (64 x 48). The index lists `a` and `b` can
+// transpose the operands.
 std::string Product(const Types& types, const std::string& a = "i, k",
                     const std::string& b = "k, j") {
   return ProductText({.rows = 64,
@@ -54,7 +55,8 @@ Schedule WithChoice(const std::string& compute, const CudaTensorChoice& choice,
   return schedule;
 }
 
-// Returns the difference with the schedule's text, or an empty string.
+// Compares the schedule with the interpreter. Returns the difference and the schedule's text, or an
+// empty string if the results agree.
 std::string Wrong(const std::string& compute, const Schedule& schedule,
                   const RoundingFreedom& rounding = AnyRounding()) {
   const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, rounding);
@@ -103,7 +105,7 @@ CudaTensorChoice RandomChoice(std::mt19937& random) {
           .band = one_of({1, 2, 4, 8})};
 }
 
-// For all knobs, the fitted schedule is legal and right.
+// Random values of all knobs give legal and correct schedules after fitting.
 TEST(CudaTensor, IsRightWithEveryChoice) {
   std::mt19937 random(3);
   const std::array<std::string, 4> computes = {Product({}), Product({"f32", "f32"}),
@@ -115,8 +117,8 @@ TEST(CudaTensor, IsRightWithEveryChoice) {
   }
 }
 
-// Returns the product of A, 37 x 51 elements, and B, 51 x 29. Rows are not multiples of 4 bytes,
-// except for float32.
+// Returns the text of the product of A (37 x 51) and B (51 x 29). The sizes of rows are multiples
+// of 4 bytes only for float32.
 std::string OddProduct(const Types& types, const std::string& a = "i, k",
                        const std::string& b = "k, j") {
   std::string product = Replaced(Product(types, a, b), "k: 64", "k: 51");
@@ -145,7 +147,7 @@ TEST(CudaTensor, PadsWhatTilesDoNotDivide) {
       }
 }
 
-// Tiles that divide all dimensions need no padding. Tiles of 32 columns need it for 48 columns.
+// Tiles that divide all dimensions need no padding, unlike tiles of 32 columns for 48 columns.
 TEST(CudaTensor, PadsNothingThatTilesDivide) {
   const auto plan = MakePaddedCudaTensorPlan(MustParse(Product({})), Gpu(), AnyRounding());
   ASSERT_TRUE(plan);
@@ -157,7 +159,7 @@ TEST(CudaTensor, PadsNothingThatTilesDivide) {
   EXPECT_EQ(*pad, (PadStep{"acc", {{"j", 32}}}));
 }
 
-// The copies are as wide as the contiguous elements of every row, from the row's beginning.
+// The width of a copy divides the length of the rows, so that copies are aligned in every row.
 TEST(CudaTensor, CopiesNarrowRowsInNarrowPieces) {
   const auto chunk = [](const std::string& length) {
     const std::string compute = Replaced(Product({}, "i, k", "j, k"), "64", length);
@@ -195,7 +197,7 @@ TEST(CudaTensor, FitsTheDevice) {
   EXPECT_LE(4 * fitted.row_tiles * fitted.column_tiles, 128);
 }
 
-// A block per processor has priority over large tiles in few blocks.
+// One block for each processor has priority over large tiles in fewer blocks.
 TEST(CudaTensor, GivesAllProcessorsWork) {
   const std::string large = Replaced(Replaced(Product({}), "64", "512"), "48", "384");
   const auto plan = PlanOf(large, AnyRounding());
@@ -249,7 +251,7 @@ std::vector<Sketch> SketchesUnder(const std::string& compute, const RoundingFree
   return SketchesFor({{{"direct", MustParse(compute)}}, target, rounding});
 }
 
-// Returns the steps of the first sketch, and checks its result.
+// Returns the initial schedule of the first sketch, a cuda_tensor, and checks its result.
 std::string AnalyticText(const std::string& compute, const RoundingFreedom& rounding) {
   const Sketch sketch = SketchesUnder(compute, rounding)[0];
   EXPECT_EQ(sketch.name, "cuda_tensor");
@@ -258,7 +260,8 @@ std::string AnalyticText(const std::string& compute, const RoundingFreedom& roun
   return Print(schedule);
 }
 
-// A batch, with following operations through workspace, and outputs in another type.
+// A batched product. The following operations use a workspace tensor, and the output has another
+// type than the sum.
 const std::string kBatched = R"(compute batched {
   input A: bf16[3, 64, 64]
   input B: bf16[3, 64, 64]
@@ -335,13 +338,13 @@ TEST(CudaTensorSketch, IsOfferedBesideThreads) {
 TEST(CudaTensorSketch, PadsWhatTilesDoNotDivide) {
   EXPECT_THAT(AnalyticText(Replaced(Product({}), "48", "50"), AnyRounding()),
               HasSubstr("\npad acc j "));
-  // Padding adds products by 0. For integers they are always 0, so every accuracy mode allows it.
+  // Padding adds products with 0, which are 0 for integers. Every accuracy mode allows them.
   EXPECT_THAT(AnalyticText(OddProduct({"i8", "i32"}), ReductionOrder::kAsWritten),
               HasSubstr("\npad acc i "));
 }
 
-// Two products with separate operations in between. Matrix instructions or threads can compute
-// each.
+// Two products with a rounding between them. Matrix instructions or multiply-adds of threads can
+// compute each product.
 const std::string kTwoProducts = R"(compute two {
   input A: bf16[64, 64]
   input B: bf16[64, 64]
@@ -369,8 +372,8 @@ TEST(CudaTensorSketch, OfSeveralPhasesHasFewCombinations) {
               "");
 }
 
-// Three products: matrix instructions are faster for the first, they cannot compute the second, and
-// threads compute the third's sums in parts.
+// Three products. Matrix instructions are faster for the first product, and they cannot compute the
+// second. Threads compute the sums of the third product in parts.
 const std::string kThreeProducts = R"(compute three {
   input A: bf16[512, 512]
   input B: bf16[512, 512]

@@ -36,7 +36,7 @@ std::vector<std::string> Names(const std::vector<Sketch>& sketches) {
   return names;
 }
 
-// Returns the first sketch whose name has this suffix.
+// Returns the first sketch whose name has this suffix. Aborts if there is none.
 const Sketch& FirstOf(const std::vector<Sketch>& sketches, std::string_view end) {
   const auto ends = [&](const Sketch& sketch) { return sketch.name.ends_with(end); };
   const auto found = std::ranges::find_if(sketches, ends);
@@ -107,7 +107,7 @@ TEST(DotSketch, WritesTheGoldenSchedule) {
   ExpectSchedule("dot_product", sketch.Fill(sketch.InitialDecisions()));
 }
 
-// Checks the schedules of the first and of random decisions.
+// Compares `tries` schedules with the interpreter, the initial and then random ones.
 void ExpectRight(const std::string& text, const ScheduleChecker& checker, const Sketch& sketch,
                  int tries, std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
   Decisions decisions = sketch.InitialDecisions();
@@ -146,8 +146,8 @@ TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
   EXPECT_THAT(names(ReductionOrder::kAsWritten, EmulatedAmx()), Not(Contains(HasSubstr("amx"))));
 }
 
-// Three bf16 splits take six products, two take three. This is worthwhile if the instruction is
-// fast enough.
+// Three bf16 splits need six products, and two splits need three. Splitting is worthwhile if the
+// instruction is fast enough.
 TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
   const auto first = [](int bf16_parts, double gain, int64_t length = 256) {
     RoundingFreedom rounding = ReductionOrder::kAny;
@@ -159,7 +159,7 @@ TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
   EXPECT_THAT(first(3, 8), HasSubstr("precision acc bf16 3\n"));
   EXPECT_THAT(first(3, 8), HasSubstr("pack B.bf16 2/16 1/32 0 1%32/2 2%16 1%2\n"));
   EXPECT_THAT(first(3, 8), HasSubstr("pack A.bf16 1/16 2/32 0 1%16 2%32\n"));
-  // With splits, blocks of the reduction are pieces of the sum.
+  // With several splits, each block of the reduction is a separate partial sum.
   EXPECT_THAT(first(3, 8, 1024), HasSubstr("reduce_split acc k 512 outer\n"));
   EXPECT_THAT(first(1, 8, 1024), Not(HasSubstr("reduce_split")));
   EXPECT_THAT(first(3, 6), Not(HasSubstr("precision")));
@@ -173,7 +173,7 @@ TEST(MatrixSketch, IsFirstWhereItIsFasterWithItsPadding) {
   };
   EXPECT_EQ(first({256, 1024, 256}, 2), "tile/j/amx");
   EXPECT_EQ(first({256, 1024, 256}, 0.5), "tile/j");
-  // For 17 rows nearly half of the rows are padding, for length 33 half of the reduction.
+  // For 17 rows nearly half of the rows are padding. For length 33 half of the reduction is.
   EXPECT_EQ(first({17, 1024, 64}, 2), "tile/j");
   EXPECT_EQ(first({17, 1024, 64}, 4), "tile/j/amx");
   EXPECT_EQ(first({256, 1024, 33}, 2), "tile/j");
@@ -217,7 +217,7 @@ TEST(MatrixSketch, AgreesForLongSums) {
   ExpectRight(text, checker, FirstOf(sketches, "/amx"), 8, random);
 }
 
-// With the knob `operand_by_block`, each task splits its rows of A into its own storage.
+// With the knob `operand_by_block`, each task splits its rows of A into storage of the task.
 TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
   const std::string text = DotProduct({150, 40, 90});
   const ScheduleChecker checker(MustParse(text));
@@ -235,7 +235,7 @@ TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
       EXPECT_THAT(Print(schedule), Not(HasSubstr("pack A.bf16")));
       EXPECT_EQ(checker.Outcome(schedule, rounding, Tasks::kBackwards), "") << Print(schedule);
     }
-    // The analytic choice is an earlier phase.
+    // By default, an earlier phase splits A.
     EXPECT_THAT(Print(sketch.Fill(sketch.InitialDecisions())), Not(HasSubstr("compute_at A.bf16")));
   }
 }

@@ -1,5 +1,5 @@
-// Tests of the schedules in examples/loops that have the name of their Compute. They are legal, and
-// give the interpreter's results. Without skewing steps, the stencils' schedules are rejected.
+// Tests of the schedules in examples/loops that have the name of their Compute. The schedules must
+// be legal and give the interpreter's results. Tiling stencils without skewing is rejected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST_P(LoopExamples, AreLegalAndKeepTheResult) {
 INSTANTIATE_TEST_SUITE_P(Files, LoopExamples, testing::ValuesIn(Names()),
                          [](const auto& info) { return info.param; });
 
-// Returns "legal", or the error of steps that tile the example's time and space without skewing.
+// Applies the steps to the named example. Returns "legal" or the message of the error.
 std::string Upright(std::string_view name, std::string_view steps) {
   const Compute compute = ExampleCompute(std::string(name));
   const auto kernel = LoopsOf(compute, MustParseSteps(steps), ReductionOrder::kAny);

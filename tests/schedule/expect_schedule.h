@@ -1,4 +1,5 @@
-// The expected schedules of sketches, in sketches/NAME.sched. `tools/dev bless` rewrites them.
+// A comparison with the expected schedules of sketches, the files sketches/NAME.sched. `tools/dev
+// bless` rewrites the files.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +10,7 @@
 
 namespace tunec::test {
 
-/// Expects that the schedule is the text of sketches/NAME.sched.
+/// Expects that the printed schedule equals the file sketches/NAME.sched.
 inline void ExpectSchedule(const std::string& name, const Schedule& schedule) {
   ExpectGolden(std::filesystem::path(TUNEC_TEST_DATA) / "schedule/sketches" / (name + ".sched"),
                Print(schedule));

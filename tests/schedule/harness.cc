@@ -62,7 +62,7 @@ std::string Compare(const std::vector<Array>& expected, const std::vector<Array>
   return {};
 }
 
-// Replaces a variable in every index expression of a body.
+// A rewriter that replaces a variable in every index expression of a body.
 class Reverser {
  public:
   Reverser(VarId variable, IndexExpr replacement)
@@ -174,7 +174,8 @@ const Array* ScheduleChecker::ArgumentNamed(const std::string& name) const {
   return nullptr;
 }
 
-// Returns the nest's arguments: those of the Compute, and packed weights from their prepack nests.
+// Returns the nest's arguments except outputs. An argument that the Compute lacks is a packed
+// weight, which its prepack nest computes. Fails if a prepack nest fails.
 Result<std::vector<Array>> ScheduleChecker::NestArguments(const KernelLoops& kernel) const {
   std::vector<Array> found;
   for (const TensorId id : Arguments(kernel.nest)) {

@@ -1,4 +1,4 @@
-// Applies schedules to small Computes and checks the loops with the interpreter.
+// A harness that applies schedules to small Computes and checks the loops with the interpreter.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace tunec::test {
 
-/// Returns a schedule from its lines. The first line (`lower direct`) is added.
+/// Parses a schedule without the first line, `lower direct`. Aborts if a line is malformed.
 Schedule MustParseSteps(std::string_view lines);
 
 /// Returns one array for each input and weight, in order. Floats are multiples of 1/8 from -1 to 1,
@@ -25,24 +25,24 @@ Schedule MustParseSteps(std::string_view lines);
 /// or 0 and 1 without a range.
 std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed);
 
-/// The order in which a checked nest's tasks run.
+/// The orders in which the tasks of a checked nest run. kBothWays runs the nest twice.
 enum class Tasks { kBothWays, kBackwards };
 
-/// A checker with a Compute, arguments and the interpreter's result for them.
+/// A checker that compares loop nests with the interpreter's result for a Compute.
 class ScheduleChecker {
  public:
   explicit ScheduleChecker(Compute compute);
   const Compute& compute() const { return compute_; }
 
-  /// Verifies the nest and its prepacks, runs the nest and compares with the Compute. By default
-  /// tasks run in order and backwards, so that the results differ if tasks depend on each other.
-  /// Returns the difference or an error, or an empty string.
+  /// Verifies the nest and its prepacks, interprets the nest and compares the results with those of
+  /// the Compute. By default tasks run in order and backwards, so that results differ if tasks
+  /// depend on each other. Returns the difference or an error, or an empty string.
   std::string Disagreement(const KernelLoops& kernel, Tasks tasks = Tasks::kBothWays) const;
   /// A function that runs nests, for example as machine code, for the same check.
   using Runner =
       std::function<Result<std::vector<Array>>(const LoopNest&, const std::vector<Array>&)>;
   std::string Disagreement(const KernelLoops& kernel, const Runner& run) const;
-  /// Returns the pipeline's error, or the disagreement of its result, or an empty string.
+  /// Runs the loop pipeline. Returns its error, or the Disagreement of the resulting loops.
   std::string Outcome(const Schedule& schedule,
                       const RoundingFreedom& rounding = ReductionOrder::kAny,
                       Tasks tasks = Tasks::kBothWays) const;
@@ -56,12 +56,12 @@ class ScheduleChecker {
   std::vector<Array> expected_;
 };
 
-/// Returns the nest with the iterations of all parallel loops, and the parts of all phases,
-/// reversed. A machine may run the tasks in this order, too. Threads are not reversed, because code
-/// uses their numbers. The interpreter itself finds dependences on the order of threads.
+/// Returns the nest with reversed iterations of all parallel loops, and reversed top-level nodes of
+/// all phases. A machine may run the tasks in this order, too. GPU threads are not reversed,
+/// because code uses the thread numbers. The interpreter finds dependences on the order of threads.
 LoopNest TasksBackwards(const LoopNest& nest);
 
-/// Returns the checker's outcome of a schedule's lines for the text of a Compute.
+/// Parses a Compute and steps as in MustParseSteps. Returns ScheduleChecker::Outcome.
 std::string Outcome(std::string_view compute, std::string_view steps,
                     const RoundingFreedom& rounding = ReductionOrder::kAny);
 
@@ -71,14 +71,14 @@ RoundingFreedom AnyRounding();
 
 Target Avx2();
 Target Avx512();
-/// Returns AVX-512 with AVX512_BF16.
+/// Returns a CPU with AVX-512 and AVX512_BF16.
 Target Avx512Bf16();
-/// Returns AVX-512 with emulated AMX.
+/// Returns a CPU with AVX-512 and emulated AMX.
 Target EmulatedAmx();
 /// Returns a GPU of two processors, so that small Computes have tiles of many elements.
 Target SmallGpu();
 
-/// Returns the sketches of the lowering `direct` for AVX-512, with sums in any order.
+/// Returns the sketches of the lowering `direct` for AVX-512. They may reorder additions.
 std::vector<Sketch> SketchesOn(const Compute& compute);
 
 }  // namespace tunec::test

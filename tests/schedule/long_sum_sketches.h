@@ -1,4 +1,4 @@
-// The sketches of long sums.
+// Functions that return the sketches of the Computes of tests/programs/long_sums.h.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,11 @@
 
 namespace tunec::test {
 
-/// Returns all sketches of the sum.
+/// Returns all sketches of the lowerings `direct` and, if the sum has it, `winograd`.
 std::vector<Sketch> SketchesOf(const LongSum& sum, const Target& target,
                                const RoundingFreedom& rounding);
-/// Returns the first sketch whose name has the prefix `sum.sketch`, with sums in any order.
+/// Returns the first sketch whose name has the prefix `sum.sketch`, or nothing. The sketch may
+/// reorder additions.
 std::optional<Sketch> SketchOf(const LongSum& sum, const Target& target);
 /// Returns the Compute that the schedule's lowering names.
 Compute ComputeOf(const LongSum& sum, const Schedule& schedule);

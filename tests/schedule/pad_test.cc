@@ -1,6 +1,6 @@
-// Tests of pad: results are equal bit by bit, including infinities and NaN. The accuracy mode must
-// allow changes by non-finite operands. steps/padding_test.cc tests use and rejections of the step,
-// golden/pad*.txt its loops.
+// Tests of the step pad. Results are equal bit by bit, including infinities and NaN. Where
+// non-finite operands could change the result, the accuracy mode must allow it.
+// steps/padding_test.cc tests uses and rejections of the step, and golden/pad*.txt have the loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(Pad, LeavesInfinitiesNaNAndSignsOfZero) {
   const auto columns = right.shape()[1];
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   left.SetDouble(0, kInfinity);
-  left.SetDouble(left.size() - 1, -kInfinity);  // the last of its row
+  left.SetDouble(left.size() - 1, -kInfinity);  // the last element of the last row
   right.SetDouble(3, std::numeric_limits<double>::quiet_NaN());
   right.SetDouble(right.size() - columns + 5, kInfinity);  // in the last row
   for (int64_t k = 0; k < left.shape()[1]; ++k) left.SetDouble(2 * left.shape()[1] + k, -0.0);
@@ -98,8 +98,8 @@ TEST(Pad, FillsCopiesOfWindows) {
   EXPECT_EQ(Outcome(kMatmul, "copy B acc i 5 j 5\npad acc i 8 j 8 k 4"), "");
 }
 
-// The step `precision` writes the planes of an operand. A plane is 0 where its source is 0, so the
-// padded sum needs no conditions.
+// The step `precision` splits an operand into planes of bfloat16. A plane is 0 where the operand is
+// 0, so the padded sum needs no conditions.
 TEST(Pad, GrowsThePlanesOfTerms) {
   for (const int bf16_parts : {2, 3}) {
     const std::string steps = fmt::format(

@@ -1,5 +1,6 @@
-// Tests of long sums in pieces: which sums are split, where, and that the loops agree with the
-// interpreter. tests/kernel/pieces_test.cc tests machine code and the reduction of the error.
+// Tests of long sums that are computed in pieces. They check which sums are split and where, and
+// that the loops agree with the interpreter. tests/kernel/pieces_test.cc tests machine code and the
+// reduction of the error.
 #include "schedule/sketches/pieces.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Returns sums of `extent` times `others` products along k, of the type and by the reducer.
+// Returns the text of a Compute that reduces `extent` x `others` products along k and `second`.
 std::string SumText(int extent, int others, const std::string& type = "f32",
                     const std::string& reducer = "sum", const std::string& second = "r") {
   return fmt::format(R"(compute sums {{
@@ -33,7 +34,8 @@ std::string SumText(int extent, int others, const std::string& type = "f32",
                      extent, others, type, reducer, second);
 }
 
-// Returns the pieces of the sum along `loops`, by default along k.
+// Returns the pieces of the Compute's first statement, or nothing. The sum may be split along one
+// of `loops`, by default along k.
 std::optional<Pieces> PiecesOfSum(const std::string& text,
                                   const RoundingFreedom& rounding = ReductionOrder::kAny,
                                   const std::vector<VarId>& loops = {IteratorVar(1)}) {
@@ -54,7 +56,7 @@ TEST(Pieces, AreOfLongSums) {
   EXPECT_EQ(Length(64, 9), 16);
 }
 
-// Lengths near 128 are chosen such that no shorter piece remains at the end.
+// If possible, the length is near 128 and divides the sum, so that no shorter piece remains.
 TEST(Pieces, AreWholeWherePossible) {
   EXPECT_EQ(Length(576), 144);
   EXPECT_EQ(Length(960), 120);
@@ -65,15 +67,15 @@ TEST(Pieces, AreWholeWherePossible) {
   EXPECT_EQ(odd->length, 128);
 }
 
-// A step of k has 49 or 1000 products. A piece has four steps of k, but one if k has only seven.
+// A step of k has 49 or 1000 products. A piece has four steps, but one if k has only seven.
 TEST(Pieces, HaveSomeStepsOfTheirLoop) {
   EXPECT_EQ(Length(64, 49), 4);
   EXPECT_EQ(Length(64, 1000), 4);
   EXPECT_EQ(Length(7, 49), 1);
 }
 
-// A sum has k times r products. Pieces are along the loop that fits: for 49 taps of three channels,
-// a piece is one channel.
+// A sum has k times r products. The split loop is the one whose pieces are nearer to the usual
+// length. For k = 49 and r = 3, a piece is one iteration of r.
 TEST(Pieces, AreAlongTheLoopThatFits) {
   const auto along = [](int k, int r) {
     const auto pieces =
@@ -93,7 +95,7 @@ TEST(Pieces, AreNotForOrdersThatMatterOrDoNot) {
   EXPECT_FALSE(PiecesOfSum(SumText(512, 1, "f64")));
 }
 
-// The names of the split iterator's parts are already used.
+// An iterator `ko` exists, and this is the name of a part of the split iterator k.
 TEST(Pieces, AreNotWhereNamesAreTaken) {
   EXPECT_TRUE(PiecesOfSum(SumText(512, 2, "f32", "sum", "kk")));
   EXPECT_FALSE(PiecesOfSum(SumText(512, 2, "f32", "sum", "ko")));
@@ -125,8 +127,7 @@ TEST_P(LongSumOn, IsOneChainAsWritten) {
   }
 }
 
-// Checks the schedules of the first and of random decisions. Sums of small multiples of 1/8 are
-// exact.
+// Checks the initial and random decisions. Sums of small multiples of 1/8 are exact.
 TEST_P(LongSumOn, AgreesWithTheInterpreter) {
   std::mt19937 random(7);
   for (const Target& target : {Avx512(), Avx2()}) {

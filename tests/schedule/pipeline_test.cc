@@ -1,5 +1,5 @@
-// Tests of the waits and barriers of a pipelined loop with threads. Without any one of them, the
-// example's nest is found to be wrong.
+// Tests of the waits and barriers of a pipelined loop with threads. If any one of them is removed,
+// the checker rejects the example's nest.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(PipelinedBlocks, NeedTheirBarrier) {
   EXPECT_THAT(DisagreementWithout<Barrier>(), HasSubstr("race: "));
 }
 
-// With one stage less in storage, copies begun ahead overwrite data in use.
+// Copies for later iterations that write to the current iteration's stage overwrite data in use.
 TEST(PipelinedBlocks, NeedAllTheirStages) {
   std::string text = Print(Matmul().kernel.nest);
   for (size_t at = 0; (at = text.find(" + 2) mod 3", at)) != std::string::npos;) {

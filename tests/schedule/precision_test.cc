@@ -1,4 +1,5 @@
-// Tests of the step precision: the accuracy of operands split into bfloat16, by the interpreter.
+// Tests of the step `precision`, which splits operands into bfloat16 terms. The interpreter runs
+// the loops, and the tests measure the errors of the results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +69,8 @@ Array RunWith(std::string_view steps, const std::vector<Array>& arguments, Finit
   return Run(kernel->nest, arguments);
 }
 
-// Returns max|y - y64| / max sum|a*b|, the error of the accuracy mode.
+// Returns max|y - y64| / max sum|a*b|, the error of the accuracy modes. y64 is the product in
+// float64.
 double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
   const auto a = arguments[0].As<float>(), b = arguments[1].As<float>();
   double worst = 0, scale = 0;
@@ -87,7 +89,9 @@ double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
   return worst / scale;
 }
 
-// The products that `precision` makes, as pairs of planes such as "h m".
+// The part products of the sum after the step `precision`, as pairs of plane names such as "h m".
+// The planes h, m and l have the high, middle and low term of an operand. The plane h0 is h with 0
+// for numbers that are not finite.
 class PartProducts {
  public:
   PartProducts(int bf16_parts, Finite finite) {
@@ -115,7 +119,7 @@ class PartProducts {
 
   std::vector<std::string> products;
   std::vector<int64_t> counts;  // number of planes of each operand
-  std::vector<int64_t> spans;   // ranges of the indices that select planes
+  std::vector<int64_t> spans;   // numbers of values of the plane indices; -1 if the first is not 0
 
  private:
   static std::vector<std::string> NamesOf(int bf16_parts, bool is_finite) {
@@ -201,13 +205,13 @@ TEST(Precision, OneTermLosesUpToTwoToTheMinusSeven) {
 }
 
 TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
-  // The right operand has ones in the first row and zeros below. Only the first split is not zero.
+  // The right operand has ones in the first row and zeros below. Only a one's first term is not 0.
   std::mt19937 random(7);
   std::vector<Array> arguments = Normal(3);
   arguments[1] = Values({kInner, kColumns}, [](int64_t i) { return i < kColumns ? 1.F : 0.F; });
   for (int round = 0; round < 50; ++round) {
     arguments[0] = Values({kRows, kInner}, [&](int64_t) {
-      // The splits of smaller numbers leave the range of bfloat16.
+      // The low terms of smaller numbers are below the range of bfloat16.
       const auto exponent = static_cast<uint32_t>(40 + random() % (254 - 40));
       return std::bit_cast<float>((exponent << 23) |
                                   (static_cast<uint32_t>(random()) & 0x807fffffU));
@@ -228,8 +232,8 @@ bool SameKind(double a, double b) {
 }
 
 TEST(Precision, InfinitiesAndNansAreWhatTheyWere) {
-  // Each number meets zero, itself, an exact bfloat16, a number with several splits, and a
-  // denormal.
+  // Each number is multiplied by zero, itself, an exact bfloat16, a number with several terms, and
+  // a denormal.
   const float special[] = {kInf, -kInf, kNan, 0.F, -0.F, 1.F, -2.F, 0.1F, -0.3F, kHuge, kDenormal};
   for (const int bf16_parts : {1, 2, 3}) {
     const std::string steps = "precision acc bf16 " + std::to_string(bf16_parts);
@@ -237,7 +241,7 @@ TEST(Precision, InfinitiesAndNansAreWhatTheyWere) {
       for (const float y : special) {
         // The largest float has more bits than two splits hold, and rounds to infinity as in tf32.
         if (bf16_parts == 2 && (std::abs(x) == kHuge || std::abs(y) == kHuge)) continue;
-        // A product beyond the range of float32 may overflow in its splits, in either direction.
+        // Part products of a product beyond the range of float32 may overflow with either sign.
         if (std::abs(x) == kHuge && std::abs(y) == kHuge) continue;
         std::vector<Array> arguments = Normal(5);
         arguments[0].MutableAs<float>()[kInner + 3] = x;

@@ -50,7 +50,7 @@ class Generator {
     return all.begin()[Below(all.size())];
   }
 
-  // Adds the step only if the Compute accepts it, so that later steps have a meaning.
+  // Applies the step to the Compute and adds it to the schedule, unless the step fails.
   template <class T>
   void Rewrite(T step) {
     if (auto result = Apply(compute_, step)) {
@@ -103,8 +103,8 @@ class Generator {
     });
   }
 
-  // Returns a step with a random number of splits. Arguments have few bits; computed operands need
-  // all splits.
+  // Returns a step with a random number of splits. Arguments have few bits, so any number is exact.
+  // Computed operands need three splits.
   PrecisionStep RandomPrecision(const Statement& statement) {
     const bool few_bits = std::ranges::all_of(statement.reads, [&](const Read& read) {
       const TensorRole role = compute_.tensors[read.tensor].role;
@@ -113,7 +113,8 @@ class Generator {
     return {statement.name, few_bits ? 1 + Below(3) : 3};
   }
 
-  // Copies an argument and narrows the copy, because arguments have few bits.
+  // Packs a random operand of the statement, and narrows the first copy of an argument. Arguments
+  // have few bits, so the narrow copy is exact.
   void NarrowCopy(const Statement& reader) {
     if (reader.reads.empty()) return;
     const std::string name = reader.name;
@@ -165,7 +166,7 @@ class Generator {
 
   const std::string& Name(const TreeNode* loop) const { return tree_.loops[loop->loop].name; }
 
-  // Returns the chain of loops that are each directly inside the previous one.
+  // Returns the chain of loops from `loop` inward, each directly inside the previous one.
   static std::vector<const TreeNode*> Chain(const TreeNode* loop) {
     std::vector<const TreeNode*> chain = {loop};
     while (chain.back()->children[0].kind == TreeNode::Kind::kLoop) {
@@ -182,8 +183,8 @@ class Generator {
 
   std::string NewName() { return "n" + std::to_string(schedule_.StepCount()); }
 
-  // Tiles stencils and triangles as people do: skews the loop chain of one statement, tiles it, and
-  // runs the tiles along diagonals. Independently drawn steps would rarely give this.
+  // Skews and tiles the loop chain of one statement, and may run the tiles along diagonals.
+  // Programmers tile stencils like this, but independently drawn steps would rarely do so.
   void TileByHand() {
     std::vector<const TreeNode*> loops;
     for (const TreeNode& phase : tree_.root.children) {
@@ -212,13 +213,13 @@ class Generator {
     Add(ParallelizeStep{tiles.loops[0]});
   }
 
-  // A sum of products of bfloat16 pairs. Its right operand is stored so that an instruction reads
-  // sixteen columns.
+  // The names of a sum of products of bfloat16 pairs and of its iterators. The right operand is
+  // stored so that an instruction reads sixteen columns.
   struct DotPlan {
     std::string statement;
     std::string column;
     std::string reduced;
-    std::string row = {};  // set if a matrix instruction takes all three
+    std::string row = {};  // empty for a vector instruction
   };
 
   std::optional<DotPlan> PlanDot() {
@@ -229,7 +230,7 @@ class Generator {
     const Statement& sum = compute_.statements[*compute_.FindStatement(statement.name)];
     const std::optional<VarId> column = LastWritten(sum);
     for (const Read& read : sum.reads) {
-      // The first reduced dimension. The read must also use the columns.
+      // Finds the first reduction iterator. The read must also use the columns.
       std::optional<VarId> reduced;
       bool uses_column = false;
       std::vector<std::optional<VarId>> iterators;
@@ -253,7 +254,7 @@ class Generator {
     return std::nullopt;
   }
 
-  // Returns an iterator that the statement writes along and the right operand does not use.
+  // Returns the name of the first iterator that the write uses and the read `right` does not use.
   static std::optional<std::string> RowBeside(const Statement& sum, const Read& right) {
     const auto uses = [](const std::vector<IndexExpr>& index, VarId v) {
       return std::ranges::any_of(index, [&](const IndexExpr& i) { return i.Uses(v); });
@@ -277,7 +278,8 @@ class Generator {
     return index.empty() ? std::nullopt : index.back().AsVar();
   }
 
-  // Returns a pack step. `iterators` are listed by dimension of the tensor.
+  // Returns a pack step that stores blocks of 16 columns by 2 reduced elements. `iterators` has the
+  // iterator that indexes each dimension, or nothing for other indices.
   static PackStep PackInPairs(const std::string& tensor,
                               const std::vector<std::optional<VarId>>& iterators, VarId column,
                               VarId reduced) {
@@ -326,8 +328,8 @@ class Generator {
     Tensorize({loop + ".1"}, wide ? "fma.avx512" : "fma.avx2");
   }
 
-  // Moves the loops inside, isolates partial tiles, and tensorizes the rest if the table has the
-  // intrinsic.
+  // Moves the loops `inner` inside, isolates partial tiles, and tensorizes the full tiles. Leaves
+  // the step tensorize out if it fails or if no tile is full.
   void Tensorize(const std::vector<std::string>& inner, const std::string& intrinsic) {
     std::vector<const TreeNode*> loops;
     Collect(tree_.root, loops);
@@ -354,9 +356,9 @@ class Generator {
     }
   }
 
-  // Adds the step to the schedule if the tree accepts it. Returns whether it does.
+  // Applies the step to the tree and adds it to the schedule. Returns false if the step fails.
   bool Add(const LoopStep& step) {
-    // A step that fails may leave the tree half changed.
+    // A step that fails may leave the tree partly changed.
     ScheduleTree changed = tree_;
     const Status applied =
         std::visit([&](const auto& of_kind) { return Apply(changed, of_kind); }, step);
@@ -428,8 +430,8 @@ class Generator {
     return static_cast<LoopKind>(static_cast<int>(first) + Below(3));
   }
 
-  // Binds loops to blocks and threads as people do: a phase's outer loops become blocks, and the
-  // computation inside runs over threads, with serial loops around.
+  // Binds the outer loop of a phase to blocks and most innermost loops to threads. Serial loops may
+  // be between them. Programmers write GPU kernels like this.
   void BindByHand() {
     std::vector<std::string> names;
     for (const TreeNode& phase : tree_.root.children) {
@@ -484,8 +486,8 @@ class Generator {
     if (Below(2) == 0) BindThreads();
   }
 
-  // Copies an operand of a statement: for groups of the iterators that the tensor does not use, and
-  // windows along some of the others.
+  // Adds a copy step for a random operand of a random statement. Most iterators that the operand
+  // does not use have groups, and few of the others.
   void CopyByHand() {
     const Statement reader = Any(compute_.statements);
     if (reader.reads.empty()) return;
@@ -507,8 +509,7 @@ class Generator {
     }
   }
 
-  // Places the copy near its use, in separate storage, and begins it ahead, perhaps by many
-  // threads.
+  // Computes CopyByHand's copy near its use. May pipeline, vectorize and bind the copy.
   void PipelineByHand() {
     std::vector<std::string> outer;
     for (const CopyStep::Group& group : copied_->groups) {
@@ -544,7 +545,7 @@ class Generator {
     if (Below(2) == 0) BindThreads();
   }
 
-  // Copies several elements at once where they are contiguous.
+  // Vectorizes the innermost loop of the copy, or a part of it.
   void CopyVectors(const std::string& copy) {
     const std::vector<VarId> loops = LoopsAround(tree_.root, *tree_.FindStatement(copy));
     if (loops.empty()) return;
@@ -558,7 +559,7 @@ class Generator {
     return kAll[Below(2)];
   }
 
-  // Binds most innermost loops, all along one axis.
+  // Binds most innermost loops to threads along x.
   void BindThreads() {
     std::vector<const TreeNode*> loops;
     Collect(tree_.root, loops);

@@ -8,8 +8,9 @@
 
 namespace tunec::test {
 
-/// Returns up to `length` steps with names that exist after the earlier steps. The schedule may be
-/// legal or not. Equal states of `random` give equal schedules.
+/// Returns a schedule with up to `length` independent random loop steps. Other steps, such as a
+/// whole tiling, may be before them. Names in a step exist after the earlier steps. The schedule
+/// may be legal or not. Equal states of `random` give equal schedules.
 Schedule RandomSchedule(const Compute& compute, int length, std::mt19937& random);
 
 }  // namespace tunec::test

@@ -1,5 +1,5 @@
 // Tests of random schedules on small Computes of every kind. A legal schedule must give the
-// interpreter's result. A schedule that the quick proof accepts must be accepted by isl, too.
+// interpreter's result. The quick proof of legality and isl must accept the same schedules.
 // TUNEC_SCHEDULES=N sets the number of schedules, and TUNEC_SEED=S selects others.
 #include "tests/schedule/random_schedule.h"
 
@@ -43,18 +43,18 @@ TEST(RandomSchedules, AreEqualOrRejected) {
             << fates[Fate::kConservative] << " of them right in the orders tried), 0 wrong\n";
   EXPECT_GT(fates[Fate::kEqual], count / 5);
   EXPECT_GT(rejected, count / 20);
-  // Rejections are justified: most rejected schedules give wrong results when forced.
+  // Rejections are justified, because most rejected schedules would give wrong results.
   EXPECT_LT(fates[Fate::kConservative], rejected / 2);
 }
 
 std::string FirstWord(const std::string& line) { return line.substr(0, line.find(' ')); }
 
-// A step without random schedules would not be fuzzed.
+// A step that occurs in no random schedule would not be fuzzed.
 TEST(RandomSchedules, HaveEveryStep) {
   std::set<std::string> missing;
   for (const std::string& form : ComputeStepForms()) missing.insert(FirstWord(form));
   for (const std::string& form : LoopStepForms()) missing.insert(FirstWord(form));
-  missing.erase("non_temporal");  // not drawn, because it only changes code
+  missing.erase("non_temporal");  // not drawn, because it only changes machine code
   missing.erase("widen");         // no random program reads a narrow type
   std::mt19937 random(1);
   for (int i = 0; i < 2000 && !missing.empty(); ++i) {
@@ -64,7 +64,7 @@ TEST(RandomSchedules, HaveEveryStep) {
   EXPECT_EQ(missing, std::set<std::string>()) << "needs a case in random_schedule.cc";
 }
 
-// An instruction without random schedules would not be fuzzed.
+// An instruction that occurs in no random schedule would not be fuzzed.
 TEST(RandomSchedules, HaveTilesOfVectorsAndMatrices) {
   std::set<std::string> missing = {"fma.avx2", "dpbf16.avx512", "amx.bf16"};
   std::mt19937 random(1);

@@ -69,7 +69,7 @@ constexpr std::string_view kCut = R"(compute cut {
     y[p] sum= u[p, kp]
 })";
 
-// The element of the whole iterator determines both parts of the split iterator.
+// The iterator k of t determines both parts of the split iterator, ko and ki.
 TEST(RelateIterators, TellsTheParts) {
   const Compute compute = MustParse(kCut);
   const auto& statements = compute.statements;
@@ -81,7 +81,7 @@ TEST(RelateIterators, TellsTheParts) {
   EXPECT_EQ(related->exact.at(IteratorVar(2)), IndexExpr::Mod(k, 4));
 }
 
-// A window's iterators are not determined, because several pairs of them read one element.
+// A window's iterators ko and ki are not determined, because several pairs read the same element.
 TEST(RelateIterators, TellsNoWindow) {
   std::string text(kCut);
   for (size_t at = text.find("4*ko"); at != std::string::npos; at = text.find("4*ko")) {
@@ -118,7 +118,8 @@ TEST(Relations, AnIteratorIsWrittenByAnother) {
   EXPECT_EQ(WrittenBy(u, t, IteratorVar(0)), std::nullopt);    // t reads nothing of u
 }
 
-// Returns the exact values and the quotients as text, over the names of the statement.
+// Returns the values and quotients of the partner's iterators as text, in terms of the statement's
+// iterators. Returns "none" without a map.
 std::string Values(const std::optional<IteratorMap>& map, const Statement& partner,
                    const Statement& statement) {
   if (!map) return "none";
@@ -134,7 +135,7 @@ std::string Values(const std::optional<IteratorMap>& map, const Statement& partn
   return text;
 }
 
-// Returns the relation of two statements, given by their positions.
+// Returns the relation of two statements as text. The statements are given by their positions.
 std::string Related(const Compute& compute, int partner, int statement) {
   const Statement& of = compute.statements[StatementId(partner)];
   const Statement& over = compute.statements[StatementId(statement)];
@@ -170,12 +171,12 @@ TEST(Relations, AreTheClosestOfAllTensors) {
   // m only relates i. The common reads of x also relate k.
   EXPECT_EQ(Related(compute, 0, 1), "i = a\nk = b\n");
   EXPECT_EQ(Related(compute, 1, 0), "a = i\nb = k\n");
-  // The divided index gives a divided relation.
+  // Both statements read g at an index divided by 2, so only the quotients are related.
   EXPECT_EQ(Related(compute, 2, 3), "p/2 = floor(u/2)\n");
   EXPECT_EQ(Related(compute, 0, 3), "none");
 }
 
-// The position within a group's window does not determine the group.
+// The index q mod 4 + r does not determine q. Only the group q/4 is related.
 TEST(Relations, OfWindowsAreTheGroups) {
   const Compute compute = MustParse(R"(compute windows {
   input x: f32[3, 9]
@@ -191,7 +192,7 @@ TEST(Relations, OfWindowsAreTheGroups) {
 
 TEST(Relations, OfPartnersTheFirstOfTheClosest) {
   const Compute compute = MustParse(kSpread);
-  // Statements are given by their positions, -1 for none.
+  // Statements are given by their positions. The result is -1 if no partner is related.
   const auto partner = [&](int statement, const std::vector<int>& partners) {
     const std::vector<StatementId> ids(partners.begin(), partners.end());
     const auto closest = FindClosest(compute.statements, StatementId(statement), ids);

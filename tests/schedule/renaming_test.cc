@@ -19,7 +19,7 @@
 namespace tunec::test {
 namespace {
 
-// Two chains along the rows join at their end. Neither reads results of the other.
+// The statements t and u both read m, and Y joins them. Neither reads results of the other.
 constexpr std::string_view kTwoChains = R"(compute two_chains {
   input A: f32[7, 37]
   input B: f32[7, 37]
@@ -38,8 +38,8 @@ constexpr std::string_view kTwoChains = R"(compute two_chains {
 }
 )";
 
-// A reduction of two values is not split. The other statement that reads X walks the row in the
-// same way.
+// A reduction of two values is not split. The other statement that reads X iterates over rows in
+// the same way.
 constexpr std::string_view kBesideArgMax = R"(compute beside_argmax {
   input X: f32[6, 37]
   output P: i64[6] range [0, 36]
@@ -75,7 +75,7 @@ std::vector<Case> Cases() {
 
 struct Renamed {
   Compute compute;
-  std::map<std::string, std::string> old_names;  // by the new names, which are equally long
+  std::map<std::string, std::string> old_names;  // keyed by the new names, which have equal lengths
 };
 
 // Renames iterators so that all names in all statements differ.
@@ -101,7 +101,7 @@ std::string WithOldNames(std::string text, const Renamed& renamed) {
   return text;
 }
 
-// Returns a sketch's description: its knobs and some of its schedules, the analytic one first.
+// Returns the sketch's name, knobs and some schedules as text. The initial schedule is first.
 std::string Describe(const Sketch& sketch) {
   std::string text = sketch.name + "\n";
   for (const Knob& knob : sketch.knobs) {
@@ -136,8 +136,9 @@ TEST_P(RenamingTest, ChangesNoSketchAndNoSchedule) {
 INSTANTIATE_TEST_SUITE_P(Programs, RenamingTest, testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param.name; });
 
-// In o[.., t, e] sum= p[.., e, ..] * V[.., e, t], t are the columns of the first product, which are
-// named e here. Two loops of this product are therefore named t.
+// Exchanges the iterator names of the second product: o[.., t] sum= p[.., e, ..] * V[.., e, t]. The
+// first product has the name t for its columns, which are e here. Both products now have a loop
+// named t, with different meanings.
 TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
   Compute compute = MustParse(kAttention);
   Statement& product = compute.statements[*compute.FindStatement("o")];
@@ -153,7 +154,8 @@ TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
   EXPECT_EQ(checker.Outcome(schedule), "") << Print(schedule);
 }
 
-// The joined rows get the name that compute_at uses, although the statements have no common name.
+// The loop of the joined rows gets the name that the step compute_at uses, although the statements
+// have no common iterator name.
 TEST(Renaming, RowsFitStatementsThatAreRelatedByTheRowOnly) {
   for (const std::string_view text :
        ProgramTexts{kTwoChains, kBesideArgMax, kSoftmax, kLayerNorm}) {

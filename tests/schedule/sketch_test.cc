@@ -149,7 +149,7 @@ std::string AnalyticText(const Sketch& sketch) {
   return Print(sketch.Fill(sketch.InitialDecisions()));
 }
 
-// A name describes the sketch, not its position, so other sketches do not change it.
+// A name describes the sketch, not its position, so other sketches do not change the name.
 TEST(Sketches, HaveNamesOfTheirOwn) {
   for (const Program& program : kPrograms) {
     std::set<std::string> names;
@@ -191,13 +191,13 @@ TEST(Sketches, KeepBareSumsInRegisters) {
   EXPECT_THAT(schedule, HasSubstr("vectorize acc.store.j.1\n"));
 }
 
-// Taps of a window are unrolled. A triangle's side is not.
+// The loop of a triangular sum is unrolled by 4 instead of completely.
 TEST(Sketches, UnrollAPieceOfATriangularSum) {
   EXPECT_THAT(AnalyticText(SketchOfKind("tile", kTriangularProduct)),
               HasSubstr("unroll acc.k 4\n"));
 }
 
-// If no pattern fits the whole Compute, each nest has its own pattern.
+// If no pattern fits the whole Compute, each loop nest gets a separate pattern.
 TEST(Sketches, ComposeOnePatternForEachNest) {
   const std::string products = AnalyticText(SketchOfKind("composed", kTwoProducts));
   EXPECT_THAT(products, HasSubstr("stage t.cache register t.i."));
@@ -205,7 +205,7 @@ TEST(Sketches, ComposeOnePatternForEachNest) {
   const std::string both = AnalyticText(SketchOfKind("composed", kRowsAndColumns));
   EXPECT_THAT(both, HasSubstr("reduce_split t j 29 inner\n"));
   EXPECT_THAT(both, HasSubstr("stage y.cache register y.j.0\n"));
-  // Both products read the matrix once.
+  // Each product reads the matrix only once, so packing is not worthwhile.
   EXPECT_THAT(both, Not(HasSubstr("pack")));
 }
 
@@ -245,7 +245,7 @@ TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
-// Expensive sketches are not searched where cheap sketches apply.
+// Composed and affine sketches are expensive to find. They are tried if no other sketch applies.
 TEST(Sketches, ComeInStages) {
   const auto names = [](std::string_view text) {
     std::vector<std::string> found;
@@ -258,7 +258,7 @@ TEST(Sketches, ComeInStages) {
   EXPECT_THAT(names(kTwoProducts), AllOf(Contains("composed"), Not(Contains("affine"))));
 }
 
-// Blocks of a transposition have a vector's lanes on one side, and copies of the code on the other.
+// A block of a transposition is vectorized along one side and unrolled along the other.
 TEST(Sketches, TurnInSquareBlocks) {
   const Compute compute = MustParse(kTurned);
   const std::vector<Sketch> sketches = SketchesOn(compute);
@@ -267,8 +267,8 @@ TEST(Sketches, TurnInSquareBlocks) {
   EXPECT_NE(schedule.find("unroll Y.i.1\nvectorize Y.j.1\n"), std::string::npos) << schedule;
 }
 
-// An operand that is packed at run time and read transposed is read in blocks. A constant is packed
-// once.
+// If a transposed operand is packed at run time, the pack loop is unrolled in blocks. A constant is
+// packed only once, so its loop is not unrolled.
 TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
   const auto packed = [](int depth, const std::string& weight) {
     const Compute compute = MustParse(ProductText({.rows = 40,
@@ -287,7 +287,7 @@ TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
   EXPECT_THAT(packed(24, "constant"), Not(HasSubstr("unroll B.pack")));
 }
 
-// The channels of a group are contiguous in the weights, although groups begin anywhere.
+// The packed weights have contiguous output channels, although groups may begin anywhere.
 TEST(Sketches, PackWeightsOfGroups) {
   const Compute compute = MustParse(kGroupedConv);
   const std::vector<Sketch> sketches = SketchesOn(compute);
@@ -297,7 +297,7 @@ TEST(Sketches, PackWeightsOfGroups) {
   EXPECT_NE(schedule.find("vectorize acc.m.1\n"), std::string::npos) << schedule;
 }
 
-// The columns of a padded image are in conditions, so the channels are the lanes.
+// The conditions of the padding depend on the columns, so the output channels are vectorized.
 TEST(Sketches, PackWeightsOfPaddedImagesInEachRun) {
   const Compute compute = MustParse(R"(compute conv {
   input X: f32[8, 20, 20]
@@ -313,8 +313,8 @@ TEST(Sketches, PackWeightsOfPaddedImagesInEachRun) {
   EXPECT_THAT(Print(schedule), AllOf(HasSubstr("pack W "), HasSubstr("vectorize acc.m.1\n")));
 }
 
-// A large product of half precision numbers casts each number once, constant ones during
-// compilation. For one row this is not worthwhile.
+// A large product of half precision numbers casts each number once. Constants are cast during
+// compilation. For one row separate casts of B are not worthwhile.
 TEST(Sketches, WidenWhatIsUsedOften) {
   const auto schedule = [](int rows) {
     const Compute compute = MustParse(HalfProductText(rows, 512, 512));
@@ -335,8 +335,8 @@ TEST(Sketches, WidenWhatIsUsedOften) {
   EXPECT_EQ(schedule(1).find("widen B"), std::string::npos);
 }
 
-// A task's memory does not grow with the product of the sequence lengths. Scores are stored in the
-// tile of a block and a KV block. Only arguments are as large as the sequence.
+// A task's memory does not grow with the product of the sequence lengths. Only the scores of one
+// query block and one KV block are stored. Only arguments are as large as the sequence.
 TEST(Sketches, StreamsStoreNoScores) {
   const auto bytes = [](std::string_view text) {
     const Compute compute = MustParse(text);

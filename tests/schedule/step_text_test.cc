@@ -1,5 +1,5 @@
-// Tests of the text language: every step round-trips and is described in the manual. Malformed
-// lines are rejected with their position.
+// Tests of the text of schedules. Every step is equal after printing and parsing, and is described
+// in the manual. Malformed lines are rejected with their position.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ TEST(StepText, EveryStepOfTheGoldenFileRoundTrips) {
   const std::string text = ReadFile(EveryStepFile()).value_or("");
   const auto schedule = ParseSchedule(text, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  // These are all lines except the first.
+  // All lines except the first are steps.
   EXPECT_EQ(static_cast<int64_t>(schedule->StepCount()), std::ranges::count(text, '\n') - 1);
   ExpectGolden(EveryStepFile(), Print(*schedule));
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
@@ -57,7 +57,7 @@ TEST(StepText, TheManualHasAHeadingForEach) {
   EXPECT_THAT(headings, testing::UnorderedElementsAreArray(AllForms()));
 }
 
-// A step without Fields, a name or equality does not compile in the variant.
+// The concept AreSteps rejects a variant with a step that has no Fields, name or equality.
 struct Complete {
   static constexpr std::string_view kName = "complete";
   std::string loop;

@@ -1,4 +1,4 @@
-// Tests of the step storage_order: the layout of a packed copy, and the proof of its order.
+// Tests of the step storage_order, which orders the loops of a copy if the order is legal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Without a step storage_order, the loops of a copy are neither parallel nor vectors.
+// Without a step storage_order, the loops of a copy are neither parallel nor vectorized.
 TEST(StorageOrder, APackAloneCopiesPlainly) {
   for (const std::string_view program : {kMatmul, kWeightMatmul}) {
     const auto kernel =
@@ -54,7 +54,7 @@ TEST(StorageOrder, StandsForOtherSteps) {
   }
 }
 
-// Each element of a recurrence needs the previous one.
+// Each element of a recurrence needs the previous one, so its loop cannot be parallel.
 TEST(StorageOrder, IsProvenAsAnyOrderIs) {
   constexpr std::string_view kRecurrence = R"(compute recurrence {
   input X: f32[37]

@@ -1,4 +1,5 @@
-// Tests of the choice among register tiles of about equal cost.
+// Tests of the choice among register tiles of about equal cost. A tile is preferred if the constant
+// operand is already packed for its number of columns.
 #include "schedule/sketches/tile_cost.h"
 
 #include <gtest/gtest.h>
@@ -27,8 +28,8 @@ TEST(CheapestTile, IsTheCheapestWhereAllIsHeld) {
   EXPECT_EQ(ColumnsWhere([](int64_t) { return true; }), 32);
 }
 
-// Costs that differ by less than half a percent count as equal. The chosen tile must stay the same
-// if only tiles with its number of columns are considered.
+// Costs that differ by less than half a percent count as equal. The choice must stay the same if
+// the operand is packed for the chosen number of columns.
 TEST(CheapestTile, IsTheSameWhereItsColumnsAreHeld) {
   const std::vector<CostedTile> tiles = {{{.rows = 9, .columns = 48}, 100.9},
                                          {{.rows = 5, .columns = 64}, 100.5},
@@ -53,7 +54,8 @@ TEST(CheapestTile, IsNotOneThatIsHeldIfThatCostsMuch) {
 
 TEST(CheapestTile, OfNoneIsOneRow) { EXPECT_EQ(CheapestTile({}, {}).rows, 1); }
 
-// Returns the first schedule for this many rows and 768 columns, as for the sizes of one model.
+// Returns the initial schedule of the first sketch, for a product with this many rows and 768
+// columns. `packed` returns whether a pack step's result exists already.
 std::string FirstSchedule(int64_t rows, const IsPacked& packed) {
   const Compute compute = MustParse(ProductText({.rows = rows,
                                                  .columns = 768,
@@ -81,7 +83,7 @@ TEST(TileSketch, TakesAnOrderThatIsInMemory) {
   }
 }
 
-// A tile of two rows and three vectors has too few products in flight, so it is not chosen.
+// A tile of two rows and three vectors has too few independent sums, so it is not chosen.
 TEST(TileSketch, DoesNotTakeOneThatIsSlow) {
   const auto holds_48 = [](const PackStep& pack) { return pack.axes.back().factor == 48; };
   EXPECT_EQ(FirstSchedule(2, holds_48), FirstSchedule(2, {}));

@@ -55,8 +55,9 @@ TEST(TransformedError, IsThatOfEachOperation) {
   ASSERT_TRUE(error);
   // The magnitudes of the two products are 5 * 1 and 2 * 0.5. `back` weights them by 3 and 1.
   EXPECT_DOUBLE_EQ(error->growth, (3 * 5 + 1) / 2.);
-  // Errors are in multiples of kUnit. x + 4 y has errors of 4 and 5, and x - y has 2, times 0.5. A
-  // sum of 16 terms has 16 times its magnitude. The multiplication by 0.5 has 0.5, times 2.
+  // Errors are in multiples of kUnit. In x + 4 y, the product adds an error of 4 and the sum 5. x -
+  // y adds 2, which is then multiplied by 0.5. A sum of 16 terms adds 16 times its magnitude. f *
+  // 0.5 adds 0.5, which is then multiplied by 2.
   const double first = 9 + 16 * 5;
   const double second = 2 * 0.5 + 0.5 * 2 + 16 * 1;
   EXPECT_DOUBLE_EQ(error->bound, (3 * first + 15 + second + 16) / 2 * kUnit);
@@ -68,8 +69,9 @@ TEST(TransformedError, IsNotKnownOfOtherTransforms) {
   EXPECT_FALSE(MayTransform(PlanOf(TwoPlanes("exp(X[p, c])")), 2, ReductionOrder::kAny));
 }
 
-// With the tile's matrices At, G and Bt, the growth along an axis is |At| (|G| 1 * |Bt| 1) / 3. It
-// is squared for two axes: (8 / 3)^2, and (48 / 3)^2 for the points 0, 1, -1, 2, -2.
+// With the tile's matrices At, G and Bt and a vector 1 of ones, the growth along an axis is |At|
+// (|G| 1 * |Bt| 1) / 3. For two axes the growth is squared. This is (8 / 3)^2, or (48 / 3)^2 for
+// the points 0, 1, -1, 2, -2.
 TEST(TransformedError, GrowthOfWinogradsTiles) {
   EXPECT_NEAR(MustBound(WinogradText({})).growth, 64. / 9, 1e-6);
   EXPECT_NEAR(MustBound(WinogradText({.tile = 4})).growth, 256, 1e-3);
@@ -81,7 +83,7 @@ TEST(TransformedError, GrowsWithChannels) {
   EXPECT_NEAR(many - few, 48 * kUnit * 64 / 9, 1e-9);
 }
 
-// In a long sum in pieces, a chain is as long as a piece, plus the number of pieces.
+// The error of a sum in pieces grows with the length of a piece plus the number of pieces.
 TEST(TransformedError, OfPiecesIsLess) {
   TransformedPlan plan = PlanOf(WinogradText({.channels = 1024}));
   const double as_one = ErrorOf(plan, 9)->bound;

@@ -1,6 +1,6 @@
-// Tests of products between transforms: where the sketch is offered, and its position. The loops
-// must agree with the interpreter for shapes that no tile divides. tests/kernel/transformed_test.cc
-// tests machine code.
+// Tests of the sketch for products between transforms, such as Winograd's. They check where it is
+// offered and its position among the sketches. The loops must agree with the interpreter for shapes
+// that no tile divides. tests/kernel/transformed_test.cc tests machine code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,14 +26,14 @@ std::vector<Sketch> SketchesUnder(const WinogradConv& conv, const RoundingFreedo
                       .rounding = rounding});
 }
 
-// Returns the freedom of a tolerance that tiles of 4x4 meet.
+// Returns a freedom that allows the error `number`. Tiles of 4x4 are within the default.
 RoundingFreedom Loose(double number = 1e-2) {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.allowed_error = number;
   return rounding;
 }
 
-// Returns the sketches of the direct lowering and of both tile sizes.
+// Returns the sketches of the direct lowering and of Winograd's tiles of 2x2 and 4x4.
 std::vector<Sketch> SketchesOfBothTiles(WinogradConv conv, const RoundingFreedom& rounding) {
   conv.tile = 2;
   const Compute two = MustParse(WinogradText(conv));
@@ -60,7 +60,7 @@ std::vector<std::string> Names(const std::vector<Sketch>& sketches) {
   return names;
 }
 
-// Returns the transformed sketch, for any estimate of its cost.
+// Returns the transformed sketch at any position, or nothing if it is not offered.
 std::optional<Sketch> TransformedOf(const WinogradConv& conv, const Target& target) {
   for (Sketch& sketch : SketchesUnder(conv, Loose(), target)) {
     if (sketch.name == "transformed") return std::move(sketch);
@@ -97,7 +97,7 @@ TEST(TransformedSketch, OfFourOutputsGoesFirstForLargeImages) {
   EXPECT_THAT(TransformedLowerings(sketches), testing::ElementsAre("winograd,tile=4", "winograd"));
 }
 
-// The weights are more than twice those of tiles of 2x2, and few outputs share the weights.
+// The transformed weights are over twice as large as for 2x2 tiles, and few outputs share them.
 TEST(TransformedSketch, OfFourOutputsGoesBehindForSmallImages) {
   const WinogradConv small{.channels = 512, .height = 5, .width = 5, .outputs = 512};
   const auto lowerings = TransformedLowerings(SketchesOfBothTiles(small, Loose()));

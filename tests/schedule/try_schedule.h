@@ -1,5 +1,4 @@
-// The outcome of a schedule, from the quick proof of legality, from isl's proof and from the
-// interpreter.
+// A trial of a schedule by the quick proof of legality, by isl's proof and by the interpreter.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@ namespace tunec::test {
 
 enum class Fate {
   kEqual,         // legal, and the interpreter agrees
-  kRejected,      // illegal, and wrong when forced
+  kRejected,      // illegal, and wrong if run anyway
   kConservative,  // illegal, but right in the orders that the interpreter tried
   kWrong,         // a defect of tunec
 };
@@ -23,7 +22,7 @@ struct Trial {
 
 /// Applies the steps, runs the quick proof and isl, and interprets the loops, even if illegal.
 /// Legal loops also run through `code`, if given. A schedule for which the quick proof gives up is
-/// rejected, and not forced.
+/// rejected without a run. Steps that do not apply are a defect.
 Trial TrySchedule(const ScheduleChecker& checker, const Schedule& schedule,
                   const ScheduleChecker::Runner& code = {});
 

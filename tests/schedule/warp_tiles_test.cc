@@ -1,5 +1,5 @@
-// Tests of schedules whose products run on tensor cores: on the loops' interpreter, and as kernels
-// for a GPU in the checked emulation. Wrong uses of lanes are rejected as illegal.
+// Tests of schedules whose products run on tensor cores. Loops run in the interpreter, and as GPU
+// kernels in the checked emulation. Wrong uses of lanes are rejected as illegal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Target EmulatedGpu() {
   return target;
 }
 
-// Returns the difference on the interpreter or on an emulated GPU, or the pipeline's rejection.
+// Returns the pipeline's error, the difference in the interpreter or the emulation, or "".
 std::string Outcome(const std::string& compute, const std::string& steps,
                     const RoundingFreedom& rounding) {
   const ScheduleChecker checker(MustParse(compute));
@@ -87,16 +87,16 @@ TEST(WarpTileSchedules, AreNotSumsAsWritten) {
 }
 
 TEST(WarpTileSchedules, AreIllegalWhereAnotherLaneHasTheElement) {
-  // Groups of lanes are along rows.
+  // acc.init gives the lanes other elements than the instruction does.
   EXPECT_THAT(ExampleWith("fuse acc.init.i.3.1 acc.init.j.3.0 as acc.init.lane",
                           "reorder acc.init.j.3.0 acc.init.i.3.1\n"
                           "fuse acc.init.j.3.0 acc.init.i.3.1 as acc.init.lane"),
               HasSubstr("storage of one thread holds accesses of acc"));
-  // Lanes have two rows each, and one of every two columns.
+  // The statement C reads elements of acc that other lanes hold.
   EXPECT_THAT(ExampleWith("fuse C.i.3.1 C.j.3.0 as C.lane",
                           "reorder C.j.3.0 C.i.3.1\nfuse C.j.3.0 C.i.3.1 as C.lane"),
               HasSubstr("storage of one thread holds accesses of acc"));
-  // A loop over lanes is around the tile.
+  // The loop acc.j.1 around the tile is bound to lanes.
   EXPECT_THAT(ExampleWith("bind acc.j.1 block.y", "bind acc.j.1 block.x"),
               HasSubstr("storage of one thread holds accesses of acc"));
   // A warp computes elements of C whose sums another warp holds.
@@ -105,7 +105,8 @@ TEST(WarpTileSchedules, AreIllegalWhereAnotherLaneHasTheElement) {
               HasSubstr("storage of one thread holds accesses of acc"));
 }
 
-// Returns the steps of a schedule for one warp, with operands in global memory, without copies.
+// Returns the steps of a schedule for one warp, with operands in global memory and without copies.
+// It begins with the steps `before`. `reduced` is the instruction's extent along k.
 std::string Simple(const std::string& intrinsic, const std::string& before, int64_t reduced) {
   std::string steps = before + "split acc.i 16\nsplit acc.j 8\nsplit acc.k " +
                       std::to_string(reduced) +

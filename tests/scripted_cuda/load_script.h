@@ -1,4 +1,4 @@
-// Loads the scripted libcuda.so.1 for tests.
+// A function that loads the scripted replacement of libcuda.so.1.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,7 +13,8 @@ namespace tunec::scripted_cuda {
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 inline const std::string kLibrary = TUNEC_BINARY_DIR "/lib/libscripted_cuda.so";
 
-/// Returns the script of this process's library, reset to its initial state.
+/// Loads the library and returns its script, reset to default values. All calls return the same
+/// object. Aborts if the library cannot be loaded.
 inline Script& NewScript() {
   void* const library = dlopen(kLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
   TUNEC_CHECK(library != nullptr, "{}", dlerror());

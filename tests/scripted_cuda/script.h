@@ -1,4 +1,4 @@
-// The script of a libcuda.so.1 and the record of its calls: tests/scripted_cuda/scripted_cuda.cc.
+// The script of the replacement of libcuda.so.1 in scripted_cuda.cc, and a record of the calls.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ struct Script {
   std::vector<std::string> functions = {};  // functions of each module
   bool any_function = false;                // modules have every requested function
   size_t parameters = 4;  // number of each function's parameters, of eight bytes each
-  std::function<size_t(std::string_view)> parameters_of = {};  // the number by the function's name
+  std::function<size_t(std::string_view)> parameters_of = {};  // replaces `parameters`
   std::function<void(const Launch&)> run = [](const Launch&) {
-  };  // the immediate effect of a launch
+  };  // the effect of a launch on memory
   std::function<double(const Launch&)> milliseconds = [](const Launch&) { return 1; };
   int rejected_launch =
       0;  // number of the launch that fails with `rejection`, counted from 1; 0: none
@@ -42,10 +42,10 @@ struct Script {
       0;  // number of the launch after which, once waited for, all calls fail with `fault`; 0: none
   CuResult fault = CuResult::kIllegalAddress;
   int hanging_launch = 0;  // number of the launch that, with all later work, never ends; 0: none
-  int unfinished_queries = 0;  // number of queries of a stream that return busy before it is done
+  int unfinished_queries = 0;  // number of the first queries that return kNotReady
   // If true, graphs, copies within a GPU and events wait in their streams. A test or the last of
-  // unfinished_queries sets it to false. The next query then completes them: those of the latest
-  // stream first, as far as events allow.
+  // unfinished_queries sets this field to false. The next query then completes the waiting
+  // operations. The latest stream is first, as far as events allow.
   bool holds = false;
 
   // These fields record the calls.

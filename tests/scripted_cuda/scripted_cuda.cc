@@ -1,7 +1,7 @@
-// A libcuda.so.1 that runs a test's script. Its devices use the host's memory, and a launch calls
-// the script's function. Calls must meet the driver's requirements: a current context, a stream,
-// and requested dynamic shared memory. A call that would wait for a launch that never ends stops
-// the program with a message.
+// A replacement of libcuda.so.1 that follows a test's script. Its devices use the host's memory,
+// and a launch calls the script's function `run`. Calls must meet the driver's requirements: a
+// current context, a stream, and requested dynamic shared memory. A call that would wait for a
+// launch that never ends stops the program with a message.
 // NOLINTBEGIN(*-static-initialization,*-int-to-ptr,*-identifier-naming,*EnumCastOutOfRange)
 #include <fmt/format.h>
 
@@ -76,14 +76,14 @@ struct Function {
 std::map<std::string, Function> functions;
 std::map<CuDevicePtr, size_t> allocations;
 thread_local std::vector<CuContext> current;
-int here = 0;  // its address is every handle
+int here = 0;  // SomeHandle returns its address
 
 template <class Handle>
 Handle SomeHandle() {
   return reinterpret_cast<Handle>(&here);
 }
 
-// The objects behind handles, until they are released.
+// The objects that handles refer to, by handle. A released object is removed.
 template <class T>
 std::map<void*, std::unique_ptr<T>> live_handles;
 
@@ -99,7 +99,7 @@ void Log(fmt::format_string<Args...> format, Args&&... args) {
   script.log.push_back(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Returns the status of a call that works on the current context.
+// Returns the status of a call that needs a current context.
 CuResult State() {
   if (script.faulted) return script.fault;
   return current.empty() ? kInvalidContext : CuResult::kSuccess;
@@ -107,15 +107,15 @@ CuResult State() {
 
 bool Hangs() { return script.hanging_launch > 0 && script.launches >= script.hanging_launch; }
 
-// The work that waits in streams, in order.
+// An operation that waits in its stream.
 struct Held {
   CuStream stream = nullptr;
   std::function<void()> work;
-  int awaits = 0;   // a recorded event, or 0
-  int records = 0;  // a recorded event, or 0
+  int awaits = 0;   // the event record that this operation waits for, or 0
+  int records = 0;  // the event record that this operation completes, or 0
 };
 std::vector<Held> held;
-std::set<int> unreached;  // recorded events
+std::set<int> unreached;  // event records that are not complete
 
 void Put(CuStream stream, std::function<void()> work) {
   if (script.holds) {
@@ -130,8 +130,8 @@ bool IsFirstOfItsStream(size_t i) {
                       [&](const Held& other) { return other.stream == held[i].stream; });
 }
 
-// Returns the place of the work that runs next, or held.size() if none may run. This is the latest
-// of the works that are first in their streams and do not wait for an event.
+// Returns the index in `held` of the operation that runs next, or held.size() if none may run. This
+// is the latest of the operations that are first in their streams and do not wait for an event.
 size_t NextHeld() {
   for (size_t i = held.size(); i-- > 0;)
     if (IsFirstOfItsStream(i) && !unreached.contains(held[i].awaits)) return i;
@@ -167,7 +167,8 @@ void StopIfInFlight(const char* function) {
   std::abort();
 }
 
-// Returns the answer to a query. `waits` says whether the work still waits in a stream.
+// Returns the result of a query. `waits` is true if the queried operation still waits in a stream.
+// If streams may run, completes all waiting operations.
 CuResult IsDone(bool waits) {
   if (Hangs()) return CuResult::kNotReady;
   if (script.unfinished_queries > 0) {
@@ -333,7 +334,7 @@ CuResult MemcpyDtoDAsync(CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStrea
   return CuResult::kSuccess;
 }
 
-// Returns the address in the memory of the given type.
+// Returns the address of a copy's first byte at this end, in the host's or the device's memory.
 const std::byte* AddressOf(const CuCopyEnd& end) {
   const bool on_host = end.type == CuMemoryType::kHost;
   const auto* begin = static_cast<const std::byte*>(
@@ -452,7 +453,7 @@ CuResult StreamQuery(CuStream stream) {
 }
 
 // A node with its launch and the values of all parameters, which the driver copies. The script
-// gives the number of parameters. A real driver gets it from the function.
+// gives the number of parameters. A real driver gets this number from the function.
 struct Node {
   CuKernelNodeParams with;
   std::vector<uint64_t> values;
@@ -470,7 +471,7 @@ struct Node {
     with.parameters = pointers.data();
   }
 };
-// A prepared graph has separate nodes, found by the nodes of the original graph.
+// A graph. `prepared` has the nodes of the prepared graph, keyed by those of the original.
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
   std::map<CuGraphNode, Node> prepared;
@@ -560,7 +561,7 @@ CuResult GraphExecDestroy(CuGraphExec) {
   return State();
 }
 
-// An event stores the time of the launches before it, and when it was last recorded.
+// An event. `busy_ms` is the time of all launches before its last record.
 struct Event {
   double busy_ms = 0;
   int record = 0;
@@ -628,7 +629,7 @@ TUNEC_EXPORT CuResult cuInit(unsigned) { return script.init; }
 
 TUNEC_EXPORT CuResult cuDriverGetVersion(int* version) {
   *version = script.version;
-  // Only cuInit detects a stub library.
+  // A stub library fails here, too. Other errors of cuInit do not affect this call.
   return script.init == CuResult::kStubLibrary ? script.init : CuResult::kSuccess;
 }
 

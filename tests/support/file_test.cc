@@ -151,7 +151,7 @@ TEST_F(FileTest, AWatchedFileWhoseDescriptorIsGoneClosesNoOther) {
   ASSERT_EQ(other, lowest);
   EXPECT_TRUE(watched->CheckUnchanged());
   watched.reset();
-  EXPECT_EQ(close(other), 0);  // it was still open
+  EXPECT_EQ(close(other), 0);  // `watched` did not close it
 }
 
 }  // namespace

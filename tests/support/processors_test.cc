@@ -35,8 +35,8 @@ class Processors : public testing::Test {
     fs::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  /// Writes a version 2 hierarchy that shows the group `top` as its root, and the process in
-  /// `group`.
+  /// Writes the files of a cgroup version 2 hierarchy with the process in `group`. The mount shows
+  /// the group `top` as its root.
   void Version2(const std::string& group, const std::string& top = "/") {
     Write("proc/self/cgroup", "1:name=systemd:/other\n0::" + group + "\n");
     Write("proc/self/mountinfo",
@@ -126,7 +126,7 @@ TEST_F(Processors, AGroupLimitsMemory) {
   EXPECT_EQ(Memory(), 1048576);
   Write("sys/fs/cgroup/a/memory.max", "9000000000000000000\n");
   EXPECT_EQ(Memory(), 2097152);
-  Version1("/a");  // in the group /elsewhere of this controller
+  Version1("/a");  // the memory controller has the group /elsewhere
   Write("sys/fs/cgroup/memory/elsewhere/memory.limit_in_bytes", "9223372036854771712\n");
   EXPECT_EQ(Memory(), machine);
   Write("sys/fs/cgroup/memory/elsewhere/memory.limit_in_bytes", "3145728\n");

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 constexpr milliseconds kLong{20000};
 
-// Sets the handling of SIGCHLD during its lifetime.
+// An object that sets the handler of SIGCHLD during its lifetime.
 class ChildSignal {
  public:
   explicit ChildSignal(void (*handler)(int)) : before_(std::signal(SIGCHLD, handler)) {}
@@ -33,7 +33,7 @@ class ChildSignal {
   void (*before_)(int);
 };
 
-// Returns the process id that a program wrote into the file.
+// Waits for a line in the file, and returns the process id in it. Returns -1 after 10 seconds.
 pid_t ProcessIn(const std::filesystem::path& file) {
   for (int i = 0; i < 5000; ++i) {
     const auto text = ReadFile(file);
@@ -43,7 +43,7 @@ pid_t ProcessIn(const std::filesystem::path& file) {
   return -1;
 }
 
-// Returns whether the process has ended, also for a zombie.
+// Waits until the process has ended or is a zombie. Returns false after 10 seconds.
 bool HasEnded(pid_t process) {
   for (int i = 0; i < 5000; ++i) {
     const auto status = ReadFile("/proc/" + std::to_string(process) + "/stat");
@@ -109,7 +109,7 @@ TEST(RunProcess, EndsWhatTheProgramStarted) {
   const std::filesystem::path file = *folder / "number";
   const auto result = RunProcess(
       "/bin/sh", {"-c", "sleep 1000 & echo $! >" + file.string() + "; exit 0"}, milliseconds(500));
-  ASSERT_FALSE(result);  // the output is still open
+  ASSERT_FALSE(result);  // `sleep` still has the output open
   EXPECT_TRUE(HasEnded(ProcessIn(file)));
 }
 
@@ -118,7 +118,7 @@ TEST(RunProcess, DoesNotNeedTheSignalOfItsEnd) {
   const auto start = std::chrono::steady_clock::now();
   const auto result = RunProcess("/bin/sh", {"-c", "(exit 3); echo $?"}, kLong);
   ASSERT_TRUE(result) << result.error().message;
-  EXPECT_EQ(result->output, "3\n");  // the program receives the signal
+  EXPECT_EQ(result->output, "3\n");  // the program itself has the default handler
   EXPECT_EQ(result->exit_status, std::nullopt);
   EXPECT_EQ(RunProcess("/nowhere/program", {}, kLong).error().code, ErrorCode::kNotFound);
   const auto slow = RunProcess("/bin/sh", {"-c", "exec sleep 60"}, milliseconds(50));

@@ -18,7 +18,7 @@
 namespace tunec {
 namespace {
 
-// Returns whether the node is the constant with the expected results, a case's second output.
+// Returns whether the node is the second output of a case, the constant of expected results.
 bool IsExpected(const Graph& graph, const Node& node) {
   return node.outputs[0] == graph.outputs()[1];
 }
@@ -50,8 +50,9 @@ Attributes Retyped(const Attributes& attributes, DataType before, DataType after
   return result;
 }
 
-// Returns the case with operands of type `after` in place of `before`, as inputs. Returns no value
-// if inference rejects the type.
+// Returns the case with inputs as operands, which have the type `after` in place of `before`.
+// Without operands, the types that attributes name are replaced. Returns nothing if type inference
+// rejects the type.
 std::optional<Graph> Retyped(const Graph& graph, DataType before, DataType after) {
   const bool has_operands = std::ranges::any_of(
       graph.nodes(), [&](const Node& node) { return IsLeaf(node.op) && !IsExpected(graph, node); });
@@ -156,8 +157,8 @@ std::vector<OperatorSupport> FindOperatorSupport() {
         operators, [&](const OperatorSupport& entry) { return Name(entry.op) == graph->name(); });
     if (found == operators.end()) continue;
     ++found->cases;
-    // Cases of one operator differ in their attributes. A later case is only compiled if the type
-    // is not yet supported everywhere.
+    // Cases of one operator differ in their attributes. A later case is only compiled if some type
+    // is not yet supported on both targets.
     if (found->cases > 1 && std::ranges::none_of(found->types, [](const auto& entry) {
           return entry.second != Support::kBoth;
         }))

@@ -1,5 +1,5 @@
-// The element types that each operator supports on each target. The cases of
-// tests/graph/core/reference_cases.graph are the examples: inference and code generation decide.
+// A function that finds the element types that each operator supports on each target. Type
+// inference and code generation are tried on the cases of tests/graph/core/reference_cases.graph.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace tunec {
 enum class Support : uint8_t {
   kRejected,   // type inference rejects the type
   kReference,  // only the reference execution supports the type
-  kCpu,        // code is generated for processors only
+  kCpu,        // code is generated for CPUs only
   kCuda,       // code is generated for GPUs only
   kBoth,
 };
@@ -31,13 +31,13 @@ inline constexpr DataType kAllDataTypes[] = {
     DataType::kI16, DataType::kI32, DataType::kI64, DataType::kU8,   DataType::kU16,
     DataType::kU32, DataType::kU64, DataType::kBool};
 
-/// Returns a processor with AVX-512, its bfloat16 products and AMX.
+/// Returns a CPU with AVX-512, AVX512_BF16 and AMX.
 Target SupportedCpu();
 /// Returns a GPU with the instructions of sm_90a.
 Target SupportedCuda();
 
-/// Returns the entry of each operator of op_list.h, in its order, except for leaves. Each case is
-/// built again for each element type of its operands. An operator without cases has no types.
+/// Returns an entry for each operator of op_list.h except leaves, in the order of that file. Each
+/// case is tried with every element type. An operator without cases has no types.
 std::vector<OperatorSupport> FindOperatorSupport();
 
 }  // namespace tunec

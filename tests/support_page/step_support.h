@@ -1,5 +1,5 @@
-// The targets for which each step of a schedule generates code. The examples are the files of
-// tests/schedule/golden.
+// A function that finds the targets for which code is generated from schedules with each step. The
+// examples are the files of tests/schedule/golden.
 #pragma once
 
 #include <string>

@@ -25,9 +25,9 @@ namespace {
 constexpr size_t kLineWidth = 100;
 constexpr std::string_view kGaps = "## Known gaps\n";
 
-// Returns the words as code in lines of limited width.
+// Returns the words as an indented code block of Markdown, in lines of at most kLineWidth columns.
 std::string Wrapped(const std::vector<std::string>& words) {
-  constexpr std::string_view kIndent = "   ";  // each word adds a space, so the list is code
+  constexpr std::string_view kIndent = "   ";  // the space before a word makes four
   std::string text, line(kIndent);
   for (const std::string& word : words) {
     if (line.size() + 1 + word.size() > kLineWidth) {
@@ -41,7 +41,7 @@ std::string Wrapped(const std::vector<std::string>& words) {
 
 // ---- Operators
 
-// A column of the table: a set of element types.
+// A column of the operator table, for a set of element types.
 struct TypeClass {
   std::string_view title;
   std::vector<DataType> types;
@@ -73,7 +73,8 @@ std::string_view Word(Support support) {
   return "";
 }
 
-// Returns one word if it holds for all types of the class, otherwise the word of each type.
+// Returns one word if it holds for all types of the class. Otherwise returns each type that is not
+// rejected with its word. An operator without cases has "-".
 std::string ClassCell(const OperatorSupport& support, const TypeClass& types) {
   if (support.types.empty()) return "-";
   std::vector<std::string> cells;
@@ -143,7 +144,7 @@ std::string IntrinsicTable() {
 
 // ---- ONNX
 
-// The outcomes of the test cases of one group of lines.
+// The numbers of test cases by outcome, or by reason for cases out of scope.
 using Outcomes = std::map<std::string, int>;
 
 // Returns the outcomes of tests/onnx_conformance/outcomes.txt by operator, and the cases out of

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the findings of tools/check_binaries.py in files that this test links.
+"""Tests the findings of tools/check_binaries.py in libraries that this test links.
 
     check_binaries_test.py COMPILER
 """

@@ -38,7 +38,7 @@ class Files(unittest.TestCase):
     def test_show_the_c_interface_alone(self):
         interface = "0000000000001000 T tunec_compile\n"
         self.assertEqual([*check_packed.check_exports("lib/libtunec.so", interface)], [])
-        # Copies of libc's variables belong to the program.
+        # The linker puts copies of libc's variables into a program. They are allowed.
         copies = "0000000003860b60 B stderr@GLIBC_2.2.5\n"
         self.assertEqual([*check_packed.check_exports("bin/tunec", copies)], [])
         self.assertEqual([*check_packed.check_exports("bin/tunec", interface)], ["bin/tunec shows tunec_compile"])

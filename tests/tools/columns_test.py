@@ -14,7 +14,7 @@ WIDEST = 100
 
 
 def wide_lines(path):
-    """Yields the number and the width of each line that is too wide."""
+    """Yields a message for each line that is too wide. It begins with the line's number."""
     fenced = False
     for number, line in enumerate(path.read_text().split("\n"), 1):
         if line.lstrip().startswith("```"):

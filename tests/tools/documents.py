@@ -1,8 +1,8 @@
-"""Finds and checks the documents of a checkout."""
+"""A walk over the Markdown files of a checkout."""
 import re
 from pathlib import Path
 
-# Files of third parties, test outputs, and build outputs.
+# Build outputs, git's data, and the inputs of fuzzers.
 _LEFT_OUT = re.compile(r"(^|/)(build[^/]*|\.git|corpus)/")
 
 

@@ -33,7 +33,7 @@ class Days(unittest.TestCase):
         self.out = 0
 
     def begin(self, machine="an H200", seconds=100.0, only=""):
-        """Starts another call with an empty folder of results."""
+        """Returns the Day of another call, with an empty folder of results."""
         self.out += 1
         options = SimpleNamespace(out=self.folder / f"out{self.out}", seconds=seconds, only=only,
                                   dry_run=False)

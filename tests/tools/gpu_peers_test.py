@@ -50,7 +50,7 @@ class Peer:
 class Measuring(unittest.TestCase):
     def setUp(self):
         before = gpu_peers.relative_error
-        gpu_peers.relative_error = lambda got, reference: abs(got - reference)  # for arrays it needs numpy
+        gpu_peers.relative_error = lambda got, reference: abs(got - reference)  # the original needs numpy
         self.addCleanup(setattr, gpu_peers, "relative_error", before)
         self.case = SimpleNamespace(outputs={"y0": 1.0}, accuracy="f32")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tunec-kernels on kernel files, on a scripted driver whose kernels do nothing.
+"""Tests tunec-kernels on kernel files, with a scripted driver whose kernels do nothing.
 
     kernels_test.py --kernels PROGRAM --tunec PROGRAM --driver LIBRARY [unittest's arguments]
 """
@@ -25,7 +25,7 @@ GRAPH = """graph g {
   output y = r
 }
 """
-# The smallest cubin: an ELF header of 64 bits for EM_CUDA.
+# The smallest accepted cubin is a 64-bit ELF header with the machine EM_CUDA.
 CUBIN = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HH", 1, 190) + bytes(44)
 KERNEL = (b"tunec-kernel 1\nargument A f32 8 in\nargument C f32 8 out\nimage\n"
           b"tunec-object 4 cubin 0 0 1 64\n2 1 1 4 1 1 1 0 16 0 0 double\n" + CUBIN)
@@ -68,7 +68,7 @@ class Kernels(unittest.TestCase):
         self.assertEqual(rows[0]["gpu"], "NVIDIA S1, driver of CUDA 13.0")
         for name in ("median_us", "min_us", "max_us"):
             self.assertAlmostEqual(rows[0][name], 1000, places=3)
-        # Runs take a millisecond each. A sample has the runs of a hundredth of a second.
+        # A scripted run takes a millisecond. A sample has as many runs as take 10 ms.
         self.assertEqual((rows[0]["copies"], rows[0]["runs_of_a_sample"]), (10, 10))
         self.assertEqual(rows[0]["functions"], [{"function": "double", "blocks": 2, "threads": 4, "registers": 16,
                                                  "shared_bytes": 0}])

@@ -23,7 +23,7 @@ def anchors(text):
 
 
 def broken_links(path):
-    """Yields the links of a document that lead nowhere."""
+    """Yields a message for each link of the document whose file or heading does not exist."""
     for link in LINK.findall(CODE.sub("", path.read_text(encoding="utf-8"))):
         if link.startswith(ELSEWHERE):
             continue

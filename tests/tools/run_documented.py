@@ -27,7 +27,7 @@ PROMPT = "    $ tunec "
 SHELL_PROMPT = "    $ "
 INDENT = "    "
 
-# Lines printed on a busy machine, or on one without known ceilings.
+# The beginnings of lines that are printed only on a busy machine, or without known ceilings.
 REMARKS = ("note: ", "(no roofline: ")
 NUMBER = r"\d+(?:\.\d+)?"
 VARIES = [
@@ -46,8 +46,8 @@ VARIES = [
 
 
 def blocks(lines, prompt=PROMPT):
-    """Returns (kind, lines): `command` blocks begin with a prompt, all other blocks are `text`. A
-    blank line before an indented one is part of a command's output."""
+    """Returns the blocks of a page as pairs (kind, lines). A `command` block begins with a prompt,
+    and all other blocks are `text`. A blank line before an indented one belongs to the output."""
     found, i = [], 0
     while i < len(lines):
         if not lines[i].startswith(prompt):
@@ -79,7 +79,7 @@ def without_what_varies(lines):
 
 
 def agree(shown, printed):
-    """Returns whether a sample matches the output."""
+    """Returns whether the shown lines of a sample match the printed lines."""
     pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line + "\n")
                       for line in without_what_varies(shown))
     return re.fullmatch(pattern, "".join(line + "\n" for line in without_what_varies(printed))) is not None
@@ -93,7 +93,8 @@ class Runner:
         self.bless = os.environ.get("TUNEC_BLESS") == "1"
 
     def run(self, command, where):
-        """Returns the lines that the command prints. Compares or rewrites its drawing."""
+        """Runs tunec with the arguments in `command`. Returns the printed lines, indented as in a
+        page. Compares or rewrites the drawing of --svg."""
         arguments = shlex.split(command)
         with tempfile.TemporaryDirectory() as directory:
             drawn, drawing = Path(directory, "drawing.svg"), None
@@ -150,7 +151,8 @@ class SampleRunner(Runner):
                             "PATH": programs + os.pathsep + os.environ.get("PATH", "")}
 
     def run_sample(self, block):
-        """Returns the expected block of the page: the block itself, if it matches."""
+        """Runs the command of a block. Returns the block if the output matches, otherwise the block
+        with the printed output. `cat FILE` writes the file instead."""
         command, shown = block[0][len(SHELL_PROMPT):], [line[len(INDENT):] for line in block[1:]]
         words = shlex.split(command)
         if words[0] == "cat" and len(words) == 2:

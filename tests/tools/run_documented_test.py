@@ -52,7 +52,7 @@ class RunDocumented(unittest.TestCase):
         (self.folder / "printed").write_text(PRINTED)
         self.page = self.folder / "page.md"
         self.tunec = self.folder / "tunec"
-        # The program prints the prepared output if the page's file is in the working directory.
+        # The program prints the prepared output if its argument is the file that the page shows.
         self.tunec.write_text(f'#!/bin/sh\ngrep -q "graph g" "$1" && cat {self.folder}/printed\n'
                               'echo "note: the machine is busy" >&2\n')
         self.tunec.chmod(0o755)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests how tools/test_cuda.py interprets the output of programs. The programs are stand-ins."""
+"""Tests how tools/test_cuda.py interprets the output of programs. Scripts replace the programs."""
 import contextlib
 import io
 import json
@@ -62,7 +62,7 @@ class Summaries(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
-    """Tests of whole parts, with scripts in place of the programs."""
+    """Tests of the parts of test_cuda.py as a whole, with scripts in place of the programs."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tunec-test-cuda-")

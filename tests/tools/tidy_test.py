@@ -45,7 +45,7 @@ class Tidy(unittest.TestCase):
         (self.root / name).write_text(text)
 
     def asked(self, *options):
-        """Returns the files that clang-tidy is run on, the exit code and the output."""
+        """Builds and runs tidy.py. Returns the checked files, the exit code and the output."""
         subprocess.run(["ninja", "-C", "build"], cwd=self.root, check=True, capture_output=True)
         (self.root / "asked").write_text("")
         done = subprocess.run([sys.executable, TIDY, "--tidy", "./clang-tidy", *options, "a.c", "b.c"],

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Accepted:
-    """Accepted differences of an operator: all, or those whose sample and text contain these parts.
+    """Accepted differences of an operator. With `parts`, only a difference whose sample and text
+    contain all parts is accepted.
     """
 
     operator: str
@@ -17,8 +18,8 @@ class Accepted:
         return named and all(part in whole for part in self.parts)
 
 
-# Parts of names that are not compared: random numbers, ambiguous results, complex numbers and
-# operators that always stay in torch.
+# Parts of the names of operators that are not compared. These operators have random, ambiguous or
+# complex results, or always stay in torch.
 SKIPPED = ("fft", "linalg", "stft", "rand", "normal", "bernoulli", "dropout", "multinomial", "uniform",
            "exponential", "cauchy", "geometric", "sparse", "masked.", "_refs", "jiterator", "empty",
            "nested", "cholesky", "svd", "lu", "qr", "geqrf", "ormqr", "eig", "pinv", "lobpcg", "pca",

@@ -1,9 +1,9 @@
-"""Lists every operator that PyTorch calls core ATen, with its treatment.
+"""The operators that PyTorch calls core ATen, with their treatment.
 
-Each overload with the tag `core` has a row. `Done` operators have a handler. `Otherwise` operators
-are written by other operators in torch's decompositions. `Rejected` operators are an error with a
-reason. Each of the first two has samples: functions of a Sampler (samples.py) that return the
-arguments of one call.
+Each overload with the tag `core` has a row. `Done` operators have a handler. torch's decompositions
+replace `Otherwise` operators with other operators. `Rejected` operators are an error with a reason.
+Each of the first two has samples: functions of a Sampler (samples.py) that return the arguments of
+one call.
 """
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ from samples import Sampler
 class Done:
     samples: list
     rejected_types: frozenset = frozenset()  # types that only eager PyTorch supports
-    rough_types: frozenset = frozenset()  # types whose rounding decides results
+    rough_types: frozenset = frozenset()  # not compared: rounding changes results
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a tensor's shape or strides. The importer computes it as a constant."""
+    """An operator that returns a number of a shape or strides, which is a constant when
+    imported."""
 
 
 def done(*samples, rejected=(), rough=()):
@@ -45,14 +46,15 @@ def otherwise(*samples, rejected=(), rough=()):
 
 
 def one(make="t"):
-    """Returns samples of one operand: a matrix, one of random sizes, a scalar."""
+    """Returns a row with samples of one operand: a matrix, random sizes, and a scalar."""
     return done(lambda s: (getattr(s, make)(3, 5),),
                 lambda s: (getattr(s, make)(s.size(), s.size(), s.size()),),
                 lambda s: (getattr(s, make)(),))
 
 
 def two(left="t", right="t", **kwargs):
-    """Returns samples of two operands that broadcast."""
+    """Returns a row with samples of two operands that broadcast. Each keyword argument of the
+    operator gives another sample."""
     def of(a, b, **given):
         return lambda s: (getattr(s, left)(*a), getattr(s, right)(*b), given)
     samples = [of((3, 4), (4,)), of((2, 1, 5), (3, 1)), of((), (2, 3)), of((0, 3), (3,))]
@@ -66,14 +68,14 @@ def with_number(*numbers, make="t"):
 
 
 def reduced(*, dims=((0,), (1,), (0, 2), (-1,)), make="t", extra=()):
-    """Returns samples of reductions over lists of axes, with and without keepdim."""
+    """Returns a row with samples of reductions over lists of axes, with and without keepdim."""
     def of(dim, keepdim):
         return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), list(dim), keepdim)
     return done(*(of(dim, keepdim) for dim in dims for keepdim in (False, True)), *extra)
 
 
 def along(*, make="t", dims=(0, 1, -1)):
-    """Returns samples of reductions over one axis, with and without keepdim."""
+    """Returns a row with samples of reductions over one axis, with and without keepdim."""
     def of(dim, keepdim):
         return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), dim, keepdim)
     return done(*(of(dim, keepdim) for dim in dims for keepdim in (False, True)))
@@ -112,7 +114,7 @@ def _pool_backward(s, shape, *window):
 
 
 def _lowest(s, *shape):
-    """Returns a tensor filled with the type's smallest number."""
+    """Returns a tensor filled with -inf, or with 0 if the type has no fractions."""
     low = -torch.inf if s.dtype.is_floating_point else 0
     return torch.full(shape, low, dtype=s.dtype)
 
@@ -239,7 +241,7 @@ CORE = {
                                         groups=2),
         lambda s: _convolution_backward(s, (2, 3, 9), (4, 3, 2), dilation=2,
                                         output_mask=[True, True, False]),
-        # The strides leave remainders: of x, and of the padding after it.
+        # The last window does not reach the end of x, or the end of the padding after x.
         lambda s: _convolution_backward(s, (2, 3, 9, 8), (5, 3, 3, 2), stride=3, padding=1),
         lambda s: _convolution_backward(s, (2, 3, 8), (4, 3, 1), stride=2),
         lambda s: _convolution_backward(s, (1, 3, 1), (2, 3, 1), stride=5, padding=1),

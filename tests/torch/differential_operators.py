@@ -2,10 +2,11 @@
 
     python tests/torch/differential_operators.py [--seed N] [--slice I/N] [NAME ...]
 
-For each operator it takes samples of torch.testing in several types, puts infinities, NaN, zeros of
-both signs and values near overflow into some, and compares. Each operator has a process. An answer
-that differs from eager mode's is right if it equals eager mode's in float64. The exit code is 1 if
-a difference is not in ACCEPTED. Needs the package expecttest.
+The samples of an operator are those of torch.testing in several types. In some of them, random
+elements are replaced by infinities, NaN, zeros of both signs and values near overflow. Each
+operator runs in a separate process. A result that differs from eager mode is also right if it
+agrees with eager mode in float64. The exit code is 1 if a difference is not in ACCEPTED. Needs the
+package expecttest.
 """
 import argparse
 import itertools
@@ -25,7 +26,7 @@ from accepted_differences import ACCEPTED, SKIPPED
 
 _TYPES = (torch.float32, torch.int64, torch.uint8, torch.bool, torch.bfloat16, torch.int32)
 _MOST_ELEMENTS = 5000
-_MOST_SAMPLES = 60  # limit of the samples used, of those that torch makes
+_MOST_SAMPLES = 60  # torch's first samples of a type, of which a few are used
 _SECONDS = 100  # for one operator
 _TOLERANCES = {torch.bfloat16: 3e-2, torch.float16: 5e-3, torch.float64: 1e-6}
 _SPECIAL = (float("nan"), float("inf"), -float("inf"), -0.0, 0.0, 3e38)
@@ -33,7 +34,7 @@ _SPECIAL = (float("nan"), float("inf"), -float("inf"), -0.0, 0.0, 3e38)
 
 @dataclass
 class Sample:
-    """One call of an operator."""
+    """The arguments of one call of an operator."""
 
     dtype: torch.dtype
     kind: str  # "special" if values were inserted
@@ -44,7 +45,7 @@ class Sample:
         return pytree.tree_leaves(operator(operand, *args, **kwargs))
 
     def converted(self, change):
-        """Returns the same call with its tensors changed."""
+        """Returns the same call with `change` applied to each tensor."""
         return Sample(self.dtype, self.kind, pytree.tree_map_only(torch.Tensor, change, self.arguments))
 
     def __str__(self):
@@ -94,13 +95,13 @@ def _is_small(sample):
 
 
 def samples_of(operator, seed):
-    """Returns a few samples of each type. Float samples are repeated with special values."""
+    """Yields a few samples of each type. Some float samples are repeated with special values."""
     choose = random.Random(f"{name_of(operator)} {seed}")
     torch.manual_seed(seed)
     for dtype in (t for t in _TYPES if t in operator.dtypes):
         try:
             made = list(itertools.islice(operator.sample_inputs("cpu", dtype), _MOST_SAMPLES))
-        except Exception:  # torch's exception; some types are not supported
+        except Exception:  # torch raises an exception for some types
             continue
         small = [(s.input, s.args, s.kwargs) for s in made if _is_small((s.input, s.args, s.kwargs))]
         picked = choose.sample(small, min(len(small), 4 if dtype == torch.float32 else 2))
@@ -122,7 +123,8 @@ def _numbers(tensor):
 
 
 def _agreeing(found, expected, tolerance):
-    """Returns a mask of the elements that agree, relative to themselves and to the median."""
+    """Returns a mask of the elements that agree. The tolerance is relative to the sum of the
+    element's and the median's magnitude."""
     found, expected = found.double(), expected.double()
     finite = expected[expected.isfinite()].abs()
     usual = min(max(finite.median().item(), 1e-3), 1e6) if finite.numel() else 1.0
@@ -131,7 +133,8 @@ def _agreeing(found, expected, tolerance):
 
 
 def _difference(found, expected, precise):
-    """Returns the error of one result, or "". `precise` is the result in float64, or None."""
+    """Returns the error of one result, or "" if each element agrees with `expected` or `precise`.
+    `precise` is the result in float64, or None."""
     if not isinstance(expected, torch.Tensor):
         return "" if found is expected or found == expected else f"{found}, expected {expected}"
     if (found.dtype, found.shape) != (expected.dtype, expected.shape):
@@ -231,7 +234,7 @@ def _child(operator, seed, output):
 
 
 def differences_apart(operator, seed):
-    """Returns the Differences, computed in a child process. A child that ends by a signal is a
+    """Returns the Differences found by a child process. A child without a result is a
     difference."""
     read, write = os.pipe()
     pid = os.fork()

@@ -1,6 +1,6 @@
-"""Samples of the operators with a handler that are not core ATen: composite operators imported
-whole, operators of exports before decomposition, and results of decompositions. The form is that of
-core_operators.py."""
+"""Samples of the operators that have a handler and are not core ATen. These are composite operators
+imported whole, operators of exports before decomposition, and results of decompositions. The form
+is that of core_operators.py."""
 import torch
 
 from core_operators import CORE, along, done, one, two, with_number
@@ -264,7 +264,7 @@ OTHERS = {
     }.items() for kind, row in rows.items() if f"{name}.{kind}" not in CORE},
 }
 
-# These are the same operators under names that announce a copy.
+# Variants of view operators that return copies. Their samples are those of the view operators.
 _COPIES = {"alias_copy.default": one(), "_reshape_copy.default": CORE["view.default"]}
 for _name in ("as_strided.default", "detach.default", "diagonal.default", "expand.default",
               "permute.default", "select.int", "slice.Tensor", "split_with_sizes.default",
@@ -274,7 +274,8 @@ for _name in ("as_strided.default", "detach.default", "diagonal.default", "expan
     _COPIES[f"{_base}_copy.{_overload}"] = (CORE | OTHERS)[_name]
 OTHERS |= _COPIES
 
-# Operators that only other devices or packages have, or that tests of whole models cover.
+# Operators that have a handler but no samples. Only other devices or packages have them, or tests
+# of whole models cover them.
 ELSEWHERE = frozenset((
     "_scaled_dot_product_cudnn_attention.default",
     "_scaled_dot_product_efficient_attention.default",

@@ -13,8 +13,8 @@ from core_operators import CORE, Done, Rejected
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/torch_rejected.md"
 _BEGIN, _END = "<!-- {} -->\n", "<!-- end -->\n"
 
-# The work that each reason would need. "..." stands for a part that a message fills in. None: no
-# operator of a model.
+# The work that support would need, by the message of the rejection. "..." replaces a part that
+# varies. A message with None is not on the page, because no operator of a model causes it.
 TAKES = {
     "... of booleans": "sums of booleans that torch has as `or`; none was met in a model",
     "... is not of ATen: export or decompose the module first": None,
@@ -73,7 +73,8 @@ TAKES = {
 
 
 def reasons():
-    """Returns the rejecting modules' names by message."""
+    """Returns the messages of tunec.torch's Rejected exceptions, with the names of the modules that
+    raise each message."""
     found = {}
     folder = Path(tunec.torch.__file__).parent
     for path in sorted(folder.rglob("*.py")):
@@ -114,7 +115,7 @@ def tables():
 
 
 def with_tables(text):
-    """Returns the page with its current tables."""
+    """Returns the text of the page with its tables replaced by the current ones."""
     for name, table in tables().items():
         begin = text.index(_BEGIN.format(name)) + len(_BEGIN.format(name))
         text = text[:begin] + "\n" + table + "\n" + text[text.index(_END, begin):]

@@ -1,4 +1,4 @@
-"""Runs imported graphs for tests."""
+"""Compiled models that tests call like functions. The default is two threads and no database."""
 import tunec
 from tunec.torch.sized import as_named, as_stored, empty_output
 
@@ -13,7 +13,7 @@ class CompiledFile:
         return self._executable.report
 
     def __call__(self, inputs, types):
-        """Returns the outputs with these types: pairs of a dtype and a shape."""
+        """Returns the outputs. Expects their types to be `types`, pairs of a dtype and a shape."""
         outputs = self._executable(*inputs)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         for output, (dtype, shape) in zip(outputs, types, strict=True):
@@ -22,7 +22,8 @@ class CompiledFile:
 
 
 class CompiledGraph:
-    """A compiled ImportedGraph. Its outputs are those of the text, including mutations."""
+    """A compiled ImportedGraph. Its outputs are those of the graph's text, including the new values
+    of mutated inputs."""
 
     def __init__(self, graph, **options):
         self.graph = graph

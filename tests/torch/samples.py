@@ -3,7 +3,7 @@ import torch
 
 
 class Sampler:
-    """Makes operands. Equal seeds make equal operands."""
+    """A generator of random operands of one type. Equal seeds give equal operands."""
 
     def __init__(self, dtype, seed):
         self.dtype = dtype
@@ -19,7 +19,7 @@ class Sampler:
         return int(self._ints(least, most + 1, (1,)))
 
     def t(self, *shape):
-        """Returns normal floats, integers from -9 (unsigned: 0) to 9, or booleans."""
+        """Returns normally distributed floats, integers from -9 (unsigned: 0) to 9, or booleans."""
         if self.dtype == torch.bool:
             return self._ints(0, 2, shape).bool()
         if not self.dtype.is_floating_point:
@@ -43,7 +43,7 @@ class Sampler:
         return torch.where(x == 0, torch.ones_like(x), x)
 
     def special(self, *shape):
-        """Returns normal floats, some replaced by infinities, NaN and zeros, or numbers of `t`."""
+        """Returns the tensor of `t`. Some floats are replaced by infinities, NaN and zeros."""
         x = self.t(*shape)
         if not self.dtype.is_floating_point:
             return x
@@ -54,13 +54,14 @@ class Sampler:
         return flat.reshape(shape)
 
     def halves(self, *shape):
-        """Returns multiples of one half from -4.5 to 4.5, for rounding, or integers of `t`."""
+        """Returns multiples of one half from -4.5 to 4.5 to test rounding. For other types than
+        floats, returns the tensor of `t`."""
         if not self.dtype.is_floating_point:
             return self.t(*shape)
         return (self._ints(-9, 10, shape) / 2).to(self.dtype)
 
     def distinct(self, *shape):
-        """Returns distinct numbers, if the type has enough."""
+        """Returns distinct numbers in random order. They repeat if the type has too few."""
         count = torch.Size(shape).numel()
         order = torch.randperm(count, generator=self._generator)
         if self.dtype == torch.bool:

@@ -1,4 +1,4 @@
-"""Small handmade models, each with the features of real models of its kind."""
+"""Small hand-written models, each with the features of real models of its kind."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -37,7 +37,7 @@ class RmsNorm(nn.Module):
 
 
 def rotated(x, cos, sin):
-    """Applies rotary position embeddings to halves."""
+    """Returns x with rotary position embeddings of the two halves of the last axis."""
     a, b = x.chunk(2, -1)
     return x * cos + torch.cat([-b, a], -1) * sin
 
@@ -122,7 +122,7 @@ class MixtureOfExperts(nn.Module):
 
 
 class SelectiveScan(nn.Module):
-    """A state space whose coefficients depend on the input, step by step as in Mamba."""
+    """A state space model with coefficients from the input, step by step as in Mamba."""
 
     def __init__(self, dim=16, state=4):
         super().__init__()
@@ -148,7 +148,7 @@ class SelectiveScan(nn.Module):
 
 
 class Counter(nn.Module):
-    """Counts its calls and keeps a running mean, in buffers. Writes into one of its inputs."""
+    """A module that writes buffers, a counter and a running mean, and its input `total`."""
 
     def __init__(self):
         super().__init__()
@@ -163,7 +163,7 @@ class Counter(nn.Module):
 
 
 class Views(nn.Module):
-    """Outputs that are inputs, views of them, constants, repeated tensors, and non-tensors."""
+    """A module whose outputs are inputs, views, constants, repeated tensors and non-tensors."""
 
     def forward(self, x):
         y = x.exp()
@@ -171,7 +171,7 @@ class Views(nn.Module):
 
 
 def decode_steps(length=5, vocab=97):
-    """Returns prompts of several tokens, then single tokens."""
+    """Yields the arguments of a Decoder: a prompt of `length` tokens, then three single tokens."""
     ids = torch.randint(0, vocab, (1, length + 3))
     yield ids[:, :length], torch.arange(length)
     for i in range(length, length + 3):

@@ -1,5 +1,5 @@
-"""Tests of graphs with changing sizes: one graph of Dynamo, executables of rounded sizes, eager's
-results."""
+"""Tests of graphs with dynamic sizes. Dynamo makes one graph, executables have rounded sizes, and
+results agree with eager mode."""
 import gc
 import unittest
 import unittest.mock
@@ -23,7 +23,8 @@ TOLERANCE = 2e-5
 
 
 class Block(torch.nn.Module):
-    """Attention with a mask, a mean over the length, the last position, counted positions."""
+    """Attention with a mask and embeddings of positions. Further outputs are a mean over the
+    length, the last position and a number."""
 
     def __init__(self, width=32):
         super().__init__()
@@ -60,7 +61,8 @@ class Normalised(torch.nn.Module):
 
 
 def graphs_of(module, requests, check, options=None):
-    """Returns the number of Dynamo's compilations. Checks each request's results against eager's.
+    """Returns the number of Dynamo's compilations. Passes the results of each request and those of
+    eager mode to `check`.
     """
     torch._dynamo.reset()
     gc.collect()  # equal models of other tests would otherwise share executables
@@ -182,7 +184,8 @@ class AnySize(unittest.TestCase):
             self.assertEqual(module.calls.tolist(), [n] * 4)
 
     def test_what_is_dropped_is_gone(self):
-        """The graph function of a dynamic-shape executable refers back to the executable."""
+        """A dynamic-shape executable and its graph function refer to each other, so only the
+        garbage collector releases them."""
         torch._dynamo.reset()
         gc.collect()
         before = len(same_model._MODELS)

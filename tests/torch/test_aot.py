@@ -1,4 +1,4 @@
-"""Tests of graphs as backends of torch.compile get them: forward and backward of AOTAutograd."""
+"""Tests of the graphs that AOTAutograd passes to a backend of torch.compile."""
 import copy
 import unittest
 
@@ -16,7 +16,7 @@ from run_graph import CompiledGraph
 
 
 class _Backend:
-    """Runs whole graphs by tunec, and unsupported graphs in eager PyTorch."""
+    """A backend that compiles graphs with tunec, or runs them eagerly if a node is unsupported."""
 
     def __init__(self):
         self.unsupported = []
@@ -80,7 +80,7 @@ class Aot(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(0)
         torch._dynamo.reset()
-        # One operator for a whole layer, which exists for inference outside of compilers.
+        # The fast path is one operator for a whole layer, for inference without compilers.
         fast = torch.backends.mha.get_fastpath_enabled()
         torch.backends.mha.set_fastpath_enabled(False)
         self.addCleanup(torch.backends.mha.set_fastpath_enabled, fast)

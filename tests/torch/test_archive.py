@@ -1,5 +1,4 @@
-"""Tests that files of torch.export.save run no code, and that NumPy's arrays can be used in
-modules."""
+"""Tests that files of torch.export.save run no code, and that modules accept NumPy's arrays."""
 import json
 import os
 import pickle
@@ -20,7 +19,7 @@ from tunec.torch.private_folder import why_not_private
 
 
 class Harmful:
-    """Creates a file when it is read from a pickle."""
+    """An object that creates a file when it is read from a pickle."""
 
     def __init__(self, path):
         self.path = path
@@ -49,7 +48,7 @@ class Archives(InFolder):
         return path
 
     def changed(self, path, name, change):
-        """Returns a copy of a file with one record changed."""
+        """Returns the path of a copy of the archive with `change` applied to the record `name`."""
         copy = self.path(f"changed{len(os.listdir(self.folder))}.pt2")
         with torch.export.pt2_archive._package.PT2ArchiveReader(path) as reader, \
                 zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as out:

@@ -32,7 +32,7 @@ class Block(nn.Module):
 
 
 class Counter(nn.Module):
-    """Changes a buffer, and its input tensor."""
+    """A module that changes a buffer and its input tensor."""
 
     def __init__(self):
         super().__init__()
@@ -141,7 +141,7 @@ class Inference(unittest.TestCase):
                 x, position = torch.randn(1, 8), torch.tensor([step])
                 self.close(fast(x, position), reference(x, position))
                 self.close(model.keys, reference.keys)
-        # Each run got the buffer as its output.
+        # Each run received the buffer as memory for an output.
         self.assertEqual(given.call_count, 4)
         for call in given.call_args_list:
             tensors = SizedGraph._given(*call.args)
@@ -264,11 +264,11 @@ class Inference(unittest.TestCase):
 
         with torch.no_grad(), unittest.mock.patch("tunec.torch.sized.compile_model", slowly):
             reference = model(x)
-            self.close(fast(x), reference)  # otherwise it would wait
+            self.close(fast(x), reference)  # does not wait for the compilation
             self.assertEqual(runs, [])
             may_go_on.set()
             deadline = time.monotonic() + 60
-            while len(runs) < 2 and time.monotonic() < deadline:  # the first is the thread's own
+            while len(runs) < 2 and time.monotonic() < deadline:  # one by the other thread
                 self.close(fast(x), reference)
                 time.sleep(0.02)
             self.assertGreaterEqual(len(runs), 2)
@@ -404,7 +404,7 @@ class Training(unittest.TestCase):
         self.assertAlmostEqual(kept.float().mean().item(), 0.75, delta=0.02)
         torch.testing.assert_close(y[kept], (whole / 0.75)[kept], rtol=1e-4, atol=1e-4)
         self.assertFalse(torch.equal(kept, fast(x) != 0))
-        y.sum().backward()  # only the retained ones
+        y.sum().backward()  # only retained elements have gradients
         torch.testing.assert_close(model[0].bias.grad, kept.sum(0) / 0.75)
         left = [node.operator for report in latest()[-2:] for node in report.left]
         self.assertEqual(left, ["aten.rand.default"])

@@ -78,7 +78,7 @@ class Command(unittest.TestCase):
         torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
 
     def test_named_sizes(self):
-        """Writes a text with sizes given by names, and a bundle of the text."""
+        """Writes a text with a named dynamic size, and compiles the text for a range of sizes."""
         module, x = small_models.TinyModel().eval(), torch.randn(3, 4)
         dim = torch.export.Dim("batch", min=2)
         program = torch.export.export(module, (x,), dynamic_shapes=({0: dim},))
@@ -93,7 +93,8 @@ class Command(unittest.TestCase):
             torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
 
     def test_constants_of_named_sizes(self):
-        """An importer's matrix is as long as the size, but the weights file has only one."""
+        """Expects an error. The importer needs another constant matrix for each size, but the
+        weights file has only one."""
         dim = torch.export.Dim("length", min=2, max=200)
         program = torch.export.export(torch.nn.AdaptiveAvgPool1d(24), (torch.randn(1, 3, 24),),
                                       dynamic_shapes=({2: dim},))

@@ -1,4 +1,5 @@
-"""Tests of all operators of core ATen: each is done, written otherwise, or rejected with a reason.
+"""Tests of all operators of core ATen. Each has a handler, is decomposed by torch, or is rejected
+with a reason.
 
 TUNEC_TEST_ROUNDS is the number of seeds of samples (default 1). Each operator and type is a
 separate program, so the time is mostly that of compilation.
@@ -80,7 +81,8 @@ class CoreOperators(unittest.TestCase):
 
 
 def check_operator(test, name, row, make_graph=None):
-    """Checks each type that eager PyTorch and tunec both support. `make_graph` makes a graph from a
+    """Compares with eager PyTorch in each type that eager PyTorch supports, except rough types.
+    tunec must reject the row's rejected types and no others. `make_graph` makes a graph from a
     target, samples and results. By default calls are traced."""
     target = target_of(name)
     compared = 0

@@ -1,4 +1,4 @@
-"""Tests of operators that torch's decompositions compute differently from its kernels."""
+"""Tests of operators that torch's decompositions compute differently from torch's kernels."""
 import unittest
 
 import torch

@@ -13,7 +13,7 @@ except ImportError as missing:
     raise unittest.SkipTest(str(missing))
 
 _SEED = int(os.environ.get("TUNEC_TEST_SEED", "0"))
-_PARTS = 16  # gives about a minute
+_PARTS = 16  # one part takes about a minute
 
 
 class Operators(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Runs the examples of docs/reference/torch.md."""
+"""Tests that run the examples of docs/reference/torch.md and docs/start/pytorch.md."""
 import sys
 import unittest
 from pathlib import Path

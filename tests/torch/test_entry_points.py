@@ -14,7 +14,7 @@ from entry_points import export_onnx, schedules
 
 
 class TinyModel(nn.Module):
-    """A linear layer."""
+    """A linear layer and a relu."""
 
     def __init__(self):
         super().__init__()
@@ -37,7 +37,7 @@ class ResidualBlock(nn.Module):
 
 
 class ResidualConvolution(nn.Module):
-    """A convolution whose normalisation is folded into it."""
+    """A residual convolution, into which the batch normalisation is folded."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Tests the errors of an import."""
+"""Tests of the description of an unsupported node."""
 import unittest
 
 from tunec.torch import UnsupportedNode

@@ -78,8 +78,8 @@ class Models(unittest.TestCase):
         torch._dynamo.reset()
 
     def same_as_eager(self, module, *inputs, wider=torch.Tensor.double):
-        """Compares with eager. `wider` converts weights and inputs for the reference; some models
-        support only one type."""
+        """Compares with eager mode. `wider` converts weights and inputs for the reference, by
+        default to float64. Some models support only float32."""
         module = module.cuda().eval()
         inputs = [x.cuda() for x in inputs]
         with torch.no_grad():
@@ -195,7 +195,7 @@ class Streams(unittest.TestCase):
                         large = torch.nn.functional.normalize(large @ large)
                     x.fill_(value)
                     y = model(x)
-                    x.fill_(-7.0)  # after the run has read it
+                    x.fill_(-7.0)  # queued behind the run that reads x
                     self.assertEqual((y.min().item(), y.max().item()), (value, value))
             torch.cuda.synchronize()
 
@@ -220,7 +220,7 @@ class Streams(unittest.TestCase):
 
 
 class AttentionBlock(torch.nn.Module):
-    """Elements of a batch are independent, those of a length are not."""
+    """An attention block. Elements of a batch are independent, but not positions."""
 
     def __init__(self):
         super().__init__()

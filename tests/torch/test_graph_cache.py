@@ -1,5 +1,5 @@
-"""Tests of graphs that another process traced: they are found again, only for the same model, and
-are right."""
+"""Tests of the cache of graphs that another process traced. A graph is found again only for the
+same model, and gives the right results."""
 import json
 import os
 import subprocess
@@ -9,7 +9,8 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The program of each process: runs MODEL on fixed inputs, and reports its observations.
+# The program of each process. It runs `model` on fixed inputs, compares with eager mode, and prints
+# errors and cache counters as JSON.
 PROGRAM = """
 import json, sys
 import torch

@@ -1,5 +1,5 @@
-"""Tests that nodes which the importer or the compiler does not support stay in torch. The answer is
-eager mode's, and a report has one line."""
+"""Tests that nodes which the importer or the compiler does not support stay in torch. The results
+agree with eager mode, and the report has one line for each node."""
 import functools
 import unittest
 import unittest.mock
@@ -119,7 +119,7 @@ class LeftToTorch(AgainstEager):
 
         def strided(x, divide):
             return torch.as_strided(divide(x, x.abs().amax(1, keepdim=True) + 1), (5, 10), (4, 1), 0)
-        self.check(lambda x: strided(x, torch.div), x, reason="by their offsets")  # not row-major, but known
+        self.check(lambda x: strided(x, torch.div), x, reason="by their offsets")  # not row-major strides
         floor = functools.partial(torch.div, rounding_mode="floor")
 
         def pooled(x, w):
@@ -130,7 +130,7 @@ class LeftToTorch(AgainstEager):
 
 
 class Imported(AgainstEager):
-    """Tests that calls which were errors earlier are compiled."""
+    """Tests of uncommon types and shapes that are compiled, with nothing left to torch."""
 
     def test_statistics_in_bfloat16(self):
         x = torch.randn(2, 3, 4, 4).bfloat16()

@@ -28,7 +28,7 @@ _SMALL = ("mlp3", "bert_small", "unet_gn", "unet_gn_f16", "mlp3_bf16", "lstm_20"
 
 
 class Session:
-    """Runs an exported program and keeps its changes, as a caller would."""
+    """A compiled exported program with its buffers. A call writes into buffers and inputs."""
 
     def __init__(self, program, **options):
         self.graph = import_program(program)
@@ -94,7 +94,7 @@ class SmallModels(ModelTest):
 
     def test_residual_block(self):
         module = small_models.ResidualBlock()
-        module(torch.randn(4, 16, 8, 8))  # moments other than 0 and 1
+        module(torch.randn(4, 16, 8, 8))  # changes the running moments from 0 and 1
         self.check(module.eval(), (torch.randn(1, 16, 8, 8),))
 
     def test_mixture_of_experts(self):

@@ -20,7 +20,7 @@ class OtherTable(unittest.TestCase):
 
 
 class OtherOperators(unittest.TestCase):
-    """Tests each operator unchanged, composite or not."""
+    """Tests of each operator as a single node, without decomposition."""
 
 
 def _add_tests():

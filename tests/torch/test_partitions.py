@@ -9,7 +9,7 @@ from tunec.torch import aot_decompositions, partitions
 
 
 def left_alone(x):
-    """Returns x. The operator stays in torch."""
+    """Returns the inverse of x. The operator stays in torch."""
     return torch.linalg.inv_ex(x)[0]
 
 
@@ -18,7 +18,7 @@ def before(x, y):
 
 
 def after(x, y):
-    return left_alone(torch.relu(x @ y)) * 2  # the product is in another part
+    return left_alone(torch.relu(x @ y)) * 2  # the multiplication by 2 is in another part
 
 
 def beside(x, y):

@@ -1,5 +1,5 @@
-"""Tests of recurrent layers and the encoder layers of torch.nn: one compiled part, with eager
-mode's answers."""
+"""Tests of the recurrent layers and the encoder layers of torch.nn. Each is one compiled part, and
+the results agree with eager mode."""
 import itertools
 import unittest
 import unittest.mock
@@ -82,7 +82,7 @@ class Recurrent(Compared):
         module = nn.LSTM(16, 16, 2, dropout=1.0).train()
         with torch.no_grad():
             found, expected = compiled(module)(torch.randn(3, 2, 16)), module(torch.randn(3, 2, 16))
-        # The second layer gets only zeros.
+        # All elements are dropped, so the second layer gets only zeros.
         torch.testing.assert_close(found[0], expected[0])
 
     def test_ahead_of_time(self):
@@ -162,7 +162,8 @@ class Encoders(Compared):
         self.check(attention, x, x, x, attn_mask=torch.ones(6, 6, dtype=torch.bool).triu(1))
 
     def test_nested_tensors(self):
-        """Eager mode packs the elements without padding, and fills the rest with zeros."""
+        """Compares only elements without padding. Eager mode packs these elements and fills the
+        rest with zeros."""
         x, padding = torch.randn(3, 6, 16), self.padding()
         encoder = nn.TransformerEncoder(self.layer(), 2).eval()
         with torch.no_grad():

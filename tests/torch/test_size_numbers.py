@@ -29,7 +29,7 @@ def _padded(x):
     return torch.nn.functional.pad(x, (0, 0, 0, (-x.shape[1]) % 10)).sum(1)
 
 
-# Functions of a batch whose second size is n.
+# Functions of a tensor of shape [batch, n, 8].
 NUMBERS = {
     "times_n": lambda x: x * x.shape[1],
     "times_whole_remainder": lambda x: x * (1 + x.shape[1] % 10),

@@ -17,7 +17,7 @@ from tunec.torch.reports import explain, latest
 
 
 class Loop(nn.Module):
-    """A loop whose steps depend on values."""
+    """A loop whose number of steps depends on values."""
 
     def __init__(self):
         super().__init__()
@@ -60,7 +60,8 @@ def only_facts(x):
 
 
 def warnings_of(function, *inputs, **options):
-    """Returns the warnings' texts of two calls. The calls' answers must be eager mode's."""
+    """Calls the compiled function twice, and expects eager mode's results. Returns the texts of all
+    NotCompiledWarnings."""
     torch._dynamo.reset()
     fast = torch.compile(function, backend="tunec", **options)
     with warnings.catch_warnings(record=True) as caught, torch.no_grad():

@@ -15,13 +15,14 @@ HEADS, GROUP, LENGTH, DEPTH = 8, 4, 16384, 128  # a cache has 64 MiB
 
 
 def repeated(x, times):
-    """Repeats each head `times` times in a row, as transformers does."""
+    """Returns x with each head repeated `times` times in a row, as in transformers."""
     batch, heads, length, depth = x.shape
     return x[:, :, None].expand(batch, heads, times, length, depth).reshape(batch, heads * times, length, depth)
 
 
 def repeated_in_turns(x, times):
-    """Repeats the sequence of all heads `times` times, which assigns them to other queries."""
+    """Returns x with the sequence of all heads repeated `times` times. Heads then belong to other
+    queries than after `repeated`."""
     batch, heads, length, depth = x.shape
     return x[:, None].expand(batch, times, heads, length, depth).reshape(batch, heads * times, length, depth)
 
@@ -39,7 +40,7 @@ def new_rows():
     return torch.randn(1, HEADS, 1, DEPTH), torch.randn(1, HEADS, 1, DEPTH)
 
 
-# A program in which the caches may be read, but written only in the pages of the step's rows.
+# A program that makes the memory of the caches read-only, except for the pages of a step's rows.
 PROTECTED = """
 import ctypes, mmap, sys
 import torch
@@ -81,7 +82,8 @@ print("written where allowed")
 
 
 def compiled_parts(function, *arguments):
-    """Returns the result of `function`, and the texts and executables of its ImportedGraphs."""
+    """Compiles and calls `function`. Returns its result, and pairs of the text and the executable
+    of each compiled part."""
     parts = []
 
     def compile_model(text, **options):
@@ -89,7 +91,7 @@ def compiled_parts(function, *arguments):
         return parts[-1][1]
 
     torch._dynamo.reset()
-    # Texts that another test compiled are compiled again.
+    # Executables of equal texts in other tests are not reused.
     unshared = unittest.mock.patch("tunec.torch.same_text._MADE", weakref.WeakValueDictionary())
     with torch.no_grad(), unshared, unittest.mock.patch("tunec.torch.sized.compile_model", compile_model):
         result = torch.compile(function, backend="tunec", options={"db": None})(*arguments)
@@ -117,7 +119,7 @@ class Caches(unittest.TestCase):
         self.assertEqual(len(parts), 1)
         report = parts[0][1].report
         self.assertLess(report["arena_bytes"] + report["context_bytes"], keys.nbytes // 16)
-        # Repeated heads would be four times the cache.
+        # Repeated heads would be four times as large as the cache.
         self.assertNotIn(f"[1, {HEADS * GROUP}, {LENGTH}, {DEPTH}]", parts[0][0])
 
 

@@ -76,7 +76,7 @@ def new_state(model):
                            for name, value in model.state_dict().items()})
 
 
-# Changes that torch counts, or that give a tensor other memory.
+# Changes that increase a tensor's version counter, or that give a tensor other memory.
 COUNTED = {
     "in place": lambda m: m.first.weight.mul_(1.5),
     "detach": lambda m: m.first.weight.detach().mul_(0.5),
@@ -95,7 +95,7 @@ COUNTED = {
         torch.randn(sum(p.numel() for p in m.parameters())) / 4, m.parameters()),
 }
 
-# Changes that torch does not record.
+# Changes that leave version counters and memory as they were.
 HIDDEN = {
     "data": lambda m: m.first.weight.data.mul_(-1),
     "data of a bias": lambda m: m.last.bias.data.add_(1),
@@ -129,7 +129,7 @@ class Weights(unittest.TestCase):
         torch.testing.assert_close(found, reference, rtol=0, atol=1e-4 * scale)
 
     def follow(self, model, fast, changes, inputs=(X,), times=2):
-        """Makes each change `times` times. The compiled model must have the new weights each time.
+        """Makes each change `times` times. The compiled model must use the new weights each time.
         """
         with torch.no_grad():
             for name, change in list(changes.items()) * times:
@@ -140,7 +140,7 @@ class Weights(unittest.TestCase):
 
 
 class Read(Weights):
-    """Tests of the default, with which each call reads the weights."""
+    """Tests of the default mode, in which each call reads the current weights."""
 
     def test_every_change(self):
         model = net()
@@ -251,7 +251,7 @@ class Read(Weights):
 
 
 class Writer(nn.Module):
-    """Reads a buffer in one graph, and writes it in another."""
+    """A module that reads buffers in one graph and writes them in another."""
 
     def __init__(self):
         super().__init__()
@@ -267,7 +267,7 @@ class Writer(nn.Module):
 
 
 class Overlapping(nn.Module):
-    """Writes a buffer that is a part of another buffer, which it reads."""
+    """A module that writes a part of a buffer as a separate buffer, and reads the whole."""
 
     def __init__(self):
         super().__init__()
@@ -309,8 +309,8 @@ class WrittenByTheModel(Weights):
 
 
 class Frozen(Weights):
-    """Tests of frozen weights, whose changes are followed if torch counts the change or the memory
-    differs."""
+    """Tests of frozen weights. A change takes effect if it increases a version counter or gives a
+    tensor other memory."""
 
     def test_each_counted_change(self):
         few = {name: COUNTED[name] for name in ("in place", "set data", "buffer")}

@@ -24,7 +24,7 @@ class Weights(unittest.TestCase):
 
     def check(self):
         gc.collect()
-        others = [torch.full((256,), 7e7) for _ in range(200)]  # reuse freed memory
+        others = [torch.full((256,), 7e7) for _ in range(200)]  # would overwrite freed memory
         torch.testing.assert_close(self.model(self.x), self.expected)
         del others
 

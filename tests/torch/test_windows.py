@@ -1,5 +1,6 @@
-"""Tests of sums over windows, and images of other sizes and orders, against eager PyTorch. Values
-are special, or coordinates meet a step. An infinity reaches only the windows that contain it."""
+"""Tests of sums over windows, of resized images and of sorts, against eager PyTorch. Inputs contain
+infinities and NaN, or sizes give coordinates near the border of two pixels. An infinity may reach
+only the windows that contain it."""
 import unittest
 
 try:
@@ -21,7 +22,7 @@ _ATEN = torch.ops.aten
 
 
 def check(test, target, samples):
-    """Compares each call's results with eager's, all in one program."""
+    """Compiles one program of all calls, and compares each result with eager PyTorch."""
     with own_rules():
         graph, tensors = trace(target, samples)
     imported = import_graph(graph)
@@ -79,7 +80,7 @@ class Windows(unittest.TestCase):
 
 
 class Nearest(unittest.TestCase):
-    """Expects the same elements as eager, which computes their indices in float32."""
+    """Tests that resizing selects the elements of eager mode, which computes indices in float32."""
 
     def check(self, name, images, factors):
         """Compares one resize. `factors` apply to the last axis; the other axes keep their sizes.
@@ -118,7 +119,7 @@ class Linear(unittest.TestCase):
 
 
 class Orders(unittest.TestCase):
-    """Tests that NaN is greater than infinity."""
+    """Tests that sorts order NaN after infinity."""
 
     def rows(self):
         few = torch.tensor([[1.0, _INF, _NAN, 4.0, -_INF, _NAN, -_NAN, _INF]])

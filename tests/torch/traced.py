@@ -60,7 +60,8 @@ def _results_of(graph, node, result):
 
 
 def eager(target, sample):
-    """Returns the results, or None if PyTorch rejects the call, for example for its types."""
+    """Calls the operator on copies of the tensors. Returns the results, or None if PyTorch rejects
+    the call, for example for its types."""
     args, kwargs = split_sample(sample)
     args = pytree.tree_map_only(torch.Tensor, torch.clone, args)
     try:

@@ -48,7 +48,8 @@ struct BenchResult {
   std::optional<ExplainedRuns> explained;
 };
 
-// Times the kernels in the requested ways.
+// Finds the machine's ceilings and times each kernel within runs of the model. With --explain, the
+// kernels are also timed alone.
 Status MeasureKernels(const BenchArguments& arguments, const Session& session,
                       const std::vector<Array>& inputs, BenchResult& result) {
   const Executable& executable = *result.model.executable;
@@ -147,7 +148,8 @@ void PrintText(const BenchArguments& arguments, const BenchResult& result) {
   PrintKernels(arguments, result);
 }
 
-// Writes the roofline. If the ceilings are not reliable, the title of the drawing has the reason.
+// Writes the drawing of --svg, if requested. If the ceilings are not reliable, the title of the
+// drawing has the reason. Fails without ceilings.
 Status WriteRoofline(const BenchArguments& arguments, const BenchResult& result) {
   if (arguments.svg.empty()) return {};
   const std::string& doubt = result.roofline.why_not;
@@ -158,7 +160,8 @@ Status WriteRoofline(const BenchArguments& arguments, const BenchResult& result)
                              DrawRoofline(PictureOf(title, result.kernels, *result.ceilings)));
 }
 
-// Notes a large spread: if other work disturbs the runs, the least time is the most reliable.
+// Prints a note if the spread of the times is large. If other work disturbs the runs, the least
+// time is the most reliable.
 void NoteSpread(const Timing& timing) {
   constexpr double kLarge = 0.2;
   if (timing.Spread() <= kLarge) return;
@@ -168,7 +171,7 @@ void NoteSpread(const Timing& timing) {
                   100 * timing.Spread()));
 }
 
-// Notes that times of an emulated target are meaningless.
+// Prints a note if the target is emulated, because its times are meaningless.
 void NoteEmulation(const Target& target) {
   if (const auto emulated = EmulatedTarget(target))
     PrintNote(

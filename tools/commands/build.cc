@@ -123,7 +123,7 @@ Result<int> Build(const BuildArguments& arguments) {
   return kExitOk;
 }
 
-/// Adds a list option that replaces the setting of the same flag.
+/// Replaces the command's option `flag` with a list option that stores its values in `names`.
 void AddEach(CLI::App& command, const std::string& flag, std::vector<std::string>& names,
              const std::string& help) {
   command.remove_option(command.get_option(flag));

@@ -30,7 +30,7 @@ void AddDbCommand(CLI::App& root, Invocation& invocation);
 void AddDoctorCommand(CLI::App& root, Invocation& invocation);
 void AddHelpCommand(CLI::App& root, Invocation& invocation);
 
-/// Sets the exit code from a command's result, and reports its error.
+/// Sets the exit code from a command's result. Reports an error to standard error.
 void Finish(Invocation& invocation, const Result<int>& exit_code);
 
 /// Throws CLI11's ValidationError if options precede the name of a subcommand. Such options belong

@@ -26,8 +26,8 @@ struct ModelCommand {
   bool json = false;
 };
 
-/// Returns the ceilings. If tuning was requested, missing ceilings are measured; otherwise only
-/// recorded ceilings are read.
+/// Returns the machine's ceilings. If tuning was requested, missing ceilings are measured.
+/// Otherwise only recorded ceilings are read, and missing ones are an error.
 Result<Roofline> FindRoofline(const Session& session, const CompileReport& report) {
   if (session.options.Tunes()) {
     return EnsureRoofline(session.database.get(), session.options.target, ArithmeticsOf(report));
@@ -39,7 +39,7 @@ Result<Roofline> FindRoofline(const Session& session, const CompileReport& repor
   return *recorded;
 }
 
-/// Reports the results of an interrupted tuning.
+/// Reports the results of an interrupted tuning. Returns the exit code of an interruption.
 int ReportInterruption(const TuningDisplay& display, OutputForm form) {
   const auto& latest = display.Latest();
   if (form == OutputForm::kText) fmt::print("{}", display.TaskTable());

@@ -54,7 +54,7 @@ std::string DateText(int64_t unix_seconds) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-/// Formats a moment; in JSON, as seconds since 1970.
+/// Returns a cell with the time in UTC, or in JSON seconds since 1970. Zero is a missing value.
 Cell DateCell(int64_t unix_seconds) {
   if (unix_seconds == 0) return Missing();
   return {DateText(unix_seconds), unix_seconds};
@@ -62,9 +62,9 @@ Cell DateCell(int64_t unix_seconds) {
 
 std::string WorkloadHash(const TaskSummary& task) { return StableHash(task.key.workload.text); }
 
-// Returns the parts in which the target texts differ, and prints the common parts. A text without a
-// separate part is shown as "with any accuracy": the facts about the machine are stored under a
-// text without an accuracy.
+// Returns the parts in which the target texts differ, and prints the common parts. A single text is
+// returned as a whole. A text without a separate part is shown as "with any accuracy", because
+// facts about the machine are stored under a text without an accuracy.
 std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   std::vector<std::string> texts;
   for (const TargetStats& target : targets) texts.push_back(target.target);
@@ -77,7 +77,7 @@ std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   return apart.own;
 }
 
-// Counts the trials of a target with predicted times.
+// Returns the number of a target's trials whose times were predicted and not measured.
 int64_t CountPredicted(const std::vector<TaskSummary>& tasks, const std::string& target) {
   int64_t trials = 0;
   for (const TaskSummary& task : tasks) {
@@ -271,7 +271,7 @@ bool IsModel(const std::string& word) {
   return word.ends_with(".onnx") || word.ends_with(".graph");
 }
 
-// Returns the workloads of a model's groups for which the database has tasks.
+// Returns the workload texts of a model's groups that have tasks. Fails if there are none.
 Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& tasks,
                                                const Settings& settings, const std::string& model) {
   TUNEC_ASSIGN(const CompileOptions options, MakeCompileOptions(settings));
@@ -289,8 +289,8 @@ Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& t
   return found;
 }
 
-// Returns the workload whose hash has this prefix. Errors: no workload, or several workloads, have
-// the prefix.
+// Returns the text of the workload whose hash has this prefix. Fails if no workload or several
+// workloads have the prefix.
 Result<std::string> FindWorkload(const std::vector<TaskSummary>& tasks, const std::string& hash) {
   std::set<std::string> texts;
   for (const TaskSummary& task : tasks) {

@@ -63,7 +63,7 @@ class Doctor {
   int problems_ = 0;
 };
 
-/// Returns true if the processor has AMX, even if the kernel does not permit it.
+/// Returns true if the processor has AMX, even if the operating system does not permit its use.
 bool ProcessorHasAmx() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -136,13 +136,13 @@ Result<Roofline> Doctor::FindCeilings() {
 
 namespace {
 
-// Returns a note if other programs used the machine while a ceiling was measured.
+// Returns a remark if other programs used the machine during the measurement, or an empty string.
 std::string ProvisionalText(double disturbance) {
   if (disturbance <= kMostDisturbance) return "";
   return fmt::format("; provisional: others had {:.0f} % of the machine", 100 * disturbance);
 }
 
-// Returns "1.2 TFLOP/s bf16 multiply-adds (amx.bf16)".
+// Returns a text such as "1.2 TFLOP/s bf16 multiply-adds (amx.bf16)", with ProvisionalText.
 std::string ArithmeticText(const MacInstruction& by, const ArithmeticCeiling& ceiling) {
   return fmt::format("{}{} {}{}", QuantityText(ceiling.flops), RateUnit(by), Describe(by),
                      ProvisionalText(ceiling.disturbance));
@@ -182,7 +182,7 @@ void Doctor::ExamineCuda() {
 void Doctor::ExamineVersions() {
   Say("tunec", TUNEC_VERSION);
   Say("code", CodeGeneratorVersion(target_));
-  // libLLVM exports Polly's copy of isl, built with IMath. It must not replace the linked isl.
+  // libLLVM exports Polly's isl, built with IMath. This copy must not replace the linked isl.
   const std::string isl = IslVersion();
   if (isl.contains("IMath")) {
     Problem("isl", fmt::format("{} is the one inside libLLVM, expected libisl's", isl));

@@ -23,16 +23,16 @@ using bundle::SectionKind;
 using bundle::VariantHead;
 using Json = nlohmann::ordered_json;
 
-/// Numbers and descriptions of one variant.
+/// The reported facts about one variant of a bundle.
 struct VariantFacts {
   VariantHead head;
-  std::string lacking;  // why it cannot run here; empty: it can
+  std::string lacking;  // why the variant cannot run here; empty if it can
   size_t steps = 0;
   size_t kernels = 0;
   size_t code_bytes = 0;
-  bool packs = false;  // packs weights when it is loaded
+  bool packs = false;  // loading preprocesses weights
   int64_t threads = 1;
-  std::string problem;            // error of its plan; may be empty
+  std::string problem;            // error of the plan; may be empty
   std::optional<SizedForm> form;  // for dynamic shapes, if the plan has no error
   size_t plans = 1;
 };
@@ -99,7 +99,7 @@ std::string StateOf(const VariantFacts& facts) {
   return facts.lacking.empty() ? "runs here" : "does not run here: " + facts.lacking;
 }
 
-/// Returns "batch 1, 8 (cut where larger); seq up to 512, rounded up to one of 21".
+/// Returns a text such as "batch 1, 8 (cut where larger); seq up to 512, rounded up to one of 21".
 std::string SizesText(const SizedForm& form) {
   std::string text;
   for (size_t d = 0; d < form.dimensions.size(); ++d) {

@@ -1,4 +1,4 @@
-// Reports the content of a bundle, and says if the bundle runs on this machine.
+// `tunec doctor BUNDLE` reports the content of a bundle, and whether it runs on this machine.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// Prints the sections and variants, and marks the variant that runs here. Errors: those of reading
-/// the bundle; kDevice, after all output, if no variant runs here.
+/// Prints the sections and variants, and marks the variant that runs here. Fails if the bundle
+/// cannot be read. Fails with kDevice, after all output, if no variant runs here.
 Result<int> DiagnoseBundle(const std::string& path, OutputForm form);
 
 }  // namespace tunec

@@ -35,7 +35,7 @@ bool IsSet(const char* variable) {
 
 Cell ByteCell(int64_t bytes) { return {BytesText(static_cast<double>(bytes)), bytes}; }
 
-/// A collector of findings. The order of checks follows their dependencies.
+/// A collector of findings about CUDA. Later checks use results of earlier ones.
 class CudaExamination {
  public:
   CudaFindings Examine() &&;
@@ -53,7 +53,7 @@ class CudaExamination {
   void Problem(const char* what, std::string found) {
     cuda_.findings.push_back({what, std::move(found), false});
   }
-  /// Reports a missing component. It is a problem only if the user named the component.
+  /// Reports a missing component. This is a problem only if the component is required.
   void Absent(const char* what, const Error& error, bool is_required) {
     cuda_.findings.push_back({what, error.message, !is_required});
   }
@@ -97,8 +97,8 @@ void CudaExamination::ExamineGpu(const CudaDriver& driver, const GpuFacts& gpu) 
                          BytesText(static_cast<double>(gpu.block_shared_bytes)), gpu.uuid));
 }
 
-// Returns true if the program's toolkit has a later major version of CUDA than the driver. Within
-// one major version, drivers run the output of later toolkits.
+// Returns true if a program's toolkit has a later major version of CUDA than the driver. Within one
+// major version, drivers run the output of later toolkits. Returns false without a driver.
 bool IsAheadOfDriver(const std::string& version, int cuda_version) {
   int major = 0;
   std::from_chars(version.data(), version.data() + version.size(), major);

@@ -1,4 +1,4 @@
-// Checks CUDA for `tunec doctor`: the driver, the GPUs, NVIDIA's assembler and disassembler.
+// The check of CUDA by `tunec doctor`: driver, GPUs, and NVIDIA's assembler and disassembler.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,8 +17,8 @@ struct Finding {
 };
 
 struct CudaFindings {
-  /// Results of the checks. A missing component is ok, unless the user named it. A component that
-  /// cannot be used, or a GPU without an assembler, is not ok.
+  /// Results of the checks. A missing component is ok, unless an environment variable names the
+  /// component. A component that cannot be used, or a GPU without an assembler, is not ok.
   std::vector<Finding> findings;
   TextTable gpus;
   // The strings below are empty if the component is missing or cannot be used.
@@ -31,7 +31,7 @@ struct CudaFindings {
 /// Checks CUDA without opening a GPU.
 CudaFindings ExamineCuda();
 
-/// Returns the findings as JSON, without the GPUs.
+/// Returns the paths and versions as JSON, without findings and GPUs. Missing ones are null.
 nlohmann::ordered_json CudaJson(const CudaFindings& cuda);
 
 }  // namespace tunec

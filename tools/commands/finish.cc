@@ -21,7 +21,8 @@ void RejectOptionsBefore(const CLI::App& command) {
 
 void Finish(Invocation& invocation, const Result<int>& exit_code) {
   invocation.exit_code = exit_code ? *exit_code : ReportError(exit_code.error());
-  // Code that a signal ended early returns success, so the exit code is corrected here.
+  // Code that ended early because of a signal returns kExitOk or kExitInterrupted. The exit code of
+  // the signal replaces these codes.
   const bool ended_early =
       invocation.exit_code == kExitOk || invocation.exit_code == kExitInterrupted;
   if (Interrupted() && ended_early) invocation.exit_code = InterruptionExitCode();

@@ -9,7 +9,7 @@ namespace tunec {
 namespace {
 
 struct HelpArguments {
-  std::vector<std::string> words;  // db list
+  std::vector<std::string> words;  // for example "db" and "list"
   bool man_page = false;
   bool bash_completion = false;
 };

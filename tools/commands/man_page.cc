@@ -14,7 +14,7 @@ std::vector<const CLI::App*> CommandsOf(const CLI::App& parent) {
   return parent.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// Escapes text between macros: no line begins with a control character, and '-' stays a minus.
+/// Returns the text escaped for troff, without a control character at the beginning.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -30,7 +30,7 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-/// Returns "--trials N", "-o,--output FILE" or "MODEL".
+/// Returns the option as in the help, such as "--trials N", "-o,--output FILE" or "MODEL".
 std::string Spelling(const CLI::Option& option) {
   std::string text = option.get_name(false, true);
   if (!option.get_positional() && !option.get_type_name().empty() && option.get_type_size() != 0)
@@ -47,7 +47,7 @@ bool IsSame(const CLI::Option& a, const CLI::Option& b) {
   return a.get_name() == b.get_name() && a.get_description() == b.get_description();
 }
 
-/// The options of a command: those explained earlier, and its own options.
+/// The options of a command. The page explains those in `shared` earlier.
 struct Options {
   std::vector<std::string> shared;
   std::vector<const CLI::Option*> own;
@@ -81,7 +81,7 @@ std::string CommandSection(const CLI::App& command, const std::string& name,
   return text;
 }
 
-/// Returns the words that may follow a command: its subcommands and options.
+/// Returns the subcommands and options that may follow a command, separated by spaces.
 std::string WordsOf(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::App* below : CommandsOf(command)) words.push_back(below->get_name());

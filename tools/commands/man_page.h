@@ -1,4 +1,4 @@
-// Formats the help texts as a man page and as shell completion.
+// Functions that format the help texts as a man page and as a script for completion in bash.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -6,7 +6,8 @@
 
 namespace tunec {
 
-/// Returns a page of troff's man macros: options of `root`, then each command with its own options.
+/// Returns a page of troff's man macros. The options of `root` are first. Each command lists the
+/// names of the options that it shares with `root`, and explains its other options.
 std::string ManPage(const CLI::App& root);
 
 /// Returns a bash script that completes commands, options, and otherwise files.

@@ -53,8 +53,8 @@ Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& g
   return PrintCounts(graph, pipeline, count);
 }
 
-// Prints changes, applied rules, and why others are not applied. Several passes try the same rules,
-// so equal reasons are printed once.
+// Sets callbacks that print the changes, the applied rules, and the reasons why others are not
+// applied. Several passes try the same rules, so equal reasons are printed once.
 void ShowChanges(PipelineOptions& options) {
   const auto shown = std::make_shared<std::set<std::string>>();
   const auto show_once = [shown](const std::string& line) {
@@ -127,7 +127,7 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
   command.add_flag("--count", arguments->count,
                    "nodes and bytes moved after each pass; groups, phases and peak memory");
   command.add_flag("--json", arguments->json, "print the counts or the passes as JSON");
-  // The target whose schedules' phases are counted.
+  // These settings select the target for which --count counts phases.
   AddSettings(command, arguments->settings, {"cpu", "threads"});
 }
 

@@ -17,7 +17,7 @@ struct PassCounts {
   GraphCounts counts;
 };
 
-/// A recorder of counts after each pass. A pass without changes keeps the counts of the last pass.
+/// A recorder of counts after each pass. A pass without changes has the previous counts.
 class CountRecorder {
  public:
   CountRecorder(const Graph& graph, PipelineOptions& pipeline) {

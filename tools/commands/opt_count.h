@@ -1,4 +1,4 @@
-// `tunec opt --count`: counts after each pass, and counts of the resulting program.
+// `tunec opt --count` prints counts after each pass, and counts of the resulting program.
 #pragma once
 
 #include <string>
@@ -14,8 +14,9 @@ struct CountArguments {
   CompileOptions compile;  // target whose phases are counted
 };
 
-/// Runs the passes on `graph` and prints the counts as a table, or as
-/// {"passes":[{"name","nodes","bytes"}...],"groups":N,"phases":N}.
+/// Runs the passes on `graph` and returns their result. Prints the counts as tables, or as JSON
+/// with the keys passes, groups, phases, as_read and fused. A row of passes is
+/// {"name","nodes","bytes"}.
 Result<PipelineResult> PrintCounts(const Graph& graph, const PipelineOptions& pipeline,
                                    const CountArguments& arguments);
 

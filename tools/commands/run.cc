@@ -52,7 +52,8 @@ Status WriteOutputs(const std::string& path, const std::vector<TensorSpec>& spec
   return WriteNpz(path, views);
 }
 
-/// Measures the first run of a model, which touches all memory that the model needs.
+/// Runs a model for the first time, and measures how much memory the run touches. A first run
+/// touches all memory that the model needs.
 Result<RunResult> RunMeasured(const Executable& executable, const std::vector<Array>& inputs) {
   RunResult result;
   TUNEC_ASSIGN(const PeakMemory peak, PeakMemory::Start());

@@ -72,7 +72,8 @@ Result<Schedule> ReadSchedule(const std::string& path) {
   return schedule;
 }
 
-// Returns a row for each step of a single file, or one row for each of several schedules.
+// Returns a prefix for each step of a single schedule file. For several files or with --auto,
+// returns the loops without steps, and each schedule as a whole.
 Result<std::vector<SchedulePrefix>> ReadPrefixes(const Request& request,
                                                  const ScheduleArguments& arguments) {
   const Compute& compute = request.compute;
@@ -157,7 +158,7 @@ std::vector<size_t> WorthRunning(const std::vector<SchedulePrefix>& prefixes, bo
 struct PrefixTiming {
   size_t prefix = 0;
   Measurement checked;
-  std::vector<double> samples;  // seconds, measured in turns with the other prefixes
+  std::vector<double> samples;  // seconds; runs alternate with those of the other prefixes
 };
 
 class Runner {

@@ -45,8 +45,7 @@ struct ShowArguments {
   std::string dump;  // a folder
 };
 
-/// Returns a name that is valid in assembly symbols. Workloads have no names, so that equal groups
-/// have equal text, but here a single group is shown.
+/// Returns the name with '_' in place of characters that assembly symbols must not contain.
 std::string SymbolOf(std::string name) {
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
@@ -96,7 +95,9 @@ class Shower {
   FrontReport front_;
 };
 
-/// Returns the schedule of --schedule-file, else the best known schedule, as a compilation would.
+/// Schedules a group by --schedule-file, or else by the best known schedule, which a compilation
+/// would use. Returns the Compute of the schedule's lowering, the schedule and the loops. The loop
+/// nest has the group's name, which is not part of the workload.
 Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
   const CompileOptions& options = session_.options;
   const ModelTasks tasks = CollectTasks(front_, options.target);
@@ -308,7 +309,7 @@ bool RequestsGraph(const ShowArguments& arguments) {
   return arguments.optimised || arguments.dependencies || arguments.counts || arguments.residuals;
 }
 
-/// Returns true if the request needs the front end.
+/// Returns true if the request needs the fusion groups.
 bool NeedsGroups(const ShowArguments& arguments) {
   const bool of_group =
       !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +

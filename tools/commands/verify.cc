@@ -41,7 +41,8 @@ struct Case {
   std::optional<std::vector<Array>> expected;
 };
 
-/// Reads PREFIX_0.pb, PREFIX_1.pb, ... from one of ONNX's test_data_set folders.
+/// Reads PREFIX_0.pb, PREFIX_1.pb, ... from one of ONNX's test_data_set folders. Fails if a type or
+/// shape is not that of the spec.
 Result<std::vector<Array>> ReadTestData(const std::string& folder, std::string_view prefix,
                                         const std::vector<TensorSpec>& specs) {
   std::vector<Array> arrays;
@@ -96,8 +97,9 @@ OutputForm FormOf(const VerifyArguments& arguments) {
   return arguments.json ? OutputForm::kJson : OutputForm::kText;
 }
 
-/// Kinds of inputs on which a pass must stay within the tolerance if floats are computed in double.
-/// Other kinds apply only to whole models, whose passes may turn an infinity into NaN.
+/// The kinds of inputs on which passes are verified. Floats are computed in double, so that outputs
+/// must stay within the tolerance. Other kinds are only for whole models, because a pass may turn
+/// an infinity into NaN.
 constexpr InputKind kPassKinds[] = {InputKind::kUniform, InputKind::kLargeMean, InputKind::kWide,
                                     InputKind::kTies};
 
@@ -129,7 +131,7 @@ Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
       {.tolerance = arguments.tolerance.value_or(kOutputTolerance), .form = FormOf(arguments)});
 }
 
-/// The reference for outputs, and the tolerance.
+/// The outputs of the reference execution, and the tolerance for comparisons with it.
 struct ExpectedOutputs {
   std::vector<Array> reference;  // empty if not needed
   VerifyTolerance tolerance;

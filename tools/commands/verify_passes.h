@@ -1,4 +1,4 @@
-// `tunec verify --pass NAME`, `--pipeline`: checks of graph passes on a model.
+// The check of graph passes on a model, by `tunec verify` with --pass NAME or --pipeline.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ struct PassReport {
   OutputForm form = OutputForm::kText;
 };
 
-/// Prints a row per pass: numerics, lint, parameters. Returns the exit code.
+/// Verifies the named passes on the inputs. Prints a row for each pass with the greatest error of
+/// outputs, the findings of lint, and the number of parameters. Returns the exit code.
 Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>& names,
                              const std::vector<InputSet>& inputs, const PassOptions& options,
                              const PassReport& report);

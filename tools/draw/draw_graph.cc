@@ -25,8 +25,8 @@ namespace {
 constexpr const char* kNoGroup = "#f2f2f2";
 constexpr size_t kLongestName = 32;
 
-/// Returns a pale colour. Steps of the golden ratio on the circle of hues give consecutive groups
-/// different hues.
+/// Returns a pale colour for a group. Consecutive groups have different hues, because the step
+/// between hues is the golden ratio of the circle.
 std::string ColourOf(size_t group) {
   constexpr double kGoldenRatio = 0.61803398875;
   const double hue = std::fmod(0.08 + static_cast<double>(group) * kGoldenRatio, 1.0);
@@ -43,7 +43,7 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-/// Group index by node name.
+/// The index of each node's group, by the name of the node.
 using Colours = std::map<std::string, size_t>;
 
 /// A drawing of one of the two graphs: a cluster with nodes and edges. `prefix` makes ids unique.
@@ -52,7 +52,8 @@ class Drawing {
   Drawing(const Graph& graph, std::string prefix, const Colours& group_of)
       : graph_(graph), prefix_(std::move(prefix)), group_of_(group_of) {}
 
-  /// `framed`: draws a frame around each group of several nodes.
+  /// Returns the cluster's DOT text. Each group of several nodes in `framed`, if given, has a
+  /// frame.
   std::string Draw(const std::string& title, const FusionPlan* framed) const {
     std::string text =
         fmt::format("  subgraph cluster_{} {{\n    label=\"{}\"; fontsize=20; color=\"#999999\";\n",
@@ -126,7 +127,8 @@ Colours GroupsAfter(const Graph& graph, const FusionPlan& plan) {
   return group_of;
 }
 
-/// Assigns groups by node name. A node that was removed gets the common group of its readers.
+/// Returns the groups of the nodes before the passes. A node has the group of the node of the same
+/// name after the passes. A removed node has the group of its readers if all have the same group.
 Colours GroupsBefore(const Graph& graph, const Colours& after) {
   const std::vector<std::vector<NodeId>> users = graph.Users();
   Colours group_of;
@@ -154,7 +156,7 @@ int64_t CountComputing(const Graph& graph) {
   return count;
 }
 
-/// Runs `dot`. Its standard error stays visible.
+/// Runs `dot` to draw `from` into the SVG file `to`. The standard error of `dot` stays visible.
 Status RunDot(const std::string& from, const std::string& to) {
   std::string words[] = {"dot", "-Tsvg", "-o", to, from};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(),

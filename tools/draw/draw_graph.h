@@ -1,4 +1,4 @@
-// Draws a graph before and after the passes, with Graphviz.
+// Drawings of a graph before and after the passes by Graphviz.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// Returns DOT text with both graphs side by side, from top to bottom. Nodes of one group have the
-/// same colour. After the passes, a group of several nodes also has a frame. A node before the
+/// Returns DOT text with both graphs side by side. Edges point downwards. Nodes of one group have
+/// the same colour. After the passes, a group of several nodes also has a frame. A node before the
 /// passes has the colour of the node of the same name after the passes. If no such node exists, the
 /// common colour of the readers is used, or no colour. Constants are omitted.
 std::string DrawDot(const Graph& before, const Graph& after, const FusionPlan& plan);

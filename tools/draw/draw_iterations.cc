@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-constexpr double kSwatch = 34;       // size in the legend
+constexpr double kSwatch = 34;       // width of a legend's swatch
 constexpr double kLegendText = 6.8;  // width of a character
 
 struct ArrowStyle {
@@ -91,8 +91,8 @@ class IterationDrawing {
   double y_ = 0, width_ = 0;  // extent of the legend so far
 };
 
-// Draws dependences. Arrows that would cross other points are bent; arrows between panels are bent
-// and faint.
+// Returns the arrows of the dependences. Arrows that would cross other points are bent. Arrows
+// between panels are bent and faint.
 std::string IterationDrawing::Arrows() const {
   std::array<ArrowPaths, kArrows.size()> within, between;
   ArrowPaths violated;

@@ -1,4 +1,4 @@
-// Draws iteration spaces: points, dependences, tiles and the order of execution.
+// Drawings of iteration spaces with points, dependences, tiles and the order of execution.
 #pragma once
 
 #include <string>

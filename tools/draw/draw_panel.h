@@ -1,4 +1,4 @@
-// Draws one panel of iteration spaces.
+// The drawing of one panel of iteration spaces.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ inline constexpr std::array<const char*, 8> kTaskColours = {
 inline constexpr double kPictureMargin = 44;  // left of the points, for labels of the axes
 inline constexpr double kPictureLine = 18;    // height of a text line
 
-/// A panel with a slice of a statement: points on a grid, rows downwards, and their decoration.
-/// Requires: the tree and the picture outlive the panel.
+/// A panel with a slice of a statement's iteration space: points on a grid, rows downwards, and the
+/// requested layers. Requires: the arguments of the constructor outlive the panel.
 class PanelDrawing {
  public:
   PanelDrawing(const ScheduleTree& tree, const Picture& picture, const PicturePanel& panel,
@@ -41,7 +41,7 @@ class PanelDrawing {
   }
   double Pitch() const { return pitch_; }
   double Radius() const;                         // radius of a point
-  bool IsNumbered() const { return numbered_; }  // false: a line shows the order instead of numbers
+  bool IsNumbered() const { return numbered_; }  // if false, a line shows the order
 
   std::string Below() const { return Fills() + Lanes() + Outlines() + OrderLine(); }
   std::string Above() const { return Points() + Labels(); }

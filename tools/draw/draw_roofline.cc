@@ -18,7 +18,7 @@ constexpr size_t kLabelled = 8;
 constexpr double kLargestDot = 14;  // radius of the dot of a kernel that takes all the time
 constexpr double kSmallestDot = 2.5;
 
-// The visible range of both axes, as powers of ten.
+// The visible ranges of both axes, as exponents of ten.
 struct AxisRanges {
   int left, right, bottom, top;
 };
@@ -30,7 +30,7 @@ int Most(int known, double value) {
   return std::max(known, static_cast<int>(std::ceil(std::log10(value))));
 }
 
-// Returns whole decades around all dots, all peaks, and their intersections with the bandwidths.
+// Returns whole decades around all dots, all peaks, and the intersections of peaks and bandwidths.
 AxisRanges FindAxisRanges(const RooflinePicture& picture) {
   AxisRanges plane{0, 2, 18, 0};
   for (const RooflineLine& peak : picture.peaks) {
@@ -108,7 +108,7 @@ class Drawing {
     return lines.Print("stroke=\"#333\" stroke-width=\"1.5\" fill=\"none\"") + words;
   }
 
-  // Draws a bandwidth from its first visible point up to the greatest peak.
+  // Adds a bandwidth's line from its first visible point to the greatest peak. Returns the label.
   std::string Slope(const RooflineLine& bandwidth, SvgPath& lines) const {
     const double from =
         std::max(std::pow(10, plane_.left), std::pow(10, plane_.bottom) / bandwidth.rate);

@@ -1,4 +1,4 @@
-// Draws a roofline as SVG: the limits of the machine at each intensity, and kernels below them.
+// Drawings of a roofline as SVG: the machine's limits at each intensity, and kernels below.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct RooflineDot {
   std::string label;
   double intensity = 0;  // operations per byte of its inputs and outputs, > 0
   double rate = 0;       // operations per second, > 0
-  double share = 0;      // share of the model's time: the dot's area
+  double share = 0;      // share of the model's time; sets the dot's area
 };
 
 struct RooflinePicture {

@@ -40,7 +40,7 @@ Result<IteratorValues> ParseIteratorValues(const std::vector<std::string>& texts
 }
 
 // Returns the statement with the most iterators. If several have equally many, returns the one with
-// the most iterators that are not parallel: a recurrence rather than its initialization.
+// the most iterators that are not parallel. So a recurrence precedes its initialization.
 StatementId MainStatement(const Statements& statements) {
   const auto weight = [](const Statement& statement) {
     const auto bound = std::ranges::count_if(statement.iterators, [](const Iterator& iterator) {
@@ -75,7 +75,8 @@ std::optional<VarId> FindIterator(const Statement& statement, const std::string&
   return statement.iterators.id_of(found);
 }
 
-// Returns the named iterators of the statement, else its first two iterators of extent above 1.
+// Returns the iterators of the statement that have one of the names. If there are none, returns the
+// first two iterators of extent above 1.
 std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std::string>& names) {
   std::vector<VarId> axes;
   for (const std::string& name : names) {
@@ -88,8 +89,8 @@ std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std:
   return axes;
 }
 
-// Fixes the iterators that are not axes in the middle of their domain, where no boundary disturbs
-// the pattern.
+// Returns the drawn slice of a statement. By default, iterators that are not axes are fixed in the
+// middle of their domain, where no boundary disturbs the pattern.
 Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
                            const PictureArguments& arguments, const IteratorValues& values) {
   const Statement& statement = tree.statements[id];
@@ -116,7 +117,7 @@ Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
   return view;
 }
 
-// Rejects a name that no drawn statement has.
+// Fails with kInvalidArgument if a name is not an iterator of any drawn statement.
 Status CheckNames(const ScheduleTree& tree, const std::vector<StatementId>& chosen,
                   const std::vector<std::string>& names, const char* option) {
   for (const std::string& name : names) {
@@ -144,7 +145,7 @@ IterationLayers LayersOf(const std::vector<std::string>& names) {
   return layers;
 }
 
-// Notes tiles that are larger than the drawing, because their borders are invisible.
+// Prints a note for each statement whose tiles are larger than the drawing.
 void NoteHiddenTiles(const ScheduleTree& tree, const Picture& picture) {
   for (const PicturePanel& panel : picture.panels) {
     const Statement& statement = tree.statements[panel.view.statement];

@@ -1,4 +1,4 @@
-// `tunec schedule --svg`: draws the iteration spaces of a schedule.
+// `tunec schedule --svg` draws the iteration spaces of a schedule.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -20,8 +20,8 @@ struct PictureArguments {
 
 void AddPictureOptions(CLI::App& command, PictureArguments& arguments);
 
-/// Draws the requested picture. Errors: kInvalidArgument for unknown names and for values outside
-/// their domains; errors of TakePicture and of writing.
+/// Draws the requested picture. Fails with kInvalidArgument for unknown names and for values
+/// outside their domains, and with errors of TakePicture and of writing.
 Status DrawSchedule(const ScheduledTree& draft, const PictureArguments& arguments,
                     ReductionOrder order);
 

@@ -1,4 +1,4 @@
-// Builds SVG text for drawings of paths and words.
+// Functions that build SVG text for drawings of paths and words.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ class SvgPath {
   void Line(SvgPoint to) { Add('L', to); }
   void Horizontal(double by) { data_ += 'h' + SvgNumber(by); }
   void Rectangle(SvgPoint corner, double width, double height);
-  /// Adds a point. With round caps, it is a disc as wide as the stroke.
+  /// Adds a point. With round caps, the point is a disc as wide as the stroke.
   void Dot(SvgPoint at);
-  /// Adds an arc between two points, curved by `bend` to the left of its direction.
+  /// Adds an arc between two points. Its middle is `bend` to the left of the straight line.
   void Arc(SvgPoint from, SvgPoint to, double bend);
   /// Adds the head of an arrow at the end of the arc with the same points and bend.
   void Head(SvgPoint from, SvgPoint to, double bend, double size);

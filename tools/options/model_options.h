@@ -1,4 +1,5 @@
-// Adds MODEL and the settings to subcommands that compile, and opens the model and the database.
+// Functions that add MODEL and the settings to subcommands that compile, and functions that open
+// the model and the database.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -1,5 +1,4 @@
-// Checks numbers on the command line. CLI11's own checks accept NaN, and print a range with 309
-// digits.
+// Validators of numbers in options. CLI11's validators accept NaN and print 309 digits.
 #pragma once
 
 #include <CLI/Error.hpp>
@@ -7,9 +6,9 @@
 
 namespace tunec {
 
-/// Accepts finite numbers above 0.
+/// Returns a validator that accepts finite numbers above 0.
 CLI::Validator Positive();
-/// Accepts finite numbers of at least 0.
+/// Returns a validator that accepts finite numbers of at least 0.
 CLI::Validator NotNegative();
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Adds settings as options of a command: flags, help and values.
+// Functions that add settings as options of a command, with flags, help and values.
 #pragma once
 
 #include <CLI/App.hpp>

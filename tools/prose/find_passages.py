@@ -28,13 +28,15 @@ ITEM = re.compile(r"^([-*]|\d{1,2}\.) ")  # begins an item of a list
 
 
 def text_of(comment):
-    """Returns the text of a line of comment; empty for code and rows of tables, so that they end a passage."""
+    """Returns the text of a line of comment. For code and rows of tables the text is empty, so that
+    they end a passage."""
     return "" if comment.startswith("    ") or COLUMNS.search(comment) else comment.strip()
 
 
 def joined_comments(comments):
-    """Returns passages. Comments on consecutive lines are one passage if they begin their lines; an item
-    of a list begins another. `comments`: (line, text, begins its line)."""
+    """Returns the passages of comments, which are triples: line number, text, and whether the
+    comment begins its line. Comments that begin consecutive lines are one passage. An item of a
+    list begins another passage."""
     passages = []
     for line, text, begins in comments:
         last = passages[-1] if passages else None

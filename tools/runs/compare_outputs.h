@@ -1,4 +1,4 @@
-// Compares the outputs of a model with expected outputs.
+// A comparison of the outputs of a model with expected outputs.
 #pragma once
 
 #include <span>
@@ -11,7 +11,8 @@
 
 namespace tunec {
 
-/// Compares outputs with expected outputs. Returns one error for each spec.
+/// Compares outputs with expected outputs. Returns one error for each spec. Requires: `actual` and
+/// `expected` have one array for each spec.
 std::vector<OutputError> CompareOutputs(std::span<const TensorSpec> specs,
                                         std::span<const Array> actual,
                                         std::span<const Array> expected);

@@ -29,8 +29,8 @@ bool IsFactor(const Node& node, size_t operand) {
          operand < (node.op == Op::kAttention ? 3 : 2);
 }
 
-// Rounds to a grid of another spacing. Its rounding errors have a similar size, but at other
-// values.
+// Returns the array rounded to a grid whose spacing is `width` times that of `rounding`. The errors
+// have a similar size, but other elements have large errors.
 Array RoundedOnGrid(const Array& array, OperandRounding rounding, float width) {
   Array scaled(array.type(), array.shape());
   for (int64_t i = 0; i < array.size(); ++i)

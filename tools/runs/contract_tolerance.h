@@ -1,4 +1,4 @@
-// Computes the tolerance of a model's outputs under an accuracy mode that rounds operands.
+// The tolerance of a model's outputs under an accuracy mode that rounds operands.
 //
 // Each kernel alone meets the accuracy mode. The error of a chain of kernels depends on the model:
 // some models shrink errors, others carry each error to every output. So the reference, which has
@@ -21,8 +21,8 @@ bool RoundsOperands(const Accuracy& accuracy);
 /// executions. Both round the operands of products, each to a different grid. A compiled model
 /// rounds at other places (folded weights, order of sums), which gives another sample of the same
 /// error. A kernel may also have twice the error of one evaluation (autotune/checker/check.h).
-/// `exact`: the reference's outputs without roundings. Cost: two reference executions in these
-/// modes, else none.
+/// `exact` has the reference's outputs without these roundings. The cost is two reference
+/// executions in these modes, and none in others.
 Result<VerifyTolerance> PropagatedTolerance(const Graph& graph, std::span<const Array> inputs,
                                             const Accuracy& accuracy, std::span<const Array> exact);
 

@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// Runs of a step alone: the first run warms the caches and does not count.
+// Number of consecutive runs of a step alone. The first run warms the caches and is not counted.
 constexpr int kRepeats = 4;
 constexpr size_t kLongestLabel = 40;
 

@@ -1,5 +1,4 @@
-// Explains a model's time: times of its groups within the model and alone, in turns with whole
-// runs.
+// A comparison of a model's time with the times of its groups, within the model and alone.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,11 +15,12 @@
 namespace tunec {
 
 struct ExplainedRuns {
-  Timing model;       // whole runs, without clocks between the steps
-  StepSeconds steps;  // medians; on a device `alone` is empty
+  Timing model;       // whole runs, without measurements between the steps
+  StepSeconds steps;  // medians; on a GPU `alone` is empty
 };
 
-/// Times whole runs, and each step within the model and alone, in turns.
+/// Times whole runs, the steps within a run, and each step alone. These three measurements
+/// alternate until the limits are reached.
 Result<ExplainedRuns> ExplainRuns(const Executable& executable, std::span<const Array> inputs,
                                   const TimingLimits& limits);
 
@@ -33,8 +33,8 @@ TextTable ExplanationTable(const std::vector<KernelTiming>& kernels, const Shown
 RooflinePicture PictureOf(const std::string& title, const std::vector<KernelTiming>& kernels,
                           const Roofline& roofline);
 
-/// Returns "the model takes 15.4 ms, its groups 15.2 ms within it and 14.9 ms alone: 1.03 times
-/// those".
+/// Returns, for example, "the model takes 15.4 ms, its groups 15.2 ms within it and 14.9 ms alone:
+/// 1.03 times those".
 std::string SumsText(const ExplainedRuns& runs);
 nlohmann::ordered_json SumsJson(const ExplainedRuns& runs);
 

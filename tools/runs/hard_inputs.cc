@@ -15,7 +15,9 @@ constexpr double kOtherRoundings = 16;
 
 bool IsInfinite(double x) { return !std::isnan(x) && !std::isfinite(x); }
 
-// Returns the error of one element, given the reference with and without rounding.
+// Returns the error of one element, given the reference with and without rounding. The error is
+// infinite if only the element is finite, if only the element is not finite, or if an infinity has
+// the wrong sign.
 double ElementError(double actual, double rounded, double exact) {
   constexpr double kWrong = std::numeric_limits<double>::infinity();
   if (std::isfinite(rounded) && std::isfinite(exact))

@@ -1,4 +1,4 @@
-// Checks outputs on inputs that are hard for floats: large means, wide exponents, infinities.
+// The check of outputs on inputs that are hard for floats: large means, wide exponents, infinities.
 #pragma once
 
 #include <span>
@@ -17,11 +17,11 @@ struct HardOutput {
 };
 
 /// Compares outputs with a reference execution on the same inputs. If the plain tolerance is
-/// exceeded, a part for roundings is added, because hard inputs magnify roundings. It is 16 times
-/// the difference of two references: `reference`, the results of RunReference, rounds each node's
-/// result to its type; the other computes in float64. An element that is finite in neither
-/// reference must not be finite in the output, and infinities must have the sign of those in
-/// `reference`. Cost: at most one more reference execution.
+/// exceeded, a part for roundings is added, because hard inputs magnify roundings. This part is 16
+/// times the difference of two references. In `reference`, the results of RunReference, each node's
+/// result is rounded to its type. The other reference computes in float64. An element that is
+/// finite in neither reference must not be finite in the output, and infinities must have the sign
+/// of those in `reference`. The cost is at most one reference execution.
 Result<std::vector<HardOutput>> CheckHardOutputs(const Graph& graph, std::span<const Array> inputs,
                                                  std::span<const Array> outputs,
                                                  std::span<const Array> reference,

@@ -1,4 +1,4 @@
-// Makes a model's inputs and runs the model.
+// Functions that make a model's inputs and run the model.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ namespace tunec {
 /// The float types of accepted arrays: only the type of the spec, or any float type.
 enum class FloatTypes { kSame, kAny };
 
-/// Returns the arrays that the specs name, in the types of `arrays`. Returns
-/// kInvalidArgument if an array is missing or has another type or shape; the message begins with
+/// Returns the arrays that the specs name, in their order and with unchanged types. Returns
+/// kInvalidArgument if an array is missing or has another type or shape. The message begins with
 /// `file`.
 Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
                                         std::span<const TensorSpec> specs, const std::string& file,
                                         FloatTypes floats = FloatTypes::kSame);
 
-/// Return name, type and shape of the graph's inputs or outputs. Requires: fixed shapes.
+/// Returns the names, types and shapes of the graph's inputs. Requires: fixed shapes. OutputSpecs
+/// does the same for outputs.
 std::vector<TensorSpec> InputSpecs(const Graph& graph);
 std::vector<TensorSpec> OutputSpecs(const Graph& graph);
 
@@ -39,7 +40,8 @@ Result<ArrayFile> ReadArrays(const std::string& file);
 /// Returns the inputs from a file, or random inputs if `given` has none.
 Result<std::vector<Array>> MakeInputs(const Graph& graph, const ArrayFile& given, uint64_t seed);
 
-/// Memory for the outputs of one run, and pointers to outputs and inputs.
+/// Memory for the outputs of one run, and pointers to outputs and inputs. Requires: the inputs
+/// outlive the buffers.
 struct ModelBuffers {
   static Result<ModelBuffers> Make(const Executable& executable, std::span<const Array> inputs);
   std::vector<Array> outputs;

@@ -1,4 +1,4 @@
-// Opens bundles in commands that accept models.
+// Functions for commands that accept a bundle in place of a model.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace tunec {
 
-/// Returns true if the file begins like a bundle; false for other files and if it is not readable.
+/// Returns true if the file begins like a bundle, and false for others and unreadable files.
 bool IsBundleFile(const std::string& path);
 
 /// Loads a bundle. Only the settings of threads are used, since the model is compiled already.
 Result<LoadedBundle> OpenBundle(const CompileArguments& arguments);
 
-/// Makes random inputs. Integers are 0 or 1, because a bundle does not say what they index.
+/// Makes random inputs. Integers are 0 or 1, because a bundle has no ranges of indices.
 Result<std::vector<Array>> RandomArrays(std::span<const TensorSpec> specs, uint64_t seed);
 
 /// Returns the inputs of a bundle's model from a file, or random inputs if none is given.

@@ -1,4 +1,4 @@
-// Reports out-of-range indices of gathers to the user.
+// A report of out-of-range indices of gathers.
 #pragma once
 
 #include "runtime/executable.h"

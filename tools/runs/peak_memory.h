@@ -1,4 +1,4 @@
-// Measures how much memory an operation touches.
+// A measurement of how much memory an operation touches.
 #pragma once
 
 #include <cstdint>

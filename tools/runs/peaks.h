@@ -1,4 +1,4 @@
-// Measures the ceilings of arithmetics before and after kernels are timed.
+// A measurement of the ceilings of arithmetics, before and after kernels are timed.
 #pragma once
 
 #include <map>
@@ -25,9 +25,9 @@ class Peaks {
 
   /// Returns operations per second; 0 if not measured. Requires: the arithmetic was added.
   double Of(const MacInstruction& by) const { return flops_.at(&by); }
-  /// Returns the useful operations per second that an arithmetic allows a kernel; 0 if unknown.
+  /// Returns the limit of useful operations per second of a kernel's arithmetic; 0 if unknown.
   double For(const std::optional<KernelArithmetic>& arithmetic) const;
-  /// Returns "FMA peak 496 GFLOP/s, 1.2 TFLOP/s bf16 multiply-adds (amx.bf16)".
+  /// Returns a text such as "FMA peak 496 GFLOP/s, 1.2 TFLOP/s bf16 multiply-adds (amx.bf16)".
   std::string Text() const;
 
  private:

@@ -1,4 +1,4 @@
-// Formats predictions for GPU kernels that have not run.
+// Tables of predictions for GPU kernels that have not run.
 #pragma once
 
 #include <string>

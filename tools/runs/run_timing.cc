@@ -79,7 +79,7 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
   std::vector<Timing> timings(runs.size());
   const auto round = [&]() -> Status {
     for (size_t i = 0; i < runs.size(); ++i) {
-      // Another executable evicted the caches and let threads sleep, so an untimed run comes first.
+      // Another executable replaced the data in the caches, so an untimed run is first.
       if (runs.size() > 1)
         TUNEC_RETURN_IF_ERROR(runs[i].executable->Run(buffers[i].from, buffers[i].to));
       TUNEC_ASSIGN(timings[i].samples.emplace_back(), TimeRun(*runs[i].executable, buffers[i]));
@@ -256,7 +256,7 @@ nlohmann::ordered_json TimingJson(const Timing& timing) {
           {"spread", timing.Spread()},          {"runs", timing.samples.size()}};
 }
 
-// Names are cut only on a terminal.
+// Names are shortened only on a terminal.
 size_t NameWidth() { return isatty(STDOUT_FILENO) != 0 ? kNameOnTerminal : SIZE_MAX; }
 
 std::string RooflineNotes(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline) {

@@ -1,4 +1,4 @@
-// Times the runs of a model.
+// Timings of the runs of a model.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace tunec {
 
-/// Limits of a timing: it ends after `runs` runs or `seconds`, but not before `least_runs`.
+/// The limits of a timing. It ends after `runs` runs or `seconds`, but not before `least_runs`.
 struct TimingLimits {
   int warmup = 1;  // untimed runs before timing
   int runs = 100;
@@ -43,7 +43,7 @@ nlohmann::ordered_json TimingJson(const Timing& timing);
 
 /// Returns the seconds of one run.
 Result<double> TimeRun(const Executable& executable, const ModelBuffers& buffers);
-/// Calls `round` until the limits are reached. Stops early on Ctrl-C.
+/// Calls `round` until the limits are reached. Stops early after Ctrl-C, and at the first error.
 Status RunRounds(const TimingLimits& limits, const std::function<Status()>& round);
 
 /// One of several executables that are timed together. Each gets separate buffers.
@@ -52,8 +52,8 @@ struct TimedRun {
   std::span<const Array> inputs;
 };
 
-/// Times whole runs of each executable in turn, after untimed runs, so that clock drift affects all
-/// alike. Stops early on Ctrl-C.
+/// Times whole runs of the executables after untimed runs. The executables alternate, so that a
+/// change of the clock rate affects all alike. Stops early after Ctrl-C.
 Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const TimingLimits& limits);
 
 /// Returns the median seconds of each step.
@@ -73,7 +73,7 @@ struct KernelTiming {
   std::optional<int> group = {};  // number of the first kernel in `show --groups`
   int count = 0;
   double seconds = 0;         // sum over the kernels of the group
-  double alone_seconds = 0;   // of all kernels, each run repeatedly alone; 0: not timed
+  double alone_seconds = 0;   // sum over the kernels, each run repeatedly alone; 0: not timed
   double roofline_share = 0;  // least possible time / time; 0: no ceiling of the arithmetic
   std::string limit;  // resource that limits the least possible time; empty without a roofline
 };
@@ -91,16 +91,17 @@ std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const std::vector<std::string>& step_names,
                                        const StepSeconds& seconds, const ShownRoofline& roofline);
 
-/// Formats amount / seconds in billions per second; missing if either is 0.
+/// Returns a cell with amount / seconds in billions per second, or a missing cell if either is 0.
 Cell RateCell(double amount, double seconds);
-/// Formats the share of the least possible time.
+/// Returns a cell with the kernel's `roofline_share`, or a missing cell without a ceiling.
 Cell RooflineCell(const KernelTiming& timing);
 
-/// Returns the table of KernelTimings; names are cut to `name_width` characters.
+/// Returns the table of KernelTimings. Names are shortened to `name_width` characters.
 TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_width);
 /// Returns the width of names: limited on a terminal, else unlimited.
 size_t NameWidth();
-/// Returns a line for kernels without a roofline, with the reason.
+/// Returns one line with the reason if there is no roofline. Otherwise returns a line with the
+/// reason for each arithmetic whose ceiling is unknown or not reliable.
 std::string RooflineNotes(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline);
 /// Returns the table and the notes as text.
 std::string PrintTimings(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline);

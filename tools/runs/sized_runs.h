@@ -1,4 +1,4 @@
-// Runs the model of a bundle with dynamic shapes.
+// Runs of the model of a bundle with dynamic shapes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ namespace tunec {
 Result<std::vector<Array>> SizedInputs(const SizedExecutable& model, const ArrayFile& given,
                                        uint64_t seed, const std::map<std::string, DimSizes>& dims);
 
-/// A model with inputs of fixed sizes and memory for its outputs. Holds addresses of the inputs.
+/// A model with inputs of fixed sizes and memory for the outputs. Requires: the model and the
+/// inputs outlive this object.
 struct SizedRun {
   const AnyShape* model = nullptr;
   std::vector<Shape> shapes;

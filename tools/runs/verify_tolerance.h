@@ -1,4 +1,4 @@
-// Computes the tolerance of a model's outputs from the types that the model computes in.
+// The tolerance of a model's outputs, from the types that the model computes in.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-/// Returns "h -> s" with the names of the nodes.
+/// Returns the names of the edge's nodes, such as "h -> s".
 std::string Ends(const Graph& graph, const FusionEdge& edge) {
   return fmt::format("{} -> {}", graph.producer(edge.value).name, graph.node(edge.consumer).name);
 }

@@ -1,4 +1,4 @@
-// Shows why nodes were fused into groups, and why groups end where they do.
+// Tables of the reasons why nodes were fused into groups, and why groups end where they do.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"

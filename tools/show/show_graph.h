@@ -1,4 +1,4 @@
-// Formats tables of a graph and of its fusion groups.
+// Tables of a graph and of its fusion groups.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@
 
 namespace tunec {
 
-/// Returns a row per node and output: opcode, name, target, arguments, type.
+/// Returns a table with a row for each node and graph output. The columns are opcode, name, target,
+/// arguments and type.
 TextTable NodeTable(const Graph& graph);
 
-/// Returns "7 nodes, 5 inputs and constants: compute 6, data 5, ...".
+/// Returns a line such as "7 nodes, 5 inputs and constants: compute 6, data 5, ...".
 std::string CountsByKind(const Graph& graph);
 std::string_view KindName(OpKind kind);
 /// Returns a type such as "f32[4x8]".
 std::string TypeText(const ValueType& type);
 
-/// Returns a row per group: number, kind, computation, lowerings.
+/// Returns a table with a row for each group. It has the number, kind, computation and lowerings.
 TextTable GroupTable(const FrontReport& front);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Formats a kernel after one stage of the loop pipeline, for `tunec show --after`.
+// The text of a kernel after one stage of the loop pipeline, for `tunec show --after`.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tunec {
 
-/// Returns "compute_steps, ..., map_threads (cpu), ..., emit" for --help.
+/// Returns all stages for --help, such as "compute_steps, ..., map_threads (cpu), ..., emit".
 std::string LoopStageNames();
 /// Returns kInvalidArgument with the nearest name if kernels for this target do not have the stage.
 Status CheckLoopStage(const std::string& stage, const Target& target);

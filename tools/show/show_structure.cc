@@ -21,7 +21,8 @@ std::string NamesOf(const Graph& graph, const std::vector<NodeId>& nodes) {
   return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// A search for the fork of two paths to a join: backward from both operands, latest node first.
+/// A search for the node at which two paths to a join begin. The search goes backward from both
+/// operands and visits the latest node first.
 class ForkSearch {
  public:
   ForkSearch(const Graph& graph, ValueId a, ValueId b) : graph_(graph) {

@@ -1,4 +1,4 @@
-// Formats the structure of a graph: dependencies, operator counts, residual connections.
+// Tables of the structure of a graph: dependencies, operator counts, residual connections.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace tunec {
 
-/// Returns a row per node: its operands and its users.
+/// Returns a table with the operands and the users of each node.
 TextTable DependencyTable(const Graph& graph);
 
-/// Returns a row per operator: kind and count.
+/// Returns a table with the kind and the number of nodes of each operator.
 TextTable OperatorCountTable(const Graph& graph);
 
 /// A residual (skip) connection: an addition or concatenation of operands that come from one value
@@ -23,8 +23,8 @@ struct Residual {
   std::vector<NodeId> around;  // longer path, in order, without the join
   std::vector<NodeId> skip;    // shorter path; empty: the value itself
 };
-/// Returns residual connections in graph order. Near-linear: visits, for each join, the nodes
-/// between the join and the fork of its paths.
+/// Returns residual connections in graph order. The time is nearly linear, because only the nodes
+/// between a join and the beginning of its paths are visited.
 std::vector<Residual> FindResiduals(const Graph& graph);
 TextTable ResidualTable(const Graph& graph, const std::vector<Residual>& residuals);
 

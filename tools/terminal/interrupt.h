@@ -1,6 +1,6 @@
-// Handles Ctrl-C, and SIGTERM and SIGHUP, which other programs and a closed terminal send. The
-// first signal asks the running work to end and to store its results; a second signal of the same
-// kind ends the process immediately.
+// The handling of Ctrl-C, and of SIGTERM and SIGHUP, which other programs and a closed terminal
+// send. After the first signal, Interrupted returns true, so that running work can end and store
+// results. A second signal of the same kind ends the process immediately.
 #pragma once
 
 namespace tunec {

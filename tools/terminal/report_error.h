@@ -1,4 +1,4 @@
-// Prints error messages on stderr and defines exit codes.
+// Exit codes, and functions that print messages on standard error.
 #pragma once
 
 #include <string>

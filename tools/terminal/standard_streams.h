@@ -1,4 +1,4 @@
-// Handles standard streams that are closed, full or broken.
+// Functions for standard streams that are closed, full or broken.
 #pragma once
 
 namespace tunec {
@@ -8,10 +8,10 @@ namespace tunec {
 /// descriptor of standard output.
 void ReserveStandardStreams();
 
-/// Turns SIGXFSZ into a write error for files that exceed the limit (`ulimit -f`).
+/// Ignores SIGXFSZ, so that a file beyond the size limit (`ulimit -f`) gives a write error.
 void IgnoreFileSizeSignal();
 
-/// Returns true if some output was not written to standard output.
+/// Flushes standard output. Returns true if some output could not be written to it.
 bool HasLostStandardOutput();
 
 }  // namespace tunec

@@ -76,15 +76,15 @@ class TableReport {
   std::vector<std::pair<std::string, TextTable>> tables_;
 };
 
-/// Returns "1.23 ms": three digits and a unit from s to ns.
+/// Returns a duration with three digits and a unit from s to ns, such as "1.23 ms".
 std::string DurationText(double seconds);
-/// Returns "180 G": three digits and a prefix, for units per second.
+/// Returns a number with three digits and a prefix, such as "180 G". The caller adds the unit.
 std::string QuantityText(double value);
 /// Returns "1 kernel", "3 kernels". Without `plural`, an s is appended.
 std::string CountText(int64_t count, std::string_view singular, std::string_view plural = "");
 /// Returns "12.5 MiB".
 std::string BytesText(double bytes);
-/// Cuts the text to at most `width` characters; a cut text ends in "...".
+/// Returns the text, shortened to `width` characters with "..." at the end if `width` is over 3.
 std::string Shorten(const std::string& text, size_t width);
 
 }  // namespace tunec

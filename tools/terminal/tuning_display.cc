@@ -19,7 +19,7 @@ constexpr size_t kNameWidth = 44;
 constexpr size_t kShortName = 28;
 constexpr int kOtherColumns = 56;  // width of a row without the name
 
-/// Returns rows and columns of the terminal.
+/// Returns the rows and columns of the terminal, or 24 and 80 if they are unknown.
 std::pair<int, int> TerminalSize() {
   winsize size = {};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
@@ -27,7 +27,8 @@ std::pair<int, int> TerminalSize() {
   return {size.ws_row, size.ws_col};
 }
 
-/// Estimates the remaining seconds at the current rate; empty before the first trial.
+/// Estimates the remaining seconds at the current rate. Returns nothing before the first trial, or
+/// without a limit of trials.
 std::optional<double> SecondsLeft(const TuneProgress& progress) {
   if (progress.measured == 0 || progress.budget >= kUnlimitedTrials) return std::nullopt;
   const auto left = static_cast<double>(std::max<int64_t>(0, progress.budget - progress.trials));
@@ -45,7 +46,7 @@ std::vector<size_t> ByCost(const TuneProgress& progress) {
   return order;
 }
 
-/// Cuts a table's lines to `room`; the last line then has the number of missing rows.
+/// Returns at most `room` of a table's lines. If lines are missing, the last line has their number.
 std::vector<std::string> FitRows(std::vector<std::string> lines, size_t room) {
   if (lines.size() <= room) return lines;
   const size_t missing = lines.size() - room + 1;
@@ -54,13 +55,13 @@ std::vector<std::string> FitRows(std::vector<std::string> lines, size_t room) {
   return lines;
 }
 
-// Returns "1.23 ms" or "1.23 ms predicted".
+// Returns a text such as "1.23 ms" or "1.23 ms predicted", or "-" without a time.
 std::string TimeText(const std::optional<double>& seconds, bool predicted) {
   if (!seconds) return "-";
   return DurationText(*seconds) + (predicted ? " predicted" : "");
 }
 
-// Returns the rate; "-" for predicted times, because a rate would be read as measured.
+// Returns the rate in GFLOP/s, or "-" for predicted times, because rates appear as measured.
 std::string RateText(const TaskProgress& task, bool predicted) {
   if (!task.best_seconds || task.flops <= 0 || predicted) return "-";
   return fmt::format("{:.1f}", task.flops / *task.best_seconds / 1e9);

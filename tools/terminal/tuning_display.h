@@ -1,4 +1,4 @@
-// Shows tuning progress: a table that refreshes on a terminal, else a line per batch.
+// A display of tuning progress, as a table on a terminal, otherwise as a line for each batch.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// A display of tuning progress on standard output. Not thread-safe.
+/// A display of tuning progress on standard output. It is not thread-safe.
 class TuningDisplay {
  public:
   TuningDisplay();

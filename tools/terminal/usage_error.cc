@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-/// Converts a message to tunec's style: lower case, no final period, one line.
+/// Returns the message in tunec's style, which begins in lower case and has no final period.
 std::string InOurStyle(std::string message) {
   const bool word = message.size() > 1 && std::islower(static_cast<unsigned char>(message[1]));
   if (word) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
@@ -42,7 +42,7 @@ std::string FullName(const CLI::App& command) {
   return name;
 }
 
-/// Returns the innermost command that the line names.
+/// Returns the innermost command that the parsed command line names.
 const CLI::App& NamedCommand(const CLI::App& root) {
   const CLI::App* command = &root;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().back();

@@ -1,4 +1,4 @@
-// Explains errors of a command line, and suggests corrections.
+// Functions that explain errors of a command line and suggest corrections.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// Returns a message in tunec's style for an error of CLI11's parser. Unknown words come first,
-/// with the most similar command or option.
+/// Returns a message in tunec's style for an error of CLI11's parser. An unknown option or word has
+/// priority, and the message names the most similar command or option.
 std::string ExplainParseError(const CLI::App& root, const CLI::ParseError& error);
 
 /// Returns a message for a MODEL that is not a file but similar to a command's name, else nothing.

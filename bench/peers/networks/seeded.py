@@ -49,7 +49,7 @@ def build(name):
 
 
 def flops(name, module, xs):
-    """Returns the floating-point operations of the matrix products and convolutions."""
+    """Returns the number of floating-point operations of the matrix products and convolutions."""
     if MODELS[name][2] is not None:
         return MODELS[name][2]
     from torch.utils.flop_counter import FlopCounterMode

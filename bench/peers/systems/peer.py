@@ -9,7 +9,8 @@ class Peer:
         self.threads, self.trials = threads, trials
 
     def load(self, path, inputs, outputs):
-        """Compiles the model at `path` for these inputs; outputs: reference arrays."""
+        """Compiles the model at `path` for these inputs. `inputs` and `outputs` map names to
+        arrays; those of `outputs` are the reference."""
         raise NotImplementedError
 
     def run(self):

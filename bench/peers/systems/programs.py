@@ -5,7 +5,8 @@ import subprocess
 
 
 def find(bindir, tool):
-    """Returns the path of a tool beside this interpreter, or on PATH."""
+    """Returns the path of a tool in the folder `bindir` or on PATH. Returns the name of the tool if
+    it is in neither."""
     path = os.path.join(bindir, tool)
     return path if os.path.exists(path) else shutil.which(tool) or tool
 

@@ -8,8 +8,8 @@ from .peer import Peer
 
 
 def jax_function(name, params):
-    """Returns the model `name` as a jax function of its inputs, or None; params: torch's
-    tensors."""
+    """Returns the model `name` as a jax function of its inputs, or None if the model is not written
+    here. `params` are the parameters of the torch module."""
     import jax
     import jax.numpy as jnp
     p = [jnp.asarray(t.detach().numpy()) for t in params]

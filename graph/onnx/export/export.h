@@ -23,8 +23,8 @@ struct ExportOptions {
 /// of an input; kIo.
 Status ExportOnnx(const Graph& graph, const std::string& path, const ExportOptions& options = {});
 
-/// Returns the model as bytes with all weights inside. Fails with kResourceLimit if these are 2 GiB
-/// or more.
+/// Returns the model as bytes with all weights inside. Errors: kUnsupported as for ExportOnnx;
+/// kResourceLimit if the model would have 2 GiB or more.
 Result<std::string> ExportOnnxBytes(const Graph& graph);
 
 }  // namespace tunec

@@ -27,7 +27,8 @@ class UniqueNames {
 
 struct ExportForm;
 
-/// A form's view of the node to be written, with functions that write nodes. Values are ONNX names.
+/// The argument of an export function: the graph node to export, and functions that add ONNX nodes.
+/// An ONNX value is represented by its name.
 class FormContext {
  public:
   /// Constructs a context. `inputs` are the names of the node's operands, empty where omitted.
@@ -75,7 +76,7 @@ struct ExportForm {
   Op op = Op::kIdentity;
   /// Writes the node and returns the name of its value. Null if nodes of the operator are omitted.
   Result<std::string> (*write)(FormContext& node) = nullptr;
-  std::string_view onnx_name = "";  // for functions that serve several operators
+  std::string_view onnx_name = "";  // ONNX operator, for a `write` of several operators
 };
 
 /// Returns the ONNX form of the operator, or null if there is none.

@@ -62,7 +62,7 @@ WireWriter ValueProto(const OnnxValue& value) {
   return proto;
 }
 
-/// Writes one attribute's value and kind (AttributeProto.AttributeType).
+/// A writer of one attribute's value and kind (AttributeProto.AttributeType).
 struct AttributeWriter {
   WireWriter& proto;
 

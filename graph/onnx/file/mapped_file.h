@@ -20,7 +20,8 @@ struct DataFolders {
 /// A read-only mapping of a whole regular file, unmapped on destruction.
 class MappedFile {
  public:
-  /// Opens the regular file at the path and follows links.
+  /// Opens the regular file at the path and follows links. Errors: kNotFound, kIo, and
+  /// kInvalidArgument for another kind of file.
   static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path);
   /// Opens the file `location` in the named folder. Links may lead to files below one of the
   /// folders. Rejects other links, absolute paths, "..", and files with more than one hard link.

@@ -84,11 +84,12 @@ struct OnnxModel {
 };
 
 /// Decodes a serialized ModelProto. External data is confined to `folders`, and rejected without
-/// `folders`.
+/// `folders`. Errors: kParse for a damaged model, kUnsupported, kResourceLimit for 2 GiB or more,
+/// and those of MappedFile::OpenConfined.
 Result<OnnxModel> ParseModel(std::span<const std::byte> bytes,
                              const std::optional<DataFolders>& folders);
 
-/// Returns "'conv1' (Conv)", or "(Conv that makes 'y')" for a node without a name.
+/// Returns text such as "'conv1' (Conv)", or "(Conv that makes 'y')" for a node without a name.
 std::string Describe(const OnnxNode& node);
 
 }  // namespace tunec::onnx_import

@@ -44,7 +44,7 @@ Array CopyOf(const TensorHeader& header, const std::byte* data) {
   return array;
 }
 
-/// Shares the bytes if they are aligned to the element type, else copies them.
+/// Returns an array that shares the bytes if they are aligned to the element type, else a copy.
 Array ShareOrCopy(const TensorHeader& header, std::shared_ptr<const void> owner,
                   const std::byte* data) {
   if (reinterpret_cast<uintptr_t>(data) % SizeOf(header.type) != 0) return CopyOf(header, data);

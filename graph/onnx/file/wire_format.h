@@ -42,7 +42,7 @@ struct WireField {
   int64_t Signed() const { return static_cast<int64_t>(number); }
 };
 
-/// Reads the fields of one message in order.
+/// A reader of the fields of one message, in order.
 class WireReader {
  public:
   explicit WireReader(Bytes message) : rest_(message) {}
@@ -68,7 +68,8 @@ class WireReader {
 /// malformed.
 std::optional<std::vector<uint64_t>> RepeatedNumbers(const WireField& field, WireType element);
 
-/// Builds one message.
+/// A writer of one message. Varint, Float, Text, Raw and Message append a field with the given
+/// number.
 class WireWriter {
  public:
   void Varint(uint32_t number, int64_t value);

@@ -38,8 +38,8 @@ Result<Operand> MergeHeads(const NodeContext& node, const Operand& x) {
   return node.Reshape(moved, {batch, sequence, heads * size});
 }
 
-/// Returns the cached keys (or values) of the input `past`, followed by x. Returns x without that
-/// input.
+/// Returns the cached keys (or values) of the input `past`, followed by x. Returns x if that input
+/// is omitted.
 Result<Operand> WithPast(const NodeContext& node, const Operand& x, size_t past) {
   if (!node.HasInput(past)) return x;
   return node.Emit(Op::kConcat, {node.OptionalInput(past), x}, {{"axis", int64_t{2}}});
@@ -74,8 +74,9 @@ Result<Operand> And(const NodeContext& node, const Operand& a, const Operand& b)
   return a == nullptr ? Result<Operand>(b) : node.Emit(Op::kAnd, {a, b});
 }
 
-/// Returns which keys the limits and the lengths of the batches allow, broadcasting to [B, H, S,
-/// T]. Returns null if all keys are allowed, or if `causal` alone describes the limits.
+/// Returns a mask that is true for the keys that the limits and the numbers of valid keys allow. It
+/// broadcasts to [B, H, S, T]. Returns null if all keys are allowed, or if `causal` alone describes
+/// the limits.
 Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
   TUNEC_ASSIGN(const Operand key, Row(node, parts.keys));
   Operand allowed;

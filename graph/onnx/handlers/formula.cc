@@ -91,7 +91,7 @@ Formula Clamp(const Formula& x, double least, double most) {
 }
 Formula ClampedIndex(const Formula& position, int64_t last) {
   const Formula index = Clamp(position, 0, static_cast<double>(last)).Cast(DataType::kI64);
-  return Max(index, index.Number(0));  // a NaN became the smallest integer
+  return Max(index, index.Number(0));  // the cast turns NaN into the smallest integer
 }
 Formula Less(const Formula& a, const Formula& b) { return Apply(Op::kLt, {a, b}); }
 Formula LessOrEqual(const Formula& a, const Formula& b) { return Apply(Op::kLe, {a, b}); }

@@ -24,7 +24,7 @@ Result<GridMode> ReadGridMode(const NodeContext& node) {
   TUNEC_ASSIGN(mode.padding, node.String("padding_mode", "zeros"));
   TUNEC_ASSIGN(const int64_t align, node.Int("align_corners", 0));
   mode.align_corners = align != 0;
-  // Old names, before opset 20.
+  // Before opset 20, two modes had other names.
   if (mode.interpolation == "bilinear") mode.interpolation = "linear";
   if (mode.interpolation == "bicubic") mode.interpolation = "cubic";
   const bool known_mode = mode.interpolation == "nearest" || mode.interpolation == "linear" ||
@@ -36,7 +36,8 @@ Result<GridMode> ReadGridMode(const NodeContext& node) {
               mode.padding);
 }
 
-/// The borders of an image along an axis: the centres of its outer pixels, or their edges.
+/// The borders of an image along an axis: the centres of the outer pixels, or the outer edges of
+/// these pixels.
 struct Border {
   double least = 0;
   double most = 0;
@@ -72,8 +73,8 @@ Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t exte
   return Where(outside, Clamp(x, 0, size - 1), x);
 }
 
-/// Keys' cubic convolution kernel at distance `d`: CubicNear for 0 <= d <= 1, CubicFar for 1 <= d
-/// <= 2.
+/// Returns Keys' cubic convolution kernel at distance `d`. CubicNear holds for 0 <= d <= 1,
+/// CubicFar for 1 <= d <= 2.
 Formula CubicNear(const Formula& d) { return (d * 1.25 - 2.25) * d * d + 1; }
 Formula CubicFar(const Formula& d) { return ((d * -0.75 + 3.75) * d - 6) * d + 3; }
 
@@ -182,8 +183,8 @@ Result<Operands> AffineGrid(const NodeContext& node, Op) {
   return Results({grid.Transpose({0, 2, 1}).Reshape(shape)});
 }
 
-/// Returns the taps of samples along one axis of all regions, [regions, pooled * ratio]. Sample i
-/// is at begin + (i + 0.5) * length / samples.
+/// Returns the taps of samples along one axis of all regions: [regions, samples, 2]. Sample i is at
+/// begin + (i + 0.5) * length / samples.
 Taps RegionTaps(const Formula& begin, const Formula& length, int64_t samples, int64_t extent) {
   const NodeContext& node = begin.node();
   const Formula numbers = Iota(node, 0, samples).Cast(begin.type()) + 0.5;
@@ -249,7 +250,8 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
     return Fail(ErrorCode::kInvalidArgument, "{}, expected 4 coordinates of each region",
                 node.Describe(rois));
   }
-  // f16 cannot represent halves above 1,024. A pooled f16 mean is rounded once.
+  // Positions in f16 would be too coarse, since f16 cannot represent halves above 1,024. A pooled
+  // f16 mean is rounded once.
   const DataType wide = CombinedType({x->type, rois->type});
   const Formula corners = Formula(node, rois).Cast(wide) * roi.scale - (roi.half_pixel ? 0.5 : 0.0);
   // `corners` is [regions, 4]: x and y of the first corner, x and y of the opposite corner.

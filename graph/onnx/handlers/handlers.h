@@ -16,11 +16,11 @@ struct Handler {
   /// Returns the node's outputs, at most as many as the node has. Fails with kUnsupported for a
   /// node that cannot be translated.
   Result<Operands> (*translate)(const NodeContext& node, Op op);
-  Op op = Op::kIdentity;  // for functions that serve several operators
+  Op op = Op::kIdentity;  // argument of `translate`; some functions ignore it
   std::string_view domain = "";
 };
 
-/// Returns the handler, or null.
+/// Returns the handler, or null for an unknown operator.
 const Handler* FindHandler(std::string_view domain, std::string_view op_type);
 
 // The parts of the table, one per source file.

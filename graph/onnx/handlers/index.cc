@@ -16,8 +16,8 @@ Result<Operands> Gather(const NodeContext& node, Op op) {
 }
 
 /// Imports GatherND. Rows of the last axis of `indices` are positions in the axes of x after the
-/// batch_dims leading axes, which both operands have. The row-major numbers of the positions select
-/// from x with the indexed axes merged into one.
+/// batch_dims leading axes, which both operands have. The flattened positions select from x with
+/// the indexed axes merged into one.
 Result<Operands> GatherNd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand given, node.Input(1));
@@ -33,7 +33,7 @@ Result<Operands> GatherNd(const NodeContext& node, Op) {
                 depth, batch, x->rank());
   }
   const auto indexed = static_cast<size_t>(batch + depth);
-  // A position out of range gets the number `rows`, which is out of range for the gather too.
+  // A position out of range is flattened to `rows`, which is out of range for the gather too.
   const int64_t rows = Product(x->shape, 0, indexed);
   TUNEC_ASSIGN(Formula numbers,
                RowNumbers(Formula(node, given), x->shape.Part(before, indexed), rows));
@@ -69,7 +69,8 @@ Result<Operands> Compress(const NodeContext& node, Op) {
   return Results({Gather(data, Formula(node, node.Ints64(selected)), axis)});
 }
 
-/// Reverses as many leading elements of each sequence as its length says; the other elements stay.
+/// Imports ReverseSequence. Reverses the first elements of each sequence, up to the sequence's
+/// length in input 1. The other elements stay.
 Result<Operands> ReverseSequence(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t time, node.Axis("time_axis", 0, x->rank()));

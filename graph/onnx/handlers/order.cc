@@ -1,7 +1,7 @@
 // Selection of the first k elements of each row (docs/decisions/0030_top_k_by_networks.md). A long
-// row is cut into pieces, and the pieces' maxima show which pieces can contain the first elements.
-// The elements of these pieces are sorted by a bitonic network over pairs of a value and its
-// original position. A row is cut into blocks of K >= k elements, where K is a power of two. All
+// row is divided into pieces, and the pieces' maxima show which pieces can contain the first
+// elements. The elements of these pieces are sorted by a bitonic network over pairs of a value and
+// its original position. A row is divided into blocks of K >= k elements; K is a power of two. All
 // blocks are sorted in the same way. Then the number of blocks is halved repeatedly. To merge two
 // sorted blocks, element i of one block is compared with element K - 1 - i of the other block. The
 // elements that precede in these comparisons are the first K elements of both blocks, and log K
@@ -9,12 +9,13 @@
 //
 // A stage compares every element with the element at a certain distance, for all blocks of all rows
 // at once. So elements with the same number in all blocks are consecutive in memory, and elements
-// of one block are not. Pairs have shape [K, blocks * rows]. Stages are elementwise operators on
-// lines of this shape, and read their partners from another line. If blocks and rows are fewer than
-// the lanes of a vector, the upper bits of an element's number are also part of a line.
+// of one block are not. Pairs have shape [K, blocks * rows]. A line has one index of the first
+// axis. Stages are elementwise operators, which compare the elements of one line with those of
+// another. If blocks and rows are fewer than the lanes of a vector, the upper bits of an element's
+// number are also part of the index in a line.
 //
-// Few elements are ranked by counting instead: the rank of an element is the number of elements
-// that precede it in the order.
+// A row of few elements is ranked by counting instead: the rank of an element is the number of
+// elements that precede it in the order.
 #include "graph/onnx/handlers/order.h"
 
 #include <algorithm>
@@ -186,7 +187,7 @@ class Blocks {
     pairs_ = Select(stays, pairs_, partners);
   }
 
-  /// Makes lines as long as vectors.
+  /// Moves upper bits of the elements' numbers into the lines until a line fills a vector.
   void Widen() {
     const int64_t times = AboveFor(blocks_) / above_;
     if (times == 1) return;

@@ -1,4 +1,4 @@
-// Positions in several axes as row-major numbers. Only graph/onnx uses this file.
+// Positions in several axes as flattened row-major indices. Only graph/onnx uses this file.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace tunec::onnx_import {
 
-/// Returns the row-major numbers, i64, of positions in axes of these sizes. A position is a row of
-/// the last axis of `indices`; negative indices count from the end. A position out of range in some
-/// axis gets the number `outside`. Fails for constants out of range.
+/// Returns the flattened row-major indices, i64, of positions in axes of these sizes. A position is
+/// a row of the last axis of `indices`; negative indices count from the end. A position out of
+/// range in some axis gets the index `outside`. Fails for constants out of range.
 Result<Formula> RowNumbers(const Formula& indices, const std::vector<int64_t>& sizes,
                            int64_t outside);
 

@@ -153,8 +153,8 @@ struct Weights {
   }
 };
 
-/// One step: (products with the inputs and biases, [batch, gates * hidden]; states) -> states. The
-/// first state is the output.
+/// A function that computes one step. `x` is the product with the input plus the bias: [batch,
+/// gates * hidden]. Returns the new states; the first one is the output of the step.
 using Cell = std::function<std::vector<Formula>(const Weights& weights, const Formula& x,
                                                 const std::vector<Formula>& states)>;
 

@@ -63,7 +63,8 @@ Result<Operands> CumSum(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
 }
 
-/// Returns the products of the elements up to each element, computed one after the other.
+/// Imports CumProd. The products of the elements up to each element are computed one after the
+/// other.
 Result<Operands> CumProd(const NodeContext& node, Op) {
   constexpr int64_t kMostElements = 1024;  // each element has a node
   TUNEC_ASSIGN(const Operand input, node.Input(0));

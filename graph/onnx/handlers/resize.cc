@@ -26,7 +26,7 @@ float ScaledSize(int64_t size, double scale) {
 }
 
 /// Returns sizes and scales. Each scale is the fraction that the float32 number approximates, so
-/// that the rounding of a scale does not move a coordinate across a step.
+/// that the rounding of a scale does not select a different element.
 Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   if (scales.size() != x->shape.size()) {
     return Fail(ErrorCode::kInvalidArgument, "{} scales, expected {}", scales.size(),
@@ -125,11 +125,12 @@ Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
   return FromScales(x, scales);
 }
 
-/// Returns the attributes that select coordinates and elements. Before opset 11 they were fixed.
+/// Returns the attributes of the operator `resize`. Before opset 11, ONNX had fixed coordinates and
+/// a fixed choice of the nearest element.
 Result<Attributes> Manner(const NodeContext& node, const Target& target) {
   const bool chooses = node.version() >= 11 && node.node().op_type == "Resize";
   TUNEC_ASSIGN(std::string mode, node.String("mode", "nearest"));
-  if (mode == "bilinear") mode = "linear";  // Upsample's old name
+  if (mode == "bilinear") mode = "linear";  // Upsample's name of the mode
   TUNEC_ASSIGN(std::string coordinate, node.String("coordinate_transformation_mode", "half_pixel"));
   TUNEC_ASSIGN(std::string nearest, node.String("nearest_mode", "round_prefer_floor"));
   if (!chooses) {

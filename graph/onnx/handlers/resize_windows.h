@@ -19,7 +19,7 @@ struct WindowResize {
   double cubic_a = -0.75;
   bool antialias = false;
   bool exclude_outside = false;
-  std::vector<double> roi;  // begins and ends; empty: the whole image
+  std::vector<double> roi;  // begins, then ends, as fractions of the axes; empty: all
   double extrapolation = 0;
 };
 

@@ -1,5 +1,5 @@
 // Weighted elements of images at positions computed at run time. Grid sampling, region pooling and
-// deformable convolution use it. Only graph/onnx uses this file.
+// deformable convolution use them. Only graph/onnx uses this file.
 #pragma once
 
 #include <vector>

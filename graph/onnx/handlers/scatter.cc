@@ -1,5 +1,5 @@
-// Scatters and TopK. The graph's scatter writes along one axis, or along several axes that an index
-// numbers together. Indices are broadcast to the updates.
+// Scatters and TopK. The graph's scatter writes along one axis, or along several axes that one
+// flattened index addresses. Indices are broadcast to the updates.
 #include <array>
 #include <optional>
 
@@ -22,7 +22,7 @@ Result<std::string> ReadReduction(const NodeContext& node) {
   return Fail(ErrorCode::kParse, "reduction is '{}'", name);
 }
 
-/// The first of `depth` axes that an index numbers together.
+/// The `depth` axes from `axis` on, which one flattened index addresses.
 struct ScatterAxes {
   int64_t axis = 0;
   int64_t depth = 1;

@@ -70,8 +70,8 @@ struct Signal {
   std::optional<Formula> imaginary;
 };
 
-/// Reads x, whose last axis has one or two parts. `axis` becomes the last axis and is cut or padded
-/// to `length`.
+/// Reads x, whose last axis has the real part, or the real and the imaginary part. `axis` becomes
+/// the last axis and is truncated or padded to `length`.
 Result<Signal> ReadSignal(const Formula& x, int64_t axis, int64_t length) {
   TUNEC_ASSIGN(const int64_t parts, x.Extent(-1));
   TUNEC_ASSIGN(const int64_t given, x.Extent(axis));
@@ -227,7 +227,8 @@ Result<Operands> Stft(const NodeContext& node, Op) {
 double HertzToMel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
 double MelToHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
 
-/// Returns triangles between neighbouring frequencies that are equally spaced in mel.
+/// Imports MelWeightMatrix. Each column is a triangle between neighbouring frequencies, which are
+/// equally spaced in mel.
 Result<Operands> MelWeightMatrix(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t bins, node.ConstantInt(0));
   TUNEC_ASSIGN(const int64_t length, node.ConstantInt(1));

@@ -1,4 +1,4 @@
-// Operators that cut and pad: Slice, Split, Pad, Trilu.
+// Operators that crop and pad: Slice, Split, Pad, CenterCropPad, Trilu.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -16,7 +16,7 @@ struct SliceLists {
   std::vector<int64_t> steps;
 };
 
-/// Reads the lists of Slice, attributes before opset 10 and inputs from then on.
+/// Reads the lists of Slice, which are attributes before opset 10 and inputs from then on.
 Result<SliceLists> ReadSlice(const NodeContext& node, int64_t rank) {
   SliceLists lists;
   if (node.version() < 10) {
@@ -47,8 +47,8 @@ Result<SliceLists> ReadSlice(const NodeContext& node, int64_t rank) {
   return lists;
 }
 
-/// The elements of an axis that one slice selects. `end` is -1 if a backward slice includes element
-/// 0.
+/// The elements of an axis that one slice selects. In the result of Normalised, `end` is -1 if a
+/// backward slice includes element 0. In its argument, negative bounds count from the end.
 struct AxisSlice {
   int64_t start = 0;
   int64_t end = 0;
@@ -187,7 +187,7 @@ Result<Operands> Pad(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"pads", pads}, {"value", value}, {"mode", mode}}));
 }
 
-/// Imports CenterCropPad, which cuts or pads the given axes around their middle.
+/// Imports CenterCropPad, which crops or pads the given axes around their middle.
 Result<Operands> CenterCropPad(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const std::vector<int64_t> sizes, node.ConstantInts(1));

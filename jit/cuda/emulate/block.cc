@@ -52,7 +52,8 @@ void MeetInWarp(EmulatedThread* self, int32_t site, const WarpOperation& operati
   StopAt(self, {.ended = false, .site = site, .operation = &operation, .registers = registers});
 }
 
-// Barriers and warp operations of a block of one thread.
+// The functions for barriers and warp operations in a block of one thread. A barrier has no effect
+// there, and a warp operation ends the process.
 void PassBarrier(EmulatedThread*, int32_t) {}
 void MeetAlone(EmulatedThread* self, int32_t site, const WarpOperation& operation, uint32_t*) {
   TUNEC_CHECK(false, "block {}: {} {} in a block of one thread", self->block, operation.name(),
@@ -124,7 +125,8 @@ class Block {
     } while (Meet(lanes));
   }
 
-  // Executes a warp operation if the lanes are in one; returns true if the lanes must continue.
+  // Executes the warp operation at which the lanes have stopped, and returns true. Returns false if
+  // no lane has stopped at one. Ends the process if the lanes have stopped at different places.
   bool Meet(std::span<Thread> lanes) const {
     const auto is_out = [](const Thread& lane) { return lane.stop.operation == nullptr; };
     if (std::ranges::all_of(lanes, is_out)) return false;

@@ -1,4 +1,5 @@
-// Emulation of one block, whose threads take turns at barriers.
+// The emulation of one block. Its threads run one after the other, and each runs until its next
+// barrier.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace tunec {
 /// with a description of the threads, if threads wait at different barriers, or if some threads end
 /// while others wait. The same holds if lanes of a warp are at different operations
 /// (warp_operation.h). In checked mode, errors of CheckedBlock and CheckOtherBlocks end the
-/// process, too. Generated code calls the function, from any thread.
+/// process, too. Generated code calls this function, from any host thread.
 void RunEmulatedBlock(const EmulatedLaunch* launch, EmulatedFunction function,
                       void* const* arguments, void* workspace, int64_t block);
 

@@ -1,4 +1,4 @@
-// Marks for each byte of accessed memory.
+// A map from the bytes of accessed memory to marks.
 #pragma once
 
 #include <array>
@@ -8,7 +8,8 @@
 
 namespace tunec {
 
-/// A map from bytes to marks, initially `Mark{}`. Its size is proportional to the accessed memory.
+/// A map from the addresses of bytes to marks, which are initially `Mark{}`. The size of the map is
+/// proportional to the accessed memory.
 template <class Mark>
 class ByteMarks {
  public:
@@ -22,7 +23,8 @@ class ByteMarks {
     return (*last_)[number % kPageBytes];
   }
 
-  /// Returns the mark; null if At was never called for the page.
+  /// Returns the byte's mark, which is `Mark{}` if At was never called for the byte. Returns null
+  /// if At was never called for a byte of the same page.
   const Mark* Find(const std::byte* address) const {
     const auto number = reinterpret_cast<uintptr_t>(address);
     const auto page = pages_.find(number / kPageBytes);

@@ -10,10 +10,12 @@
 namespace tunec {
 namespace {
 
-// Content of unwritten shared memory: NaN, or -1.
+// The value of each byte of a copy's destination until the copy ends. A float is then NaN, an
+// integer -1.
 constexpr int kUnfilled = 0xff;
 
-// A copy has the name of its destination. At its source, only the address is reported.
+// The name of a copy's read in messages. The copy's AccessName describes the write. The source's
+// tensor is unknown, so messages have only its address.
 constexpr AccessName kSource{.statement = "async_copy", .tensor = nullptr};
 
 std::string NameOf(const ThreadMarks::Stamp& stamp) {
@@ -23,7 +25,7 @@ std::string NameOf(const ThreadMarks::Stamp& stamp) {
 
 }  // namespace
 
-// One access to memory.
+// An access of one thread to consecutive bytes.
 struct CheckedBlock::MemoryAccess {
   int32_t thread = 0;
   const std::byte* begin = nullptr;
@@ -58,7 +60,8 @@ void CheckedBlock::BeginCopy(int32_t thread, const void* to_base, const void* fr
   CheckAligned(destination, copy.bytes);
   CountRequest(source, from_base, site - 1);
   CountRequest(destination, to_base, site);
-  // The read and the write may happen at the same time.
+  // A GPU may execute the copy now. Deliver repeats these checks, since it may also execute the
+  // copy then.
   Touch(source, /*shared=*/false);
   Touch(destination, /*shared=*/true);
   for (int64_t i = 0; i < copy.bytes; ++i) shared_.At(copy.to + i).awaited = true;
@@ -124,7 +127,8 @@ bool CheckedBlock::IsShared(const void* address) const {
   return at >= shared_begin_ && at < shared_begin_ + launch_.shared_bytes;
 }
 
-// Finds each region once and caches the result, since code uses few base addresses.
+// Returns the region that contains the base address, or nothing. Finds each region once and caches
+// the result, since code uses few base addresses.
 const std::optional<MemoryRegion>& CheckedBlock::RegionFrom(const void* base) {
   const auto [found, is_new] = regions_.try_emplace(base);
   if (is_new && IsShared(base)) {
@@ -142,8 +146,8 @@ void CheckedBlock::CheckBounds(const MemoryAccess& access, const void* base) {
                            access.begin - region->begin, region->bytes));
 }
 
-// A GPU reads and writes each piece of a copy as a whole, so both ends must be aligned to the
-// piece.
+// Checks that the access begins at a multiple of `bytes`. A GPU reads and writes the bytes of a
+// copy as a whole, so both ends must be aligned.
 void CheckedBlock::CheckAligned(const MemoryAccess& access, int64_t bytes) const {
   const int64_t offset = IsShared(access.begin) ? access.begin - shared_begin_
                                                 : reinterpret_cast<intptr_t>(access.begin);

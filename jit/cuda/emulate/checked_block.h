@@ -21,7 +21,7 @@
 
 namespace tunec {
 
-/// The last accesses of a byte.
+/// The last write and the last read of a byte.
 struct ThreadMarks {
   struct Stamp {
     int32_t thread = -1;
@@ -45,12 +45,13 @@ class CheckedBlock {
   CheckedBlock(const EmulatedLaunch& launch, int64_t number, const void* shared);
 
   /// Checks an access by a thread, before the access. The address is computed from `base`, which is
-  /// null if unknown. 0 bytes: the access is masked off, but is numbered among the thread's
-  /// accesses.
+  /// null if unknown. If `bytes` is 0, the access is masked off; it still counts as an access of
+  /// the thread at `site`, which identifies the access in the code. `name` may be null.
   void Access(int32_t thread, const void* base, const void* address, int64_t bytes, bool writes,
               int32_t site, const AccessName* name);
-  /// Begins a thread's copy to shared memory. A GPU may execute the copy now or later; until then
-  /// the destination has no value. `site` is the site of the write; the read has the previous site.
+  /// Begins a thread's copy to shared memory. A GPU may execute the copy now or later; the
+  /// destination has no value until EndCopies. `site` is the site of the write; the read has the
+  /// previous site.
   void BeginCopy(int32_t thread, const void* to_base, const void* from_base, LateCopy copy,
                  int32_t site);
   void CommitCopies(int32_t thread) { copies_.Commit(thread); }
@@ -95,12 +96,13 @@ class CheckedBlock {
   LateCopies copies_;
 };
 
-/// Checks an access of memory. Generated code calls it before the access.
+/// Calls CheckedBlock::Access for the thread's block. Generated code calls this function before
+/// each access.
 void CheckEmulatedAccess(EmulatedThread* thread, const void* base, const void* address,
                          int64_t bytes, int32_t writes, int32_t site, const AccessName* name);
 
-/// Begin asynchronous copies, commit a group, and wait for all except the last groups. Generated
-/// code calls these functions instead of the instructions.
+/// Begin an asynchronous copy, commit a group of copies, and wait for all groups except the last
+/// `pending` ones. Generated code calls these functions instead of the instructions.
 void BeginEmulatedCopy(EmulatedThread* thread, const void* to_base, void* to, const void* from_base,
                        const void* from, int64_t bytes, int32_t read_bytes, int32_t site,
                        const AccessName* name);

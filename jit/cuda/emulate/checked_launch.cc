@@ -10,10 +10,10 @@
 namespace tunec {
 namespace {
 
-// The blocks that accessed a byte.
+// The last blocks that wrote and read a byte. The number is -1 if there is none.
 struct BlockMarks {
   int64_t writer = -1;
-  int64_t reader = -1;  // the last reader
+  int64_t reader = -1;
 };
 
 class OpenLaunch {

@@ -6,10 +6,11 @@
 namespace tunec {
 
 /// Checks a block against earlier blocks of its launch. Requires: called at the end of each block;
-/// any thread may call it. Blocks of one launch may run in any order. If two blocks accessed a byte
-/// and one of them wrote the byte, the process ends, with both blocks and the address. A launch is
-/// identified by its EmulatedLaunch, the wave, the arguments and the workspace. The state of a
-/// launch is deleted when all of its blocks have ended.
+/// any thread may call it. Blocks of one launch may run in any order. `touched` has the block's
+/// accesses to global memory. If two blocks accessed a byte and one of them wrote the byte, the
+/// process ends; the message names both blocks and the address. A launch is identified by its
+/// EmulatedLaunch, the wave, the arguments and the workspace. The state of a launch is deleted when
+/// all of its blocks have ended.
 void CheckOtherBlocks(const EmulatedLaunch& launch, void* const* arguments, const void* workspace,
                       int64_t block, const ByteMarks<ThreadMarks>& touched);
 

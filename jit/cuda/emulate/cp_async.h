@@ -1,4 +1,4 @@
-// LLVM's intrinsics for asynchronous copies, for the emulation.
+// The emulation of LLVM's intrinsics for asynchronous copies.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,13 @@ struct CpAsync {
 
 std::optional<CpAsync> CpAsyncOf(llvm::IntrinsicInst& call);
 
-/// Replaces the call by its final effect, executed at once: a load and a store, or nothing.
+/// Replaces the call by instructions that have its effect at once. A copy becomes a load and a
+/// store. The other calls are removed.
 void CarryOutAtOnce(const CpAsync& copy);
 
-/// Replaces the call by a call of kCopyName, kCommitName or kWaitName (instrument.h). The base
-/// addresses, the site and the name are null or 0 until InstrumentAccesses sets them.
+/// Replaces the call by a call of kCopyName, kCommitName or kWaitName (instrument.h). `thread` is
+/// the EmulatedThread. The base addresses, the site and the name are null or 0 until
+/// InstrumentAccesses sets them.
 void CarryOutLate(const CpAsync& copy, llvm::Value* thread);
 
 }  // namespace tunec::jit

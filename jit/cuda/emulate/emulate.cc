@@ -23,7 +23,8 @@
 namespace tunec {
 namespace {
 
-// Memory that is registered for checked kernels while it has an owner.
+// The owner of memory of the emulated device. The memory is registered for checked kernels while
+// this object exists.
 class KnownMemory {
  public:
   KnownMemory(std::shared_ptr<void> owner, const void* address, size_t bytes)

@@ -1,5 +1,5 @@
-// Emulation of GPU kernels on the host: the same LLVM module, with a separate stack per thread of a
-// block.
+// The emulation of GPU kernels on the host. The same LLVM module is compiled for the host, and each
+// thread of a block has a separate stack.
 #pragma once
 
 #include <memory>
@@ -15,27 +15,28 @@
 
 namespace tunec {
 
-/// False with sanitizers of addresses and of threads, which do not support the emulation's stacks.
+/// True if this build supports emulation. AddressSanitizer and ThreadSanitizer do not support the
+/// stacks of the emulated threads.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kEmulates = false;
 #else
 inline constexpr bool kEmulates = true;
 #endif
 
-/// Format of images for the emulation: an ELF object of the host.
+/// The format of images for the emulation. Such an image is an ELF object of the host.
 inline constexpr std::string_view kEmulatedFormat = "cuda-emulated";
 
 /// Compiles the nest as the CUDA generator does, for this machine's processor. In checked mode, the
-/// process ends at races and at reads of shared memory without a previous write. With CheckedRegion
-/// (regions.h) the process also ends at accesses out of bounds. Requires: a nest from the
-/// generator's Stages. Errors: those of CodeGenerator::Compile.
+/// kernel ends the process at races and at reads of shared memory without a previous write. With
+/// CheckedRegion (regions.h) it also ends the process at accesses out of bounds. Requires: a nest
+/// from the generator's Stages. Errors: those of CodeGenerator::Compile.
 Result<KernelImage> CompileEmulated(const LoopNest& nest,
                                     EmulationMode mode = EmulationMode::kPlain);
 
-/// Returns a kernel whose tasks are blocks. Shared memory of a block is initially NaN. Some
-/// undefined behaviour of a GPU ends the process with a message: threads of a block that do not all
-/// reach a barrier, or that wait at different barriers. Errors: kParse for code of another format,
-/// else those of LoadKernel.
+/// Returns a kernel whose tasks are blocks. Shared memory of a block is initially NaN. The process
+/// ends with a message if threads of a block wait at different barriers, or if some of them do not
+/// reach a barrier. On a GPU, the behaviour is then undefined. Errors: kParse for code of another
+/// format, else those of LoadKernel.
 Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
 
 /// Creates a device that emulates a GPU on the host. Blocks run on the pool's threads; the pool

@@ -6,13 +6,14 @@
 
 namespace tunec {
 
-/// Mode of the emulation: without checks, or with a check of each access.
+/// The mode of the emulation. In mode kChecked, each access to memory is checked.
 enum class EmulationMode : uint8_t { kPlain, kChecked };
 
 class CheckedBlock;
 class WarpOperation;
 
-/// Names of an access in checked mode; a constant of generated code. Null: unknown.
+/// The names of an access in checked mode, a constant in generated code. A name is null if it is
+/// unknown.
 struct AccessName {
   const char* statement = nullptr;
   const char* tensor = nullptr;
@@ -29,12 +30,13 @@ struct EmulatedThread {
   int32_t order = 0;               // number among the block's threads, x fastest
   CheckedBlock* checks = nullptr;  // checker of the block in checked mode, else null
   /// Executes a warp operation; returns when all lanes of the warp have called it. The operation
-  /// must be equal in all lanes. `site` identifies the call in the code.
+  /// must be equal in all lanes. `site` identifies the call in the code. `registers` holds the
+  /// inputs of the lane and receives its results.
   void (*meet)(EmulatedThread* self, int32_t site, const WarpOperation& operation,
                uint32_t* registers) = nullptr;
 };
 
-/// Properties of one launch; a constant of generated code.
+/// The properties of one launch, a constant in generated code.
 struct EmulatedLaunch {
   std::array<int64_t, 3> block = {1, 1, 1};  // threads along x, y, z
   int64_t blocks = 1;                        // blocks that may run in parallel: those of one wave
@@ -43,8 +45,8 @@ struct EmulatedLaunch {
   const char* symbol = nullptr;
 };
 
-/// Type of the code of one thread. Parameters: arguments, workspace, thread, first task of the
-/// launch.
+/// The function that executes a kernel's code for one thread. `arguments` are pointers to the
+/// tensors, and `first` is the first task of the launch.
 using EmulatedFunction = void (*)(void* const* arguments, void* workspace, EmulatedThread* thread,
                                   int64_t first);
 

@@ -33,7 +33,7 @@ llvm::Value* Field(Site& site, llvm::Value* thread, size_t offset, llvm::Type* t
 // Returns the name of the function for one thread.
 std::string ThreadName(const PhaseLaunch& launch) { return launch.symbol + ".thread"; }
 
-// Conversion of one kernel to host functions.
+// The conversion of one kernel to two host functions.
 class HostFunction {
  public:
   HostFunction(llvm::Function& kernel, const PhaseLaunch& launch, EmulationMode mode)
@@ -64,7 +64,9 @@ class HostFunction {
     return function;
   }
 
-  // Moves the kernel's body to the new signature; its parameters are loaded at its beginning.
+  // Moves the kernel's body into a function with the signature of NewFunction. The function first
+  // loads the kernel's tensor pointers from an array. The workspace and the first task are
+  // arguments.
   void MakeFunction() {
     kernel_.setName(launch_.symbol + ".kernel");
     function_ = NewFunction(ThreadName(launch_), llvm::Function::InternalLinkage);
@@ -123,7 +125,7 @@ class HostFunction {
     return Fail(ErrorCode::kInternal, "{} has no emulation", name.str());
   }
 
-  // Returns an EmulatedLaunch as a constant.
+  // Returns the address of a constant EmulatedLaunch with the properties of the kernel's launch.
   llvm::Constant* LaunchConstant() {
     const auto constant = [&](llvm::Constant* value) -> llvm::Constant* {
       return new llvm::GlobalVariable(module_, value->getType(), /*isConstant=*/true,
@@ -139,7 +141,8 @@ class HostFunction {
     return constant(llvm::ConstantStruct::getAnon(fields));
   }
 
-  // A task of the phase is a block. Waves follow the order of tasks, so the first task is always 0.
+  // Creates the PhaseFunction, whose tasks are blocks. The block number already includes the wave,
+  // so the EmulatedFunction always has 0 as its first task.
   void MakePhase() {
     llvm::Function* phase = NewFunction(launch_.symbol, llvm::Function::ExternalLinkage);
     auto* type = llvm::FunctionType::get(
@@ -162,7 +165,7 @@ class HostFunction {
   int32_t warp_calls_ = 0;
 };
 
-// Replaces uses of the shared memory by the block's memory.
+// Replaces the global variable of shared memory by the pointer in the EmulatedThread.
 void ReplaceShared(llvm::Module& module) {
   llvm::GlobalVariable* shared = module.getNamedGlobal(kSharedName);
   if (shared == nullptr) return;

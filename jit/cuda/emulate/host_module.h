@@ -1,4 +1,4 @@
-// Conversion of a module of GPU kernels for the host.
+// The conversion of the GPU kernels of a module to host functions.
 #pragma once
 
 #include "jit/cuda/emit_module.h"

@@ -136,7 +136,8 @@ class AccessInstrumenter {
       call(AddressOfLane(access, lane), BytesOfLane(access, lane));
   }
 
-  // Completes the arguments of a copy. A copy has two sites, a read and then a write.
+  // Completes the arguments of a call of kCopyName. A copy has two sites, one for the read and the
+  // next one for the write.
   void Complete(llvm::CallInst& copy) {
     constexpr unsigned kToBase = 1;
     constexpr unsigned kFromBase = 3;

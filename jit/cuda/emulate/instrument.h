@@ -1,4 +1,4 @@
-// Instrumentation of kernels: a report of each access to memory before the access.
+// The instrumentation of kernels, which reports each access to memory before the access.
 #pragma once
 
 #include "support/error.h"
@@ -18,9 +18,9 @@ inline constexpr const char* kWaitName = "tunec_emulated_wait";
 
 /// Inserts a call of kAccessName before each load and store of an EmulatedFunction. Masked
 /// accesses, gathers and scatters get one call per lane. There is no call for memory that no other
-/// thread changes: the thread's stack, constants, and the function's parameters. Calls of kCopyName
-/// (CarryOutLate) get their base addresses, site and name. Accesses with kAccessMetadata are
-/// reported with names.
+/// thread changes: the thread's stack, constants, the list of arguments, and the EmulatedThread.
+/// Calls of kCopyName (CarryOutLate) get their base addresses, site and name. Accesses with
+/// kAccessMetadata are reported with names.
 void InstrumentAccesses(llvm::Function& function);
 
 }  // namespace tunec::jit

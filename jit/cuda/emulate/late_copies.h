@@ -30,7 +30,8 @@ struct LateCopy {
 class LateCopies {
  public:
   void Issue(int32_t thread, const LateCopy& copy) { threads_[thread].open.push_back(copy); }
-  /// Makes the copies that the thread issued since its last Commit a group.
+  /// Combines the copies that the thread issued since its last Commit into a group, which may be
+  /// empty.
   void Commit(int32_t thread);
   /// Removes and returns the copies of all but the last `pending` groups of the thread, in their
   /// order.

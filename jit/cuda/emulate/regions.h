@@ -22,8 +22,8 @@ struct MemoryRegion {
 /// regions.
 class CheckedRegion {
  public:
-  /// Registers a region. Requires: no other region at the address. Empty memory at null is not a
-  /// region.
+  /// Registers a region. Requires: no other region at the address. Registers nothing if `address`
+  /// is null.
   CheckedRegion(const void* address, int64_t bytes, std::string name);
   ~CheckedRegion();
   CheckedRegion(const CheckedRegion&) = delete;
@@ -36,7 +36,8 @@ class CheckedRegion {
 /// Returns the region that contains the address or begins there, if there is one.
 std::optional<MemoryRegion> RegionOf(const void* address);
 
-/// Returns an address for messages: "A + 12", or the number if no region begins before it.
+/// Returns an address for messages. The text has the last region that begins at or before the
+/// address, and the offset: "A + 12". If there is none, the text is the number.
 std::string DescribeAddress(const void* address);
 
 }  // namespace tunec

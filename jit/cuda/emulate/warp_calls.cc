@@ -50,7 +50,8 @@ class WarpCall {
     Call(kTileName, {thread_, ir_.getInt32(site_), ir_.getInt32(tile), registers_});
   }
 
-  // Operands are (members, value, distance, last lane of a group, which is always the warp's last).
+  // Replaces a shuffle. The operands are the member mask, the value, the distance, and the last
+  // lane of a group. This lane is always the last one of the warp.
   void Shuffle() {
     ir_.CreateAlignedStore(call_.getArgOperand(1), registers_, llvm::Align(4));
     Call(kShuffleName, {thread_, ir_.getInt32(site_), call_.getArgOperand(0),
@@ -97,7 +98,8 @@ class WarpCall {
   llvm::AllocaInst* registers_ = nullptr;
 };
 
-// Replaces cvt.rna.tf32: rounds to ten bits of fraction, to nearest, ties away from 0.
+// Replaces cvt.rna.tf32 by instructions that round to ten bits of fraction, to nearest, ties away
+// from 0. Infinity and NaN stay as they are.
 void ReplaceRounding(llvm::IntrinsicInst& call) {
   llvm::IRBuilder<> ir(&call);
   llvm::Value* number = call.getArgOperand(0);

@@ -1,4 +1,4 @@
-// Operations of the lanes of a warp, as calls of a host module.
+// The replacement of warp intrinsics by calls of host functions.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ inline constexpr const char* kTileName = "tunec_emulated_tile";
 inline constexpr const char* kShuffleName = "tunec_emulated_shuffle";
 
 /// Replaces ldmatrix, mma.sync or shfl.sync by a call that receives `thread`, the EmulatedThread.
-/// Replaces cvt.rna.tf32 by integer instructions. Each lane loads its row of a matrix like other
-/// memory. Returns false, without changes, for other intrinsics. `site` must be unique within the
-/// kernel.
+/// Replaces cvt.rna.tf32 by integer instructions. For ldmatrix, an ordinary load reads each lane's
+/// row of the matrix. Returns false, without changes, for other intrinsics. `site` must be unique
+/// within the kernel.
 bool ReplaceWarpCall(llvm::IntrinsicInst& call, llvm::Value* thread, int32_t site);
 
 }  // namespace tunec::jit

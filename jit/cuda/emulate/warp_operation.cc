@@ -18,8 +18,8 @@ namespace {
 constexpr int64_t kRegisterBytes = 4;
 constexpr int32_t kRows = 8;  // rows and columns of a matrix
 
-// Returns an element of a lane's fragment. A register has consecutive elements, the first one in
-// its low bits.
+// Returns the bits of an element of a lane's fragment. `size` is the size of an element in bytes. A
+// register has consecutive elements, the first one in its low bits.
 uint32_t BitsOf(const uint32_t* registers, int64_t element, int64_t size) {
   const int64_t group = kRegisterBytes / size;
   const uint32_t bits = registers[element / group] >> (8 * size * (element % group));

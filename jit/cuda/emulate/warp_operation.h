@@ -1,4 +1,4 @@
-// Operations of a warp: each lane supplies registers, and all lanes continue with the results.
+// The operations of a warp. Each lane supplies registers, and all lanes continue with the results.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace tunec {
 
-/// The registers of one lane: inputs, replaced from the first register on by results.
+/// The registers of one lane. They hold the inputs, and the results replace these from the first
+/// register on.
 using LaneRegisters = uint32_t*;
 
 /// Mask of the lanes of a whole warp, one bit per lane.
@@ -24,8 +25,8 @@ class WarpOperation {
   explicit WarpOperation(std::string_view name, uint32_t members = kWholeWarp)
       : name_(name), members_(members) {}
   virtual ~WarpOperation() = default;
-  /// Executes the operation on all lanes of the warp, from 0 on. Requires: the lanes are the
-  /// members.
+  /// Executes the operation on all lanes of the warp. `lanes` has the registers of each lane, in
+  /// the order of the lanes. Requires: the lanes are the members.
   virtual void Run(std::span<const LaneRegisters> lanes) const = 0;
   std::string_view name() const { return name_; }
   uint32_t members() const { return members_; }
@@ -50,8 +51,8 @@ class MatrixLoad : public WarpOperation {
 };
 
 /// The operation mma.sync. A lane supplies its fragments of the left operand, the right operand and
-/// the accumulator, and receives its fragment of the accumulator. Every element follows the
-/// intrinsic's definition.
+/// the accumulator, and receives its fragment of the accumulator. The member `meaning` of the
+/// intrinsic computes each element.
 class TileProduct : public WarpOperation {
  public:
   /// `intrinsic` must outlive the object. Requires: an intrinsic of a warp.

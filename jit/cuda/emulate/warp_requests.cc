@@ -102,7 +102,8 @@ int64_t WarpRequests::Sectors(const Request& request) {
   return std::ssize(sectors);
 }
 
-// Lanes of 8 bytes are served by halves of the warp, lanes of 16 bytes by quarters.
+// Returns the number of rounds beyond the first of each part of the warp. A part is the whole warp,
+// a half if a lane accesses 8 bytes, or a quarter if it accesses 16 bytes.
 int64_t WarpRequests::BankConflicts(const Request& request) {
   const auto bytes = std::clamp<int64_t>(request.parts.front().bytes, kBankBytes, 16);
   const auto lanes = static_cast<int32_t>(kBanks * kBankBytes) / static_cast<int32_t>(bytes);

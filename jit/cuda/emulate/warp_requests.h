@@ -18,7 +18,7 @@ struct EmulatedCounts {
   int64_t global_requests = 0;  // instructions of a warp
   int64_t global_sectors = 0;   // sectors that these instructions access
   int64_t shared_requests = 0;
-  int64_t bank_conflicts = 0;  // rounds beyond the first, for each part of a warp served at once
+  int64_t bank_conflicts = 0;  // rounds beyond the first of each half, quarter or whole warp
 
   EmulatedCounts& operator+=(const EmulatedCounts& other);
   bool operator==(const EmulatedCounts&) const = default;
@@ -38,7 +38,7 @@ class CountedRun {
 
   /// Returns true if a counter exists.
   static bool Any();
-  /// Adds to every counter.
+  /// Adds the counts to each counter that exists.
   static void Add(const char* symbol, const EmulatedCounts& counts);
 
  private:
@@ -51,10 +51,10 @@ class WarpRequests {
   enum class Space : uint8_t { kGlobal, kShared };
 
   /// Adds a thread's access of `bytes` bytes; addresses of shared memory are relative to its start.
-  /// 0 bytes: the thread does not take part in the request.
+  /// If `bytes` is 0, the thread does not take part in the request.
   void Add(int32_t thread, int32_t site, Space space, uint64_t address, int64_t bytes);
-  /// Ends a thread's turn. The next access is made by a later thread, or by any thread after the
-  /// block's last thread.
+  /// Ends a thread's turn. `last` is true for the block's last thread. The next access is made by a
+  /// later thread, or by any thread after the block's last thread.
   void EndTurn(int32_t thread, bool last);
   EmulatedCounts counts() const { return counts_; }
 

@@ -27,7 +27,8 @@ class _Mistake(Exception):
 
 
 def _example(text):
-    """Returns a tensor of a type, such as "f32[1, 3]" in the syntax of the .graph text."""
+    """Returns an example tensor of a type, such as "f32[1, 3]" in the syntax of the .graph text.
+    Floats are random, and other elements are 0."""
     found = re.fullmatch(r"\s*(\w+)\s*\[\s*([\d\s,]*)\]\s*", text)
     names = {element_type(dtype) for dtype in (getattr(torch, n) for n in dir(torch))
              if isinstance(dtype, torch.dtype)} - {None}

@@ -49,7 +49,8 @@ _PARTS = (ast.Expression, ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.S
 
 
 def load_program(path: str | os.PathLike[str]) -> ExportedProgram:
-    """Returns the torch.export.ExportedProgram of a .pt2 file."""
+    """Returns the torch.export.ExportedProgram of a .pt2 file. Raises Unsupported, NotFound or
+    InvalidArgument."""
     path = os.fspath(path)
     if not HAS_READER:
         raise Unsupported(f"the reader of .pt2 files in torch {torch.__version__} is not known: load "

@@ -54,8 +54,9 @@ def _options_of(options: Mapping[str, Any] | None, mode: str | None) -> dict[str
 @_collector_paused()
 def tunec(module: fx.GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None,
           mode: str | None = None) -> Callable[..., Any]:
-    """The backend. `mode`: "max-autotune" and "max-autotune-no-cudagraphs" set 200 trials unless
-    the options set another number. `options` are those of tunec.compile by name, and
+    """The backend of torch.compile. The modes "max-autotune" and "max-autotune-no-cudagraphs" set
+    200 trials unless the options set another number. `options` are those of tunec.compile by name,
+    and
 
     background  True: run in torch until a thread has compiled the code. Default: False
     freeze      True: without gradients, compile weights in and pack them at the first call

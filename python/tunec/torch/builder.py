@@ -127,7 +127,8 @@ class Value:
         return self.graph.emit("slice", self, starts=starts, ends=ends, steps=steps)
 
     def pad(self, pads: Sequence[int], value: float = 0.0, mode: str = "constant") -> Value:
-        """Pads each axis. `pads` has the counts before all axes, then the counts after all axes."""
+        """Pads each axis. `pads` first lists the numbers of elements before each axis, then the
+        numbers after each axis."""
         if not any(pads) and not self.graph.same_at_any_size:
             return self
         return self.graph.emit("pad", self, pads=list(pads), value=value, mode=mode)
@@ -169,7 +170,7 @@ def numel(shape: Iterable[int]) -> int:
 
 
 class GraphBuilder:
-    """Builds the lines of a graph. Each line has the type of the value that it defines.
+    """A builder of the lines of a graph. Each line has the type of the value that it defines.
 
     same_at_any_size  True: also add lines that have no effect at these sizes, because they may have
                       one at other sizes. Then the graphs of a model at two sizes have the same

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def device_of(module: fx.GraphModule) -> torch.device:
-    """Returns the device of most results in a graph, or of most inputs if it has no operators."""
+    """Returns the device of most results in a graph, or of most inputs if it has no operators.
+    Returns the CPU if the graph has neither."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
     nodes = nodes or module.graph.find_nodes(op="placeholder")
     counts: Counter[torch.device] = Counter(device for node in nodes for device in _devices(node))

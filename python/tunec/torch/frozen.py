@@ -1,8 +1,8 @@
 """Weights that are compiled in, and the detection of their changes.
 
 torch counts the changes of a tensor, but not all: writes through `.data`, through a NumPy view and
-in inference mode leave no trace. Weights are therefore frozen only with `options={"freeze": True}`.
-Without that option, each call reads the weights in place.
+in inference mode are not counted. Weights are therefore frozen only if the option "freeze" is True.
+Otherwise each call reads the weights in place.
 """
 import operator
 import threading

@@ -89,8 +89,8 @@ class StoredGraph(OutputCode):
         return self._run(inputs)
 
     def prepare_for_serialization(self):
-        """Prepares a copy of this object for a file: the copy has the graph as bytes and cannot
-        run."""
+        """Prepares this object, a copy of the running one, for a file. Afterwards it has the graph
+        as bytes and cannot run. Raises torch's BypassAOTAutogradCache for a graph with effects."""
         if _has_effects(self._graph):
             raise autograd_cache.BypassAOTAutogradCache("effects in the graph")
         self._bytes = GraphPickler.dumps(self._graph, Options(ops_filter=None))

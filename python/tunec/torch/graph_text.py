@@ -108,7 +108,7 @@ class Operation(Line):
 
 
 class _Names:
-    """Gives each line a unique name."""
+    """A maker of unique names for lines."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()

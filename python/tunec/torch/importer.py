@@ -33,8 +33,9 @@ _REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4, "wrap_set_
 
 
 class Importer:
-    """Walks a graph once. A node that cannot be imported is recorded, and new inputs replace its
-    results. One walk therefore finds all unsupported nodes.
+    """A walk over a graph, which adds its operators to a GraphBuilder. A node that cannot be
+    imported is recorded, and new inputs replace its results. One walk therefore finds all
+    unsupported nodes.
 
     beside_torch  True: torch can run the rejected nodes (see Call)
     """
@@ -327,8 +328,8 @@ def unsupported(module: fx.GraphModule, *, weights: Weights | None = None,
                 sizes: Mapping[str, int] | None = None, beside_torch: bool = False) -> list[UnsupportedNode]:
     """Returns an UnsupportedNode for each node of a GraphModule that cannot be imported.
 
-    `beside_torch`: torch can run the rejected nodes. Nodes that are better run by torch are then
-    returned too."""
+    `beside_torch`: torch can run the rejected nodes. Nodes for which torch would raise an error,
+    but the compiled code would not, are then returned too."""
     importer = Importer(sizes or {}, beside_torch=beside_torch)
     return _import(module, weights or {}, importer, [], {}, "model")[1]
 

@@ -42,7 +42,8 @@ def symbol_of(program: ExportedProgram, place: str) -> str:
 
 def samples_for(program: ExportedProgram, symbols: Sequence[str]) -> list[tuple[int, ...]]:
     """Returns sample sizes: tuples with a number for each symbol. Each further sample differs from
-    the first in one symbol or in all symbols."""
+    the first in one symbol or in all symbols. Raises ValueError if a symbol has fewer than 3
+    allowed sizes."""
     choices = []
     for i, symbol in enumerate(symbols):
         low, most = _range_of(program, symbol)
@@ -117,7 +118,8 @@ def _range_of(program: ExportedProgram, symbol: str) -> tuple[int, Any]:
 
 def named_text(text_at: Callable[[tuple[int, ...]], str], names: Sequence[str],
                samples: Sequence[tuple[int, ...]]) -> str:
-    """Returns the text with names for sizes. `text_at` returns the text of one sample."""
+    """Returns the text with names for sizes. `text_at` returns the text of one sample. Raises
+    ValueError if the samples' texts do not fit one text."""
     return str(_named(text_at, names, samples))
 
 

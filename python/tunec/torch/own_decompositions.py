@@ -68,8 +68,8 @@ def _softmax_backward(gradient, output, dim, input_dtype):
 
 
 def _linspace(overload, start, end, steps, *, dtype=None, **where):
-    """Does not decompose integer types: a step often falls on an integer, so the kernel's rounding
-    decides which integer remains after truncation."""
+    """Decomposes linspace, except for integer types: a step often falls on an integer, so the
+    kernel's rounding decides which integer remains after truncation."""
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         return NotImplemented
     return decomposition_table[overload](start, end, steps, dtype=dtype, **where)
@@ -134,8 +134,8 @@ def _resized(target, original, images, *arguments):
 
 
 def _resized_later(target, original, images, *arguments):
-    """Prevents the decomposition of resizing if torch asks for one: NotImplemented means that there
-    is none."""
+    """Prevents the decomposition of resizing if torch requests it: NotImplemented means that there
+    is no decomposition."""
     return NotImplemented if _stays_whole(images, *arguments) else original(images, *arguments)
 
 

@@ -22,8 +22,7 @@ def why_not_private(path: str) -> str | None:
 
 
 def _above(path: str) -> list[str]:
-    """Returns the folders and links on the way to a path, by its names and by its resolved
-    names."""
+    """Returns the folders and links on the way to a path, both as given and with links resolved."""
     ways = set()
     for way in (path, os.path.realpath(path)):
         while os.path.dirname(way) != way:

@@ -147,7 +147,7 @@ def _simple(cell):
 def _mkldnn_layer(x, of_inputs, of_states, input_bias, state_bias, hx, cx, reverse, batch_sizes, mode,
                   hidden_size, layers, has_biases, bidirectional, batch_first, train):
     """Decomposes one layer of an LSTM. torch calls this kernel only for one layer and one
-    direction."""
+    direction. Returns NotImplemented for other kinds of layers and for long sequences."""
     steps = x.shape[0]
     if (mode != _LSTM_OF_IDEEP or layers != 1 or bidirectional or batch_first or train or batch_sizes
             or isinstance(steps, torch.SymInt) or not _is_short(steps, 1, False)):

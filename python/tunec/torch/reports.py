@@ -88,7 +88,8 @@ def latest() -> list[GraphReport]:
 
 def explain(function: Callable[..., object], *args: object, options: dict[str, Any] | None = None,
             **kwargs: object) -> Explanation:
-    """Compiles and calls `function`. Returns an Explanation."""
+    """Calls `function` twice, first to find graph breaks, then compiled by tunec. Returns an
+    Explanation. Resets Dynamo and removes all earlier reports."""
     from torch._dynamo import config
     from torch._dynamo import explain as explain_breaks
     with config.patch(allow_rnn=True):  # dynamo.py does the same for the backend

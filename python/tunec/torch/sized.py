@@ -139,7 +139,7 @@ class SizedGraph:
         """Sets the Model of this graph: one of an equal graph if it exists, else a new one. If
         called again, a model with more dynamic dimensions may replace it."""
         found = None
-        # otherwise graphs that are equal at a few sizes may differ at others
+        # Without the rules, graphs that are equal at a few sizes may differ at other sizes.
         if self._follows_rules:
             fewest = len(self._open.names) + (0 if self._model is None else 1)
             found = find_model(fewest, example, self._import_open, self.options)

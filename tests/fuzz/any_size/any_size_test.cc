@@ -1,4 +1,4 @@
-// Tests that dynamic-shape models equal their graphs. The check must find planted differences.
+// Tests that random dynamic-shape models agree with the reference. Planted faults must be found.
 #include <gtest/gtest.h>
 
 #include "tests/fuzz/any_size/check_any_size.h"

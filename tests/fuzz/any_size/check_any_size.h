@@ -1,5 +1,5 @@
-// A check of a dynamic-shape model: compiled for ranges or listed sizes, each run must equal the
-// reference for the graph of its sizes.
+// A check of a dynamic-shape model that is compiled for ranges or listed sizes. Each run must equal
+// the reference execution of the graph at the run's sizes.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct SizedRuns {
 };
 SizedRuns DrawRuns(uint64_t seed, size_t dimensions);
 
-/// Checks the model of `source`. Its outputs are compared with those of the graphs of `exact`.
+/// Compiles the model of `source` and compares its runs with the graphs of `exact` at their sizes.
 CheckResult CheckAnySize(const SizedSource& source, const SizedRuns& runs, uint64_t seed,
                          const SizedSource& exact);
 
-/// Checks the model of this seed.
+/// Checks the random model and the random runs of this seed.
 CheckResult CheckAnySize(uint64_t seed);
 
 }  // namespace tunec::fuzz

@@ -1,4 +1,4 @@
-// The program fuzz_graphs --any-size: random dynamic-shape models against the reference.
+// The program fuzz_graphs --any-size. It compares random dynamic-shape models with the reference.
 #pragma once
 
 #include "tests/fuzz/fuzz_options.h"
@@ -6,7 +6,7 @@
 namespace tunec::fuzz {
 
 /// Prints how often each reason rejected a model, and each wrong result with its listed sizes and
-/// the graph at the example sizes. Returns the exit code: 1 for wrong results.
+/// the graph at the example sizes. Returns the exit code, which is 1 if a result is wrong, else 0.
 int FuzzAnySize(const FuzzOptions& options);
 
 }  // namespace tunec::fuzz

@@ -29,8 +29,8 @@ ValueType TypeOf(const OpenShape& shape) {
   return type;
 }
 
-/// Returns the dynamic axes from the inputs' names: "x3_n__m" is dynamic along the first axis and
-/// the last.
+/// Returns the dynamic axes of the inputs, whose names list the axes. For example, "x3_n__m" has
+/// two constant axes between the dynamic axes n and m.
 std::vector<OpenAxis> OpenAxesOf(const Graph& graph) {
   std::vector<OpenAxis> open;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {

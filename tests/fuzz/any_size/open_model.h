@@ -1,5 +1,5 @@
-// Random models that have a graph at any set of sizes, as a front end makes them of one file. The
-// draws do not depend on the sizes.
+// Random models with dynamic dimensions. Like a model file, a random model has a graph at each set
+// of sizes. The random choices do not depend on the sizes.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ SizedSource OpenModel(uint64_t seed);
 
 /// The size of an axis in one graph.
 struct OpenAxisSize {
-  std::string formula;  // a formula of the dimensions; equal formulas are equal sizes
+  std::string formula;  // size as a formula of the dimensions; equal formulas have equal sizes
   int64_t size = 1;
-  int degree = 0;  // number of dimensions in the product; 0: a constant
+  int degree = 0;  // number of dimensions that the formula multiplies; 0 for a constant
 
   bool operator==(const OpenAxisSize& other) const { return formula == other.formula; }
 };
@@ -31,7 +31,7 @@ using OpenShape = std::vector<OpenAxisSize>;
 
 OpenAxisSize Number(int64_t size);
 
-/// A builder of the model's graph for a set of sizes. Values are named by their numbers, from 0.
+/// A builder of the graph of a random model at one set of sizes. A value is given by its number.
 class OpenBuilder : public Draws {
  public:
   OpenBuilder(uint64_t seed, const Sizes& sizes);
@@ -40,15 +40,15 @@ class OpenBuilder : public Draws {
 
   OpenAxisSize Dimension(size_t d) const;
   OpenAxisSize AnyDimension() { return Dimension(static_cast<size_t>(Below(std::ssize(sizes_)))); }
-  /// Returns a value of at least this many axes: mostly the latest one, else an earlier value or a
-  /// new input.
+  /// Returns a value with at least `least_rank` axes. It is mostly the latest such value, else an
+  /// earlier value or a new input.
   size_t Operand(int64_t least_rank = 1);
   OpenShape ShapeOf(size_t value) const { return values_[value].shape; }
   int64_t RankOf(size_t value) const { return std::ssize(values_[value].shape); }
   size_t Input(const OpenShape& shape);
   /// Adds a constant whose elements are functions of their index.
   size_t Constant(const OpenShape& shape, const std::function<double(const Ints&)>& element);
-  /// Adds a constant with the same elements at all sizes.
+  /// Adds a constant with random elements, which are the same at all sizes.
   size_t Weight(const Ints& shape);
   size_t Scalar(double value);
   /// Adds a node whose result must have this shape. With a different shape, Make fails.
@@ -75,8 +75,8 @@ class OpenBuilder : public Draws {
 };
 
 using OpenRecipe = void (*)(OpenBuilder&);
-/// Returns the recipes: operators or short sequences of operators. A frequent recipe is listed
-/// several times.
+/// Returns the recipes. Each adds one operator or a short sequence of operators. A frequent recipe
+/// is listed several times.
 std::span<const OpenRecipe> OpenRecipes();
 
 }  // namespace tunec::fuzz

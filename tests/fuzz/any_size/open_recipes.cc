@@ -27,7 +27,7 @@ int DegreeOf(const OpenShape& shape) {
 
 size_t AnyAxis(OpenBuilder& b, size_t x) { return static_cast<size_t>(b.Below(b.RankOf(x))); }
 
-/// Returns a constant that models often compare sizes with.
+/// Returns a random constant to which models might compare sizes.
 int64_t Bound(OpenBuilder& b) { return b.OneOf<int64_t>({1, 2, 3, 5, 8, 12, 20, 30}); }
 
 void Unary(OpenBuilder& b) {
@@ -74,7 +74,7 @@ void WithANumber(OpenBuilder& b) {
   b.Add(Arithmetic(b), {x, b.Scalar(value)}, {}, b.ShapeOf(x));
 }
 
-/// Combines a value with a constant along an axis, like positions.
+/// Combines a value with a constant that depends on the position along an axis.
 void WithPositions(OpenBuilder& b) {
   const size_t x = b.Operand();
   const size_t axis = AnyAxis(b, x);
@@ -97,7 +97,7 @@ void WithPositions(OpenBuilder& b) {
   b.Add(Arithmetic(b), {x, positions}, {}, b.ShapeOf(x));
 }
 
-/// Multiplies by a mask as in attention: 0 in the upper triangle, or far from the diagonal.
+/// Multiplies by a mask as in attention. The mask is 0 above the diagonal or far from it.
 void WithAMask(OpenBuilder& b) {
   const size_t x = b.Operand(2);
   OpenShape shape(b.ShapeOf(x).size(), Number(1));
@@ -136,8 +136,8 @@ void Reduce(OpenBuilder& b) {
   b.Add(op, {x}, {{"axes", Ints{axis}}, {"keepdims", int64_t{0}}}, shape);
 }
 
-/// Sums whole numbers, which have one exact result. Rounding errors of equal numbers add up, unlike
-/// those of random numbers.
+/// Adds a cumulative sum of whole numbers, which is exact. With equal fractions, rounding errors
+/// would add up, unlike those of random numbers.
 size_t CumSum(OpenBuilder& b, size_t x, int64_t axis) {
   const size_t whole = b.Add(Op::kFloor, {x}, {}, b.ShapeOf(x));
   return b.Add(Op::kCumSum, {whole}, {{"axis", axis}}, b.ShapeOf(x));
@@ -197,7 +197,7 @@ void Slice(OpenBuilder& b) {
   b.Add(Op::kSlice, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}}, shape);
 }
 
-/// Pads by constants, up to a constant, or up to a multiple, as windows are padded.
+/// Pads an axis by constants, up to a constant size, or up to a multiple of 4 (as for windows).
 void Pad(OpenBuilder& b) {
   const size_t x = b.Operand();
   OpenShape shape = b.ShapeOf(x);
@@ -252,7 +252,7 @@ void Transpose(OpenBuilder& b) {
   b.Add(Op::kTranspose, {x}, {{"perm", perm}}, shape);
 }
 
-/// Joins two axes, applies an operator, and perhaps splits the axis again.
+/// Joins two axes. Sometimes applies an operator along the joined axis, and mostly splits it again.
 void JoinAndSplit(OpenBuilder& b) {
   const size_t x = b.Operand(2);
   const OpenShape old = b.ShapeOf(x);
@@ -268,8 +268,8 @@ void JoinAndSplit(OpenBuilder& b) {
   if (b.Chance(60)) b.Add(Op::kReshape, {value}, {{"shape", SizesOf(old)}}, old);
 }
 
-/// Splits an axis into windows of a constant size, after a pad to a multiple so that the division
-/// is exact at all sizes.
+/// Pads an axis to a multiple of 4 and splits it into windows of 4 elements. The division is exact
+/// at all sizes.
 void Windows(OpenBuilder& b) {
   const size_t x = b.Operand();
   if (b.RankOf(x) > 3) return;
@@ -318,7 +318,7 @@ void Tile(OpenBuilder& b) {
   b.Add(Op::kTile, {x}, {{"repeats", repeats}}, shape);
 }
 
-/// Draws an image or a sound: batch, channels, and one or two other axes.
+/// Adds an input with the axes batch and channels, and one or two axes of an image or a sound.
 size_t Image(OpenBuilder& b) {
   OpenShape shape = {b.Chance(40) ? b.AnyDimension() : Number(b.Between(1, 2)),
                      Number(b.OneOf<int64_t>({1, 2, 3}))};
@@ -329,7 +329,7 @@ size_t Image(OpenBuilder& b) {
   return b.Input(shape);
 }
 
-/// Returns the shape after windows of three with one pad at each end.
+/// Returns the output shape of windows of three, with one element of padding at each end.
 OpenShape AfterWindows(OpenShape shape, int64_t stride) {
   for (size_t a = 2; stride > 1 && a < shape.size(); ++a)
     shape[a] = Derived(shape[a], fmt::format("(({} - 1) / {} + 1)", shape[a].formula, stride),

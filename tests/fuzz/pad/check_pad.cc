@@ -25,7 +25,7 @@ CheckResult ResultOf(std::string_view stage, const Error& error) {
   return Wrong(stage, error.Format());
 }
 
-/// Returns whether the error is about a constant index out of range. The compiler also finds
+/// Returns true if the error is about a constant index out of range. The compiler also finds
 /// indices that its passes fold to constants. The reference does not run passes.
 bool HasWrongIndices(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument &&
@@ -39,7 +39,7 @@ std::string TextProblem(const Graph& graph) {
   return Print(*parsed) == text ? "" : "its text reads back as another graph";
 }
 
-// Checks that the padded graph is consistent with its parameters, the exact graph and the bucket.
+// Returns how the padded graph contradicts its parameters, the exact graph or the bucket, else "".
 std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Graph& bucket) {
   if (const Status status = Verify(padded.graph); !status) return status.error().Format();
   const std::vector<ValueId>& inputs = padded.graph.inputs();
@@ -73,7 +73,7 @@ std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Gra
   return "";
 }
 
-/// Returns the dimensions' sizes in a graph, in the order of the formulas.
+/// Returns the size of each dimension in `graph`, in the order of `padded.dimensions`.
 std::vector<int64_t> SizesIn(const Graph& graph, const std::vector<OpenAxis>& open,
                              const PaddedGraph& padded) {
   std::vector<int64_t> sizes;
@@ -124,7 +124,7 @@ std::vector<Array> Cropped(std::span<const Array> outputs, const PaddedGraph& pa
   return exact;
 }
 
-// Runs one set of sizes by a padded graph, which may have been made for another set.
+// A run at one set of sizes on a padded graph, which may have been made for another set.
 class Run {
  public:
   Run(const Graph& exact, const Graph& graph, const PaddedGraph& sizes, const PadCase& padded)
@@ -133,7 +133,7 @@ class Run {
   CheckResult Check(std::string_view stage) {
     const std::vector<Array> inputs = InputsOf(exact_, case_.model.values, case_.seed);
     auto expected = RunReference(exact_, inputs);
-    // The exact graph has no results, so padding cannot be checked.
+    // Without results of the exact graph, padding cannot be checked.
     if (!expected) return {Outcome::kRejected, "exact: " + expected.error().message};
     OutputChecker checker(exact_, inputs, *std::move(expected));
     inputs_ = PaddedInputs(graph_, inputs, sizes_.parameters, case_.seed);

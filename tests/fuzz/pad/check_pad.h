@@ -1,5 +1,5 @@
-// One check of a padded graph: it runs with garbage beyond the exact elements, by the reference and
-// perhaps as machine code. Its results must equal the reference's for the exact graph.
+// One check of a padded graph. The graph runs with random elements in the padding, by the reference
+// and perhaps as machine code. Its results must equal those of the exact graph by the reference.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct PadCase {
   bool code = false;  // also runs machine code
 };
 
-/// The comparison of the padded graphs of kExact and kOther.
+/// The comparison of the texts of the padded graphs for kExact and kOther.
 enum class Texts : uint8_t { kEqual, kDiffer, kRejected, kNotCompared };
 
 struct PadResult {
@@ -27,7 +27,7 @@ struct PadResult {
   Texts texts = Texts::kNotCompared;
 };
 
-/// The padding function: PadGraph, or a faulty one that a test plants.
+/// The function that pads a graph. It is PadGraph, or a faulty function that a test plants.
 using Pads = std::function<Result<PaddedGraph>(const Graph& exact, const Graph& bucket,
                                                std::span<const OpenAxis> open,
                                                std::span<const Graph> samples)>;

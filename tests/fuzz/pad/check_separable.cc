@@ -15,7 +15,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// The source of each position of a dimension. -1 stands for a new position.
+// The former position of the elements at each position of a dimension, or -1 for new elements.
 using Origins = std::vector<int64_t>;
 
 Origins DrawOrigins(int64_t exact, int64_t padded, Random& random) {
@@ -28,7 +28,7 @@ Origins DrawOrigins(int64_t exact, int64_t padded, Random& random) {
   return origins;
 }
 
-// The extents of an array as [before, size, after].
+// The shape of an array as [before, size, after], in which `size` is the extent of one axis.
 struct Split {
   int64_t before = 1, size = 1, after = 1;
 };
@@ -52,13 +52,13 @@ Array Moved(const Array& array, int axis, const Origins& origins, Random& random
   return moved;
 }
 
-// A dimension: its number in formulas, and its exact and padded size.
+// A dimension, with its number in formulas and with its exact and padded size.
 struct Dimension {
   size_t number;
   PaddedExtent extent;
 
-  // Returns whether the part is this dimension, by its formula or, without a formula, by its
-  // extents. The part of another dimension can have the same extents, for example twice its size.
+  // Returns true if the part belongs to this dimension by its formula. Without a formula, compares
+  // the extents, although a part of another dimension can have the same extents.
   bool Has(const PaddedExtent& part) const {
     return part.formula.empty() ? part == extent : part.formula.AsSize() == number;
   }
@@ -114,7 +114,7 @@ std::string OutputProblem(const Array& before, const Array& after, const Parts& 
   return "";
 }
 
-// Returns whether a part of an output with these extents belongs only to this dimension.
+// Returns true if a part of an output with these extents can only belong to this dimension.
 bool IsOnlyOne(const SizedModel& model, const std::vector<OpenAxis>& open,
                const std::string& dimension, const PaddedExtent& extent) {
   if (extent.exact == extent.padded) return false;

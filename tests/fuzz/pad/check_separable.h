@@ -12,7 +12,7 @@ namespace tunec::fuzz {
 
 /// For each splittable dimension, permutes some positions of the inputs and gives the others new
 /// elements. The outputs at the former positions must be permuted in the same way. Returns an empty
-/// string if they are.
+/// string if they are, else a description of the first difference.
 std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis>& open,
                              const PaddedGraph& padded, std::span<const Array> inputs,
                              uint64_t seed);

@@ -1,5 +1,5 @@
-// The program fuzz_graphs --pad: random models at several sizes, padded to one, compared with the
-// reference.
+// The program fuzz_graphs --pad. It pads random models at several sizes to one size, and compares
+// the results with the reference.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tunec::fuzz {
 
-/// Prints the rejections by operator, and the wrong results. Wrong results are also written to
-/// `folder`. Returns the exit code.
+/// Prints the rejections by reason, and the wrong results. Reduces wrong cases and writes them to
+/// `folder`. Returns the exit code, which is 1 if a result is wrong, else 0.
 int FuzzPad(const FuzzOptions& options, const std::string& folder);
 
 }  // namespace tunec::fuzz

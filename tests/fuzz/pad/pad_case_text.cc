@@ -1,4 +1,4 @@
-// The text form of a case, for the folder of regressions.
+// The text form of a PadCase, in which cases of regression tests are stored.
 #include <fmt/format.h>
 
 #include <charconv>

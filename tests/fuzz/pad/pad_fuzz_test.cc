@@ -1,5 +1,5 @@
-// Tests of the fuzzer of padding: it finds planted faults and draws all required cases. Regressions
-// of earlier findings are included.
+// Tests of the fuzzer of padded graphs. It must find planted faults and draw all operators. Cases
+// that it found wrong earlier are checked again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ TEST(PadCase, ReadsWhatItPrints) {
   EXPECT_FALSE(ParsePadCase("# pad seed=1\n"));
 }
 
-// Returns the bucket's graph unchanged. Its first elements are taken as the exact elements.
+// Returns the bucket's graph unchanged, and declares the first elements of its outputs exact.
 Result<PaddedGraph> PadByNothing(const Graph& exact, const Graph& bucket,
                                  std::span<const OpenAxis> open, std::span<const Graph>) {
   PaddedGraph padded;
@@ -116,7 +116,7 @@ TEST(CheckPad, FindsThatNothingWasPadded) {
   EXPECT_GT(stages["separable"], 5);
 }
 
-// The graph is padded correctly, but one parameter is too large by one.
+// The graph is padded correctly, but its sizes, which are parameters, are too large by one.
 TEST(CheckPad, FindsASizeThatIsWrong) {
   const Pads pads = [](const Graph& exact, const Graph& bucket, std::span<const OpenAxis> open,
                        std::span<const Graph> samples) -> Result<PaddedGraph> {

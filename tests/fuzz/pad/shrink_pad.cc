@@ -22,7 +22,7 @@ class PadShrinker {
  private:
   const Graph& graph() const { return best_.model.graphs[kExact]; }
 
-  // Applies one cut to all graphs. Their nodes have the same numbers.
+  // Reduces the graphs of all sizes in the same way, and keeps the result if the case still fails.
   bool Accept(const std::vector<ValueId>& outputs, NodeId node = {}, Cut cut = Cut::kOperand,
               size_t operand = 0) {
     if (tries_ <= 0) return false;
@@ -50,7 +50,7 @@ class PadShrinker {
     return false;
   }
 
-  // Replaces an output by an operand of its node. Returns whether the case still fails.
+  // Replaces an output by an operand of its node, if the case then still fails. Else returns false.
   bool EarlierOutputs() {
     const std::vector<ValueId> outputs = graph().outputs();
     for (size_t i = 0; i < outputs.size(); ++i) {

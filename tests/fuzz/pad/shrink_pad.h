@@ -1,4 +1,4 @@
-// Reduction of a failing padding case.
+// A function that reduces a failing PadCase.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ namespace tunec::fuzz {
 
 using PadFails = std::function<bool(const PadCase&)>;
 
-/// Removes outputs and nodes, the same in the graphs of all sizes, as long as the case fails.
+/// Removes the same outputs and nodes from the graphs of all sizes, as long as the case fails.
 PadCase ShrinkPad(PadCase failing, const PadFails& fails, int most_tries = 300);
 
 }  // namespace tunec::fuzz

@@ -31,8 +31,8 @@ Drawn Matmul(SizedGenerator& g) {
                {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
 }
 
-// Draws attention. The sizes of keys and queries, the mask's sizes and the position of the triangle
-// may be dynamic.
+// Adds an attention. The numbers of queries and keys, the mask's sizes and the causal offset may be
+// dynamic.
 Drawn Attention(SizedGenerator& g) {
   const ValueId q = g.Operand(Domain::kFloat, 2);
   const DataType type = g.TypeOf(q);
@@ -66,7 +66,7 @@ Drawn Attention(SizedGenerator& g) {
   });
 }
 
-// Draws a window that fits into the smallest image.
+// Returns a random window that fits into the image at the smallest sizes.
 DrawnWindow WindowFor(SizedGenerator& g, const SizedShape& image, bool transposed) {
   Ints least;
   for (const Sizes& sizes : image) least.push_back(*std::ranges::min_element(sizes));
@@ -104,7 +104,7 @@ Drawn Pool(SizedGenerator& g) {
   return g.Try(op, {x}, window.attributes);
 }
 
-// Draws a window over whole axes, as in a global pool.
+// Adds a pool whose window has the size of the image.
 Drawn GlobalPool(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 3);
   const SizedShape shape = g.ShapeOf(x);

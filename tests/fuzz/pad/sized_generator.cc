@@ -15,10 +15,10 @@ using Agree = bool (*)(const Sizes&, const Sizes&);
 
 bool IsOne(const Sizes& sizes) { return sizes == Fixed(1); }
 
-// Returns whether one rule broadcasts the two axes at all sizes.
+// Returns true if the axes broadcast by the same rule at all sizes.
 bool SameOrOne(const Sizes& a, const Sizes& b) { return a == b || IsOne(a) || IsOne(b); }
 
-// Returns whether the axes broadcast at these sizes.
+// Returns true if the axes broadcast at the drawn sizes, although other sizes might not fit.
 bool HappenToFit(const Sizes& a, const Sizes& b) {
   for (const SizeSet set : kSizeSets)
     if (a[set] != b[set] && a[set] != 1 && b[set] != 1) return false;
@@ -38,7 +38,7 @@ bool BroadcastsTo(const SizedShape& from, const SizedShape& to) {
   return true;
 }
 
-// Returns the quotient of `sizes` by `factor`, if it is exact.
+// Returns the quotient of `sizes` by `factor`, or no value if it is not exact at all sizes.
 std::optional<Sizes> Quotient(const Sizes& sizes, const Sizes& factor) {
   Sizes quotient{};
   for (const SizeSet set : kSizeSets) {
@@ -121,7 +121,7 @@ SizedShape SizedGenerator::Shape(int64_t least_rank, int64_t most_rank) {
   return shape;
 }
 
-// Returns the later of two random draws.
+// Returns the later of two random known values, so that later values are more frequent.
 ValueId SizedGenerator::Recent() {
   const int64_t size = std::ssize(known_);
   return known_[std::max(Below(size), Below(size))];
@@ -185,7 +185,7 @@ bool SizedGenerator::IsDimension(const Sizes& sizes) const {
   return std::ranges::find(dimensions_, sizes) != dimensions_.end();
 }
 
-// Returns dimensions and fixed sizes whose product is `sizes`.
+// Returns two factors of `sizes`, each a dimension or a constant, or no value if there are none.
 std::optional<SizedShape> SizedGenerator::Factors(const Sizes& sizes) {
   for (const Sizes& dimension : dimensions_) {
     const std::optional<Sizes> rest = Quotient(sizes, dimension);

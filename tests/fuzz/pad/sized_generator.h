@@ -14,10 +14,10 @@
 
 namespace tunec::fuzz {
 
-/// The drawn value, or empty if the draw does not fit.
+/// The result of a recipe. It is the value of the added node, or empty if the draw does not fit.
 using Drawn = std::optional<ValueId>;
 using AttributesAt = std::function<Attributes(SizeSet)>;
-/// A function that returns the element of a constant at an index.
+/// A function that returns the element of a constant at an index, for one set of sizes.
 using ElementAt = std::function<double(const Ints& position, SizeSet)>;
 
 class SizedGenerator : public Draws {
@@ -34,20 +34,20 @@ class SizedGenerator : public Draws {
 
   /// Returns a value of the model, or a new leaf, of a type in the domain.
   ValueId Operand(Domain domain, int64_t least_rank = 0, int64_t most_rank = 4);
-  /// Returns a value of exactly this type that broadcasts with `shape` both ways.
+  /// Returns a value of exactly this type that can be broadcast with `shape` to a common shape.
   ValueId Partner(DataType type, const SizedShape& shape);
   /// Returns a value of exactly this type that broadcasts to `shape`.
   ValueId BroadcastingTo(DataType type, const SizedShape& shape);
   ValueId OfType(DataType type, const SizedShape& shape);  // an existing value or a leaf
   ValueId Leaf(DataType type, const SizedShape& shape);    // a new input or constant
-  /// Adds an input. Its dynamic axes are named dimensions, or products of dimensions joined by a
-  /// reshape. `prefix` selects the elements in InputsOf.
+  /// Adds an input. Its dynamic axes are dimensions. A reshape may join dimensions to get `shape`.
+  /// The name begins with `prefix`, on which the elements from InputsOf depend.
   ValueId Input(DataType type, const SizedShape& shape, const char* prefix = "x");
   ValueId Constant(DataType type, const SizedShape& shape, const ElementAt& element);
-  /// Adds a constant with the same elements at equal positions for all sizes.
+  /// Adds a constant with random elements, which are the same at equal positions for all sizes.
   ValueId Table(DataType type, const SizedShape& shape, Values values = Values::kOrdinary);
   ValueId Scalar(DataType type, double value) { return SizedScalar(type, {value, value, value}); }
-  /// Adds a number that depends on the sizes.
+  /// Adds a constant with one element, which depends on the set of sizes.
   ValueId SizedScalar(DataType type, const std::array<double, kSizeSets.size()>& values);
   ValueId Parameter(DataType type, const SizedShape& shape);  // mostly a constant
 
@@ -56,7 +56,8 @@ class SizedGenerator : public Draws {
   int64_t RankOf(ValueId value) const { return std::ssize(builder_.ShapeOf(value)); }
   int64_t AnyAxis(ValueId value) { return Below(RankOf(value)); }
 
-  /// Adds the node if the inference accepts it in all graphs and the results are small.
+  /// Adds the node if the inference accepts it in all graphs and the results are small. Returns its
+  /// first result.
   Drawn Try(Op op, const std::vector<ValueId>& inputs, const Attributes& attributes = {});
   Drawn TryAt(Op op, const std::vector<ValueId>& inputs, const AttributesAt& attributes);
   Drawn Reshape(ValueId value, const SizedShape& shape);
@@ -77,7 +78,7 @@ class SizedGenerator : public Draws {
   int leaves_ = 0;
 };
 
-/// A draw function and its relative frequency.
+/// A function that adds nodes to a model, and its relative frequency.
 struct SizedRecipe {
   Drawn (*draw)(SizedGenerator&) = nullptr;
   int weight = 1;
@@ -89,7 +90,7 @@ std::span<const SizedRecipe> SizedReductions();
 std::span<const SizedRecipe> SizedContractions();
 std::span<const SizedRecipe> SizedMovements();
 std::span<const SizedRecipe> SizedImages();
-/// Returns the recipes of several nodes, as in models.
+/// Returns recipes that add several nodes in patterns of real models.
 std::span<const SizedRecipe> SizedPhrases();
 
 }  // namespace tunec::fuzz

@@ -1,5 +1,5 @@
-// Recipes of images with dynamic height and width, as in models: strides, pools that round up,
-// windows whose start depends on the size, pyramids with upsampling.
+// Recipes of operators on images with dynamic height and width. Examples are strides, pools that
+// round up, windows whose start depends on the size, and pyramids with upsampling.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"
@@ -7,7 +7,7 @@
 namespace tunec::fuzz {
 namespace {
 
-/// An image [batch, channels, height and perhaps width]. At least one axis is dynamic.
+/// An image [batch, channels, height, perhaps width] with a constant number of channels.
 struct Image {
   ValueId value;
   DataType type = DataType::kF32;
@@ -46,7 +46,8 @@ struct SizedWindow {
   std::array<Ints, kSizeSets.size()> pads;
 };
 
-/// Pads the axis by one of: nothing, constants, a completed last window, SAME.
+/// Sets the pads of axis `a` to nothing, to constants, to the completion of the last window, or to
+/// the pads of the ONNX mode SAME.
 void PadAxis(SizedGenerator& g, SizedWindow& window, size_t a, size_t axes, const Sizes& sizes) {
   const int64_t kernel = window.kernel[a], stride = window.strides[a];
   const int64_t reach = (kernel - 1) * window.dilations[a] + 1;
@@ -133,7 +134,7 @@ Drawn Pyramid(SizedGenerator& g) {
   return g.Try(Op::kReduceMean, {image.value}, {{"axes", axes}, {"keepdims", g.Below(2)}});
 }
 
-// Resizes to half the size, then to the original size, next to the original.
+// Reduces an image by a window, resizes it to the original size, and concatenates both images.
 Drawn ThereAndBack(SizedGenerator& g) {
   const Image image = DrawImage(g);
   const Drawn small = g.Chance(50) ? PoolOf(g, image) : ConvOf(g, image);
@@ -150,8 +151,8 @@ Drawn ThereAndBack(SizedGenerator& g) {
   return large ? g.Try(Op::kConcat, {image.value, *large}, {{"axis", int64_t{1}}}) : Drawn();
 }
 
-// Draws a pool that halves the size and a resize that doubles the result. An odd size loses a row
-// or column, which pads fill.
+// Adds a pool that halves an image and a resize that doubles the result. For an odd size, a pad
+// restores the missing row or column.
 Drawn Skip(SizedGenerator& g) {
   const Image image = DrawImage(g);
   const size_t axes = image.spatial();

@@ -1,5 +1,5 @@
-// One model at several sets of sizes: the same nodes in the same order, as a front end makes them
-// from one file.
+// One model at several sets of sizes. All graphs have the same nodes in the same order, like the
+// graphs of one file.
 #pragma once
 
 #include <array>
@@ -36,11 +36,11 @@ struct SizedModel {
 
 SizedShape ShapeOf(const SizedModel& model, ValueId value);
 
-/// Returns the axes of inputs whose size differs between the graphs. Two axes that are equal in all
-/// graphs belong to one dimension.
+/// Returns the axes of inputs whose sizes differ between the graphs. Two axes with equal sizes in
+/// all graphs belong to one dimension.
 std::vector<OpenAxis> OpenAxes(const SizedModel& model);
 
-/// A builder of all graphs in lockstep: values and nodes have the same numbers in each graph.
+/// A builder of the graphs at all sizes. Values and nodes have the same numbers in each graph.
 class SizedBuilder {
  public:
   SizedBuilder()

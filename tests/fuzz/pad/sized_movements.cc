@@ -28,7 +28,7 @@ Drawn Transpose(SizedGenerator& g) {
   return g.Try(Op::kTranspose, {x}, {{"perm", AnyPermutation(g, g.RankOf(x))}});
 }
 
-// Joins neighbouring axes, or splits an axis that a dimension or a constant divides.
+// Joins two axes, splits an axis that a dimension or a constant divides, or adds an axis of size 1.
 void RegroupOnce(SizedGenerator& g, SizedShape& shape) {
   const int64_t at = g.Below(std::ssize(shape) + 1);
   if (at + 1 < std::ssize(shape) && g.Chance(50)) {
@@ -60,7 +60,7 @@ Drawn Reshape(SizedGenerator& g) {
   return g.Reshape(x, shape);
 }
 
-// Merges axes, applies operators, and splits the axis again.
+// Joins two axes, applies an operator if the type is a float, and splits the axis again.
 Drawn ReshapeAndBack(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 2);
   const SizedShape shape = g.ShapeOf(x);
@@ -165,7 +165,7 @@ Drawn Concat(SizedGenerator& g) {
   return g.Try(Op::kConcat, inputs, {{"axis", axis}});
 }
 
-// Pads by constants, or up to a size.
+// Pads each axis by constants, or up to a constant size.
 Drawn Pad(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny);
   const SizedShape shape = g.ShapeOf(x);
@@ -198,7 +198,8 @@ Drawn Tile(SizedGenerator& g) {
   return g.Try(Op::kTile, {x}, {{"repeats", repeats}});
 }
 
-// Returns indices into an axis: constant, an input, or computed; counted from either end.
+// Returns indices into an axis, as a constant, an input or a computed value. Some count from the
+// end.
 ValueId Indices(SizedGenerator& g, const SizedShape& shape, const Sizes& sizes) {
   const DataType type = g.OneOf({DataType::kI64, DataType::kI64, DataType::kI32, DataType::kU8});
   const int64_t least = *std::ranges::min_element(sizes);
@@ -215,7 +216,7 @@ ValueId Indices(SizedGenerator& g, const SizedShape& shape, const Sizes& sizes) 
       const int64_t back = g.Between(1, std::max<int64_t>(least, 1));
       return g.Constant(DataType::kI64, shape, [&](const Ints&, SizeSet) { return double(-back); });
     }
-    case 3:  // in order, if there are enough
+    case 3:  // all indices in order, if the last axis of `shape` has as many elements
       if (!shape.empty() && shape.back() == sizes)
         return g.Constant(type, shape,
                           [](const Ints& position, SizeSet) { return double(position.back()); });
@@ -251,8 +252,8 @@ Drawn GatherElements(SizedGenerator& g) {
   return g.Try(Op::kGatherElements, {x, Indices(g, shape, sizes)}, {{"axis", axis}});
 }
 
-// Scatters along one axis, or along two axes that an index numbers together. Some scatters write
-// rows, and some indices repeat.
+// Scatters along one axis, or along two axes with one flattened index. Axes of the indices may have
+// size 1, so that one index applies to a row or to all updates.
 Drawn Scatter(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
   SizedShape shape = g.ShapeOf(x);
@@ -276,7 +277,7 @@ Drawn Scatter(SizedGenerator& g) {
                {{"axis", axis}, {"depth", depth}, {"reduction", std::string(by)}});
 }
 
-// Resizes by a factor, or to a size.
+// Resizes some axes to twice their size or to a random size.
 Drawn Resize(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   const SizedShape from = g.ShapeOf(x);

@@ -1,4 +1,4 @@
-// Recipes of fragments of models, with dynamic batches and sequence lengths.
+// Recipes of patterns of real models, with dynamic batches and sequence lengths.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"
@@ -14,7 +14,7 @@ Sizes Times(const Sizes& sizes, int64_t factor) {
   return product;
 }
 
-// A hidden state of a batch of sequences.
+// The hidden states of a batch of sequences, [batch, length, width].
 struct States {
   ValueId value;
   DataType type = DataType::kF32;
@@ -83,7 +83,7 @@ Drawn Linear(SizedGenerator& g) {
   return y ? g.Try(g.OneOf({Op::kRelu, Op::kGelu, Op::kTanh}), {*y}) : Drawn();
 }
 
-// Gathers rows of a table, for token numbers and positions.
+// Adds rows of a table, chosen by token ids, and rows of another table, chosen by positions.
 Drawn Embedding(SizedGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const Sizes batch = g.Axis(), length = g.Dimension();
@@ -106,7 +106,7 @@ Drawn Embedding(SizedGenerator& g) {
   return tokens && positions ? g.Try(Op::kAdd, {*tokens, *positions}) : Drawn();
 }
 
-// Returns a mask: 0 for visible tokens, else a number that hides a token.
+// Returns a causal mask. It is 0 for visible tokens, and else a number that hides the token.
 ValueId Triangle(SizedGenerator& g, DataType type, const Sizes& length, const Sizes& keys) {
   const double hidden = g.OneOf<double>({-INFINITY, -10000});
   const bool from_end = g.Chance(30);
@@ -116,7 +116,7 @@ ValueId Triangle(SizedGenerator& g, DataType type, const Sizes& length, const Si
   });
 }
 
-// Returns a boolean mask, true for visible tokens, computed from ranges.
+// Computes a causal boolean mask from ranges. It is true for visible tokens.
 Drawn ComputedTriangle(SizedGenerator& g, const Sizes& length, const Sizes& keys) {
   const auto count = [&](const Sizes& sizes, const SizedShape& shape) -> Drawn {
     const Drawn range = g.TryAt(Op::kRange, {}, [&](SizeSet set) {
@@ -174,7 +174,7 @@ Drawn SelfAttention(SizedGenerator& g) {
   return back ? g.Reshape(*back, x.shape()) : Drawn();
 }
 
-// Returns the mean of the masked states.
+// Divides the sum of the masked states by the sum of the mask.
 Drawn MaskedMean(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 4));
   const ValueId mask = g.OfType(x.type, {x.batch, x.length, Fixed(1)});
@@ -185,7 +185,7 @@ Drawn MaskedMean(SizedGenerator& g) {
   return sum && some ? g.Try(Op::kDiv, {*sum, *some}) : Drawn();
 }
 
-// Returns the state of the last token, or of the token with the greatest number.
+// Returns the state of the last token, or of the token with the greatest id.
 Drawn OneToken(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 4));
   if (g.Chance(50))
@@ -203,7 +203,7 @@ Drawn OneToken(SizedGenerator& g) {
   return wide ? g.Try(Op::kGatherElements, {x.value, *wide}, {{"axis", int64_t{1}}}) : Drawn();
 }
 
-// Counts positions over a mask, as for position ids.
+// Computes position ids by a cumulative sum of a mask, and gathers rows of a table with them.
 Drawn CountedPositions(SizedGenerator& g) {
   const Sizes batch = g.Axis(), length = g.Dimension();
   const ValueId mask = g.Input(DataType::kBool, {batch, length});
@@ -215,7 +215,7 @@ Drawn CountedPositions(SizedGenerator& g) {
   return g.Try(Op::kGather, {table, *places}, {{"axis", int64_t{0}}});
 }
 
-// Moves the end of an axis to its beginning, or the beginning to its end.
+// Moves the last element of an axis to its beginning, or the first element to its end.
 Drawn Rolled(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
   const SizedShape shape = g.ShapeOf(x);
@@ -233,7 +233,7 @@ Drawn Rolled(SizedGenerator& g) {
   return tail && head ? g.Try(Op::kConcat, {*tail, *head}, {{"axis", axis}}) : Drawn();
 }
 
-// Pads to blocks of a fixed size, works on each block, and removes the padding.
+// Pads to blocks of a fixed size, subtracts the maximum of each block, and removes the padding.
 Drawn Blocks(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 3));
   const int64_t block = g.Between(2, 4);
@@ -255,7 +255,7 @@ Drawn Blocks(SizedGenerator& g) {
   });
 }
 
-// Concatenates a cache of fixed length and the new states.
+// Concatenates a cache and the new states, and adds attention of the new states to all of them.
 Drawn Cache(SizedGenerator& g) {
   States x = DrawStates(g, g.Between(1, 3));
   SizedShape past = x.shape();

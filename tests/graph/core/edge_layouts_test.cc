@@ -29,7 +29,7 @@ Graph Parsed(const std::string& text) {
   return *graph;
 }
 
-// Returns the elements in another order, computed by a graph of one transpose.
+// Returns the transposed array, computed by a graph with one transpose.
 Array Transposed(const Array& array, const AxisOrder& order) {
   GraphBuilder builder("transposed");
   ValueType type{array.type(), {array.shape().begin(), array.shape().end()}};

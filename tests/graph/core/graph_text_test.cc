@@ -1,4 +1,4 @@
-// Tests of the .graph text: round trips, rejections, the builder's names, rebuilding, the verifier.
+// Tests of the .graph text, of GraphBuilder, Rebuild and Verify, and of RunReference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

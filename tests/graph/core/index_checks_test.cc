@@ -15,7 +15,7 @@ Graph GraphOf(const std::string& lines) {
   return graph ? *graph : Graph();
 }
 
-/// Returns "wte/30 input 0" for each unproven index, and the names of the added outputs.
+/// Returns "NODE/EXTENT input|output POSITION; " for each unproven index, then the added outputs.
 std::string Unproven(const std::string& lines) {
   const auto checked = AddIndexChecks(GraphOf(lines));
   if (!checked) return checked.error().message;

@@ -1,4 +1,4 @@
-// Tests of type inference: derived types, completed attributes and rejections.
+// Tests of type inference. They check derived types, completed attributes and rejections.
 #include <gtest/gtest.h>
 
 #include "graph/ops/op_table.h"
@@ -7,14 +7,14 @@
 namespace tunec {
 namespace {
 
-/// Returns the error of a graph with the declarations `inputs` and `line` as its line 3.
+/// Returns the error of a graph with the lines `inputs` and then `line`, or "no error".
 std::string ErrorOf(const std::string& inputs, const std::string& line) {
   const std::string text = "graph g {\n  " + inputs + "\n  " + line + "\n}\n";
   const auto graph = ParseGraph(text, "g.graph", NoWeights());
   return graph ? "no error" : graph.error().Format();
 }
 
-/// Returns the type of a line `y = ...`, over x: f32[2, 3, 4], i: i64[5] and n: f32[batch, 3].
+/// Returns the type of the expression `line` over x: f32[2, 3, 4], i: i64[5] and n: f32[batch, 3].
 std::string TypeOf(const std::string& line) {
   const auto graph = ParseGraph(
       "graph g {\n input x: f32[2, 3, 4]\n input i: i64[5]\n input n: f32[batch, 3]\n y = " + line +

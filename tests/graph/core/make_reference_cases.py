@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes reference_cases.graph: small graphs per operator, with the outputs of numpy, PyTorch and
-onnx's reference evaluator. Run by hand when an operator changes. The tests read only the file.
+"""Prints reference_cases.graph. It has small graphs for each operator, with the outputs of numpy,
+PyTorch or onnx's reference evaluator. Run this program by hand when an operator changes. The tests
+read only the file.
 
     /path/to/venv/bin/python make_reference_cases.py > reference_cases.graph
 
@@ -346,7 +347,7 @@ def movement():
 
 
 def scattered(x, indices, updates, axis, depth, combine):
-    """Applies the updates in order. Updates out of range write nothing."""
+    """Returns the result of a scatter. Applies updates in order and ignores those out of range."""
     shape = x.shape[:axis] + (-1,) + x.shape[axis + depth:]
     y = x.copy().reshape(shape)
     positions = np.broadcast_to(indices, updates.shape)

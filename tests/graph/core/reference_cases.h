@@ -1,4 +1,4 @@
-// The cases of reference_cases.graph: every operator on small operands.
+// A function that reads the cases of reference_cases.graph, one or more for every operator.
 #pragma once
 
 #include <string>

@@ -123,7 +123,7 @@ TEST_F(Safetensors, RejectsAWeightOfAnotherShape) {
             path_.string() + " has no tensor b");
 }
 
-/// The three numbers equal those of the numpy code in docs/reference/graph_format.md.
+/// The numbers equal those of the NumPy code in docs/reference/graph_format.md.
 TEST(RandomWeights, AreWhatNumpyRepeats) {
   const auto w0 = RandomWeights(42).Load({"w0", DataType::kF32, {3}, "uniform(-0.03, 0.03)"});
   EXPECT_EQ(w0->GetDouble(0), -0.002915260847657919);

@@ -1,5 +1,5 @@
-// Tests of attention: every alternative against the reference; head layouts as views; stored
-// values.
+// Tests of lowered attention. Every lowering is compared with the reference. Layouts of heads must
+// become views.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,7 @@ struct Shapes {
 
 enum class MaskKind { kNone, kBool, kFloat };
 
-// Builds attention. `mask` is the mask's shape.
+// Returns a graph with one attention. `mask` is the shape of the mask, if `kind` has a mask.
 Graph AttentionGraph(const Shapes& shapes, const Attributes& attributes,
                      MaskKind kind = MaskKind::kNone, const Ints& mask = {},
                      DataType type = DataType::kF32) {
@@ -93,7 +93,8 @@ TEST(LowerAttention, RowsWithoutKeys) {
   }
 }
 
-// Hidden scores may be a finite number. Rows that see no key are means of all values.
+// The score of hidden keys may be a finite number. Then rows without visible keys are means of all
+// values.
 TEST(LowerAttention, HiddenScoresOfANumber) {
   const Attributes attributes = {
       {"causal", int64_t{1}}, {"causal_offset", int64_t{-3}}, {"hidden", -1e9}};
@@ -125,7 +126,8 @@ TEST(LowerAttention, Types) {
   ExpectEveryLowering(AttentionGraph(shapes, {}, MaskKind::kNone, {}, DataType::kBF16), 1e-2);
 }
 
-// Slices heads out of one projection and joins them again: [B, S, 3*H*D] -> [B, S, H*D].
+// Returns a graph with attention of heads that are sliced from one projection, [B, S, 3*H*D]. The
+// heads of the result are joined to [B, S, H*D].
 Graph Projected(int64_t sequence, int64_t heads, int64_t size) {
   SampleGraph g("projected");
   const ValueId x = g.Input({2, sequence, 3 * heads * size});

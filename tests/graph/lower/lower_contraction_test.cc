@@ -106,7 +106,7 @@ TEST(LowerConv, UnitIteratorsAreDropped) {
   EXPECT_EQ(acc.IteratorNames(), (std::vector<std::string>{"m", "p", "ic"}));
 }
 TEST(LowerConv, WindowsWithoutInput) {
-  // The first and last outputs see only padding.
+  // The windows of the first and last outputs contain only padding.
   CheckConv({{1, 2, 3, 3}, {2, 2, 2, 2}, {}, {3, 3, 3, 3}, {}, 1, true});
 }
 TEST(LowerConvTranspose, TilingAndGeneral) {
@@ -118,7 +118,7 @@ TEST(LowerConvTranspose, TilingAndGeneral) {
   CheckConv({{1, 4, 3, 3}, {4, 1, 2, 2}, {2, 2}, {}, {}, 4}, Op::kConvTranspose);
 }
 
-// Products with non-finite weights exist only at positions to which an element is spread.
+// A non-finite weight affects only outputs to which it spreads an input element.
 TEST(LowerConvTranspose, NoProductBetweenStrides) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -135,7 +135,7 @@ TEST(LowerConvTranspose, NoProductBetweenStrides) {
   }
 }
 
-// Convolution, bias, residual and relu are two statements.
+// Convolution, bias, residual and relu are lowered to two statements.
 TEST(LowerConv, EpilogueIsOneStatement) {
   SampleGraph g("block");
   const ValueId x = g.Input({1, 4, 6, 6});

@@ -1,4 +1,4 @@
-// Runs a graph's lowerings in the interpreter, and compares with the reference.
+// Functions that interpret a graph's lowerings and compare the results with the reference.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ double RelativeError(const Array& actual, const Array& expected);
 /// Expects the reference's outputs, fused and unfused, for the first two lowerings of the groups.
 void ExpectSameAsReference(const Graph& graph, double tolerance = 2e-5, uint64_t seed = 1);
 
-/// Returns the lowering's text, or the error's.
+/// Returns the text of a group's lowering, or the error message.
 std::string LoweringText(const Graph& graph, FusionMode mode, size_t group, size_t choice);
 
 }  // namespace tunec

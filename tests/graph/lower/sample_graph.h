@@ -1,4 +1,4 @@
-// A short form of GraphBuilder for tests, with random weights.
+// A builder of test graphs with random weights. An error fails the test.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The memory of a graph's values when its groups run one after the other. Views are stored in their
-// owners' memory, at the offsets of their layouts.
+// A class that stores a graph's values while its groups run one after the other. Views are stored
+// in their owners' memory, at the offsets of their layouts.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ class ValueStorage {
  private:
   StorageView ViewOf(ValueId value) const;
   Array& CellsOf(ValueId owner);
-  /// Calls `visit` with each element's row-major number and the owner's cell.
+  /// Calls `visit` with the row-major number of each element and the number of its owner's cell.
   void ForEach(const StorageView& view, const std::function<void(int64_t, int64_t)>& visit) const;
 
   const Graph& graph_;

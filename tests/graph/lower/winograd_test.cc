@@ -1,5 +1,5 @@
-// Tests of convolutions by Winograd's tiles: their results in the interpreter, and which
-// convolutions have the lowering. tests/golden/show/winograd.txt has the lowering's text.
+// Tests of Winograd lowerings. They check results in the interpreter, and which convolutions have
+// the lowerings. tests/golden/show/winograd.txt has the text of a lowering.
 #include <algorithm>
 
 #include "tests/graph/fuse_groups.h"
@@ -65,7 +65,7 @@ TEST(LowerWinograd, Borders) {
   Check({.pads = {0, 0, 0, 0}});
   Check({.pads = {0, 1, 2, 0}});
   Check({.x = {1, 8, 5, 4}, .pads = {2, 2, 2, 2}});
-  // Some outputs do not depend on an input.
+  // Some outputs do not depend on any input element.
   Check({.x = {1, 8, 3, 3}, .pads = {4, 3, 3, 4}});
 }
 TEST(LowerWinograd, Batches) {

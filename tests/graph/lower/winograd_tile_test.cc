@@ -1,4 +1,4 @@
-// Tests of Winograd's matrices: their results in float64, and the expressions of their products.
+// Tests of Winograd's matrices. They check results in float64, and expressions of matrix products.
 #include "graph/lower/winograd_tile.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST_P(WinogradTiles, AreTheConvolution) {
   }
 }
 
-// Only the filter is transformed once, so only its factors may be rounded.
+// Filters are transformed only once, so only the factors for filters may be rounded.
 TEST_P(WinogradTiles, TransformImagesByExactFactors) {
   EXPECT_TRUE(IsExactInFloat32(GetParam()->input));
   EXPECT_TRUE(IsExactInFloat32(GetParam()->output));
@@ -113,8 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Tiles, WinogradTiles, testing::Values(&TileOfTwo(), &Ti
                            return "OutputsOf" + std::to_string(info.param->outputs);
                          });
 
-// Rows and columns that differ only in signs share their sums. Without sharing there would be 12
-// vectors of 6, with 4 factors each.
+// Rows and columns that differ only in signs share their sums. Without sharing, the expressions
+// would have more operations.
 TEST(WinogradTile, SharesWhatDiffersInSigns) {
   EXPECT_EQ(Operations(TransformBothSides(TileOfTwo().input, Reads(4))), 32U);
   EXPECT_LE(Operations(TransformBothSides(TileOfFour().input, Reads(6))), 12 * 22U);

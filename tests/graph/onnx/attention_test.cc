@@ -1,5 +1,5 @@
-// Tests of Attention since opset 23. Queries of zeros give equal weight to all visible keys, so the
-// result is the mean of the visible keys' values.
+// Tests of the ONNX operator Attention. Queries of zeros give equal weight to all visible keys, so
+// the result is the mean of the visible keys' values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST(OnnxAttention, LengthsOfBatches) {
   call.operands.insert(call.operands.end(), {Absent(), Absent(), Absent(), Ints({1}, {3})});
   EXPECT_THAT(Values(Eval(call)),
               ElementsAre(DoubleNear(7.0 / 3, 1e-6), DoubleNear(7.0 / 3, 1e-6)));
-  call.attributes = {{"is_causal", 1}};  // the last query is the last of the three keys
+  call.attributes = {{"is_causal", 1}};  // the last query has the position of the third key
   EXPECT_THAT(Values(Eval(call)), ElementsAre(1.5, DoubleNear(7.0 / 3, 1e-6)));
 }
 

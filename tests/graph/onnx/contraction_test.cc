@@ -1,4 +1,4 @@
-// Tests of the handlers of products, convolutions, pools, reductions and normalisations.
+// Tests of the ONNX handlers of products, convolutions, pools, reductions and normalisations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -155,7 +155,7 @@ TEST(OnnxPool, WindowsAndCeilMode) {
         ElementsAre(0.5, 2))
         << any;
   }
-  // Declared pads are counted, pads of ceil_mode are not: the last result is 4 / 1, not 4 / 2.
+  // Declared pads are counted. Pads of ceil_mode are not, so the last result is 4 / 1, not 4 / 2.
   EXPECT_THAT(of("AveragePool", {{"strides", List{4}}, {"count_include_pad", 1}, {"ceil_mode", 1}}),
               ElementsAre(0.5, 4));
   EXPECT_THAT(of("LpPool", {{"p", 1}, {"strides", List{2}}}), ElementsAre(1, 5));
@@ -298,7 +298,7 @@ TEST(OnnxNorm, LayerInstanceGroupAndRms) {
                            .operands = {x, ones, zeros},
                            .opset = 21})),
               ElementsAre(-1, 1, -10, 10));
-  // Before opset 21 a group has one value. The second group is channels 2 and 3.
+  // Before opset 21, each group has one scale and one bias. The second group has channels 2 and 3.
   EXPECT_THAT(Values(Eval({.op = "GroupNormalization",
                            .attributes = groups,
                            .operands = {Floats({1, 4, 1}, {1, 3, 5, 9}), ones, zeros},

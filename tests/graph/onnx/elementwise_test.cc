@@ -1,4 +1,4 @@
-// Tests of the handlers of element-wise operators, each on a few values.
+// Tests of the ONNX handlers of element-wise operators, each on a few values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 const float kInf = std::numeric_limits<float>::infinity();
 
-/// Returns the operator's result for one float.
+/// Returns the operator's result for one float, or NaN if it has not one element.
 double At(const std::string& op, float x, std::vector<Attr> attributes = {}, int64_t opset = 22) {
   const Array y =
       Eval({.op = op, .attributes = attributes, .operands = {Floats({1}, {x})}, .opset = opset});
@@ -110,7 +110,7 @@ TEST(OnnxElementwise, ClipTakesAttributesBeforeOpset11AndInputsAfter) {
   EXPECT_THAT(
       Values(Eval({.op = "Clip", .operands = {x, Absent(), Floats({}, {6})}, .constants = {2}})),
       ElementsAre(-2, 0.5, 6));
-  // The bounds are operands.
+  // The bounds are operands that are not constants.
   EXPECT_THAT(Values(Eval({.op = "Clip", .operands = {x, Floats({}, {0}), Floats({}, {6})}})),
               ElementsAre(0, 0.5, 6));
   EXPECT_THAT(

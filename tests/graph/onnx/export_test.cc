@@ -29,8 +29,8 @@ Result<Graph> ReadAgain(const std::string& bytes) {
   return ImportOnnxBytes(std::as_bytes(std::span(bytes)), "written.onnx", {});
 }
 
-/// A case without its expected output, with inputs for operands, so that constant folding cannot
-/// compute the result.
+/// A reference case without its expected output. Its constants are replaced by graph inputs with
+/// the values `inputs`, so that constant folding cannot compute the result.
 struct Case {
   Graph graph;
   std::vector<Array> inputs;
@@ -66,7 +66,7 @@ void ExpectSame(const Array& have, const Array& expected, const std::string& tex
   for (int64_t i = 0; i < expected.size(); ++i)
     if (std::isfinite(expected.GetDouble(i)))
       scale = std::max(scale, std::abs(expected.GetDouble(i)));
-  // Attributes are stored in float32, and a form of several nodes rounds after each node.
+  // ONNX stores attributes as float32. An operator exported as several nodes rounds in each node.
   const double tolerance =
       IsFloat(expected.type()) ? (SizeOf(expected.type()) == 2 ? 2e-3 : 2e-6) : 0;
   for (int64_t i = 0; i < expected.size(); ++i) {
@@ -77,7 +77,7 @@ void ExpectSame(const Array& have, const Array& expected, const std::string& tex
   }
 }
 
-/// Returns whether the error says that ONNX has no form for the case, or lacks its type.
+/// Returns true if the error says that ONNX has no operator or type for the case.
 bool IsKnownRejection(const Error& error) {
   return error.code == ErrorCode::kUnsupported && error.message.contains("ONNX has no");
 }

@@ -114,8 +114,8 @@ TEST_F(OnnxExternal, FilesThatAreNoModels) {
               HasSubstr("not a regular file"));
 }
 
-/// A cache of models with the layout of Hugging Face's hub: names in a snapshot are links to blobs,
-/// whose names are their hashes.
+/// A cache of models with the layout of Hugging Face's hub. Names in a snapshot are links to blobs,
+/// which are files named by their hashes.
 class OnnxBlobs : public OnnxExternal {
  protected:
   void SetUp() override {
@@ -130,13 +130,13 @@ class OnnxBlobs : public OnnxExternal {
     fs::create_symlink("../../../blobs/5f70bf18", Snapshot() / "onnx/model.onnx");
   }
   fs::path Snapshot() const { return root_ / "hub/snapshots/0123abcd"; }
-  /// Returns the sums of the snapshot's model, or the error, when its data is a link to the target.
+  /// Makes the data file of the snapshot's model a link to `target`. Returns SumsOf the model.
   std::string WithDataAt(const fs::path& target) const {
     fs::remove(Snapshot() / "model.onnx_data");
     fs::create_symlink(target, Snapshot() / "model.onnx_data");
     return SumsOf(ImportOnnx(Snapshot() / "model.onnx", {}));
   }
-  /// Returns the results for 10 and 20, or the error.
+  /// Runs the model on the inputs 10 and 20. Returns the results as text, or the error message.
   static std::string SumsOf(const Result<Graph>& graph) {
     if (!graph) return graph.error().Format();
     const auto outputs = RunReference(*graph, std::vector<Array>{Floats({2}, {10, 20})});
@@ -164,7 +164,7 @@ TEST_F(OnnxBlobs, OnlyLinksBelowTheFoldersAreFollowed) {
   EXPECT_THAT(WithDataAt(root_ / "secret.bin"), outside);
   EXPECT_THAT(WithDataAt("/etc/passwd"), outside);
   EXPECT_THAT(WithDataAt("/proc/self/exe"), outside);
-  // The test has a link as a blob, a link to a folder, and a folder with a similar name.
+  // These targets are a blob that is a link, a link to a folder, and a folder with a similar name.
   fs::create_symlink("../secret.bin", root_ / "hub/blobs/evil");
   EXPECT_THAT(WithDataAt("../../blobs/evil"), outside);
   fs::create_directory_symlink("..", root_ / "hub/blobs/up");
@@ -192,7 +192,7 @@ TEST_F(OnnxBlobs, LinksWithinTheFolderAreFollowed) {
   EXPECT_EQ(WithDataAt("../0123abcd/onnx/other"), "13 24");
 }
 
-// If the link changes during reading, the reader gets the data inside, or an error.
+// If the link changes during reading, the reader gets the data inside the folder, or an error.
 TEST_F(OnnxBlobs, ALinkThatChangesLeadsNowhereElse) {
   std::atomic<bool> done = false;
   std::jthread swaps([&] {

@@ -1,4 +1,4 @@
-// Tests of damaged and malicious files: each gives an error, never a crash or a hang.
+// Tests of damaged and malicious files. They may be rejected, but never cause a crash or a hang.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -136,7 +136,7 @@ TEST(OnnxHostile, LargeTensors) {
   for (size_t size = 0; size < bytes.size(); size += 997) {
     EXPECT_FALSE(ImportText(bytes.substr(0, size))) << size;
   }
-  // By protobuf's rule for repeated fields, a second graph is merged with the first.
+  // If a field occurs twice, protobuf merges both, so a second graph is merged with the first.
   onnx::ModelProto again;
   *again.mutable_graph()->mutable_doc_string() = "more";
   EXPECT_TRUE(ImportText(bytes + again.SerializePartialAsString()));

@@ -1,5 +1,5 @@
-// Tests of the handlers of language models' operators: losses, rotary embeddings, linear attention,
-// convolution with a state.
+// Tests of the ONNX handlers of operators of language models, such as losses, rotary embeddings,
+// linear attention and convolutions with a state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Tests of whole models: shape arithmetic, dynamic dimensions, functions, branches, and errors.
+// Tests of importing whole ONNX models with shape arithmetic, dynamic dimensions, functions,
+// branches and errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,8 +90,8 @@ TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
   EXPECT_EQ(retained->nodes().size(), 4U);
 }
 
-/// Returns a model that reverses x and declares these sizes. A size of -1 is declared without a
-/// number.
+/// Returns a model that reverses x and declares these sizes of its input and output. A size of -1
+/// is declared without a number.
 Model Declared(std::vector<int64_t> input, const List& output) {
   Model model(17);
   model.Input("x", std::move(input)).Constant("start", Ints({1}, {-1}));

@@ -1,4 +1,4 @@
-// Tests of the handlers that move elements or compute shapes.
+// Tests of the ONNX handlers that move elements or compute shapes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,8 +131,8 @@ TEST(OnnxSlice, BoundsFollowPython) {
   EXPECT_THAT(slice({3, 0}, {0, 1}, {1, 0}, {-2, 1}), ElementsAre(3, 1));
   EXPECT_THAT(slice({0}, {4}, {1}, {100}), ElementsAre(0, 4));
   EXPECT_THAT(slice({3}, {1}, {1}, {1}), ElementsAre());
-  // With a negative step, a start before the axis is its first element, and the greatest numbers
-  // are its end.
+  // With a negative step, a start before the axis counts as its first element. An end of exactly
+  // INT32_MAX or INT64_MAX means that the first element is included.
   EXPECT_THAT(slice({-12}, {INT64_MIN}, {1}, {-1}), ElementsAre(0, 4));
   EXPECT_THAT(slice({-12, 0}, {-9, 1}, {1, 0}, {-2, 1}), ElementsAre(0));
   EXPECT_THAT(slice({-12}, {0}, {1}, {-1}), ElementsAre());
@@ -333,7 +333,7 @@ TEST(OnnxConstant, HugeFillsStayOperators) {
 }
 
 TEST(OnnxConstant, FillsThatAreReadInPartStayOperators) {
-  // The tensor has two rows of 4 GiB.
+  // The tensor has 4 GiB, of which the model reads two rows.
   Model model(17);
   model.Input("i", {2}, DataType::kI64).Constant("shape", Vector({32768, 32768}));
   model.Node("ConstantOfShape", {"shape"}, {"table"});
@@ -391,7 +391,8 @@ TEST(OnnxResize, UpsampleAndResize) {
   EXPECT_THAT(fitted.shape(), ElementsAre(1, 4, 8));
 }
 
-// A size is the float32 product of a size and a scale, rounded down. ONNX Runtime has these sizes.
+// The size of a result is the float32 product of the operand's size and the scale, rounded down.
+// ONNX Runtime computes the same sizes.
 TEST(OnnxResize, SizesOfScalesAreProductsInFloat32) {
   const auto size = [](int64_t from, float scale) {
     return Eval({.op = "Resize",

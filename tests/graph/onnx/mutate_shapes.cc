@@ -67,8 +67,8 @@ std::vector<Mutant> MutantsOf(const onnx::GraphProto& graph) {
   return mutants;
 }
 
-/// Changes the tensor's shape, and sets each element to the first one. A tensor without raw data
-/// stays as it is.
+/// Changes the tensor's shape, and sets each element to the first one. A tensor without raw data or
+/// without elements stays as it is.
 void Reshape(onnx::TensorProto& tensor, const std::vector<int64_t>& shape) {
   const std::vector<int64_t> old(tensor.dims().begin(), tensor.dims().end());
   const int64_t count = ElementCount(old);
@@ -105,7 +105,7 @@ Status ImportAndLower(const std::string& bytes) {
   return {};
 }
 
-/// The mutant that the child tries, and the message of an internal error. The parent reads both.
+/// The number of the mutant that the child process tries, and the message of an internal error.
 struct Progress {
   size_t mutant = 0;
   char message[512] = "";

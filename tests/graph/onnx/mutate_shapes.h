@@ -1,13 +1,14 @@
-// Models with operands of wrong ranks and extents.
+// A check that import and lowering do not crash if an operand has a wrong rank or extent.
 #pragma once
 
 #include <onnx/onnx_pb.h>
 
 namespace tunec::onnx_test {
 
-/// Gives each operand in turn no axes, one axis less, one more, and each extent 0 and 1. Imports
-/// and lowers the result in a child process. The test fails for a crash, a hang or an internal
-/// error. Skips models of more than 8 nodes, and models with the operators of an earlier model.
+/// Imports and lowers copies of the model in a child process. One operand of each copy has another
+/// shape: no axes, one axis less or more, or an extent of 0 or 1. Fails the test for a crash, an
+/// internal error, or a time of more than 120 s. Skips models of more than 8 nodes, and models with
+/// the operators of an earlier model.
 void CheckMutatedShapes(const onnx::ModelProto& model);
 
 }  // namespace tunec::onnx_test

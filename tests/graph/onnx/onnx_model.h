@@ -20,10 +20,11 @@ Array Typed(DataType type, std::vector<int64_t> shape, const std::vector<double>
 std::vector<double> Values(const Array& array);
 /// Returns an array that represents an omitted operand.
 inline Array Absent() { return Array(DataType::kBool, {0}); }
-/// Returns first, first + step, ... as f32.
+/// Returns an f32 array of first, first + step, first + 2 * step and so on, in row-major order.
 Array Counting(std::vector<int64_t> shape, float first = 0, float step = 1);
 
-/// A description of an attribute: `{"axis", 1}`, `{"mode", "edge"}`, `{"pads", {0, 1}}`.
+/// The name and the value of a node's attribute, written as `{"axis", 1}` or `{"mode", "edge"}`.
+/// The name is not set in `proto`.
 struct Attr {
   std::string name;
   onnx::AttributeProto proto;
@@ -63,23 +64,25 @@ void AddNode(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, const s
              const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
              const std::vector<Attr>& attributes = {}, const std::string& domain = "");
 
-/// One operator with these operands. RunCall runs it by the reference, first with the operands as
-/// graph inputs, except for those of `constants`. Then it runs with all operands as constants, to
-/// test the evaluation during import. The results must agree. `count` is the number of the node's
-/// outputs.
+/// A node with its operands, for tests of one operator. `count` is the number of its outputs.
 struct Call {
   std::string op;
   std::vector<Attr> attributes = {};
   std::vector<Array> operands = {};
-  std::vector<size_t> constants = {};  // operands that are initializers
+  std::vector<size_t> constants = {};  // indices of operands that are initializers
   int64_t opset = 17;
   size_t count = 1;
   std::string domain = "";
 };
+/// Imports the call and runs it by the reference. The operands are graph inputs, except for those
+/// of `constants`. Then runs it with all operands as initializers, to test the evaluation during
+/// import. Fails the test if the two results differ. Returns the first result or its error.
 Result<std::vector<Array>> RunCall(const Call& call);
-/// Returns the first output. If the call fails, fails the test and returns an empty array.
+/// Runs the call as RunCall does and returns its first output. If the call fails, fails the test
+/// and returns an empty array.
 Array Eval(const Call& call);
-/// Returns the message of the error of the import or the run, or an empty string.
+/// Imports and runs the call once. Returns the message of the first error, or an empty string if
+/// there is none.
 std::string ErrorOf(const Call& call);
 
 }  // namespace tunec::onnx_test

@@ -1,4 +1,5 @@
-// Tests that docs/reference/operators.md equals the tables. `tools/dev bless` rewrites the page.
+// A test that docs/reference/operators.md agrees with the operator tables of the code. `tools/dev
+// bless` rewrites the page.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -71,7 +72,7 @@ std::string GraphTable() {
   return text;
 }
 
-// Returns the section on the accuracy of functions.
+// Returns the page's section on the accuracy of functions of one operand.
 std::string Functions() {
   return R"(
 ## Functions of one operand
@@ -92,7 +93,7 @@ an integer type keeps low bits when it is cast ([0048](../decisions/0048_casts_k
 )";
 }
 
-// Returns the section on implementation choices that a user may notice.
+// Returns the page's section on implementation choices that a user may notice.
 std::string Choices() {
   return R"(## Choices
 

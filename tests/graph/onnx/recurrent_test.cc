@@ -16,7 +16,7 @@ MATCHER(IsNear, "") { return std::abs(std::get<0>(arg) - std::get<1>(arg)) < 1e-
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// The inputs are two steps, of one sequence, one input and one unit.
+/// The inputs of two time steps. There is one sequence, and each step has one feature.
 const std::vector<float> kInputs = {0.5, -1};
 
 TEST(OnnxRecurrent, RnnForwardAndBackward) {

@@ -1,4 +1,4 @@
-// Tests of the handlers of sampling images and signals, and of quantization to levels.
+// Tests of importing ONNX operators that sample images, transform signals or quantize.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ MATCHER(IsNear, "") { return std::abs(std::get<0>(arg) - std::get<1>(arg)) < 1e-
 
 TEST(OnnxGridSample, PlacesBetweenAndOutside) {
   const Array x = Floats({1, 1, 2, 2}, {0, 1, 2, 3});
-  // With aligned corners, -1 and 1 are the outer pixels. The grid has one corner, the middle, and
-  // two positions outside.
+  // With aligned corners, -1 and 1 are the centers of the outer pixels. The grid has one corner,
+  // the middle, and two positions outside the image.
   const Array grid = Floats({1, 1, 4, 2}, {1, -1, 0, 0, 3, -1, 1, 2});
   const auto sample = [&](const char* mode, const char* padding) {
     return Values(
@@ -86,7 +86,8 @@ TEST(OnnxRoiAlign, AveragesOfSamples) {
                         .attributes = attributes,
                         .operands = {x, Floats({1, 4}, {0.5, 0.5, 2.5, 2.5}), Ints({1}, {0})}}));
   };
-  // The samples are at 0.25, 0.75 | 1.25, 1.75 in x and 0.5, 1.5 in y.
+  // In x, the first output's samples are at 0.25 and 0.75, and the second's at 1.25 and 1.75. In y,
+  // all are at 0.5 and 1.5.
   EXPECT_THAT(align({}), Pointwise(IsNear(), {4.5, 5.5}));
   EXPECT_THAT(
       ErrorOf({.op = "RoiAlign", .operands = {x, Floats({1, 4}, {0, 0, 1, 1}), Ints({1}, {0})}}),
@@ -94,7 +95,8 @@ TEST(OnnxRoiAlign, AveragesOfSamples) {
 }
 
 TEST(OnnxDeformConv, OffsetsMoveTheTaps) {
-  // A 1x1 filter is moved by half a pixel to the right. The last position reads zeros.
+  // The 1x1 filter is moved by half a pixel to the right. At the second position, half of its input
+  // is a zero beyond the image.
   const auto y = Eval({.op = "DeformConv",
                        .operands = {Floats({1, 1, 1, 2}, {2, 4}), Floats({1, 1, 1, 1}, {10}),
                                     Floats({1, 2, 1, 2}, {0, 0, 0.5, 0.5}), Floats({1}, {1}),
@@ -112,8 +114,8 @@ TEST(OnnxResize, AntialiasAndCrops) {
                         .constants = {1, 2},
                         .opset = 18}));
   };
-  // The filter is a triangle of two pixels to each side: weights 1, 3, 3, 1 over 8, with the edge
-  // repeated.
+  // The antialiasing filter is a triangle that extends two pixels to each side. Its weights are
+  // 1/8, 3/8, 3/8 and 1/8. Pixels at the edge are repeated.
   EXPECT_THAT(resize({{"mode", "linear"}, {"antialias", 1}}, Absent(), Floats({4}, {1, 1, 1, 0.5})),
               Pointwise(IsNear(), {(1 + 3 + 6 + 3) / 8.0, (2 + 9 + 12 + 4) / 8.0}));
   EXPECT_THAT(resize({{"mode", "linear"},

@@ -1,4 +1,5 @@
-// Tests of the handlers of scatters, sorting, running products and determinants.
+// Tests of importing the ONNX operators for scatters, sorting, cumulative products and
+// determinants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests of our reader and writer of protobuf's wire format, against libprotobuf.
+// Tests of tunec's reader and writer of protobuf's wire format. libprotobuf is the reference.
 #include "graph/onnx/file/wire_format.h"
 
 #include <gmock/gmock.h>
@@ -86,7 +86,8 @@ TEST(WireFormat, RepeatedNumbersMayBePacked) {
   EXPECT_FALSE(RepeatedNumbers(*WireReader(AsBytes(torn)).Next(), WireType::kFixed32));
 }
 
-// libprotobuf writes an attribute's numbers one by one, other writers pack them.
+// libprotobuf writes each number of an attribute as a separate field. Other writers pack all
+// numbers into one field.
 TEST(WireFormat, AttributesReadEitherForm) {
   Model model(17);
   model.Input("x", {1, 1, 4, 4});

@@ -120,7 +120,8 @@ void ExpectSameNumbers(const Graph& exact, const PaddedGraph& padded) {
   }
 }
 
-/// Expects that the formulas of `padded` give the numbers of `there`, which is padded for `sizes`.
+/// Evaluates the formulas of `padded` at `sizes`. Expects the parameters and the exact output
+/// extents of `there`, which is padded for these sizes.
 void ExpectFormulasHold(const PaddedGraph& padded, const PaddedGraph& there,
                         const SizesByName& sizes) {
   std::vector<int64_t> numbers;

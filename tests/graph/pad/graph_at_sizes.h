@@ -1,5 +1,6 @@
-// `.graph` texts at several sizes. `$(L)` stands for a size, `$(L-1)`, `$(B*L)`, `$(L/2)`, `$(L%2)`
-// for expressions of two terms, and `$iota(L)` for the list of the numbers from 0 to L - 1.
+// Graphs for tests of padding, made from one `.graph` text at several sizes. In the text, `$(L)`
+// stands for the size L. `$(L-1)`, `$(B*L)`, `$(L/2)` and `$(L%2)` are expressions of two terms.
+// `$iota(L)` is the list of the numbers from 0 to L - 1.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +15,34 @@ namespace tunec::test {
 
 using SizesByName = std::map<std::string, int64_t>;
 
-/// Returns the graph, or fails the test if the text is not a graph at these sizes.
+/// Returns the graph at these sizes, with random weights. If the text is not a graph, fails the
+/// test and returns an empty graph.
 Graph GraphAt(const std::string& text, const SizesByName& sizes);
 
-/// Returns the input axes whose size differs between the graphs, with the name of the size.
+/// Returns the input axes whose extents differ between the graphs. An axis gets the name that has
+/// these extents in `exact_sizes` and `bucket_sizes`. An axis without such a name is omitted.
 std::vector<OpenAxis> OpenAxesOf(const Graph& exact, const Graph& bucket,
                                  const SizesByName& exact_sizes, const SizesByName& bucket_sizes);
 
 Result<PaddedGraph> PadText(const std::string& text, const SizesByName& exact,
                             const SizesByName& bucket);
 
-/// Pads the text's graph, with garbage such as NaN beyond the exact elements of inputs, and expects
-/// the outputs of the exact graph up to 2e-3. Returns the padded graph.
+/// Pads the text's graph from `exact` to `bucket` and runs it. The padding of its inputs is garbage
+/// such as NaN. Expects the outputs of the exact graph within 2e-3. Returns the padded graph. If it
+/// cannot be padded, fails the test and returns an empty graph.
 PaddedGraph ExpectExact(const std::string& text, const SizesByName& exact,
                         const SizesByName& bucket);
 
-/// Pads the text for the sizes of `exact` and of `others`. Expects one padded graph for all sizes,
-/// outputs as in ExpectExact, and formulas that hold at all sizes. Only `exact` are samples of
-/// PadGraph. Returns the padded graph of exact[0], each size of which must differ from the
-/// bucket's.
+/// Pads the text's graph for each element of `exact` and of `others`. The padded graphs must have
+/// equal text, outputs as in ExpectExact, and formulas that hold at all sizes. Only the graphs of
+/// `exact` are samples of PadGraph. All sizes of exact[0] must differ from the bucket's. Returns
+/// the padded graph of exact[0].
 PaddedGraph ExpectOneGraph(const std::string& text, const SizesByName& bucket,
                            const std::vector<SizesByName>& exact,
                            const std::vector<SizesByName>& others = {});
 
-/// Returns the message of a rejection, or fails the test if padding succeeds.
+/// Pads the text's graph, which must fail as unsupported. Returns the error message. If padding
+/// succeeds, fails the test and returns an empty string.
 std::string RejectionOf(const std::string& text, const SizesByName& exact,
                         const SizesByName& bucket);
 

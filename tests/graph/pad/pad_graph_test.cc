@@ -1,5 +1,6 @@
-// Tests of PadGraph by families of operators: results are exact, unaffected nodes are not changed,
-// rejections have the expected messages, and padded graphs of different sizes become one graph.
+// Tests of PadGraph for each family of operators. Padded graphs give exact results, and unaffected
+// nodes are not changed. Rejections have the expected messages. Graphs that are padded for
+// different sizes have the same text.
 #include "graph/pad/pad_graph.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ using ::testing::IsEmpty;
 const SizesByName kSmall = {{"B", 2}, {"L", 5}};
 const SizesByName kLarge = {{"B", 3}, {"L", 8}};
 
-/// Returns a graph with inputs of one type and a node `y`.
+/// Returns the text of a graph with these input lines and the node `y`, which is the output.
 std::string Node(const std::string& inputs, const std::string& node) {
   return fmt::format("graph g {{\n{}\n  y = {}\n  output y\n}}", inputs, node);
 }
@@ -208,7 +209,7 @@ TEST(PadGraph, ProductsOverOpenAxes) {
   ExpectExact(Node("  input x: f32[$(L)]\n  input w: f32[$(L)]", "matmul(x, w)"), kSmall, kLarge);
 }
 
-// A matrix of one repeated element takes the layout of the matrix that it multiplies.
+// A matrix of one repeated element is padded as the matrix that it multiplies.
 TEST(PadGraph, ProductsOfRepeatedElements) {
   ExpectExact(R"(graph g {
   input x: f32[$(B), $(L), 3]
@@ -269,10 +270,10 @@ TEST(PadGraph, CausalAttentionNeedsNoMask) {
 })";
   const PaddedGraph padded = ExpectExact(text, kSmall, kLarge);
   EXPECT_EQ(CountOf(padded.graph, Op::kAttention), 1);
-  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 1);  // on the values
+  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 1);  // masks the attention's values
 }
 
-// In a row that sees nothing, all hidden elements have the same weight.
+// If all keys of a row are hidden by a finite number, they all have the same weight.
 TEST(PadGraph, AttentionThatHidesByANumber) {
   const std::string text = R"(graph g {
   input q: f32[$(L), 3]
@@ -332,7 +333,7 @@ TEST(PadGraph, ReshapesOfMergedAxesMaskByBoth) {
 }
 
 TEST(PadGraph, ReshapesThatDoNotFit) {
-  // Reshaping 5 of 10 elements into two rows does not fill whole rows.
+  // Of the 10 padded elements, 6 are exact. They should be two rows of 3 but fill one row of 5.
   EXPECT_THAT(
       RejectionOf(OfX("f32[$(L)]", "reshape(x) {shape=[2, $(L/2)]}"), {{"L", 6}}, {{"L", 10}}),
       HasSubstr("it puts parts of dimensions together that do not fit"));
@@ -363,8 +364,8 @@ TEST(PadGraph, ConcatenatesWithoutGaps) {
   EXPECT_EQ(CountOf(behind.graph, Op::kGather), 0);
 }
 
-// Padded inputs are zeros, so their computed indices are not counted as out of range. A run may
-// still be split.
+// In a run, the padding of an input is 0, which is a valid index. Computed indices are set to 0
+// there, so that they are not counted as out of range. A run may still be split.
 TEST(PadGraph, ComputedIndicesAreZeroBeyond) {
   for (const char* lookup : {"gather(t, n)", "gather_elements(t, n)"}) {
     const auto pad = [&](const char* n) {
@@ -413,7 +414,7 @@ TEST(PadGraph, IndicesCountFromTheExactEnd) {
   const std::string x = "  input x: f32[$(L), 3]\n";
   ExpectExact(Node(x + "  constant i: i64[3] = [-1, 0, -5]", "gather(x, i) {axis=0}"), kSmall,
               kLarge);
-  // Data beyond the range is clamped to the exact range.
+  // Indices that are out of range at run time are clamped to the exact range.
   ExpectExact(R"(graph g {
   input x: f32[$(L), 3]
   input i: i64[4]
@@ -490,7 +491,7 @@ TEST(PadGraph, ConstantsOfTheSizes) {
       ExpectExact(Node(x + "  constant n: f32[] = $(L)", "div(x, n)"), kSmall, kLarge);
   ASSERT_EQ(count.parameters.size(), 1U);
   EXPECT_EQ(count.parameters[0].value.GetDouble(0), 5);
-  // A range with as many elements as a flattened matrix takes the matrix's layout.
+  // A range with as many elements as a flattened matrix is padded as the matrix is.
   ExpectExact(R"(graph g {
   input x: f32[$(B), $(L)]
   constant p: f32[$(B*L)] = $iota(B*L)
@@ -532,7 +533,7 @@ TEST(PadGraph, ResizesFixedAxes) {
   ExpectExactNode("f32[$(B), 2, 3, 4]", "resize(x) {shape=[$(B), 2, 6, 8], mode=\"linear\"}");
 }
 
-// A part of a run would have the first elements of the constant, or too many elements.
+// If a run were split, each part would have the first elements of the constant, or too many.
 TEST(PadGraph, ConstantOfWhatIsMadeOfASizeIsNotSeparable) {
   const PaddedGraph padded = ExpectExact(R"(graph g {
   input x: f32[$(L), 4]
@@ -587,7 +588,8 @@ TEST(PadGraph, RejectsAnotherGraph) {
             "g is another graph at the smaller sizes (2 nodes) than at the larger (2), from y");
 }
 
-// Embeddings, attention under a token mask, a feed-forward pair, and the mean over the tokens.
+// A BERT block with embeddings, attention with a token mask, a feed-forward pair, and the mean over
+// the tokens.
 constexpr const char* kBertBlock = R"(graph bert {
   input ids: i64[$(B), $(L)]
   input seen: f32[$(B), $(L)]
@@ -645,10 +647,10 @@ TEST(PadGraph, BertBlockOfAnyBatchAndLength) {
       kBertBlock, bucket, {{{"B", 3}, {"L", 7}}, {{"B", 1}, {"L", 1}}, {{"B", 2}, {"L", 15}}},
       {{{"B", 3}, {"L", 3}}, {{"B", 1}, {"L", 12}}});
   EXPECT_THAT(padded.separable, ElementsAre("B"));
-  ExpectExact(kBertBlock, {{"B", 4}, {"L", 2}}, bucket);  // one dimension less
+  ExpectExact(kBertBlock, {{"B", 4}, {"L", 2}}, bucket);  // B is not padded
 }
 
-// A part of a run would multiply by its own batch size instead of the whole batch size.
+// If a run were split, each part would multiply by the part's batch size.
 TEST(PadGraph, WhatANumberIsMadeOfIsNotSeparable) {
   const std::string text = R"(graph g {
   input x: f32[$(B), $(L)]
@@ -667,7 +669,7 @@ TEST(PadGraph, WhatANumberIsMadeOfIsNotSeparable) {
   ASSERT_TRUE(padded) << padded.error().Format();
   EXPECT_THAT(padded->separable, ElementsAre("L"));
   EXPECT_THAT(ExpectExact(text, kSmall, kLarge).separable,
-              IsEmpty());  // the dimensions cannot be distinguished
+              IsEmpty());  // without samples, the number may depend on L
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tests of images with dynamic height and width: windows, pools, resizing. The samples of a few
-// sizes must give one graph, and the formulas of its parameters must hold at other sizes.
+// Tests of PadGraph for images with dynamic height and width. The samples of a few sizes must give
+// one graph. The formulas of its parameters must hold at other sizes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ using test::SizesByName;
 using ::testing::HasSubstr;
 
 const SizesByName kBucket = {{"H", 24}, {"W", 20}};
-// The samples have each remainder by 2, 3 and 4. Some are as large as the bucket along one axis.
+// The heights have each remainder modulo 2, 3 and 4, and the widths modulo 2 and 4. The last sample
+// is as high as the bucket.
 const std::vector<SizesByName> kSamples = {{{"H", 12}, {"W", 10}}, {{"H", 23}, {"W", 19}},
                                            {{"H", 17}, {"W", 14}}, {{"H", 22}, {"W", 13}},
                                            {{"H", 21}, {"W", 16}}, {{"H", 24}, {"W", 11}}};
@@ -52,8 +53,9 @@ TEST(PadImages, ChainsOfStrides) {
   d = add(b, c)
   e = conv(d, v) {pads=[1, 1, 1, 1]}
   y = reduce_mean(e) {axes=[2, 3], keepdims=0})");
-  // The parameters are height and width after the first convolution, the pool and the second
-  // convolution, and the mean's count.
+  // The parameters are the exact heights and widths of four values, and the mean's count. The
+  // values are the image, and the results of the first convolution, the pool and the second
+  // convolution.
   EXPECT_EQ(padded.parameters.size(), 2U + 2 * 3 + 1);
 }
 
@@ -78,7 +80,7 @@ TEST(PadImages, Pools) {
   }
 }
 
-// Pads at the end complete the last window, as importers translate ceil_mode.
+// Pads at the end complete the last window. Importers translate ceil_mode in this way.
 TEST(PadImages, PoolsThatRoundUp) {
   for (const char* pool : {"max_pool", "average_pool"}) {
     ExpectImages(fmt::format(
@@ -136,7 +138,7 @@ TEST(PadImages, DoublingTakesNoMask) {
   EXPECT_TRUE(padded.parameters.empty());
 }
 
-// The factor is a quotient of sizes.
+// The factor of the resize is a quotient of sizes.
 TEST(PadImages, ResizesToSizes) {
   for (const char* manner : {"mode=\"linear\"", "mode=\"linear\", coordinate=\"align_corners\"",
                              "mode=\"linear\", coordinate=\"asymmetric\"", "mode=\"nearest\"",

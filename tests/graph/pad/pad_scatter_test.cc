@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 const test::SizesByName kSmall = {{"B", 2}, {"L", 5}};
 const test::SizesByName kLarge = {{"B", 4}, {"L", 8}};
 
-// Writes rows of a cache for any batch and any number of new positions. Padded indices may name any
-// position, so padded updates must not be written.
+// The graph writes rows of a cache for any batch and any number of new positions. A padded index
+// may be any number, so padded updates must not be written.
 TEST(PadScatter, WritesTheExactUpdates) {
   for (const char* by : {"none", "add", "max"}) {
     const PaddedGraph padded = ExpectExact(fmt::format(R"(graph g {{
@@ -31,7 +31,7 @@ TEST(PadScatter, WritesTheExactUpdates) {
   }
 }
 
-// One index serves all updates of a position. It is set out of range for padded updates.
+// One index is broadcast to all updates of a row. For padded updates it is set out of range.
 TEST(PadScatter, MasksIndicesThatAreRepeated) {
   ExpectExact(R"(graph g {
   input x: f32[3, 6]
@@ -43,7 +43,7 @@ TEST(PadScatter, MasksIndicesThatAreRepeated) {
               kSmall, kLarge);
 }
 
-// Indices from the exact end are valid. Indices out of the exact range write nothing.
+// A negative index counts from the exact end. Indices out of the exact range write nothing.
 TEST(PadScatter, PlacesOfOpenAxesAreExactOnes) {
   for (const char* indices : {"input i: i64[6, 1]", "constant i: i64[6, 1] = [-1, 4, -5, 0, 2, -6]",
                               "constant i: i64[6, 1] = [7, 5, 4, 3, 0, 1]"}) {

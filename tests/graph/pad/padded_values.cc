@@ -11,7 +11,8 @@
 namespace tunec {
 namespace {
 
-// Returns the elements at these positions of each axis, as indices into an array of this shape.
+// Returns the row-major indices of the elements at these positions of each axis, in an array of
+// this shape.
 std::vector<int64_t> ElementsAt(const std::vector<std::vector<int64_t>>& positions,
                                 const std::vector<int64_t>& shape) {
   std::vector<int64_t> elements = {0};

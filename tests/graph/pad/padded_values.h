@@ -1,4 +1,4 @@
-// The position of an exact value inside a padded value.
+// Functions that find and copy the exact elements of a padded value.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ std::vector<int64_t> ExactPositions(const PaddedAxis& axis);
 /// Returns the exact elements of a padded value.
 Array Crop(const Array& padded, const std::vector<PaddedAxis>& axes);
 
-/// Returns garbage for the padding: NaN, infinities and the largest floats, or the extreme and
-/// other integers, or random booleans.
+/// Returns an array of random garbage for the padding. Floats are NaN, infinite, the largest finite
+/// numbers or 7. A third of the float arrays are all NaN. Integers are the extremes, 0, -1 or
+/// arbitrary. Booleans are random.
 Array Garbage(DataType type, std::vector<int64_t> shape, Random& random);
 
 /// Copies `exact` to the beginning of every axis of `padded`.

@@ -1,4 +1,5 @@
-// Tests of the orders chosen for images, and that values are equal in all orders.
+// Tests of the storage orders that ChooseLayouts chooses for images. Results must be equal in all
+// orders.
 #include "graph/passes/choose_layouts.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests of fusion of random graphs: the groups are a partition in data-flow order, and compute the
-// graph's results.
+// Tests of fusion of random graphs. The groups contain all needed nodes, are in data-flow order,
+// and compute the graph's results.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 constexpr int64_t kRows = 6;
 constexpr int64_t kColumns = 16;
 
-// Adds one node of a random graph. Every value is kRows x kColumns, so that any value can be any
-// operand.
+// Adds a random node, which `choice` determines, and returns its value. Every value is kRows x
+// kColumns, so that any value can be any operand.
 ValueId AddRandomNode(SampleGraph& g, uint32_t choice, const std::vector<ValueId>& values) {
   const auto draw = [&](uint32_t bound) {
     const uint32_t drawn = choice % bound;
@@ -79,7 +79,8 @@ bool IsMade(const Graph& graph, ValueId value) {
   return !IsLeaf(op);
 }
 
-// Returns whether the value is stored. A view is stored if the inputs of its node are stored.
+// Returns whether the value is a leaf or stored. A view counts as stored if the inputs of its node
+// are.
 bool IsReady(const Graph& graph, const FusionPlan& plan, const std::set<ValueId>& stored,
              ValueId value) {
   if (!IsMade(graph, value)) return true;

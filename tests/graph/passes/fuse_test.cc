@@ -14,7 +14,7 @@ constexpr FusionMachine kMachine;
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-// Returns the operators of each group.
+// Returns one text for each group: the names of its operators, separated by spaces.
 std::vector<std::string> Groups(const Graph& graph, FusionMode mode = FusionMode::kFused) {
   const auto groups = Fuse(graph, mode);
   EXPECT_TRUE(groups) << groups.error().Format();
@@ -28,7 +28,8 @@ std::vector<std::string> Groups(const Graph& graph, FusionMode mode = FusionMode
   return texts;
 }
 
-// Returns the reason of the edge into this operand of the last node with this operator.
+// Returns the reason of the edge into this operand of the last node with this operator. If there is
+// no such edge, fails the test and returns kOpaque.
 FusionReason ReasonInto(const Graph& graph, Op op, size_t operand = 0) {
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   std::vector<FusionReason> reasons;
@@ -66,7 +67,7 @@ TEST(Fuse, ScatterWritesOverStoredData) {
   EXPECT_EQ(ReasonInto(graph, Op::kRelu), FusionReason::kWrittenOver);
 }
 
-// Both branches end in a contraction. The addition joins the later contraction.
+// Both branches end in a contraction. The addition is fused with the later contraction.
 TEST(Fuse, ResidualJoinsTheLaterConvolution) {
   SampleGraph g("g");
   const ValueId x = g.Input({1, 4, 5, 5});
@@ -108,7 +109,7 @@ Graph SeparableGraph(const Separable& s, int64_t outputs = 24) {
   return g.Build({z});
 }
 
-// A depthwise convolution is computed in the tasks of the following product.
+// A depthwise convolution is computed in the tasks of the following pointwise convolution.
 TEST(Fuse, DepthwiseJoinsPointwise) {
   Separable strided;
   strided.depthwise["strides"] = Ints{2, 2};
@@ -139,7 +140,8 @@ TEST(Fuse, OtherContractionsStayApart) {
             FusionReason::kOperandOrder);
 }
 
-// A kernel contains one chain. The next depthwise convolution needs results of neighbouring tasks.
+// A kernel contains one chain of two contractions. The next depthwise convolution needs results of
+// neighbouring tasks.
 TEST(Fuse, ChainsEndWithAProduct) {
   SampleGraph g("g");
   const Separable s;
@@ -200,7 +202,8 @@ TEST(Fuse, PointwiseConvolutionsComputeTheirOperand) {
   }
 }
 
-// With channels first, sums would walk across memory. One row would leave one task.
+// With channels first, the terms of each sum would be far apart in memory. A product of one row
+// would have only one task.
 TEST(Fuse, OperandsThatStayStored) {
   SampleGraph g("g");
   const ValueId x = g(Op::kRelu, {g.Input({1, 8, 12, 14})});
@@ -226,7 +229,7 @@ TEST(Fuse, IndexMapsBeforeContractionsStayAffine) {
   }
 }
 
-// Fusing exp would join both ends of the path through the matmul.
+// If tanh and the addition were fused, the group and the matmul would wait for each other.
 TEST(Fuse, NeverACycle) {
   SampleGraph g("g");
   const ValueId x = g(Op::kTanh, {g.Input({4, 4})});
@@ -248,7 +251,7 @@ TEST(Fuse, PrimitiveSoftmaxIsOneKernel) {
   ExpectSameAsReference(graph);
 }
 
-// Returns the first edge into a node of this operator.
+// Returns the first edge into a node of this operator. If there is none, fails the test.
 FusionEdge EdgeInto(const Graph& graph, Op op) {
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   for (const FusionEdge& edge : plan->edges)
@@ -258,7 +261,7 @@ FusionEdge EdgeInto(const Graph& graph, Op op) {
 }
 
 // Overlapping windows recompute shared elements. This is worthwhile for cheap arithmetic, but not
-// for a function of each element. Windows that tile their input read each element once.
+// for an expensive function such as erf. Windows that tile their input read each element once.
 TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
   const auto network = [](Op op, int64_t kernel, int64_t stride) {
     SampleGraph g("g");
@@ -278,7 +281,7 @@ TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
     ExpectSameAsReference(graph);
 }
 
-// Many rows read one row. Storing the row is cheaper than a function for every element.
+// Many rows read one row. Storing the row is cheaper than computing tanh for each of them.
 TEST(Fuse, CostDecidesWhatIsSpread) {
   for (const bool large : {false, true}) {
     SampleGraph g("g");
@@ -306,14 +309,15 @@ TEST(Fuse, TheMachineDecides) {
   }
 }
 
-// Graphs are grouped equally on every CPU, except for the vector width.
+// The vector width is the only property of a CPU that affects the groups.
 TEST(Fuse, ACpuIsWeighedByItsVectors) {
   EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 512}}).vector_lanes, 16);
   EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 256}}).vector_lanes, 8);
   EXPECT_EQ(FusionMachineOf({.host = {.cores = 64}}).cores, FusionMachine().cores);
 }
 
-// Keys of a device's schedules do not name the host of the device.
+// A schedule of a device has a key without the device's host, so the host must not affect the
+// groups.
 TEST(Fuse, ADeviceIsNotWeighedByItsHost) {
   Target target{.device = Accelerator{.kind = "cuda", .name = "sm_90a", .processors = 132}};
   EXPECT_EQ(FusionMachineOf(target).cores, 132);
@@ -382,7 +386,8 @@ TEST(Fuse, CheapValuesAreComputedInEachReader) {
   }
 }
 
-// Values that do not fit into registers go through memory. The values alive at once are counted.
+// Values that do not fit into registers go through memory. Therefore the values that are live at
+// once are counted.
 TEST(Fuse, LiveValuesOfABody) {
   SampleGraph g("g");
   const ValueId x = g.Input({8});
@@ -426,7 +431,8 @@ TEST(Fuse, EveryReasonHasItsText) {
   EXPECT_EQ(Describe(FusionReason::kViewed), "no kernel: read directly from its storage");
 }
 
-// Every edge is inside one group, or a border that both groups list.
+// Every edge is inside one group or leads from one group to another. Both groups list the latter as
+// a border.
 TEST(Fuse, GroupsKnowTheirReasonsAndTheirBorders) {
   SampleGraph g("g");
   const ValueId m = g(Op::kMatmul, {g.Input({4, 4}), g.Weight({4, 4})});
@@ -495,8 +501,8 @@ TEST(Fuse, SiblingsThatWaitForEachOtherStayApart) {
   ExpectSameAsReference(graph);
 }
 
-// Runs the whole pipeline: channels-last values, flat and direct convolutions, depthwise and
-// transposed convolution, concatenation and pooling.
+// The network has pointwise, direct, depthwise and transposed convolutions, a concatenation and a
+// pooling. All passes run before the fusion.
 TEST(Fuse, SmallNetworkAfterThePipeline) {
   SampleGraph g("network");
   const auto norm = [&](ValueId x, int64_t c) {

@@ -1,6 +1,6 @@
-// Tests of the golden files of tests/golden/passes, without the command. The passes named by `#
-// command: opt %input --passes a,b` give the expected text for the input. `tools/dev bless`
-// rewrites the files.
+// Tests of the golden files of tests/golden/passes, without the command-line program. A file names
+// its passes in the line `# command: opt %input --passes a,b`. The passes must change the input to
+// the expected text. `tools/dev bless` rewrites the files.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Tests that passes preserve results: the reference execution before and after, on chosen and on
-// random graphs.
+// Tests that passes preserve results. The reference runs chosen and random graphs before and after
+// the passes.
 #include "graph/passes/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(FoldBatchNorm, OtherUsersBlockIt) {
   const Graph before = g.Build({y, conv});
   const Graph after = Optimised(before);
   EXPECT_EQ(Count(after, Op::kBatchNorm), 0);
-  EXPECT_EQ(Count(after, Op::kMul), 1);  // scale and shift instead
+  EXPECT_EQ(Count(after, Op::kMul), 1);  // a scale and a shift replace batch_norm
   ExpectSameNumbers(before, after, 1e-5);
 }
 
@@ -112,7 +112,7 @@ TEST(FoldBatchNorm, MomentsThatAreInputsAreSplit) {
   }
 }
 
-// The model of two blocks in examples/README.md: 7 nodes become 5.
+// The passes reduce the model of two blocks in examples/README.md from 7 nodes to 5.
 TEST(FoldBatchNorm, TwoBlocks) {
   SampleGraph g("two_blocks");
   ValueId x = g.Input({1, 3, 8, 8});
@@ -186,7 +186,7 @@ TEST(RecognizePatterns, LayerNormAndItsRelatives) {
   EXPECT_EQ(Count(after, Op::kSoftmax), 1);
   EXPECT_EQ(Count(after, Op::kSilu), 1);
   ExpectSameNumbers(before, after, 1e-5);
-  ExpectSameAsReference(before);  // primitives whose rows are fused
+  ExpectSameAsReference(before);  // the primitives are fused by rows
 }
 
 TEST(Canonicalize, SignedZeroDecides) {
@@ -205,7 +205,8 @@ TEST(Canonicalize, SignedZeroDecides) {
   EXPECT_EQ(Count(Optimised(graph, fast), Op::kAdd), 0);
 }
 
-// Expansions of 1 MiB each would fit one by one.
+// Each of the eight expansions of 1 MiB would fit alone, but together they exceed the limit of 2
+// MiB.
 TEST(FoldConstants, AllTogetherAreBounded) {
   SampleGraph g("expansions");
   ValueId sum = g.Input({512, 512});
@@ -258,7 +259,7 @@ class RandomGraph {
     const double values[] = {0, -0.0, 1, 2, 0.5, -1, 0.25};
     return random_.Below(2) == 0 ? g_.Scalar(values[random_.Below(7)]) : g_.Weight({4});
   }
-  // Adds a node. Every step preserves the shape 2x6x4.
+  // Adds a node and returns its value. Every value has the shape 2x6x4.
   ValueId Step() {
     const Op unary[] = {Op::kRelu, Op::kNeg, Op::kTanh, Op::kSigmoid, Op::kIdentity, Op::kAbs};
     const Op binary[] = {Op::kAdd, Op::kSub, Op::kMul, Op::kMax};

@@ -20,7 +20,8 @@ int Count(const Graph& graph, Op op) {
   return count;
 }
 
-// One way to write attention. The numbers select one of the listed forms, from 0.
+// One way to write attention by primitive nodes. `scale` and `mask` are indices, from 0, into the
+// forms that their comments list.
 struct Spelling {
   int scale = 0;  // a factor of the scores, of q, of q and k, a divisor of the scores, none
   int mask = 0;   // none, added, selected, selected the other way, a finite number selected
@@ -194,8 +195,8 @@ Graph Hidden(const Hiding& hiding) {
   return g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {x}), g.Input({kRows, 3})})});
 }
 
-// Returns whether the recognised attention is causal, so that hidden scores have no weight. Its
-// results must equal those of the original graph.
+// Returns whether the passes make a causal attention node whose hidden scores have no weight.
+// Expects the results of the original graph.
 bool HidesColumns(const Graph& before, const PassOptions& options = {}) {
   const auto pipeline = RunPipeline(before, {.pass = options});
   EXPECT_TRUE(pipeline) << pipeline.error().Format();
@@ -216,7 +217,7 @@ TEST(RecognizeAttention, NumbersFarBelowBoundedScoresHide) {
     EXPECT_TRUE(HidesColumns(Hidden({.number = -1e4, .added = added})));
     EXPECT_FALSE(HidesColumns(Hidden({.number = -100, .added = added})));
     EXPECT_FALSE(HidesColumns(Hidden({.number = -3e38, .bounded = false, .added = added})));
-    // The first rows see no key, so they are means.
+    // The first rows have no visible key, so their results are means over all keys.
     EXPECT_FALSE(HidesColumns(Hidden({.number = -3e38, .added = added, .offset = -2})));
     EXPECT_TRUE(HidesColumns(Hidden({.number = -INFINITY, .bounded = false, .added = added})));
   }
@@ -226,10 +227,10 @@ Array Numbers(const Ints& shape, Random& random) {
   return RandomArray(DataType::kF32, shape, random);
 }
 
-// Windows of images: the scores of six windows are reshaped to 2 x 3, to add a mask for each of
-// three windows.
+// A variant of attention in windows of images. The scores of six windows are reshaped to 2 x 3
+// windows, to add a mask for each of three windows.
 struct Windows {
-  Ints below;  // shapes of the constant masks added before and after; empty: none
+  Ints below;  // shapes of constant masks before and after the reshape; empty: none
   Ints above;
   Ints split = {2, 3, 2, 9, 8};
   bool selects = false;
@@ -273,7 +274,7 @@ TEST(RecognizeAttention, MasksOverSplitBatches) {
   EXPECT_EQ(CountAttention(WindowAttention({.below = {2, 9, 8}})), 1);
   EXPECT_EQ(CountAttention(WindowAttention({.above = {6, 1, 9, 8}})), 1);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {1, 6, 2, 9, 8}})), 1);
-  // Not recognised: three masks, a selection after a mask, and split heads or rows.
+  // Three masks, a selection after a mask, and split heads or rows are not recognised.
   EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .above = {8}})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .selects = true})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {12, 9, 8}})), 0);
@@ -315,7 +316,7 @@ TEST(RecognizeAttention, BroadcastMasksAreNoTriangles) {
   }
 }
 
-// A selection from a large constant is not folded. Its elements are known all the same.
+// A selection by a large constant is not folded. The pass can still compute its elements.
 TEST(RecognizeAttention, SelectedTriangles) {
   for (const bool negated : {false, true}) {
     for (const double other : {0.0, 1.0}) {

@@ -1,5 +1,5 @@
-// Tests of the small examples: the number of nodes and parameters after the passes, and unchanged
-// results. The counts equal those of examples/README.md.
+// Tests of the small examples. The passes must preserve their results. The counts of nodes and
+// parameters are those of examples/README.md.
 #include <gtest/gtest.h>
 
 #include "graph/count_graph.h"
@@ -44,12 +44,12 @@ struct Example {
 
 TEST(SmallExamples, CountsAndNumbers) {
   const Example examples[] = {
-      {"residual_block", {8, 8320}, {6, 8320}},   // transposes of weights
-      {"tiny_model", {4, 15}, {3, 15}},           // transposes of weights
-      {"unoptimised", {9, 0}, {5, 0}},            // 2 * 3, the second relu, * 1, exp
-      {"gelu_primitives", {9, 0}, {1, 0}},        // gelu
-      {"multi_conv_bn", {6, 19584}, {4, 19392}},  // two batch normalisations
-      {"resnet_block", {8, 90880}, {5, 90496}},  // three batch normalisations, and three new biases
+      {"residual_block", {8, 8320}, {6, 8320}},   // removes transposes of weights
+      {"tiny_model", {4, 15}, {3, 15}},           // removes a transpose of a weight
+      {"unoptimised", {9, 0}, {5, 0}},            // removes 2 * 3, the second relu, * 1 and exp
+      {"gelu_primitives", {9, 0}, {1, 0}},        // makes one gelu
+      {"multi_conv_bn", {6, 19584}, {4, 19392}},  // folds two batch normalisations
+      {"resnet_block", {8, 90880}, {5, 90496}},   // folds three batch normalisations into biases
       {"linear_relu", {6, 49472}, {6, 49472}},   {"matmul_add_relu", {3, 0}, {3, 0}},
   };
   for (const Example& example : examples) {
@@ -68,7 +68,7 @@ TEST(SmallExamples, CountsAndNumbers) {
   }
 }
 
-// Follows the exercise of the unoptimised model, pass by pass.
+// Applies four passes to the unoptimised model and compares the operators that remain.
 TEST(SmallExamples, UnoptimisedStepByStep) {
   const auto graph = ReadExample("unoptimised");
   ASSERT_TRUE(graph) << graph.error().Format();

@@ -79,7 +79,8 @@ TEST(StorageViews, OperandsBehindReshapesAreWrittenInPlace) {
   ExpectSameAsReference(graph);
 }
 
-// In dense blocks, each concatenation is the beginning of the next, nested or flat.
+// In dense blocks, each concatenation is the beginning of the next one. The operands of the next
+// one include the earlier one, or the operands of the earlier one.
 TEST(StorageViews, BeginningsOfConcatenationsShareItsStorage) {
   for (const bool nested : {false, true}) {
     SampleGraph g("g");
@@ -100,7 +101,8 @@ TEST(StorageViews, BeginningsOfConcatenationsShareItsStorage) {
   }
 }
 
-// Inputs, outputs, repeated operands and rows shorter than a cache line are copied.
+// A concatenation copies graph inputs, graph outputs, repeated operands and rows shorter than a
+// cache line.
 TEST(StorageViews, WhatCannotLieElsewhereIsCopied) {
   enum class Case { kInput, kOutput, kRepeated, kShort };
   for (const Case which : {Case::kInput, Case::kOutput, Case::kRepeated, Case::kShort}) {
@@ -120,7 +122,8 @@ TEST(StorageViews, WhatCannotLieElsewhereIsCopied) {
   }
 }
 
-// Element-wise operands would need separate kernels. One selecting kernel is cheaper.
+// To write in place, element-wise operands would need separate kernels. One kernel that selects
+// between the operands is cheaper.
 TEST(StorageViews, OneKernelForCheapOperandsStays) {
   SampleGraph g("g");
   const ValueId x = g.Input({4, 16});

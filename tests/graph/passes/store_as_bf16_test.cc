@@ -1,4 +1,4 @@
-// Tests which values are stored as bfloat16, and that their groups record the type.
+// Tests of the choice of values that are stored as bfloat16. Their groups must record the type.
 #include "graph/fuse/store_as_bf16.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST(StoreAsBf16, WhatAProductMultiplies) {
   EXPECT_THAT(Stored(graph), testing::ElementsAre(a));
 }
 
-// The product's operand may also be a residual's, which reads the rounded value.
+// The product's operand may also be read by a residual addition, which reads the rounded value.
 TEST(StoreAsBf16, OtherReadersDoNotMatter) {
   SampleGraph g("g");
   const ValueId a = Product(g, g.Input({3, 16}), 16, 16);
@@ -57,7 +57,8 @@ TEST(StoreAsBf16, NotOutputsOfTheModel) {
   EXPECT_THAT(Stored(g.Build({Product(g, a, 32, 5), a})), testing::IsEmpty());
 }
 
-// In a depthwise convolution each channel is multiplied separately.
+// A depthwise convolution is not a product of matrices, because each channel is multiplied
+// separately.
 TEST(StoreAsBf16, NotForDepthwiseConvolutions) {
   SampleGraph g("g");
   const ValueId x = g.Input({1, 8, 9, 9});

@@ -1,4 +1,4 @@
-// Tests of rule files: parsed rules, and rejections with their positions.
+// Tests of the parser of rule files. Errors must name their positions.
 #include "graph/rules/parse_rules.h"
 
 #include <gmock/gmock.h>

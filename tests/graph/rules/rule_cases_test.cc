@@ -1,9 +1,9 @@
-// Tests of the built-in rules on small graphs: *.cases in this folder. A case is a line `### title
-// [| fast] [| any zero]`, a graph, `----`, the names of the applied rules and the resulting graph,
-// up to the next case. `tools/dev bless` rewrites the files. Every case is run before and
-// after on ordinary numbers. Unless it is `fast`, it is also run on NaNs, infinities and both zeros
-// (`any zero`: max and min of both zeros may be either). Every built-in rule applies in one of the
-// cases.
+// Tests of the built-in rules on the small graphs of *.cases in this folder. A case begins with
+// `### title [| fast] [| any zero]`. A graph, a line `----`, the names of the applied rules and the
+// resulting graph follow. `tools/dev bless` rewrites the files. The graphs before and after must
+// agree on ordinary numbers. Unless the case is `fast`, they must also agree on NaNs, infinities
+// and both zeros. With `fast` or `any zero`, a zero result may have either sign. Every built-in
+// rule must apply in one of the cases.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -70,7 +70,7 @@ double Special(Random& random) {
   return numbers[random.Below(std::size(numbers))];
 }
 
-// Returns a number. Sums and products of such numbers may overflow.
+// Returns 1, -1 or a number so large that sums and products may overflow in f32.
 double Great(Random& random) {
   const double numbers[] = {1, -1, 2e38, -2e38, 3e38, -3e38};
   return numbers[random.Below(std::size(numbers))];
@@ -116,7 +116,8 @@ void ExpectSameNumbers(const Case& c, const Graph& before, const Graph& after,
   }
 }
 
-// Runs the case. Returns the text that the file should expect.
+// Runs the case and adds the names of the applied rules to `fired`. Returns the text that belongs
+// after `----`, or an empty string if the case fails.
 std::string RunCase(const Case& c, const fs::path& path, std::set<std::string>& fired) {
   const auto before = ParseGraph(c.input, path.filename().string(), NoWeights());
   EXPECT_TRUE(before) << before.error().Format();

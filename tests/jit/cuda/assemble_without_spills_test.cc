@@ -1,5 +1,5 @@
-// Tests that PTX whose code spills is assembled again, and which code is chosen. The assembler is
-// scripted.
+// Tests that PTX whose code spills registers is assembled again, and that the better code is
+// chosen. A fake assembler returns the results.
 #include "jit/cuda/assemble_without_spills.h"
 
 #include <gmock/gmock.h>
@@ -20,8 +20,7 @@ std::string Kernel(const std::string& symbol, const std::string& threads) {
          threads + "\n{\n\tret;\n}\n";
 }
 
-// The scripted results of an assembler for its first call and later calls, and the recorded
-// requests.
+// A fake assembler. `uses` has the result of each call, and `asked` the PTX of each call.
 struct Played {
   std::vector<std::vector<PtxasUse>> uses;
   std::vector<std::string> asked = {};
@@ -54,7 +53,7 @@ TEST(AssembleWithoutSpills, GivesWhoSpillsTheRegistersThatItCanHave) {
                                                  Kernel("b", "224, 1, 1")));
 }
 
-// 128 threads may have 255 registers each, 32 x 32 threads 64.
+// 128 threads may have 255 registers each, and 32 x 32 threads 64 each.
 TEST(AssembleWithoutSpills, LeavesAloneWhatHasAllRegisters) {
   Played all{{{{.symbol = "a", .registers = 255, .spilled_bytes = 8}}}};
   EXPECT_EQ(all.AssemblePtx(Kernel("a", "128, 1, 1")), "1");

@@ -16,7 +16,7 @@ const Ptxas kPtxas{.path = "/nowhere/ptxas", .version = "13.0.88"};
 
 class AssemblyMemoTest : public ::testing::Test {
  protected:
-  // Counts its calls. It is slow enough that other threads ask meanwhile.
+  // Counts the call and waits, so that other threads make calls meanwhile. Fails for "broken".
   Result<Cubin> Assembled(std::string_view ptx, std::string_view arch) {
     ++asked_;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -1,4 +1,4 @@
-// Tests of the checked emulation: accepted kernels, reports of faults, and counts.
+// Tests of the checked emulation of a GPU: accepted kernels, reports of faults, and counts.
 // planted_faults_test.cc lists the faults that must be found.
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ block.x for z in 0 .. 64 {
 }
 
 TEST_F(CheckedEmulation, LetsBlocksOfOtherLaunchesTouchTheSame) {
-  // The accesses are in another wave, in another phase, and in the next run.
+  // An element is accessed in several waves, phases and runs.
   RunChecked(R"(
 nest launches {
   input A: f32[16]
@@ -158,7 +158,8 @@ block.x for x in 0 .. 4 {
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsLanesOutOfBounds) {
-  // The last of five vectors has a masked lane, which would be A[20]. Its third lane is A[19].
+  // In thread 1, the last of five vectors reads A[17] to A[19]. A[19] is out of bounds. The fourth
+  // lane is masked.
   EXPECT_DEATH(
       RunChecked(Nest(R"(
 block.x for x in 0 .. 2 {
@@ -185,7 +186,7 @@ block.x for y in 0 .. 4 {
       "thread 3: use reads 4 bytes of s at shared memory \\+ 12: the memory was never written");
 }
 
-// Runs on a device with memory for four elements. The kernel reads a fifth.
+// Runs a kernel on an emulated device with memory for four elements. The kernel reads a fifth.
 void RunOnDevice() {
   Target target = DetectCpu(1);
   target.device = *CudaAccelerator("sm_90a");
@@ -221,7 +222,7 @@ TEST_F(CheckedEmulation, CountsSectors) {
     return CountsOf(
         Nest("block.x for x in 0 .. 64 {\n put: C[x] = A[" + index + "]\n}", "f32[1024]", "1"));
   };
-  // Two warps read and write.
+  // Each of two warps has one request that reads and one that writes.
   EXPECT_EQ(counts("x"), (EmulatedCounts{.global_requests = 4, .global_sectors = 16}));
   EXPECT_EQ(counts("2*x"), (EmulatedCounts{.global_requests = 4, .global_sectors = 24}));
   EXPECT_EQ(counts("16*x"), (EmulatedCounts{.global_requests = 4, .global_sectors = 72}));

@@ -1,5 +1,5 @@
-// Tests of asynchronous copies as code for a GPU: their instructions, equality with the
-// interpreter, and the positions of swizzled data.
+// Tests of the GPU code of asynchronous copies: the instructions, equality with the interpreter,
+// and the positions of swizzled data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Returns a nest in which rows of A go through two stages of shared memory. Each of four threads
+// Returns a nest that copies rows of A through two stages of shared memory. Each of four threads
 // copies a part of a row and uses another thread's part.
 std::string Rows(const std::string& type, const std::string& copy, const std::string& align = "16",
                  const std::string& swizzle = "") {
@@ -86,7 +86,7 @@ TEST(AsyncCopies, AreOfSixteenBytesWhereBothEndsAreAligned) {
   }
 }
 
-// A second version for aligned arguments has copies of 16 bytes.
+// The PTX also has a second version, for aligned arguments, with copies of 16 bytes.
 TEST(AsyncCopies, AreSmallerWhereLessIsKnown) {
   EXPECT_THAT(PtxOf(Rows("f32", kFirstRow, "8")), HasSubstr("], 8;"));
   EXPECT_THAT(PtxOf(Rows("f32", kFirstRow, "4")), HasSubstr("], 4;"));
@@ -98,7 +98,7 @@ TEST(AsyncCopies, AreSmallerWhereLessIsKnown) {
 }
 
 TEST(AsyncCopies, AreLoadsAndStoresWhereNoInstructionFits) {
-  // The cases are a single bfloat16, and bytes. A second version is for aligned arguments.
+  // Copy instructions need an alignment of at least 4 bytes.
   struct Case {
     const char* type;
     const char* align;
@@ -138,7 +138,7 @@ TEST(AsyncCopies, ReachSwizzledStorage) {
       ExpectAsInterpreted(Rows(type, kFirstRow, "16", swizzle));
 }
 
-// Two loops alternate with their copies. The second has three stages.
+// The loop waits for copies into s, which has two stages, and into t, which has three.
 TEST(PendingGroups, AreThoseAfterTheAwaitedOne) {
   const LoopNest nest = Parse(R"(
 nest two {
@@ -177,8 +177,9 @@ nest two {
   std::vector<int> pending;
   const auto found = PendingGroups(nest);
   ForEach<Wait>(nest, [&](const Wait& wait) { pending.push_back(found.at(&wait)); });
-  // After the group of s there are at first two of t, later one of t. After the group of t there
-  // are the next of t and the two of s between; at first one of s and the next of t.
+  // The numbers are the least over all iterations. When the loop waits for s, two later groups of t
+  // are pending at first, and then one. When it waits for t, two later groups are pending at first,
+  // and then three.
   EXPECT_THAT(pending, ElementsAre(1, 2));
 }
 
@@ -242,7 +243,7 @@ TEST(Swizzle, RemovesBankConflicts) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const EmulatedCounts plain = CountsOf("");
   const EmulatedCounts swizzled = CountsOf(" swizzle 8 of 128");
-  // Eight threads at once read 16 bytes, all from the same four banks.
+  // Eight threads at once read 16 bytes each, all from the same four banks.
   EXPECT_EQ(plain.bank_conflicts, 4 * 7);
   EXPECT_EQ(swizzled.bank_conflicts, 0);
   EXPECT_EQ(swizzled.shared_requests, plain.shared_requests);

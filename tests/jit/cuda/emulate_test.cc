@@ -1,4 +1,4 @@
-// Tests of kernels for GPUs, executed by the emulation, against the interpreter.
+// Tests that the emulation of a GPU gives the interpreter's results.
 #include "jit/cuda/emulate/emulate.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ nest cpu {
 
 TEST(EmulationDeathTest, FindsABarrierThatIsNotForAll) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
-  // The nest is written by hand, because the verifier rejects such nests.
+  // The nest is not verified, because the verifier rejects such nests.
   const auto nest = ParseLoopNest(R"(
 nest divergent {
   output C: f32[4]

@@ -56,7 +56,8 @@ nest sharing {
               HasSubstr("sm_86 has at most 101376"));
 }
 
-// Returns a nest with 64 threads, each with this many sums in registers.
+// Returns a nest with 64 threads, each with this many sums in registers. The registers are
+// allocated inside or outside the loop over the threads.
 std::string SumsOfAThread(int sums, std::string_view location) {
   const std::string alloc = "alloc r: register";
   const bool inside = location == "inside";
@@ -87,7 +88,7 @@ nest sums {{
                      inside ? "" : "}");
 }
 
-// A tensor of all threads is divided among them. Each thread uses the same number of registers.
+// A tensor outside the loop is divided among the threads, so the number of registers is equal.
 TEST(CudaLimits, RegistersAreCountedForEachThread) {
   for (const char* location : {"inside", "outside"}) {
     const LoopNest few = jit_test::Parse(SumsOfAThread(8, location));

@@ -1,4 +1,4 @@
-// Skips tests without NVIDIA's assembler, or fails them if the environment requires the assembler.
+// A check for tests that need ptxas, NVIDIA's assembler.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 
 namespace tunec::test {
 
-/// Returns the reason why nothing can be assembled, or an empty string. With TUNEC_REQUIRE_PTXAS a
-/// missing assembler is a failure.
+/// Returns the reason why ptxas cannot be used, or an empty string. If there is a reason and the
+/// environment variable TUNEC_REQUIRE_PTXAS is set, fails the test.
 inline std::string WhyNoPtxas() {
   const auto ptxas = FindPtxas();
   if (ptxas) return {};

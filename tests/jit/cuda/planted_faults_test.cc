@@ -1,6 +1,6 @@
 // Tests of faults in GPU kernels, each planted alone. The checked emulation finds each fault in the
 // machine code, and reports kernel, block, thread, statement, tensor and position. The interpreter
-// or the verifier finds the faults that are visible in the loops. The list:
+// or the verifier finds the faults that are visible in the loops. These are the faults:
 //
 //   missing barrier         threads read others' elements; a copy overwrites elements in use
 //   missing wait            a copy's destination is read before the copy completes
@@ -32,7 +32,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns a nest in which A goes through three stages of shared memory, eight elements at a time.
+// Returns a nest that copies A through three stages of shared memory, eight elements at a time.
 // Threads read each other's elements.
 std::string Pipelined(const std::string& first_wait, const std::string& wait,
                       const std::string& barrier, const std::string& more = "") {

@@ -1,5 +1,4 @@
-// Tests of the parsing of NVIDIA's assembler output, and of our PTX in the assembler if there is
-// one.
+// Tests of the parser of ptxas output, of the known architectures, and of the rates of known GPUs.
 #include "jit/cuda/ptxas.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +86,7 @@ TEST(CudaParts, AreAssumedOrNamed) {
   const auto other = CudaAccelerator("sm_80", "h200");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message, "unknown gpu 'h200' of sm_80, expected one of a100, a100-40gb");
-  // The arch's limits are known, but no product with the arch.
+  // The limits of sm_103 are known, but no product with this architecture.
   EXPECT_EQ(CudaAccelerator("sm_103")->part, "");
   EXPECT_EQ(CudaAccelerator("sm_103")->resident_threads, 2048);
   EXPECT_EQ(CudaAccelerator("sm_103")->clock_hertz, 0);
@@ -113,7 +112,7 @@ TEST(CudaParts, HaveTheirPublishedRates) {
 }
 
 // Checks the rates of dense products of bfloat16 with float32 sums, and of int8. Tensor cores with
-// a separate clock (H100, B200) are up to a tenth slower than our rate.
+// a separate clock (H100, B200) are up to a tenth slower than the computed rate.
 TEST(CudaParts, HaveTheRatesOfTheirTensorCores) {
   const auto expect = [](std::string_view arch, std::string_view part, double bf16, double int8) {
     const Accelerator gpu = *CudaAccelerator(arch, part);

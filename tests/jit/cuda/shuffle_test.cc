@@ -1,4 +1,4 @@
-// Tests of reads between registers of a warp's threads, on the emulated GPU and as PTX.
+// Tests of shuffles between the threads of a warp, on the emulated GPU and as PTX.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ nest divergent {{
 
 TEST(ShuffleDeathTest, FindsOneThatIsNotForTheWholeWarp) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
-  // The nest is written by hand, because the verifier rejects such nests.
+  // The nest is not verified, because the verifier rejects such nests.
   const auto nest = ParseLoopNest(Divergent("block.x for t in 0 .. 40"), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   EXPECT_THAT(Verify(*nest).error().message, HasSubstr("alone in loops over all threads"));
@@ -112,7 +112,7 @@ TEST(ShuffleDeathTest, FindsOneThatIsNotForTheWholeWarp) {
   }
 }
 
-// Returns lanes that wait in `operation`, at site 1.
+// Returns the stops of this many lanes, which all wait in `operation` at site 1.
 std::vector<ThreadStop> StopsIn(const WarpOperation& operation, size_t lanes) {
   return {lanes, {.ended = false, .site = 1, .operation = &operation}};
 }

@@ -1,6 +1,6 @@
-// Tests of the loops after each stage of a GPU (`tunec show --after`). Each file of golden/ has a
-// nest and the expected nest after each stage, in sections that begin with a line `== name`.
-// `tools/dev bless` rewrites the expectations.
+// Tests of the loops after each stage of the code generator for GPUs (`tunec show --after`). Each
+// file of golden/ has a nest and the expected nest after each stage, in sections that begin with a
+// line `== name`. `tools/dev bless` rewrites the expectations.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

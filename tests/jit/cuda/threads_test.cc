@@ -269,7 +269,8 @@ TEST(PrivatizeThreads, MakesRegistersOfFragments) {
   EXPECT_THAT(text, HasSubstr("init: acc[0, floor(u/2), floor(v/8), "));
 }
 
-// Returns the reason why the verifier rejects the registers of kWarps after a replacement.
+// Maps kWarps to threads and replaces `what` by `by` in its text. Returns the verifier's error, or
+// an empty string.
 std::string RejectionOfRegisters(const std::string& what, const std::string& by) {
   const auto own = PrivatizeThreads(AssignThreads(Parsed(kWarps)));
   EXPECT_TRUE(own) << own.error().message;
@@ -302,7 +303,8 @@ TEST(PrivatizeThreads, RejectsFragmentsWithoutTiles) {
   EXPECT_THAT(own.error().message, HasSubstr("no tile assigns the elements of r to lanes"));
 }
 
-// Returns a nest in which four threads take turns along a row of 32, two elements each.
+// Returns a nest with rows of 32 elements. Thread x of four has the elements 2x and 2x + 1 of every
+// eight.
 std::string NestOfTurns(const std::string& used) {
   return R"(
 nest turns {
@@ -348,7 +350,7 @@ TEST(CutPrivateDimensions, GivesEachThreadAPart) {
 }
 
 TEST(CutPrivateDimensions, LeavesOtherTurnsAlone) {
-  // A row of threads would advance by 6 elements of each 8.
+  // Three threads with two elements each cover only 6 of every 8 elements.
   const LoopNest nest = Parsed(R"(
 nest other {
   output C: f32[32]

@@ -27,7 +27,7 @@ Result<ToolkitProgram> Find() {
                              .package = "some-package==1.0"});
 }
 
-/// A fixture with a folder for programs. The environment is restored.
+/// A fixture with a folder for programs. It restores the environment after the test.
 class Toolkit : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class Toolkit : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  /// Creates a program in that subfolder of the test's folder.
+  /// Creates an executable script in the subfolder `below` of the test's folder. Returns its path.
   std::string Program(const std::string& below, const std::string& script) {
     const fs::path path = folder_ / below / "tunec-test-tool";
     fs::create_directories(path.parent_path());

@@ -1,5 +1,5 @@
-// Tests of products by tensor cores: the emitted code, and its emulation against the interpreter.
-// Planted faults are found: a wrong map, a wrong order of lanes, divergent lanes.
+// Tests of the code for products by tensor cores, and of its emulation against the interpreter.
+// Wrong owner maps, wrong orders of lanes and divergent lanes must be found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The layout of an operand in shared memory.
+// The layout of an operand in shared memory. The reduced dimension is the last in kAlongReduced,
+// and the first in kAcross and kPadded. kPadded has longer rows.
 enum class OperandLayout { kAlongReduced, kAcross, kPadded };
 
 struct ProductCase {
@@ -46,7 +47,7 @@ struct OperandText {
 OperandText TextOf(OperandLayout layout, int64_t across, int64_t reduced) {
   if (layout == OperandLayout::kAlongReduced)
     return {fmt::format("{}, {}", across, reduced), "{0}, {1}"};
-  // The padding is at most two bytes, so ldmatrix cannot load every row.
+  // The padding of one element misaligns rows, so ldmatrix cannot load every row.
   const int64_t padding = layout == OperandLayout::kPadded ? 1 : 0;
   return {fmt::format("{}, {}", reduced, across + padding), "{1}, {0}"};
 }
@@ -57,8 +58,8 @@ std::string At(const OperandText& operand, const std::string& across, const std:
 
 constexpr const char* kOwn = "[16*{0} + 8*u + floor(l/4), 8*j + 2*(l mod 4) + v]";
 
-// Returns a product of which two warps compute 16 rows and 16 columns each, in two steps of the
-// reduced dimension.
+// Returns a product of two warps, which compute 16 rows and 16 columns each, in two steps of the
+// reduced dimension. `own` is the index of the accumulators of a lane.
 std::string Product(const ProductCase& of, const std::string& own = kOwn) {
   const TileIntrinsic& tile = *FindTileIntrinsic(of.tile);
   const int64_t step = tile.Extent(TileAxis::kReduced);
@@ -220,10 +221,10 @@ std::string Rejection(const std::string& text) {
 TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   const ProductCase bf16 = Cases().front();
   EXPECT_EQ(Rejection(Product(bf16)), "");
-  // The groups have eight lanes.
+  // The index is that of groups with eight lanes.
   EXPECT_THAT(Rejection(Product(bf16, "[16*{0} + 4*j + floor(l/8), 4*u + 2*v + (l mod 8)]")),
               HasSubstr("store init: fragment acc: lane "));
-  // The lanes of one register belong to another register.
+  // A lane has columns 4 apart instead of adjacent ones.
   EXPECT_THAT(Rejection(Product(bf16, "[16*{0} + 8*u + floor(l/4), 8*j + (l mod 4) + 4*v]")),
               HasSubstr("fragment acc: lane"));
   // The access is outside a loop over lanes.
@@ -232,7 +233,7 @@ TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   EXPECT_THAT(Rejection(outside), HasSubstr("access outside a loop over block.x"));
 }
 
-// Returns a product of which lanes 0 and 1 each do one step.
+// Returns a product in which lanes 0 and 1 compute one step each.
 std::string Apart(const ProductCase& of) {
   return test::ReplacedOnce(Product(of), "for step in 0 .. 2 {\nunrolled for j",
                             "block.x for step in 0 .. 2 {\nunrolled for j");
@@ -259,7 +260,7 @@ TEST(RejectedWarpTiles, HaveOtherShapes) {
               HasSubstr("rows of acc are not aligned to a tile"));
 }
 
-// The verifier does not check this race: the two warps have each other's rows.
+// Each warp adds to the rows of the other warp. The verifier does not find this race.
 TEST(WrongWarpTiles, HaveFragmentsOfAnotherWarp) {
   const LoopNest nest = Parse(
       test::ReplacedOnce(Product(Cases().front()), "s: acc[16*w2 + m", "s: acc[-16*w2 + m + 16"));
@@ -336,8 +337,8 @@ TEST(WarpOperations, LoadMatricesAsDescribed) {
   }
 }
 
-// Returns the number of wrong sums. The left operand is 16 x 16 and the right one 16 x 8, of small
-// numbers, so sums are exact in any order.
+// Returns the number of wrong sums of a product by `computed`. The operands are 16 x 16 and 16 x 8
+// small numbers, so sums are exact in any order.
 int64_t WrongSums(const TileIntrinsic& computed) {
   const TileIntrinsic& tile = *FindTileIntrinsic("mma.m16n8k16.bf16");
   Random random(7);

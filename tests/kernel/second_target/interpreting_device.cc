@@ -46,7 +46,7 @@ struct Work {
   size_t copy_bytes = 0;
 };
 
-// The shared state of the device's parts.
+// The state that a device shares with its kernels.
 struct State {
   Paper& paper;
   std::vector<Work> started = {};  // started operations in order, not completed
@@ -87,13 +87,14 @@ class InterpretedKernel : public DeviceKernel {
     FillWorkspace(0xff);
   }
 
-  // Completes the oldest started run, on the arguments from the start of the run.
+  // Completes the oldest started run, with the arguments from the start of the run. Fails if this
+  // is the run that should fail.
   Status RunNext(const std::vector<void*>& arguments) {
     --pending_;
     if (++runs_ == state_.paper.failing_run) {
       return Fail(ErrorCode::kDevice, "run {} of {} failed", runs_, code_->nest.name);
     }
-    FillWorkspace(0xab);  // a run may leave any workspace content
+    FillWorkspace(0xab);  // the content is undefined before a run
     return Run(code_->nest, arguments);
   }
   void ForgetNext() { --pending_; }

@@ -1,6 +1,6 @@
 // A device whose memory is not visible to the host and whose kernels run later than they are
-// started. It runs PrintingGenerator's images by the interpreter. It checks the duties of callers:
-// destroying a kernel before its runs complete stops the test.
+// started. It runs PrintingGenerator's images by the interpreter. If a caller destroys a kernel
+// before its runs complete, the test is stopped.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace tunec::second_target {
 
-/// The log and controls of such devices for tests. It outlives the devices.
+/// The log and the controls of interpreting devices, for tests. It must outlive the devices.
 struct Paper {
   std::vector<std::string> log;  // every call
   /// The number of each kernel's failing run, counted from 1; 0: no run fails. The failure loses
@@ -23,7 +23,8 @@ struct Paper {
 /// Returns a device whose clock counts a millisecond per run.
 std::unique_ptr<Device> MakeInterpretingDevice(Paper& paper);
 
-/// Returns a driver that finds a device for each target of kind kKind (printing_generator.h).
+/// Returns a driver of kind kKind (printing_generator.h). It only finds devices with the name
+/// "paper".
 DeviceDriver DriverOf(Paper& paper);
 
 }  // namespace tunec::second_target

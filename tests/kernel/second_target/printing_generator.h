@@ -1,5 +1,5 @@
 // A code generator for a device that does not exist. Its code is a text of the launch and the
-// loops. It shows the effort for a second kind of target: a folder like this one.
+// loops. It shows that a second kind of target takes a folder like this one.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace tunec::second_target {
 inline constexpr std::string_view kKind = "printer";
 inline constexpr std::string_view kTextFormat = "loops";
 
-/// Returns a host with a device of this kind. Each block may share this many bytes.
+/// Returns a target with a device of kind kKind. A block may have this many bytes of shared memory.
 Target PrinterWith(int64_t shared_bytes);
 
 std::shared_ptr<const CodeGenerator> MakePrintingGenerator();

@@ -1,5 +1,5 @@
-// Tests of a second kind of target, unknown to the product. Kernels are compiled for it by the
-// common path, stored and read back, and run on its device.
+// Tests of a second kind of target, which only the tests contain. Kernels are compiled for it by
+// the common path, stored and read back, and run on its device.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ KernelOptions Options(int64_t shared_bytes) {
           .loops = {.rounding = ReductionOrder::kAsWritten, .verify = VerifyStages::kEach}};
 }
 
-constexpr int64_t kSharedBytes = 2 * 3 * 8 * 32 * 4;  // two tiles, three deep
+constexpr int64_t kSharedBytes = 2 * 3 * 8 * 32 * 4;  // two tiles, three stages
 constexpr std::string_view kLaunch = "launch matmul_phase0 grid 3x4x1 block 8x8x1 shared 6144";
 
 TEST(SecondTarget, IsUnknownWithoutAGenerator) {
@@ -105,7 +105,7 @@ TEST(SecondTarget, RunsOnItsDeviceAsOnTheHost) {
   }
 }
 
-// Computes C = (A + 1) * 2 through a workspace. The first phase has three waves.
+// A nest that computes C = (A + 1) * 2 through a workspace. The first phase has three waves.
 constexpr std::string_view kWaves = R"(
 nest sums {
   input A: f32[12]

@@ -1,4 +1,4 @@
-// The short version of fuzz_bundles: mutations of a handmade bundle with all features.
+// A short version of fuzz_bundles, for mutations of SampleBundle.
 #include <gtest/gtest.h>
 
 #include <span>

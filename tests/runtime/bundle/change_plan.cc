@@ -170,7 +170,7 @@ std::vector<SizeFormula*> FormulasOf(bundle::StoredSizes& sizes) {
   return formulas;
 }
 
-// Returns a term of an existing size, or of a missing one.
+// Returns an expression of a size that may or may not exist.
 SizeExpression SomeTerm(Random& random) {
   return SizeExpression::Size(random.Below(4))
       .Times(Neighbour(1, random))

@@ -9,7 +9,7 @@
 
 namespace tunec::testing {
 
-/// Returns a number that is likely to have a meaning: near the value, a bound, or a small number.
+/// Returns a number that is likely to matter: near the value, a bound, or a small number.
 int64_t Neighbour(int64_t value, Random& random);
 
 /// Makes one change at most. A 64-bit number becomes its Neighbour or another number of the plan. A
@@ -17,7 +17,8 @@ int64_t Neighbour(int64_t value, Random& random);
 /// added, removed, repeated or swapped.
 void ChangePlan(bundle::StoredPlan& plan, Random& random);
 
-/// Changes one of: a plan, the available sizes, the dynamic dimensions, or a formula.
+/// Changes a plan, the available sizes, the dynamic dimensions or a formula. Makes one change at
+/// most.
 void ChangeSizes(bundle::StoredSizes& sizes, Random& random);
 
 }  // namespace tunec::testing

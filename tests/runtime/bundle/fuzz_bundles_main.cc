@@ -1,4 +1,5 @@
-// Loads mutated bundles, and runs the accepted ones: `tools/dev fuzz-bundles`.
+// A program that loads mutated bundles, and runs the accepted ones (`tools/dev fuzz-bundles`).
+// Usage:
 //
 //   fuzz_bundles SCRIPTED_CUDA N [--stale M] [--seed S] [FILE.tnc...]
 //
@@ -18,7 +19,7 @@
 #include "tests/runtime/bundle/sample_bundle.h"
 #include "tests/runtime/bundle/try_bundles.h"
 
-// Lets excessive allocations fail, as on a machine without the memory.
+// Returns options with which excessive allocations fail, as on a machine without the memory.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace tunec::testing {

@@ -62,7 +62,7 @@ class LoadVariantTest : public ::testing::Test {
       std::filesystem::temp_directory_path() / fmt::format("tunec-load-variant-{}.tnc", ::getpid());
 };
 
-/// Returns the sample without its variants for processors.
+/// Returns SampleBundle without the variants for CPUs.
 std::string GpuOnly() {
   std::vector<RawSection> remaining;
   for (RawSection& section : SectionsOf(SampleBundle())) {

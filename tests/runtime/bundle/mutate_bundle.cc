@@ -21,7 +21,7 @@ bool IsCode(SectionKind kind) {
   return kind == SectionKind::kCode || kind == SectionKind::kDeviceCode;
 }
 
-/// A changeable part of a file.
+/// A part of a file that may be changed, in bytes.
 struct Range {
   uint64_t begin = 0;
   uint64_t bytes = 0;
@@ -31,7 +31,7 @@ void ChangeByteIn(std::string& bytes, Range range, Random& random) {
   bytes[range.begin + random.Below(range.bytes)] ^= static_cast<char>(1 + random.Below(255));
 }
 
-/// Changes a number of 8 bytes at a random position.
+/// Changes an 8-byte number at a random position, or one byte if the range is shorter.
 void ChangeNumberIn(std::string& bytes, Range range, Random& random) {
   if (range.bytes < sizeof(int64_t)) return ChangeByteIn(bytes, range, random);
   const uint64_t at = range.begin + random.Below(range.bytes - sizeof(int64_t) + 1);

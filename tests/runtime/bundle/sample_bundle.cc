@@ -88,8 +88,8 @@ StoredPlan PackedPlan() {
   return plan;
 }
 
-// Returns code of which each kernel has a separate image. The name of the image's function contains
-// the kernel's number.
+// Returns device code in which each kernel has a separate image. The name of the image's function
+// contains the kernel's number.
 bundle::DeviceCodeTable DeviceCode() {
   bundle::DeviceCodeTable code{.kernels = Kernels()};
   for (size_t i = 0; i < code.kernels.size(); ++i) {

@@ -148,13 +148,13 @@ bool IsTooLarge(const ExecutablePlan& plan) {
          });
 }
 
-/// Buffers of exactly the sizes of a run.
+/// The inputs and outputs of a run, in buffers of exactly their sizes.
 class RunMemory {
  public:
   RunMemory(const Executable& executable, Random& random) {
     for (const TensorSpec& spec : executable.Inputs()) from_.push_back(Make(spec));
     for (const TensorSpec& spec : executable.Outputs()) to_.push_back(Make(spec));
-    // Buffers overlap as for a cache that is updated in place, or for a faulty caller.
+    // Some inputs are outputs, as for a cache that is updated in place, or for a faulty caller.
     for (size_t o = 0; o < to_.size(); ++o)
       for (size_t i = 0; i < from_.size(); ++i)
         if (random.Below(3) == 0 &&
@@ -192,7 +192,7 @@ std::unique_ptr<std::byte[]> BytesOf(const TensorSpec& spec) {
   return bytes > kMostBytes ? nullptr : std::make_unique<std::byte[]>(static_cast<size_t>(bytes));
 }
 
-/// Runs once, in buffers of exactly the run's sizes.
+/// Runs the model once with these sizes, in buffers of exactly the required sizes.
 Touched RunAt(const SizedBundle& model, const Sizes& sizes) {
   std::vector<TensorSpec> specs = model.form().inputs;
   for (const SizedAxis& axis : model.form().open)

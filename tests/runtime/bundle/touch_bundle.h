@@ -1,7 +1,7 @@
-// Loads and runs an untrusted bundle. The bundle's code is replaced by functions of this program,
-// and its GPU by a scripted driver. The functions access each byte that the contracts of the code
-// allow, so that the address sanitizer detects bad arguments. The functions also check alignment
-// and trusted indices.
+// A runner of untrusted bundles. A bundle's code is replaced by functions of this program, and the
+// GPU by a scripted driver. The functions access each byte that the contracts of the code allow, so
+// that the address sanitizer detects bad arguments. The functions also check alignment and trusted
+// indices.
 #pragma once
 
 #include <cstddef>

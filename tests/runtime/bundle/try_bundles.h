@@ -1,4 +1,4 @@
-// Tries many mutated bundles one after the other.
+// Functions that try many mutated bundles one after the other.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct TriedBundles {
   uint64_t too_large = 0;
   uint64_t ran = 0;
 };
-/// Tries this many mutants of `whole` with right hashes, one variant of each.
+/// Runs one variant of each of `count` mutants of `whole` with right hashes. Counts the outcomes.
 TriedBundles TryMutants(BundleToucher& toucher, const std::string& whole, uint64_t count,
                         uint64_t seed);
 

@@ -1,4 +1,4 @@
-// Tests which runs are timed together on a device with a cache, on a scripted driver.
+// Tests of runs that are timed together on a device with a cache, on a scripted driver.
 #include "runtime/cold_runs.h"
 
 #include <gmock/gmock.h>
@@ -37,8 +37,8 @@ TEST(ChooseLap, EndsWithinAHundredthOfASecond) {
   EXPECT_EQ(ChooseLap(4 * kMiB, 50 * kMiB, 1), (Lap{.copies = 1, .runs = 1}));
 }
 
-// A kernel that reads little would need more copies for cold runs, at any time per run. A kernel
-// that reads nothing has one.
+// A kernel that reads little would need more than 256 copies of its arguments for cold runs. A
+// kernel that reads nothing has one copy.
 TEST(ChooseLap, HasNotManyCopies) {
   EXPECT_EQ(ChooseLap(1000, 50 * kMiB, 5e-6), (Lap{.copies = 256, .runs = 256}));
   EXPECT_EQ(ChooseLap(1000, 50 * kMiB, 0), (Lap{.copies = 256, .runs = 256}));

@@ -1,5 +1,5 @@
-// Tests of a model on a GPU, on a driver that runs the test's script. The model is one graph, whose
-// pointers are updated.
+// Tests of a model on a GPU, on a driver that runs the test's script. The model runs as one CUDA
+// graph, whose pointers are updated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TensorSpec Spec(std::string name) {
   return {std::move(name), DataType::kF32, {static_cast<int64_t>(kFloats)}};
 }
 
-// Computes y = f(f(x)), z = f(c) and x again, where f(v) is 2 * (v + 1).
+// Returns a plan that computes y = f(f(x)), z = f(c) and x again, where f(v) is 2 * (v + 1).
 ExecutablePlan Plan(const std::shared_ptr<Device>& device,
                     const std::shared_ptr<const DeviceCode>& code) {
   static const Floats c = {1, 2, 3};

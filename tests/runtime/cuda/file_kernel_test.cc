@@ -85,7 +85,7 @@ TEST_F(FileKernelTest, RejectsOtherInputs) {
   EXPECT_EQ(rejected.error().message, "A has 2 elements of f32, expected 12 of f32");
 }
 
-// A run is four launches of a millisecond, so a lap has two runs.
+// A run has four launches of a millisecond each, so two runs fit into a lap of 10 ms.
 TEST_F(FileKernelTest, IsTimedInLaps) {
   FileKernel kernel = Load();
   ASSERT_TRUE(kernel.Run(inputs_));

@@ -1,4 +1,4 @@
-// Tests of reasons not to use a driver, and their messages.
+// Tests of the reasons for which a driver is rejected, and of the messages.
 #include "runtime/cuda/load_driver.h"
 
 #include <gmock/gmock.h>

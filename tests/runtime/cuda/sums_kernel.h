@@ -17,7 +17,7 @@ inline constexpr size_t kBytes = kFloats * sizeof(float);
 
 /// Returns the image of a kernel without code, for which RunSums computes. Phase `first` is W = A +
 /// 1 in three waves of two blocks. Phase `second` is C = 2 * W in one wave of three blocks. W is
-/// the workspace. Parameters of a launch: A, C, W, the number of the wave's first block.
+/// the workspace. The parameters of a launch are A, C, W and the number of the wave's first block.
 inline KernelImage SumsImage() {
   return {.format = std::string(kCubinFormat),
           .bytes = SampleCubin(),

@@ -1,6 +1,6 @@
-// The tests of each step. The step applies, and the results on sizes that no tile divides equal the
-// interpreter's. Invalid uses are rejected with a message. The files of this folder have the cases,
-// one file per kind of step.
+// The two test classes for schedule steps. StepFires applies steps, and the results on sizes that
+// no tile divides must equal the interpreter's. StepRejects expects a message for an invalid use.
+// The files of this folder have the cases, one file per kind of step.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct StepRejection {
 void PrintTo(const StepExample& example, std::ostream* out);
 void PrintTo(const StepRejection& rejection, std::ostream* out);
 
-/// Returns the end of a test's name, the name of its case.
+/// Returns the name of the case, which GoogleTest appends to the name of the test.
 template <typename Case>
 std::string CaseName(const testing::TestParamInfo<Case>& info) {
   return std::string(info.param.name);
@@ -36,7 +36,7 @@ std::string CaseName(const testing::TestParamInfo<Case>& info) {
 class StepFires : public testing::TestWithParam<StepExample> {};
 class StepRejects : public testing::TestWithParam<StepRejection> {};
 
-// Programs for several kinds of step.
+// The texts of Computes that several files of this folder use follow.
 
 inline constexpr std::string_view kCumulative = R"(compute cumulative {
   input X: f32[7]
@@ -67,7 +67,7 @@ inline constexpr std::string_view kPaddedByOnes = R"(compute padded_by_ones {
 }
 )";
 
-// Sums of an array's diagonals. Values of both iterators are added into one element.
+// The sums of an array's antidiagonals. Several pairs of i and j add to one element.
 inline constexpr std::string_view kDiagonals = R"(compute diagonals {
   input X: f32[5, 3]
   output Y: f32[7]

@@ -159,7 +159,7 @@ const StepRejection kRejections[] = {
 INSTANTIATE_TEST_SUITE_P(Loops, StepRejects, testing::ValuesIn(kRejections),
                          CaseName<StepRejection>);
 
-// Returns the loops of the program after the step as text, or the error of its rejection.
+// Returns the program's loops after the steps as text, or the error message.
 std::string NestText(std::string_view program, std::string_view steps) {
   const auto kernel = LoopsOf(MustParse(program), MustParseSteps(steps), ReductionOrder::kAny);
   return kernel ? Print(kernel->nest) : kernel.error().message;

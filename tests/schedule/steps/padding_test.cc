@@ -1,4 +1,4 @@
-// Tests of the step pad. ../pad_test.cc tests its loops.
+// Tests of uses and rejections of the step pad. ../pad_test.cc tests the padded loops.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"

@@ -1,4 +1,4 @@
-// Tests of steps on the storage of tensors: packed, in another order, copied.
+// Tests of the steps that pack tensors, change their storage order or copy them.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"
@@ -9,7 +9,7 @@
 namespace tunec::test {
 namespace {
 
-// Windows that overlap, and extend beyond both ends of their source.
+// Sums of windows that overlap and that extend beyond both ends of X.
 constexpr std::string_view kWindows = R"(compute windows {
   input X: f32[23, 11]
   output Y: f32[12, 11]

@@ -1,4 +1,4 @@
-// Tests of steps on sums: in parts, and by intrinsics.
+// Tests of the steps that compute sums in parts or by intrinsics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

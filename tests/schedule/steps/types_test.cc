@@ -1,5 +1,4 @@
-// Tests of steps that compute in other types: splits into narrow types, narrowed and widened
-// operands.
+// Tests of the steps that split operands into narrower types, narrow them or widen them.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"

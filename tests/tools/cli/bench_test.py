@@ -1,4 +1,4 @@
-"""Tests of times, their explanations, and shares of the roofline."""
+"""Tests of tunec bench: its times, their explanations, and the roofline."""
 import json
 import sqlite3
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Runs tunec on good and bad input and checks exit codes, messages and files.
+"""The base class of tests that run tunec, and check its exit codes, messages and files.
 
     TOPIC_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -36,7 +36,8 @@ class CliTest(unittest.TestCase):
         return done.stdout
 
     def bad(self, code, message, *arguments):
-        """Expects the exit code, and an error in our style that contains the message."""
+        """Runs tunec, and expects the exit code and an error that contains the message. The error
+        must begin in lower case and end without a full stop. Returns the finished process."""
         done = self.tunec(*arguments)
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         first = [line for line in done.stderr.splitlines() if "error: " in line][0]
@@ -47,7 +48,7 @@ class CliTest(unittest.TestCase):
 
 
 def main():
-    """Runs the tests of the started file."""
+    """Runs the tests of the main module. Its argument --tunec is the path of tunec."""
     position = sys.argv.index("--tunec")
     CliTest.program_file = sys.argv[position + 1]
     del sys.argv[position:position + 2]

@@ -1,4 +1,4 @@
-"""Tests with NVIDIA's programs and driver: missing, real or scripted."""
+"""The base class of tests with missing, real or scripted programs and drivers of NVIDIA."""
 import os
 import shutil
 from pathlib import Path

@@ -12,8 +12,8 @@ class Doctor(CudaTest):
     ceilings = None  # a database with this machine's ceilings
 
     def doctor(self, code, program=None):
-        """Returns doctor's JSON, and its lines by their first word. It measures once for all tests,
-        because that takes seconds."""
+        """Runs doctor and expects the exit code. Returns the JSON report, and its checks by their
+        names. The first call measures ceilings for all tests, because this takes seconds."""
         if Doctor.ceilings is None:
             folder = tempfile.TemporaryDirectory(prefix="tunec-cli-")
             self.addClassCleanup(folder.cleanup)

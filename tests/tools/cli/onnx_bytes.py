@@ -1,4 +1,4 @@
-"""Writes small ONNX models byte by byte, so that the tests do not need the onnx package."""
+"""Functions that encode small ONNX models, so that the tests do not need the onnx package."""
 
 
 def varint(value):

@@ -64,7 +64,7 @@ RELU = model([node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [2, 3]})
 
 
 def npz(**arrays):
-    """Returns the bytes of an .npz of float32 arrays: name -> (shape, numbers)."""
+    """Returns the bytes of an .npz file of float32 arrays. An argument is name=(shape, numbers)."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name, (shape, numbers) in arrays.items():
@@ -76,7 +76,7 @@ def npz(**arrays):
 
 
 def only_number(path):
-    """Returns the only float32 of the only array in an .npz."""
+    """Returns the only float32 of the only array in the .npz file."""
     with zipfile.ZipFile(path) as archive:
         return struct.unpack("<f", archive.read(archive.namelist()[0])[-4:])[0]
 

@@ -12,7 +12,8 @@ def to_copy(call, x, *_):
 
 
 def converted(x, element):
-    """Converts like torch: to integers by truncation; to bool, True for nonzero elements."""
+    """Converts a value as torch does. Floats are truncated to integers. In a conversion to bool,
+    nonzero elements become True."""
     if element == "bool" and x.element != "bool":
         return x.compare("ne", 0)
     return x.cast(element)
@@ -33,7 +34,8 @@ def copy(call, x, source, *_):
 
 @handles("view.dtype")
 def bits_as(call, x, dtype):
-    """Reinterprets bits: between integers of equal size, by a conversion that wraps."""
+    """Reinterprets the bits of integers as integers of the same size, by a conversion that wraps.
+    Rejects other types unless they are equal."""
     element = call.element()
     integers = not is_float(element) and not is_float(x.element)
     if element == x.element:

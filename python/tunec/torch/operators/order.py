@@ -63,7 +63,7 @@ def _comparable(x, indices, largest):
 
 
 def _last_value(element):
-    """Returns a value that no other value of the type comes after."""
+    """Returns the value of a type that comes last in the order of pairs."""
     if element.startswith("u"):
         return 0
     return -(1 << (int(element[1:]) - 1)) if element.startswith("i") else -math.inf

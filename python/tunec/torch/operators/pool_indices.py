@@ -114,7 +114,7 @@ def _remainder(x, divisor):
 
 
 def _numbered(at, sizes):
-    """Returns a row-major index."""
+    """Returns the row-major index of a position. `at` has the position on each axis."""
     total = None
     for one, size in zip(at, sizes):
         total = one if total is None else total * size + one
@@ -137,7 +137,7 @@ def max_pool_backward(call, gradient, x, kernel, stride, padding, dilation, ceil
 
 
 def _spread(gradient, indices, window):
-    """Adds each gradient to the element that its index names."""
+    """Adds each gradient to the image element at its index."""
     front, out = gradient.shape[:2], math.prod(gradient.shape[2:])
     flat = gradient.graph.full((*front, math.prod(window.sizes)), 0, gradient.element)
     indices, updates = (v.reshape((*front, out)) for v in (indices, gradient))

@@ -88,7 +88,7 @@ def avg_pool(call, x, kernel, stride=(), padding=0, ceil_mode=False, count_inclu
 
 
 def _average(graph, x, window, counted):
-    """Averages windows. `counted` says which padding counts in an average: "all" padding, "given"
+    """Averages windows. `counted` is the padding that counts in an average: "all" padding, "given"
     padding but not that of ceil_mode, or "none"."""
     pads = window.pads
     partial = any(window.extra)

@@ -60,7 +60,7 @@ def extreme_of_all(call, x):
 
 
 def _extreme(x, op, axes, keepdim):
-    """Reduces booleans as numbers 0 and 1."""
+    """Reduces by max or min. Booleans are reduced as the numbers 0 and 1."""
     is_bool = x.element == "bool"
     return (x.cast("u8") if is_bool else x).reduce(op, axes, keepdim).cast(x.element)
 

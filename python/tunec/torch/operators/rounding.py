@@ -68,7 +68,8 @@ def fmod(call, a, b):
 
 
 def _floored_integers(a, b):
-    """Returns the truncated quotient, minus 1 if the remainder and the divisor differ in sign."""
+    """Returns the floored quotient of integers. It is the truncated quotient, minus 1 if the
+    remainder is not 0 and differs from the divisor in sign."""
     rest = a.graph.emit("mod", a, b, fmod=1)
     quotient = a / b
     differs = a.graph.emit("xor", rest.compare("lt", 0), b.compare("lt", 0))
@@ -77,8 +78,8 @@ def _floored_integers(a, b):
 
 
 def _floored_floats(a, b):
-    """Floors like torch: the remainder is computed exactly, so only the rounding of the quotient
-    affects the result."""
+    """Returns the floored quotient of floats, computed as torch does. The remainder is exact, so
+    only the rounding of the quotient affects the result."""
     g = a.graph
     a, b = g.broadcast(a, b)
     rest = g.emit("mod", a, b, fmod=1)
@@ -109,8 +110,8 @@ def div_rounded(call, a, b, rounding_mode="floor"):
 
 
 def _truncated_quotient(a, b, by_one_number):
-    """Truncates like torch: the quotient of narrow floats is first rounded to their type, unless
-    the divisor is one number."""
+    """Returns the truncated quotient of floats, computed as torch does: the quotient of narrow
+    floats is first rounded to their type, unless the divisor is one number."""
     quotient = widened(a) / widened(b)
     if not by_one_number:
         return truncated(quotient.cast(a.element))

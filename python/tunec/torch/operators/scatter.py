@@ -52,7 +52,8 @@ class Combination:
 
 
 def _cut(updates, shape):
-    """Cuts updates to the shape of the indices, since torch ignores the rest of the source."""
+    """Slices the updates to the shape of the indices, since torch ignores the rest of the
+    source."""
     for axis, size in enumerate(shape):
         updates = updates.slice(axis, 0, size)
     return updates
