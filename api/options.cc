@@ -64,8 +64,8 @@ class JsonReader {
     return value_.get<uint64_t>();
   }
 
-  /// Returns `value`, which is the option's value or an element of the option's value, as text
-  /// without zero bytes.
+  /// Converts `value`, which is the option's value or an element of it, to a string. Fails if
+  /// `value` is not a string or contains a zero byte.
   Result<std::string> Text(const Json& value) const {
     if (!value.is_string()) return Expected(JsonForm(setting_));
     auto text = value.get<std::string>();
@@ -115,13 +115,19 @@ Status JsonReader::operator()(std::map<std::string, std::string> Settings::*fiel
   return {};
 }
 
+/// Returns whether the value is an integer from 0 to the largest int64_t.
+bool IsSize(const Json& value) {
+  return value.is_number_unsigned() &&
+         value.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()};
+}
+
 Status JsonReader::operator()(std::map<std::string, std::vector<int64_t>> Settings::*field) const {
   if (!value_.is_object()) return Expected(JsonForm(setting_));
   for (const auto& [name, sizes] : value_.items()) {
     if (!sizes.is_array()) return Expected(JsonForm(setting_));
     std::vector<int64_t>& shape = (settings_.*field)[name];
     for (const Json& size : sizes) {
-      if (!size.is_number_unsigned()) return Expected(JsonForm(setting_));
+      if (!IsSize(size)) return Expected(JsonForm(setting_));
       shape.push_back(size.get<int64_t>());
     }
   }
@@ -140,9 +146,7 @@ Status JsonReader::operator()(std::map<std::string, DimSizes> Settings::*field) 
     const Json sizes = given.is_array() ? given : Json::array({given});
     if (sizes.empty()) return Expected(JsonForm(setting_));
     for (const Json& size : sizes) {
-      const bool fits = size.is_number_unsigned() &&
-                        size.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()};
-      if (!fits) return Expected(JsonForm(setting_));
+      if (!IsSize(size)) return Expected(JsonForm(setting_));
       (settings_.*field)[name].sizes.push_back(size.get<int64_t>());
     }
   }
@@ -186,7 +190,7 @@ struct SyntaxErrorPosition : nlohmann::json_sax<Json> {
   }
 };
 
-/// Parses JSON. `what` names the text in messages.
+/// Parses JSON. Fails with kParse for malformed JSON. `what` names the text in the error message.
 Result<Json> ParseJson(std::string_view json, std::string_view what) {
   Json value = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!value.is_discarded()) return value;
