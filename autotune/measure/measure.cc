@@ -101,7 +101,8 @@ struct LoadedCandidate {
   CacheEviction constants;       // host kernels: arguments that are the same in every run
 };
 
-// The incumbent that earlier candidates were timed with; `loaded` is empty if it cannot run.
+// The incumbent with which earlier candidates were timed. `loaded` is empty if the incumbent cannot
+// run.
 struct LoadedIncumbent {
   std::string schedule;
   std::optional<LoadedCandidate> loaded;
@@ -109,7 +110,7 @@ struct LoadedIncumbent {
 
 struct CheckedRun {
   Verdict verdict;
-  double seconds = 0;  // seconds of the run
+  double seconds = 0;
 };
 
 struct Workbench::Impl {
@@ -132,7 +133,7 @@ struct Workbench::Impl {
   Result<CheckedRun> Check(LoadedCandidate& candidate);
   Result<Verdict> CheckBlocks(LoadedCandidate& candidate, std::span<const int64_t> blocks);
   Result<std::vector<Array>> ReadOutputs();
-  Result<std::string> Overrun() const;
+  Result<std::string> Overrun(const LoadedCandidate& candidate) const;
   CacheEviction Constants(const std::vector<std::string>& names, const Storage& packed) const;
   Result<double> Seconds(LoadedCandidate& candidate, int runs);
   Result<double> SecondsOfHost(LoadedCandidate& candidate, int runs);
@@ -204,7 +205,7 @@ Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepac
 }
 
 // Returns the kernel's arguments that are the same in every run of a model: weights and packed
-// weights. Empty for a device.
+// weights. The result is empty for a device.
 CacheEviction Workbench::Impl::Constants(const std::vector<std::string>& names,
                                          const Storage& packed) const {
   std::vector<std::span<const std::byte>> ranges;
@@ -242,13 +243,16 @@ Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& can
                          .constants = std::move(constants)};
 }
 
-// Returns a description of overwritten guard bytes; empty if all guards are intact.
-Result<std::string> Workbench::Impl::Overrun() const {
-  for (const auto& [name, memory] : storage) {
-    TUNEC_ASSIGN(const ptrdiff_t distance, memory.Overrun());
-    if (distance != 0) {
-      return fmt::format("wrote {} bytes {} {}", std::abs(distance),
-                         distance < 0 ? "before" : "beyond", name);
+// Returns a description of overwritten guard bytes of an input, weight, output or packed weight;
+// empty if all of these are intact.
+Result<std::string> Workbench::Impl::Overrun(const LoadedCandidate& candidate) const {
+  for (const Storage* group : {&storage, &candidate.packed}) {
+    for (const auto& [name, memory] : *group) {
+      TUNEC_ASSIGN(const ptrdiff_t distance, memory.Overrun());
+      if (distance != 0) {
+        return fmt::format("wrote {} bytes {} {}", std::abs(distance),
+                           distance < 0 ? "before" : "beyond", name);
+      }
     }
   }
   return std::string();
@@ -258,7 +262,7 @@ Result<CheckedRun> Workbench::Impl::Check(LoadedCandidate& candidate) {
   for (const Tensor& tensor : outputs) TUNEC_RETURN_IF_ERROR(storage.at(tensor.name).Poison());
   candidate.kernel->Poison();
   TUNEC_ASSIGN(const double seconds, candidate.kernel->Seconds(1));
-  TUNEC_ASSIGN(std::string overrun, Overrun());
+  TUNEC_ASSIGN(std::string overrun, Overrun(candidate));
   if (!overrun.empty()) return CheckedRun{{.problem = std::move(overrun)}, seconds};
   TUNEC_ASSIGN(const std::vector<Array> actual, ReadOutputs());
   return CheckedRun{CheckOutputs(actual, reference.checkers), seconds};
@@ -288,7 +292,7 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
   TUNEC_ASSIGN(const std::vector<Array> over_zeros, run());
   for (const Tensor& tensor : outputs) TUNEC_RETURN_IF_ERROR(storage.at(tensor.name).Poison());
   TUNEC_ASSIGN(const std::vector<Array> actual, run());
-  TUNEC_ASSIGN(std::string overrun, Overrun());
+  TUNEC_ASSIGN(std::string overrun, Overrun(candidate));
   if (!overrun.empty()) return Verdict{.problem = std::move(overrun)};
   std::vector<std::vector<bool>> written;
   int64_t elements = 0;
@@ -301,8 +305,8 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
 }
 
 // Returns the seconds of `runs` runs. The constants are evicted from the caches before each run. If
-// the eviction takes much longer than the runs, fewer runs are timed, and their mean counts for
-// all. An example is a kernel that reads a few rows of a large table.
+// runs and evictions together take longer than 3 ms, the remaining runs are skipped, and the mean
+// of the others is used for them. An example is a kernel that reads a few rows of a large table.
 Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int runs) {
   if (candidate.constants.Empty()) return candidate.kernel->Seconds(runs);
   constexpr double kMostMilliseconds = 3;
@@ -335,7 +339,8 @@ Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
   return candidate.cold->Seconds(runs);
 }
 
-// Checks the candidate in the emulation. Returns the time that was predicted when it was compiled.
+// Checks the candidate in the emulation. The time of the result is the prediction that was made
+// when the candidate was compiled.
 Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& candidate) {
   const Prediction& prediction = *candidate.prediction;
   Measurement result{.message = prediction.warnings, .note = prediction.note};

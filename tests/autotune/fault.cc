@@ -19,13 +19,14 @@ namespace {
 
 constexpr std::string_view kMark = "# fault: ";
 
-constexpr std::array<std::pair<Fault, std::string_view>, 10> kNames = {{
+constexpr std::array<std::pair<Fault, std::string_view>, 11> kNames = {{
     {Fault::kNone, "none"},
     {Fault::kDropInit, "drop init"},
     {Fault::kReverseIndex, "reverse index"},
     {Fault::kDropTerm, "drop term"},
     {Fault::kTwoSteps, "two steps"},
     {Fault::kOverrun, "overrun"},
+    {Fault::kOverrunPacked, "overrun packed"},
     {Fault::kCrash, "crash"},
     {Fault::kHang, "hang"},
     {Fault::kHangMeasuring, "hang measuring"},
@@ -164,6 +165,7 @@ LoopNest Corrupt(LoopNest nest, Fault fault) {
     case Fault::kTwoSteps:
       return ChangeStore(std::move(nest), MoveSteps);
     case Fault::kOverrun:
+    case Fault::kOverrunPacked:
       return ChangeStore(std::move(nest), [&](Store& s) { return ShiftWrite(tensors, s); });
     case Fault::kHangMeasuring:
       return Repeat(std::move(nest));
@@ -186,8 +188,9 @@ void PlantFault(LoopPipelineOptions& options, std::string_view schedule) {
   const Fault fault = FaultOf(schedule);
   Misbehave(fault);
   options.plant = [fault](const StageRecord& record, const MutableStageProduct& product) {
-    // Nests that pack a weight are not changed; their names have a dot: "B.pack".
-    if (record.stage != "emit" || record.name.contains('.')) return;
+    // A nest that packs a weight has a dot in its name: "B.pack".
+    const bool packs = record.name.contains('.');
+    if (record.stage != "emit" || packs != (fault == Fault::kOverrunPacked)) return;
     LoopNest& nest = *std::get<LoopNest*>(product);
     nest = Corrupt(std::move(nest), fault);
   };

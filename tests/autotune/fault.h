@@ -16,6 +16,7 @@ enum class Fault {
   kDropTerm,       // the first reduction loop ends one iteration early
   kTwoSteps,       // the results of `round` in a store are 2 too large
   kOverrun,        // the first write to an output is one row too far
+  kOverrunPacked,  // the same in the packing of a weight; the kernel has no fault
   kCrash,          // the worker aborts while it compiles the candidate
   kHang,           // the worker never finishes compiling it
   kHangMeasuring,  // the kernel repeats a reduction for years

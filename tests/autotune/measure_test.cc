@@ -44,7 +44,7 @@ TEST_F(MeasureTest, ACorrectCandidateIsTimed) {
 }
 
 // Multiplies a row by a matrix that fits in the second-level cache. Other processes make both cases
-// slower, so the least of several times is used.
+// slower, so the least of several measured times is used.
 TEST_F(MeasureTest, ConstantsAreColdAndInputsWarm) {
   const auto least = [&](const std::string& weight) {
     const Compute compute = test::MustParse(test::ProductText(
@@ -151,6 +151,13 @@ TEST_F(MeasureTest, WritingBeyondAnOutputIsAWrongResult) {
   const Measurement result = Measured(MatmulRelu(), {WithFault(kGoodSchedule, Fault::kOverrun)});
   EXPECT_EQ(result.status, TrialStatus::kWrongResult);
   EXPECT_THAT(result.message, HasSubstr("beyond C"));
+}
+
+TEST_F(MeasureTest, WritingBeyondAPackedWeightIsAWrongResult) {
+  const Measurement result = Measured(
+      MatmulRelu(), {WithFault("lower direct\npack B 1/8 0 1%8\n", Fault::kOverrunPacked)});
+  EXPECT_EQ(result.status, TrialStatus::kWrongResult);
+  EXPECT_THAT(result.message, HasSubstr("beyond B.pack"));
 }
 
 TEST_F(MeasureTest, AnIllegalScheduleNamesItsDependence) {
