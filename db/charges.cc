@@ -1,4 +1,5 @@
-// Stores the trials that count for each model's budget.
+// The charges of models: for each model and task, the number of trials that count for the model's
+// budget.
 #include "db/database.h"
 #include "db/sqlite/connection.h"
 #include "db/sqlite/query.h"
@@ -11,8 +12,8 @@ namespace tunec {
 Result<std::optional<int64_t>> Database::Charged(const std::string& model) const {
   return connection_->Read([&]() -> Result<std::optional<int64_t>> {
     Query query(*connection_,
-                "SELECT sum(min(charges.trials, "
-                "(SELECT count(*) FROM trials WHERE trials.task = charges.task))) "
+                "SELECT sum(max(0, min(charges.trials, "
+                "(SELECT count(*) FROM trials WHERE trials.task = charges.task)))) "
                 "FROM charges WHERE model = ?",
                 model);
     if (!query.Step() || query.IsNull(0)) return std::nullopt;
@@ -25,7 +26,7 @@ Status Database::ChargeNewModel(const std::string& model, const std::vector<Tuni
   TUNEC_CHECK(keys.size() == trials.size(), "{} keys, {} charges", keys.size(), trials.size());
   TUNEC_RETURN_IF_ERROR(ValidateName("model", model));
   return connection_->Write([&]() -> Status {
-    // Another process may have charged the model meanwhile.
+    // Another process may have charged the model before this transaction began.
     if (Query(*connection_, "SELECT 1 FROM charges WHERE model = ? LIMIT 1", model).Step()) {
       return {};
     }

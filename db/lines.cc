@@ -15,9 +15,8 @@ namespace {
 
 using Visit = std::function<Status(const ExchangeLine&)>;
 
-/// Returns the error for a damaged target or task, which stops the export: other rows are
-/// meaningless without it. Damaged trials and facts are skipped, since no other row depends on
-/// them.
+/// Returns the error for a damaged target or task. The error stops the export, because other rows
+/// refer to the damaged row. Damaged trials and facts are skipped, since no row refers to them.
 std::unexpected<Error> DamagedRow(const DatabaseConnection& connection, const char* what,
                                   int64_t id, const std::string& why) {
   return Fail(ErrorCode::kParse, "{}: {} {}: {}", connection.path(), what, id, why);
@@ -51,15 +50,22 @@ Status VisitTrials(DatabaseConnection& connection, int64_t row, int64_t id, cons
   return {};
 }
 
+Status Validate(const ChargeLine& line) {
+  TUNEC_RETURN_IF_ERROR(ValidateName("model", line.model));
+  if (line.trials >= 0) return {};
+  return Fail(ErrorCode::kParse, "a charge of model '{}' has {} trials", line.model, line.trials);
+}
+
 Status VisitCharges(DatabaseConnection& connection, int64_t row, int64_t id, const Visit& visit) {
   Query query(connection, "SELECT model, trials FROM charges WHERE task = ? ORDER BY model", row);
   while (query.Step()) {
-    if (const Status valid = ValidateName("model", query.Text(0)); !valid) {
+    const ChargeLine line{id, query.Text(0), query.Integer(1)};
+    if (const Status valid = Validate(line); !valid) {
       connection.NoteMiss(fmt::format("{}: a charge of task {} passed over: {}", connection.path(),
                                       row, valid.error().message));
       continue;
     }
-    TUNEC_RETURN_IF_ERROR(visit(ChargeLine{id, query.Text(0), query.Integer(1)}));
+    TUNEC_RETURN_IF_ERROR(visit(line));
   }
   return {};
 }
@@ -167,7 +173,7 @@ Status LineImporter::TakeLine(const TaskLine& line) {
                 line.schedule_version);
   }
   TUNEC_RETURN_IF_ERROR(ValidateText("policy text", line.policy));
-  const bool older = version_ < 4 && line.schedule_version == 1;  // trials become version 2
+  const bool older = version_ < 4 && line.schedule_version == 1;  // schedules are converted
   const int64_t task = EnsureTask(connection_, workload, target, line.policy,
                                   older ? 2 : static_cast<int>(line.schedule_version));
   // The greater of two convergences is stored, so that the order of merging does not matter.
@@ -201,7 +207,7 @@ Status LineImporter::TakeLine(const TrialLine& line) {
 
 Status LineImporter::TakeLine(const ChargeLine& line) {
   TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
-  TUNEC_RETURN_IF_ERROR(ValidateName("model", line.model));
+  TUNEC_RETURN_IF_ERROR(Validate(line));
   Query(connection_,
         "INSERT INTO charges(model, task, trials) VALUES (?, ?, ?) "
         "ON CONFLICT(model, task) DO UPDATE SET trials = max(trials, excluded.trials)",

@@ -24,7 +24,7 @@ TuningKey KeyOfExports(const char* workload = "w") {
   return {.workload = {.text = workload}, .target = "x86-64", .policy = "p", .schedule_version = 2};
 }
 
-/// Records data of every kind. Databases with different `salt` agree in part.
+/// Records data of every kind. Databases with different `salt` have some equal records.
 void Fill(Database& database, int salt) {
   for (int task = 0; task < 4; ++task) {
     TuningKey key = SampleKey(task + salt);
@@ -57,7 +57,7 @@ TEST(Exchange, ExportImportExportIsTheSame) {
   EXPECT_EQ(second.IntegrityCheck()->size(), 0u);
 }
 
-// Fields that version 1 lacks have their earlier meaning: no reason, no charges.
+// Version 1 has no reason of a convergence and no charges. The imported reason is kUnknown.
 TEST(Exchange, ReadsTheFirstVersion) {
   std::istringstream in(R"({"record":"tunec_database","version":1}
 {"record":"target","id":1,"text":"x86-64"}
@@ -72,7 +72,7 @@ TEST(Exchange, ReadsTheFirstVersion) {
   EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
 }
 
-// The checkers of older versions rejected some correct results.
+// Checkers of older versions rejected some correct results, so such trials are not imported.
 TEST(Exchange, WrongResultsOfOlderVersionsAreLeftOut) {
   const auto trial = [](const char* status, const char* schedule) {
     return fmt::format(
@@ -128,7 +128,7 @@ TEST(Exchange, SketchesOfOlderVersionsGetTheirNames) {
   }
 }
 
-// Up to version 3 schedules did not state how their copies are made.
+// Up to version 3, schedules did not state the storage order of copies.
 TEST(Exchange, SchedulesOfOlderVersionsSpellOutTheirCopies) {
   const char* workload = "compute group {\n  weight w1: f32[8, 8] constant\n}\n";
   const auto trial = [](const char* schedule) {
@@ -250,6 +250,8 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "task", "id": 9, "workload": 1, "target": 1, "policy": "",)"
        R"( "schedule_version": 4294967297, "converged": 0})",
        "schedule version is 4294967297"},
+      {R"({"record": "charge", "task": 1, "model": "m", "trials": -1})",
+       "a charge of model 'm' has -1 trials"},
   };
   for (const auto& [line, message] : kCases) {
     Database database = OpenForTest();
@@ -299,13 +301,13 @@ class Merge : public testing::Test {
     Database b = OpenForTest(b_);
     Fill(a, 0);
     Fill(b, 1);
-    // Each side has more information about one of two shared schedules.
+    // Of two schedules that are in both databases, each database has the preferred trial of one.
     TrialRecord longer = OkTrial(1, 9);
     longer.samples = {9, 9, 9, 9};
     ASSERT_TRUE(a.RecordTrial(SampleKey(1), longer).has_value());
     const TrialRecord wrong = FailedTrial(2, TrialStatus::kWrongResult);
     ASSERT_TRUE(b.RecordTrial(SampleKey(1), wrong).has_value());
-    // Both sides have equal information about this schedule.
+    // Both trials of this schedule have the same status and the same number of samples.
     TrialRecord equal = OkTrial(20, 5);
     ASSERT_TRUE(a.RecordTrial(SampleKey(1), equal).has_value());
     equal.median_seconds = 4;
@@ -380,7 +382,15 @@ TEST_F(Merge, PassesOverDamagedRowsWithAReason) {
   EXPECT_THAT(a.TakeMissReasons(), ElementsAre(HasSubstr(b_ + ": trial 1 passed over")));
 }
 
-// Objects are programs: not even the user's own are taken from another file.
+TEST_F(Merge, PassesOverNegativeCharges) {
+  SQLite::Database(b_, SQLite::OPEN_READWRITE).exec("INSERT INTO charges VALUES ('m', 1, -9)");
+  EXPECT_EQ(*OpenForTest(b_).Charged("m"), 0);
+  Database a = OpenForTest(a_);
+  ASSERT_TRUE(a.Merge(b_).has_value());
+  EXPECT_THAT(a.TakeMissReasons(), ElementsAre(HasSubstr("a charge of model 'm' has -9 trials")));
+}
+
+// Objects are executable code, so a merge copies no object from another file.
 TEST_F(Merge, LeavesObjectsOut) {
   Database a = OpenForTest(a_);
   ASSERT_TRUE(a.Merge(b_).has_value());
