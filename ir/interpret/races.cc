@@ -41,8 +41,8 @@ RaceDetector::Marks& RaceDetector::At(Storage& storage, int64_t offset) const {
   return marks;
 }
 
-// Checks that an earlier access by another agent may happen at the same time as an access by the
-// present agent. The caller ensures that one of the two accesses writes.
+// Returns whether the earlier access was made by another agent and may happen at the same time as
+// an access by the present agent. The caller ensures that one of the two accesses writes.
 bool RaceDetector::Conflicts(const Storage& storage, const Stamp& earlier) const {
   if (earlier.section != now_.section) return false;
   if (earlier.task != now_.task) return true;
@@ -51,7 +51,8 @@ bool RaceDetector::Conflicts(const Storage& storage, const Stamp& earlier) const
 }
 
 std::unexpected<Error> RaceDetector::Race(const char* verb, const std::string& what,
-                                          const char* other_verb, const Stamp& other) const {
+                                          const char* other_verb, const Stamp& other,
+                                          const char* other_name) const {
   TUNEC_CHECK(other.what != nullptr, "a race with nobody");
   const bool tasks = other.task != now_.task;
   const auto name = [&](const Stamp& stamp) {
@@ -59,7 +60,8 @@ std::unexpected<Error> RaceDetector::Race(const char* verb, const std::string& w
                  : fmt::format("thread ({})", fmt::join(stamp.thread, ", "));
   };
   return Fail(ErrorCode::kInvalidArgument, "race: {} by {} in {}, which {} {} in {}", verb,
-              name(now_), what, name(other), other_verb, *other.what);
+              name(now_), what, other_name == nullptr ? name(other) : other_name, other_verb,
+              *other.what);
 }
 
 Status RaceDetector::Read(TensorId tensor, int64_t offset, const std::string& what) {
@@ -94,10 +96,11 @@ Status RaceDetector::Write(TensorId tensor, int64_t offset, const std::string& w
   const bool same_section = read.section == now_.section;
   const bool same_interval =
       same_section && read.task == now_.task && (read.interval == now_.interval || of.is_private);
-  if (Conflicts(of, read) || (same_section && marks.several_tasks) ||
-      (same_interval && marks.several_threads)) {
-    return Race("write", what, "reads", read);
-  }
+  if (Conflicts(of, read)) return Race("write", what, "reads", read);
+  if (same_section && marks.several_tasks)
+    return Race("write", what, "reads", read, "another task");
+  if (same_interval && marks.several_threads)
+    return Race("write", what, "reads", read, "another thread");
   marks.write = now_;
   marks.write.what = &what;
   return {};

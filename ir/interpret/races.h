@@ -39,6 +39,7 @@ class RaceDetector {
   /// bytes one after the other is not detected.
   void Renew(TensorId tensor, bool is_private);
 
+  /// Record an access by the present agent. Fail if the access is a race with an earlier one.
   /// `what` is the name of the accessing statement, for messages. The string must outlive this
   /// object.
   Status Read(TensorId tensor, int64_t offset, const std::string& what);
@@ -57,8 +58,8 @@ class RaceDetector {
     Thread thread = {0, 0, 0};
     const std::string* what = nullptr;
   };
-  // The last write and the last read. `several_tasks`: several tasks of the section have read.
-  // `several_threads`: several threads of the task have read since the last barrier.
+  // The last write and the last read. `several_tasks` is true if several tasks of the section have
+  // read, and `several_threads` if several threads of the task have read since the last barrier.
   struct Marks {
     int life = 0;
     Stamp write;
@@ -75,8 +76,10 @@ class RaceDetector {
   Storage& storage(TensorId tensor) { return storages_[homes_[tensor]]; }
   Marks& At(Storage& storage, int64_t offset) const;
   bool Conflicts(const Storage& storage, const Stamp& earlier) const;
+  /// Returns the error for an access that races with `other`. `other_name` is given if the present
+  /// agent made the access `other`, but another agent made an access like it.
   std::unexpected<Error> Race(const char* verb, const std::string& what, const char* other_verb,
-                              const Stamp& other) const;
+                              const Stamp& other, const char* other_name = nullptr) const;
 
   IdVector<TensorId, TensorId> homes_;
   IdVector<TensorId, Storage> storages_;

@@ -1,4 +1,4 @@
-// Tests of the interpreter's thread checks: races, barriers, asynchronous copies.
+// Tests of the interpreter's checks of races, barriers and asynchronous copies.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace tunec {
 namespace {
 
 // Runs a body in a nest with the arguments A: f32[16] (values 0 to 15) and C: f32[16], and the
-// locals t: f32[16] and s: f32[2, 4].
+// locals t: f32[16] and s: f32[2, 4]. Returns C or an error.
 Result<std::vector<Array>> RunBody(std::string_view body) {
   const std::string text = fmt::format(
       "nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n local s: f32[2, 4]\n"
@@ -27,7 +27,7 @@ std::string ErrorOf(std::string_view body) {
   return result ? "" : result.error().message;
 }
 
-// Returns a body in which thread x reads the element of thread 15 - x.
+// Returns a body in which thread y reads the element of thread 15 - y, after `between`.
 std::string Mirror(std::string_view between) {
   return fmt::format(
       "alloc t: shared {{\n block.x for x in 0 .. 16 {{\n fill: t[x] = A[x]\n}}\n {}\n"
@@ -70,15 +70,16 @@ TEST(Threads, SharedStorageIsTakenUpAgainAfterABarrier) {
   EXPECT_EQ(ErrorOf(again("")),
             "fill: t[0]: race: write by thread (0, 0, 0) in fill, which thread (15, 0, 0) reads in "
             "use");
-  // Each block has separate storage.
+  // A block that allocates once has no race.
   EXPECT_EQ(ErrorOf(fmt::format("grid.x for b in 0 .. 1 {{\n {}\n}}", Mirror("barrier"))), "");
 }
 
 TEST(Threads, SeveralReadersAreRemembered) {
-  // Thread 15 is the last reader and the writer of the element. Thread 0 still races.
+  // Thread 15 is the last reader and the writer of the element. The other readers race with the
+  // write.
   EXPECT_EQ(ErrorOf("alloc t: shared {\n z: t[0] = 1.0\n barrier\n block.x for x in 0 .. 16 {\n"
                     " use: C[x] = t[0]\n}\n block.x for y in 15 .. 16 {\n w: t[0] = 2.0\n}\n}"),
-            "w: t[0]: race: write by thread (15, 0, 0) in w, which thread (15, 0, 0) reads in use");
+            "w: t[0]: race: write by thread (15, 0, 0) in w, which another thread reads in use");
 }
 
 TEST(Threads, PrivateStorageIsOfOneThread) {

@@ -1,4 +1,4 @@
-// Tests of the matcher and the rewriter: the effect of one rule on a small graph.
+// Tests of the matcher and the rewriter of rules, on small graphs.
 #include <gtest/gtest.h>
 
 #include "graph/passes/rewrite.h"
@@ -19,7 +19,7 @@ Result<Graph> Apply(const std::string& rules, const std::string& body,
   return result;
 }
 
-// Returns the lines of nodes and constants after the rules are applied, in order.
+// Applies the rules. Returns the lines of nodes and constants of the result, or the error's text.
 std::string Lines(const std::string& rules, const std::string& body,
                   FloatRules float_rules = FloatRules::kStrict) {
   const auto result = Apply(rules, body, float_rules);
@@ -78,7 +78,7 @@ TEST(ApplyRules, OperandsOfCommutativeOperatorsMatchInAnyOrder) {
       "a = neg(x)\nb = exp(y)\nz = sub(b, a)\n");
 }
 
-// A choice that fails later is undone: y must be the operand of log.
+// The matcher undoes a choice of operands that fails later. Here y must be the operand of log.
 TEST(ApplyRules, TheSearchGoesBack) {
   EXPECT_EQ(
       Lines("(exp(y) + exp(x)) * log(y) => x - y",
@@ -120,8 +120,8 @@ TEST(ApplyRules, InnerNodesWithOtherUsersStay) {
             "a = exp(x)\nb = neg(a)\n");
 }
 
-// The first replacement removes the second user of a, within one sweep.
-TEST(ApplyRules, UsersAreCountedAsTheyGo) {
+// Both rules apply within one sweep, in the order of the nodes.
+TEST(ApplyRules, TwoRulesApplyWithinOneSweep) {
   EXPECT_EQ(Lines("neg(exp(x)) => sin(x)\nsub(v, v) => cos(v)\n",
                   std::string(kInputs) +
                       "  a = exp(x)\n  b = sub(y, y)\n  c = neg(a)\n  z = add(b, c)\n  output z\n"),
