@@ -96,22 +96,33 @@ class Slots {
   }
 
  private:
-  /// Returns lanes of a value (scalar: lane 0) in a new order; always a vector.
+  /// Returns a vector of the given lanes of a value. A scalar has the same value in all lanes.
   IrValue Shuffled(IrValue value, const std::vector<int>& lanes) {
     if (b_.LanesOf(value) > 1) return b_.Shuffle(value, b_.Poison(b_.TypeOf(value)), lanes);
     return b_.Splat(value, static_cast<int>(lanes.size()));
   }
   IrValue Widened(IrValue value, int width) { return b_.Splat(value, width); }
 
-  /// Writes a target that all lanes share: the value of the last running lane stays.
+  /// Writes a target that all lanes share. The target gets the value of the last running lane. It
+  /// does not change if no lane runs.
   void WriteShared(int64_t slot, int at, IrValue value) {
     const LaneContext& context = state_.lanes;
-    IrValue any_running = nullptr;
-    if (b_.LanesOf(value) > 1)
-      value = b_.Extract(value, (context.active > 0 ? context.active : context.width) - 1);
-    if (context.mask != nullptr && context.active == 0) any_running = b_.Any(context.mask);
-    if (any_running != nullptr) value = b_.Select(any_running, value, b_.Extract(Get(slot), at));
+    const bool varies = b_.LanesOf(value) > 1;
+    if (context.mask == nullptr || context.active > 0) {
+      if (varies)
+        value = b_.Extract(value, (context.active > 0 ? context.active : context.width) - 1);
+    } else {
+      const IrValue before = b_.Extract(Get(slot), at);
+      value = varies ? LastRunning(value, before) : b_.Select(b_.Any(context.mask), value, before);
+    }
     Set(slot, lanes_ == 1 ? value : b_.Insert(Get(slot), value, at));
+  }
+
+  /// Returns the value of the last lane whose mask is set, or `none` if no lane runs.
+  IrValue LastRunning(IrValue value, IrValue none) {
+    for (int lane = 0; lane < state_.lanes.width; ++lane)
+      none = b_.Select(b_.Extract(state_.lanes.mask, lane), b_.Extract(value, lane), none);
+    return none;
   }
 
   /// Writes the lanes of `value` that are in slot s.

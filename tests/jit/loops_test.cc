@@ -1,4 +1,4 @@
-// Tests of loops, conditions and storage, compiled against interpreted.
+// Tests that compiled loops, conditions and storage give the interpreter's results.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -76,8 +76,8 @@ nest add {
 })");
 }
 
-// Each row has a remainder of one narrowed lane. The next row's first element follows it and was
-// written before.
+// Each row has a remainder of one or two narrowed lanes. The first element of the next row follows
+// and was written before.
 TEST(Loops, TailOfOneLaneWritesOneElement) {
   for (const char* type : {"bf16", "f16", "i8", "i16", "u8"}) {
     for (const int columns : {17, 33, 18}) {
@@ -127,7 +127,8 @@ nest tri {
 })");
 }
 
-// An image of three pixels is read at positions 0 and 2. Each row has at most one lane.
+// The two lanes read positions 0 and 2 of three pixels. If lanes alternate between two rows, each
+// row has at most one of them.
 TEST(Loops, TwoLanesOfTwoRows) {
   ExpectAsInterpreted(R"(
 nest nearest {
@@ -167,7 +168,7 @@ nest turn {{
   }
 }
 
-// The elements of a later copy need not exist if its condition is false.
+// An unrolled copy whose condition is false may have elements that do not exist.
 TEST(Loops, TransposedUnderConditions) {
   ExpectAsInterpreted(R"(
 nest turn {
@@ -340,6 +341,25 @@ nest kept {
 })");
 }
 
+// The number of lanes that run is not a constant. The last of them writes the element.
+TEST(Registers, OneElementGetsTheValueOfTheLastRunningLane) {
+  ExpectAsInterpreted(R"(
+nest last {
+  input A: f32[16]
+  output C: f32[20]
+  local r: f32[4]
+  phase main {
+    alloc r: register {
+      unrolled for u in 0 .. 4 { a: r[u] = A[u + 8] }
+      for n in 0 .. 20 {
+        vector for j in 0 .. min(8, 17 - n) { b: r[2] = A[j] }
+        c: C[n] = r[2]
+      }
+    }
+  }
+})");
+}
+
 TEST(Registers, MoreThanRegistersCanHoldLieOnTheStack) {
   ExpectAsInterpreted(R"(
 nest stack {
@@ -355,7 +375,8 @@ nest stack {
 })");
 }
 
-// Rows of an image are computed together. At its borders each row walks another part of the image.
+// At the border of an image, a loop that is not unrolled indexes the rows. Elsewhere the rows are
+// unrolled.
 TEST(Registers, OnePartThatIndexesThemByALoopPutsThemOnTheStack) {
   ExpectAsInterpreted(R"(
 nest parts {
@@ -472,7 +493,7 @@ nest strides {
 })");
 }
 
-// Each lane writes in a row of the lane's column, at a loaded index.
+// Each lane writes in the lane's column. The row is a loaded index.
 TEST(Access, ScatteredLanes) {
   ExpectAsInterpreted(R"(nest scatter {
   input A: f32[7, 29]
