@@ -19,7 +19,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Reads until the other side is closed. Returns false if the time is over before that.
+// Reads `fd` until the other side is closed. Appends the bytes to `into`, up to `most` bytes in
+// total, and drops all further bytes. Returns false if the other side is still open at time
+// `until`.
 bool ReadAll(int fd, Clock::time_point until, size_t most, std::string& into) {
   std::array<char, 4096> chunk;
   for (;;) {
@@ -28,8 +30,7 @@ bool ReadAll(int fd, Clock::time_point until, size_t most, std::string& into) {
     pollfd watched{fd, POLLIN, 0};
     const int ready =
         poll(&watched, 1, static_cast<int>(std::min<int64_t>(left.count(), 1 << 30)) + 1);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) continue;
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     const ssize_t got = read(fd, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return true;
