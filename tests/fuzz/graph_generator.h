@@ -46,8 +46,6 @@ class GraphGenerator : public Draws {
 
   /// Adds the node if the inference accepts it and its results are small. Returns the first result.
   Made Try(Op op, std::vector<ValueId> inputs, Attributes attributes = {});
-  /// Makes a value available to later nodes, although it is not a node's last result.
-  void AddKnown(ValueId value) { known_.push_back(value); }
 
  private:
   void Step();
