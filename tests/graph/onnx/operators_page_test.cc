@@ -135,7 +135,7 @@ ONNX, its reference and the runtimes differ in these cases, or a definition leav
 
 std::string Page() {
   return "# Operators\n\n"
-         "Made from the tables of `graph/onnx` and `graph/ops/op_table.cc`: `tools/dev bless "
+         "Made from the tables of `graph/onnx` and `graph/ops/op_list.h`: `tools/dev bless "
          "Golden`\nrewrites it.\n\n"
          "## ONNX\n\n"
          "The importer translates these operators. The number is the opset of the domain that "
