@@ -1,4 +1,4 @@
-// Weights of a graph that a caller of the C interface gives as tensors.
+// A source of a graph's weights, for weights that callers of the C interface give as tensors.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// A source of weights that stay in the caller's memory. The bytes must stay valid as long as an
+/// A source of weights that stay in the caller's memory. The bytes must stay valid as long as any
 /// array that Reserve returned exists. The names, shapes and strides are copied.
 class GivenWeights : public WeightSource {
  public:

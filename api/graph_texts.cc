@@ -12,8 +12,8 @@
 namespace tunec {
 namespace {
 
-/// The caller's functions that generate and release .graph texts. All copies of a SizedSource share
-/// one object.
+/// An owner of the caller's tunec_graph_source. At calls `text_at`, in one thread at a time. The
+/// destructor calls `release`. All copies of a SizedSource share one object.
 class GraphTextSource {
  public:
   explicit GraphTextSource(const tunec_graph_source& source) : source_(source) {}

@@ -1,4 +1,4 @@
-// Dynamic-shape models from a program that generates .graph texts.
+// Conversion of tunec_graph_source, which generates .graph texts for given sizes, to SizedSource.
 #pragma once
 
 #include "api/include/tunec/tunec.h"

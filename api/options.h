@@ -1,4 +1,4 @@
-// Parser that converts the JSON options of tunec_compile to settings.
+// A parser that converts the JSON options of the tunec_compile functions to settings.
 #pragma once
 
 #include <string_view>

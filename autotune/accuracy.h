@@ -1,5 +1,5 @@
-// The accuracy mode: the allowed distance of a kernel's results from the exact results, as chosen
-// with --accuracy. The mode is part of the tuning key and decides which schedules are legal.
+// The accuracy mode, which limits the distance of a kernel's results from the exact results. Users
+// choose it with --accuracy. It is part of the tuning key and decides which schedules are legal.
 #pragma once
 
 #include <cstdint>

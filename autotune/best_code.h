@@ -1,5 +1,5 @@
-// The object code of a task's fastest candidates. The database gets the code that was checked and
-// timed, so that models run exactly this code.
+// Storage of the object code of a task's fastest candidates. The database gets the code that was
+// checked and timed, so that models run exactly this code.
 #pragma once
 
 #include <set>

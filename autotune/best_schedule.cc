@@ -13,10 +13,10 @@
 namespace tunec {
 namespace {
 
-// Numbers of constants that a schedule packs.
+// Numbers of the constants that a schedule needs in a packed layout.
 struct PackCounts {
-  int held = 0;  // packed already in the layout that the schedule needs
-  int anew = 0;
+  int held = 0;  // packed already in this layout
+  int anew = 0;  // still to be packed
 };
 
 PackCounts CountPacks(const std::vector<NamedCompute>& lowerings, const Schedule& schedule,

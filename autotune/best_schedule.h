@@ -1,5 +1,5 @@
-// Selection of the schedule with which a task is compiled: the best recorded one, else an analytic
-// one.
+// Selection of the schedule with which a task is compiled. Recorded schedules are tried before
+// analytic ones.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace tunec {
 
-/// A schedule to compile a task with.
+/// A schedule with which a task may be compiled, and the source of the schedule.
 struct RankedSchedule {
   Schedule schedule;
   std::optional<double> seconds;  // recorded median; none: not recorded

@@ -1,5 +1,5 @@
-// The source of a kernel's schedule, and the message for users if the first analytic schedule is
-// not used. The schedule is chosen by a rule that does not depend on the number of trials:
+// Texts for users about the source of a kernel's schedule, and about the failure of the first
+// analytic schedule. The schedule is chosen by a rule that does not depend on the number of trials:
 //   - the fastest measured schedule;
 //   - if none was measured, the one of least predicted time;
 //   - if none was predicted, the fastest under a near key;

@@ -1,4 +1,4 @@
-// The parts of the target texts of tuning keys. They help people to compare two keys.
+// Splitting of the target texts of tuning keys into parts, and comparison of keys by their parts.
 #pragma once
 
 #include <optional>

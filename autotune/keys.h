@@ -1,5 +1,5 @@
-// The keys of tuning results and compiled objects. A key has every fact that changes the result and
-// no fact that is unstable.
+// Construction of the keys of tuning results and compiled objects. A key has every fact that
+// changes the result and no fact that is unstable.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@
 
 namespace tunec {
 
-/// The method of timing; part of the tuning key. Change the text whenever measure_time.cc would
-/// give different numbers for the same kernel. The policy in a key also names the arguments that
-/// the caller of the model allocates (TuningTask::callers).
+/// The method of timing on a host, a part of the tuning key. Change the text whenever
+/// measure_time.cc would give different numbers for the same kernel. The policy in a key also names
+/// the arguments that the caller of the model allocates (TuningTask::callers).
 inline constexpr std::string_view kMeasurementPolicy =
     "weights cold, median of adaptive repeats v2";
 /// The methods of earlier versions, the latest first. Their times are not compared with those of

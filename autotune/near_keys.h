@@ -1,4 +1,4 @@
-// Other keys of the database whose trials help the search for one key.
+// Functions that find other keys of the database, whose trials help the search under one key.
 #pragma once
 
 #include <optional>

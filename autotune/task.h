@@ -1,4 +1,4 @@
-// A unit of tuning: one fusion group in its alternative lowerings, and its weight in the model.
+// A task, the unit of tuning. It has the alternative lowerings of one fusion group.
 #pragma once
 
 #include <string>

@@ -3,8 +3,8 @@
 // another model records for a shared task are not charged. So the other model cannot use up the
 // budget that this model's other tasks need.
 //
-//   - A model seen for the first time is charged for its recorded trials. The charge of each task
-//     is at most the task's fair share of the budget.
+//   - A model seen for the first time is charged for the trials that are already recorded for its
+//     tasks. The charge of each task is at most the task's fair share of the budget.
 //   - Every trial of the model is charged when it is added.
 //   - A removed trial is not charged any more.
 #pragma once

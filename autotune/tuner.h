@@ -1,5 +1,5 @@
-// Tuning: candidates are drawn from the sketches, measured in a worker process and recorded.
-// Compilation then uses the fastest correct candidate of each task.
+// Tuning of a model's tasks. Candidates are drawn from the sketches, measured in a worker process
+// and recorded. Compilation then uses the fastest correct candidate of each task.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace tunec {
 
-/// A summary of one task.
+/// The progress of one task's search, and the best result.
 struct TaskProgress {
   std::string description;  // same as TuningTask::description
   double weight = 1;
@@ -36,7 +36,7 @@ struct TaskProgress {
   std::string problem;                   // reason why the task cannot be tuned, or empty
 };
 
-/// The state after each trial and after each batch. `tasks` has the order of Tune's argument.
+/// The state of a tuning after a trial or a batch. `tasks` has the order of Tune's argument.
 struct TuneProgress {
   std::vector<TaskProgress> tasks;
   bool predicted = false;      // all times are predictions
@@ -48,7 +48,7 @@ struct TuneProgress {
   double compile_seconds = 0;  // sum over this call's trials and over all compiling threads
   double check_seconds = 0;    // sum over this call's trials
   double measure_seconds = 0;  // sum over this call's trials
-  /// Sum of weight x best over the tasks; none while a task has no correct trial.
+  /// The sum of weight * best_seconds over the tasks; none while a task has no correct trial.
   std::optional<double> total_seconds;
   std::optional<Roofline> ceilings;  // none: not measured, or not applicable
   /// The newly recorded trial, which is already in the database; null in the call after a batch.
@@ -75,7 +75,7 @@ struct TunerOptions {
   double seconds_per_candidate = 10;  // watchdog limit per stage of a candidate
   double seconds_to_prepare = 120;    // limit for making inputs and reference results
   int64_t worker_memory_bytes = 0;    // 0: three quarters of the machine's memory
-  /// Folder that failing candidates are written to, as cases (case.h); empty: not written.
+  /// Folder to which failing candidates are written as cases (case.h). If empty, none is written.
   std::string failure_folder;
   std::string tool_version;  // stored with every trial
   std::function<void(const TuneProgress&)> on_progress;

@@ -1,4 +1,4 @@
-"""Writes what a bench script prints to a file of bench/results (bench/results/README.md).
+"""Writes the output of a bench script to a file of bench/results (bench/results/README.md).
 
     parser = argparse.ArgumentParser(...)
     write_results.add_option(parser)

@@ -1,5 +1,5 @@
-// The stages from a graph to an Executable, in order. This file is a good start for readers of the
-// code.
+// Functions that run the stages from a graph to an Executable, in order. Readers who are new to the
+// code can start with this file.
 #include <algorithm>
 #include <memory>
 #include <utility>

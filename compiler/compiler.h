@@ -1,9 +1,9 @@
-// The driver: one call compiles a graph to an Executable.
+// The compiler's interface: functions that load a model and compile its graph to an Executable.
 //
 //   graph passes -> fusion groups -> lowerings -> (tuned) schedules -> kernels -> Executable
 //
 // Compiled objects and tuned schedules come from the database if it has them. So a second
-// compilation with the same number of trials compiles and measures nothing.
+// compilation with the same database and number of trials compiles and measures nothing.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ struct CompileOptions {
   double time_limit_seconds = 0;  // limit of tuning, 0: none; the only limit if `trials` is 0
   /// Groups that are tuned with extra trials, even if their search has converged. All other groups
   /// are skipped. Each entry is a group's number, the name of a node, or "all". If the list is
-  /// empty, all groups are tuned until they converge.
+  /// empty, all groups are tuned until they converge or the budget is spent.
   std::vector<std::string> retune;
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
@@ -62,7 +62,7 @@ struct CompileOptions {
   /// prefer the packed weights that already exist. If null, the executable shares no weights.
   std::shared_ptr<SharedPackedWeights> packed_weights = nullptr;
   std::string worker_path;  // path of tunec-worker; empty: found beside the program or library
-  /// Folder to which failing candidates are written as cases; empty: none.
+  /// Folder to which failing candidates are written, one file each; empty: none is written.
   std::string failure_folder;
   std::function<void(const TuneProgress&)> on_progress;
   std::function<void(const std::string&)> on_log;  // receives a line for users, without a newline
@@ -86,7 +86,7 @@ struct KernelReport {
   std::optional<KernelArithmetic> arithmetic;  // the arithmetic of its roofline
   int phases = 1;
   std::vector<PredictedPhase> predicted;  // one per phase; empty for the host's kernels
-  /// Time of one run that the tuner measured; none: not measured.
+  /// Time of one run that the tuner measured on this target; none: there is no such time.
   std::optional<double> recorded_seconds;
   /// Predicted time of one run, if the schedule was chosen by prediction; otherwise none.
   std::optional<double> predicted_seconds;
@@ -94,7 +94,7 @@ struct KernelReport {
   std::vector<std::string> notes;  // the lines that `on_log` received about its schedule
 };
 
-/// Trials of the model's groups that the database had before this tuning.
+/// The numbers of tuned groups of the model, and of their trials, that the database already had.
 struct KnownTrials {
   int64_t groups = 0;  // distinct groups
   int64_t tuned = 0;   // groups with correct measured trials for these options
@@ -177,14 +177,15 @@ struct ModelOptions {
   std::map<std::string, DimSizes> dims;
   /// Layouts of inputs and outputs by name (graph/edge_layouts.h); all others are row-major.
   std::map<std::string, std::string> layouts;
-  /// For ONNX inputs: the .npy file with the input's value. Such an input becomes a constant and is
-  /// not an input of the compiled model.
+  /// Files (.npy) with the values of ONNX inputs, by name. These inputs become constants and are
+  /// not inputs of the compiled model.
   std::map<std::string, std::string> constants;
   std::optional<uint64_t> random_weights;
-  /// Folder of an ONNX model's external data. An empty text means the folder of the model's file.
+  /// Folder of an ONNX model's external data; empty: the folder of the model's file. A model in
+  /// memory has no such folder.
   std::string external_data;
-  /// Shapes of the arrays that the model will run on, for ONNX inputs with dynamic dimensions that
-  /// no other option fixes. Other names are ignored.
+  /// Shapes of the arrays that the model will run on, by name. They fix dimensions of ONNX inputs
+  /// that no other option fixes. Names of other tensors are ignored.
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays;
   OptionSpelling spelling = OptionSpelling::kFlags;  // the spelling of options in messages
 };

@@ -1,4 +1,5 @@
-// The first half of compilation: passes, fusion, lowering.
+// Functions that fuse and lower a graph, and functions that find and describe its groups. The first
+// half of compilation (RunFrontEnd) runs the passes before them.
 #pragma once
 
 #include <string>

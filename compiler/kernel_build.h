@@ -1,5 +1,5 @@
-// Kernels of fusion groups. The compiled object comes from the database if it has one; otherwise
-// the schedule is applied and compiled.
+// Functions that build the kernels of fusion groups. A compiled object that is stored in the
+// database is used; otherwise the schedule is applied and compiled.
 #pragma once
 
 #include <memory>

@@ -114,7 +114,7 @@ Result<ModelFormat> FormatOfBytes(std::string_view bytes, std::string_view forma
               "the format of the model is '{}', expected onnx or graph", format);
 }
 
-// A source that has no weights. A text in memory without random weights uses it.
+// A source that fails for every weight. It is for texts in memory without random weights.
 class UnavailableWeights : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override {

@@ -1,4 +1,4 @@
-// The stages of compilation up to code. Compile and the writers of bundles share these stages.
+// The compilation stages from a graph to kernels. Compile and the writers of bundles share them.
 #pragma once
 
 #include <vector>

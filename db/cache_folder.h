@@ -1,4 +1,4 @@
-// The user's folder for replaceable files: the database and the key of compiled objects.
+// Functions that find and make the user's cache folder, which has the database and the object key.
 #pragma once
 
 #include <filesystem>

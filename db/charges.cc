@@ -1,5 +1,5 @@
-// The charges of models: for each model and task, the number of trials that count for the model's
-// budget.
+// The members of Database for charges. A charge is the number of a task's trials that count for the
+// budget of a model.
 #include "db/database.h"
 #include "db/sqlite/connection.h"
 #include "db/sqlite/query.h"

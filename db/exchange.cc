@@ -1,4 +1,4 @@
-// The export, import and merge of databases.
+// The members of Database that export, import and merge databases.
 #include "db/exchange.h"
 
 #include <cerrno>

@@ -38,7 +38,7 @@ constexpr int kPageSizeOffset = 16;
 constexpr int kUserVersionOffset = 60;
 constexpr int kApplicationIdOffset = 68;
 
-/// The kind of file at a path before the database is opened.
+/// The state of a path before the database is opened: no file, an empty file or a file with bytes.
 enum class Found { kNothing, kEmptyFile, kFile };
 
 Result<Found> LookAt(const std::string& path) {

@@ -1,4 +1,4 @@
-// The queries of Database over many tuning keys.
+// The members of Database that query many tuning keys.
 #include <algorithm>
 #include <filesystem>
 #include <functional>

@@ -36,8 +36,8 @@ struct WorkloadKey {
   bool operator==(const WorkloadKey&) const = default;
 };
 
-/// The conditions for which a tuned schedule is valid. The database identifies a key by
-/// workload.text, target, policy and schedule_version; operator== compares all fields.
+/// A workload and the conditions for which its tuned schedules are valid. The database identifies a
+/// key by workload.text, target, policy and schedule_version; operator== compares all fields.
 struct TuningKey {
   WorkloadKey workload;
   std::string target;        // features, cache sizes, threads, accuracy mode
@@ -46,7 +46,7 @@ struct TuningKey {
   bool operator==(const TuningKey&) const = default;
 };
 
-/// One measured candidate.
+/// One tried candidate, with its measured or predicted times or the reason of its failure.
 struct TrialRecord {
   int64_t id = 0;  // id of the row; set by the database, ignored when recording
   TrialStatus status = TrialStatus::kOk;
@@ -74,7 +74,7 @@ enum class ConvergenceReason {
   kCeiling = 3,    // close to the ceiling; the bound is the ceiling in operations per second
 };
 
-/// The fact that more trials of a task in a search space would not help.
+/// The fact that a task's search has ended, because more trials in the space would hardly help.
 struct Convergence {
   int64_t space = 0;  // caller's number of the search space, > 0
   ConvergenceReason reason = ConvergenceReason::kUnknown;
@@ -82,7 +82,7 @@ struct Convergence {
   bool operator==(const Convergence&) const = default;
 };
 
-/// The effect of RecordTrial.
+/// The effect of recording a trial, or of importing a trial or a machine fact.
 enum class RecordOutcome {
   kAdded,      // the schedule was new for this key
   kReplaced,   // the old record had less information
@@ -106,7 +106,7 @@ struct MachineFact {
   bool operator==(const MachineFact&) const = default;
 };
 
-/// A filter of tuning keys. All fields that are neither empty nor 0 must match.
+/// A filter of tuning keys. All fields before `limit` that are neither empty nor 0 must match.
 struct TaskFilter {
   std::string kind;              // equal to the workload's kind
   std::string target;            // equal to the target text
@@ -116,7 +116,7 @@ struct TaskFilter {
   int64_t limit = 0;             // maximum number of tuning keys; 0: unlimited
 };
 
-/// A summary of one tuning key.
+/// A tuning key with the numbers of its trials, its best trial and its convergence.
 struct TaskSummary {
   TuningKey key;
   int64_t trials = 0;  // including failures
@@ -142,7 +142,7 @@ struct TaskTrials {
   std::vector<TrialRecord> trials;
 };
 
-/// A tuned workload. Its best schedule may seed the search for a similar workload.
+/// A tuning key and its best trial, whose schedule may seed the search for a similar workload.
 struct TunedWorkload {
   TuningKey key;
   TrialRecord best;

@@ -1,4 +1,4 @@
-// The device that runs a target's kernels: functions that find, check and open it.
+// Functions that find, check and open the device that runs a target's kernels.
 #pragma once
 
 #include <functional>

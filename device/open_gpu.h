@@ -1,4 +1,4 @@
-// The GPUs of this machine, for targets of kind "cuda" that are not emulated.
+// Functions that detect, check and open this machine's GPUs, for cuda targets without emulation.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Differences between arrays and their expected values.
+// A function that computes the greatest difference between an array and its expected values.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Counts of a graph: nodes, bytes moved, and parameters.
+// Functions that count the nodes of a graph, the bytes that they move, and the parameters.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Constants that passes and rules make.
+// A function by which passes and rules add constants to a graph.
 #pragma once
 
 #include <string>

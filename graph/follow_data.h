@@ -1,4 +1,4 @@
-// Data flow from inputs: values that depend on inputs, and values that copy other values.
+// Functions that follow data flow, to find values that depend on inputs and the sources of copies.
 #pragma once
 
 #include <vector>

@@ -62,7 +62,7 @@ struct Node {
   bool Has(std::string_view attribute) const;  // given, or added by inference
 };
 
-/// A graph. Copies share the data, so a pass that changes nothing returns its argument.
+/// An immutable graph. Copies share the data, so a pass that changes nothing returns its argument.
 class Graph {
  public:
   const std::string& name() const { return data_->name; }

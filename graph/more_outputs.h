@@ -1,4 +1,4 @@
-// Copies of a graph with additional or replaced outputs.
+// Functions that copy a graph with additional or replaced outputs.
 #pragma once
 
 #include <functional>

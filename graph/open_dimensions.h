@@ -1,4 +1,4 @@
-// Dimensions of a graph that have names but no sizes yet.
+// A check for dimensions that have names but no sizes yet, and a sentence for messages about them.
 #pragma once
 
 #include <span>

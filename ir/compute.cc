@@ -104,7 +104,7 @@ IndexExpr StorageOffset(const Tensor& tensor, const std::vector<IndexExpr>& logi
   TUNEC_CHECK(logical.size() == tensor.shape.size(), "{} has {} dimensions, the index {}",
               tensor.name, tensor.shape.size(), logical.size());
   if (tensor.layout.IsRowMajor()) return RowMajorOffset(tensor.shape, logical);
-  // Simplify over the logical dimensions first, because their ranges are known.
+  // Simplifies over the logical dimensions first, because their ranges are known.
   const IntervalOf ranges = [&](VarId d) { return Interval{0, tensor.shape[d.index()] - 1}; };
   const IndexExpr offset = Simplify(RowMajorOffset(tensor.layout.shape, tensor.layout.map), ranges);
   return Substitute(offset, std::span<const IndexExpr>(logical));

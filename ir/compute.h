@@ -21,7 +21,7 @@ namespace tunec {
 struct Tensor;
 struct Statement;
 
-/// Indices into the vectors of a Compute, a LoopNest or a schedule tree.
+/// Indices of tensors and statements in a Compute, a LoopNest or a schedule tree.
 using TensorId = Id<Tensor>;
 using StatementId = Id<Statement>;
 using Tensors = IdVector<TensorId, Tensor>;

@@ -26,7 +26,7 @@ uint16_t FloatToHalf(float value) {
   }
   if (magnitude >= 0x477ff000U) return sign | 0x7c00U;  // 65520 and above round to infinity
   if (magnitude < 0x38800000U) {
-    // Below 2^-14: adding 0.5 leaves the units of 2^-24, rounded, in the low mantissa bits.
+    // Below 2^-14, adding 0.5 leaves the units of 2^-24, rounded, in the low mantissa bits.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(shifted) - 0x3f000000U);
   }

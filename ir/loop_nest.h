@@ -195,11 +195,11 @@ struct NestNode {
       value;
 };
 
-/// Phases run one after the other with a barrier between them (on CUDA, each phase is a launch). A
-/// phase's body is a list of parts. Each part is a chain of parallel loops around a serial nest.
-/// The number of tasks of a part is the product of its parallel extents (1 without parallel loops).
-/// Tasks are numbered through the parts in order, the innermost parallel loop fastest. Tasks of one
-/// phase may run at the same time in any order.
+/// An outermost step of a loop nest. Phases run one after the other with a barrier between them; on
+/// CUDA, each phase is a launch. A phase's body is a list of parts. Each part is a chain of
+/// parallel loops around a serial nest. The number of tasks of a part is the product of its
+/// parallel extents (1 without parallel loops). Tasks are numbered through the parts in order, the
+/// innermost parallel loop fastest. Tasks of one phase may run at the same time in any order.
 ///
 /// Grid loops are parallel loops whose tasks are blocks of threads. Inside them, a chain of block
 /// loops numbers the threads. Thread i runs iteration i; the threads run at the same time, in any

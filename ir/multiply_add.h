@@ -12,8 +12,8 @@ namespace tunec {
 
 struct MultiplyAdd {
   DataType type = DataType::kF32;  // type of the addition
-  /// For a multiply-add of the reducer's sum: the product that each instance adds, without a
-  /// conversion around it. Null for a multiply-add inside a value.
+  /// The product that each instance adds to the reducer's sum, without a conversion around it. Null
+  /// for a multiply-add inside a value.
   const Expr* product = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The number of blocks of a kernel that one processor of an NVIDIA GPU runs at once.
+// The calculation of how many blocks of a kernel one processor of an NVIDIA GPU runs at once.
 #pragma once
 
 #include <cstdint>

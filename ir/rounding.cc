@@ -36,7 +36,7 @@ void StoreAs(std::byte* address, T value) {
 
 template <class T>
 int64_t Saturate(double value) {
-  // The largest value of a 32-bit or wider type is not a double, but its successor is.
+  // The largest value of a 64-bit type is not a double, but its successor is.
   constexpr double kEnd = 2.0 * static_cast<double>(T{1} << (std::numeric_limits<T>::digits - 1));
   if (std::isnan(value)) return 0;
   if (value >= kEnd) return static_cast<int64_t>(std::numeric_limits<T>::max());

@@ -1,4 +1,4 @@
-// Arithmetic on sizes from the user: extents, strides, numbers of elements.
+// Functions that check and multiply sizes from the user, such as extents, without overflow.
 #pragma once
 
 #include <cstdint>

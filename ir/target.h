@@ -1,4 +1,4 @@
-// The properties of the machine that compilation depends on.
+// The description of the target machine, with the properties that compilation depends on.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct Accelerator {
   bool operator==(const Accelerator&) const = default;
 };
 
-/// The target of kernels: the device if there is one, else the host.
+/// The machine of a program. Kernels run on the device if there is one, else on the host.
 struct Target {
   Host host;
   std::optional<Accelerator> device = {};

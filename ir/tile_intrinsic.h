@@ -45,8 +45,8 @@ struct TileOperand {
   DataType type = DataType::kF32;
   int64_t strides[kTileAxes] = {};  // by TileAxis, in elements
   std::vector<Scope> scopes;        // scopes in which a tensor of the kernel may be stored
-  /// For entries of warps: the lanes that own the elements of the operand's matrix. The reduced
-  /// dimension is the columns of the left operand's matrix and the rows of the right one's.
+  /// The lanes that own the elements of the operand's matrix. Empty unless a warp executes the
+  /// entry. The reduced dimension is the columns of the left matrix and the rows of the right one.
   std::optional<OwnerMap> owners = {};
 };
 

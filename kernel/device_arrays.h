@@ -1,4 +1,4 @@
-// Arrays in a device's memory, in the layouts of a kernel's tensors.
+// Copies of arrays to and from a device's memory, in the layouts of a kernel's tensors.
 #pragma once
 
 #include "ir/array.h"

@@ -1,4 +1,5 @@
-// The .npy format (numpy.lib.format, versions 1 to 3). Only numpy/ uses this file.
+// A parser of .npy files and a writer of their headers (numpy.lib.format, versions 1 to 3). Only
+// numpy/ uses this file.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
-// Tensors in NumPy's files: .npy holds one array, .npz is a zip of .npy members. All data types are
-// supported. NumPy has no bf16: such arrays are written as uint16 with the same bits. In a .npz the
-// member's zip comment "tunec:bf16" marks such an array, which is read back as bf16.
+// Functions that read NumPy's files and write .npz. A .npy file holds one array, and a .npz file is
+// a zip archive of .npy members. All data types are supported. NumPy has no bf16: such arrays are
+// written as uint16 with the same bits. In a .npz the member's zip comment "tunec:bf16" marks such
+// an array, which is read back as bf16.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The zip container, as far as .npz files use it. Only numpy/ uses this file.
+// A reader and a writer of the zip archives that .npz files are. Only numpy/ uses this file.
 #pragma once
 
 #include <cstdint>

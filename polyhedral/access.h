@@ -1,5 +1,5 @@
-// The accesses of statements to storage, for the checks of legality. An alias and its tensor share
-// storage. They form one storage with one index space.
+// The accesses of statements to each storage, for dependences and for the check of elements. A
+// tensor and its aliases share one storage with one index space.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ struct Access {
   size_t turn = 0;  // number of the write; for a read, number of the write that needs the value
   bool reads = false;
   bool writes = false;  // a reduction both reads and writes its accumulator
-  /// True if the write replaces the old value each time it is reached. False for a reduction, which
-  /// adds to the old value, and if the index or the condition depends on loaded values.
+  /// True for a write that always replaces the element if `guard` holds. False for a reduction,
+  /// which adds to the old value, and if the index or the domain depends on loaded values.
   bool replaces = false;
 };
 

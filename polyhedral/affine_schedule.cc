@@ -1,7 +1,7 @@
-// isl's scheduler is Pluto's algorithm, with Feautrier's algorithm as fallback. Band by band it
-// finds affine rows over which no dependence has a negative component. It prefers rows with small
-// distances between the writer of a value and its readers. It stops when every dependence is
-// carried.
+// The call of isl's scheduler, and the conversion of its result to an AffineSchedule. The scheduler
+// is Pluto's algorithm, with Feautrier's algorithm as fallback. Band by band it finds affine rows
+// over which no dependence has a negative component, until every dependence is carried. It prefers
+// rows with small distances between the writer of a value and the readers.
 #include "polyhedral/affine_schedule.h"
 
 #include <fmt/format.h>
@@ -17,12 +17,12 @@
 namespace tunec {
 namespace {
 
-// The quota of isl's operations, which limits the time to tens of milliseconds. For comparison, one
-// statement in four separate loops needs half of the quota.
+// The scheduler's quota of isl operations for each statement, which limits its time to tens of
+// milliseconds. For comparison, a single statement with four iterators needs half of the quota.
 constexpr unsigned long kOperationsPerStatement = 7'000;
 
-// A limit of a context's operations while the object exists. Later calls of isl work even if the
-// limit was reached.
+// A limit for the operations of an isl context while the object exists. The destructor restores the
+// old limit and clears the error, so later calls of isl work even if the limit was reached.
 class Quota {
  public:
   Quota(isl_ctx* ctx, unsigned long operations)
@@ -76,9 +76,9 @@ std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& sta
   return row;
 }
 
-// A translator of isl's tree. Domains and filters are skipped, and sets become sequences. A leaf
-// replaces nodes of unknown kinds. A band ends before its first row that is not a plain affine
-// function; a leaf replaces the rest.
+// A converter of isl's schedule tree to an AffineSchedule. Domain and filter nodes are skipped, and
+// sets become sequences. A leaf replaces a node of another kind. A band ends before its first row
+// that is not an affine function with integer coefficients; a leaf replaces the rest.
 class Reader {
  public:
   explicit Reader(const Statements& statements) : statements_(statements) {}
@@ -163,7 +163,7 @@ class Reader {
     for (int i = 0; affine && i < isl_pw_aff_list_n_pw_aff(parts); ++i) {
       isl_pw_aff* part = isl_pw_aff_list_get_pw_aff(parts, i);
       isl_space* space = isl_pw_aff_get_domain_space(part);
-      // Null if the quota was reached; the caller detects that.
+      // The name is null if isl's quota was reached; ProposeSchedule then fails.
       const char* name = isl_space_get_tuple_name(space, isl_dim_set);
       const std::optional<StatementId> id = name ? std::optional(IdOf(name)) : std::nullopt;
       isl_space_free(space);

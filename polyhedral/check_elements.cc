@@ -1,11 +1,12 @@
-// The two checks use isl only if intervals cannot decide them.
+// The checks of CheckElements.
 //
-// Inside: the set of instances with an index below 0 or not below the extent must be empty. Guards
-// of reads are considered.
+// Inside: the set of instances with an index below 0 or not below the extent must be empty. isl
+// computes the set if intervals cannot decide. Guards of reads are considered.
 //
 // Written: statements run one after another. A statement may read elements written by earlier
 // statements or by its own earlier instances. The set of all other elements that it reads must be
-// empty. A reduction stores its identity to every element reached by the iterators of its writes,
+// empty, and so must the set of output elements that no statement writes. isl computes both sets. A
+// reduction stores its identity to every element reached by the iterators of its writes,
 // whatever the other conditions are (schedule_tree.cc). Therefore it counts as writing all of these
 // elements. If the index or condition of a write depends on loaded values, the write counts as
 // writing all possible elements. Reads whose index or condition depends on loaded values are not

@@ -1,5 +1,6 @@
-// Checks of a Compute for which intervals are not exact enough (ir/verify/verify.cc). All accesses
-// must be inside the tensors, and all elements that are read must have been written.
+// Checks of a Compute for which the intervals of ir/verify/verify.cc are not exact enough. All
+// accesses must be inside the tensors. Elements must be written before they are read, and outputs
+// must be written completely.
 #pragma once
 
 #include "ir/compute.h"

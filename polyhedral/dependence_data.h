@@ -31,7 +31,7 @@ struct Dependences::Data {
   Tensors tensors;
   Statements statements;
   std::vector<WrittenStorage> storages;
-  /// Dependences by storage, computed on the first request, because most checks need none.
+  /// Dependences by storage; nullopt until the first request, because most checks need none.
   std::vector<std::optional<std::vector<Dependence>>> computed;
 
   /// Resets the count of operations, so that the next query has the full quota. Returns the

@@ -1,6 +1,6 @@
-// Value-based dependences. A read depends on the write that stored the value. A write depends on
-// the accesses to the value that it overwrites. The writes of a reduction add to the old value and
-// therefore hide no earlier write. So a read of the sum depends on every addition, and the
+// The computation of value-based dependences. A read depends on the write that stored the value. A
+// write depends on the accesses to the value that it overwrites. A reduction adds to old values and
+// therefore hides no earlier write. So a read of the sum depends on every addition, and the
 // additions may be reordered.
 #include "polyhedral/dependences.h"
 

@@ -20,7 +20,7 @@ struct ConditionalWrite {
   Expr value;
 };
 
-/// A use of a read for a write, if all of `when` are >= 0.
+/// A use of a read's value: write number `write` needs the value if all of `when` are >= 0.
 struct ReadUse {
   size_t write = 0;
   std::vector<IndexExpr> when;

@@ -1,5 +1,6 @@
-// Iteration domains, access relations and schedules as texts in the syntax of isl. Statement s is
-// the tuple S<s>, the storage of tensor t is T<t>, iterator i is i<i>.
+// Functions that write iteration domains, access relations and schedules as texts for isl, and
+// functions that find the times and threads of instances. In the texts, statement s is the tuple
+// S<s>, the storage of tensor t is T<t>, and iterator i is i<i>.
 #pragma once
 
 #include <array>

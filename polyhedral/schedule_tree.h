@@ -52,8 +52,8 @@ struct LoopTile {
   std::vector<VarId> loops;  // in the order of the instruction's axes
 };
 
-/// Copies inside a loop that start before their iteration. The filled storage has `stages` stages,
-/// numbered by the storage's first dimension. Each iteration uses one stage. Each iteration also
+/// Copies inside a loop that start before their iteration; none if `stages` is 1. The first
+/// dimension of the `filled` storage numbers its stages. Each iteration uses one stage. It also
 /// starts the copies for the iteration `stages - 1` later.
 struct LoopPipeline {
   int stages = 1;
@@ -68,8 +68,8 @@ struct TreeLoop {
   int64_t extent = 0;
   LoopKind kind = LoopKind::kSerial;
   int unroll = 1;
-  /// The iterations in which no condition can fail are generated separately, so that full tiles
-  /// have no conditions.
+  /// True if the iterations in which no condition can fail are generated separately, so that full
+  /// tiles have no conditions.
   bool isolate = false;
   /// Values at which the loop is split into separately generated parts; ascending.
   std::vector<int64_t> cuts = {};
@@ -89,9 +89,9 @@ struct ScheduleTree {
   Statements statements;  // with reductions expanded
   IdVector<VarId, TreeLoop> loops;
   TreeNode root;  // a sequence: the phases
-  /// The value of each loop around a statement, over its iterators.
+  /// The value of each loop around a statement, over the statement's iterators.
   IdVector<StatementId, std::map<VarId, IndexExpr>> forward;
-  /// Each iterator of a statement, over the loops around it.
+  /// The value of each iterator of a statement, over the loops around the statement.
   IdVector<StatementId, std::vector<IndexExpr>> inverse;
   /// True if a statement's stores bypass the caches.
   IdVector<StatementId, bool> non_temporal;

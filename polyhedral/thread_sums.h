@@ -1,4 +1,4 @@
-// Reductions that the threads of a block share.
+// A function that finds how the threads of a block share a reduction.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The phases of several runs as phases of one job. Only runtime/ uses this file.
+// A class that joins the phases of several runs in one job. Only runtime/ uses this file.
 #pragma once
 
 #include <cstdint>

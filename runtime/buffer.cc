@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
-// No process has a larger address space. Without the limit, the sanitizers' malloc would stop the
-// program.
+// Largest size of a buffer, the address space of a process. Without the limit, the sanitizers'
+// malloc would stop the program.
 constexpr size_t kLimit = size_t{1} << 47;
 
 // Returns the unit to which a buffer's start and end are rounded. Without the rounding, an

@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// A block of bytes. It is aligned to 64; blocks of a page or more are aligned to a page. Blocks of
+/// A block of bytes, aligned to 64 bytes. Blocks of a page or more are aligned to a page. Blocks of
 /// 2 MiB or more are aligned to 2 MiB, occupy whole huge pages and request huge pages from the
 /// system. Reading a matrix by columns then causes up to 512 times fewer TLB misses.
 class Buffer {

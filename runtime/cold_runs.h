@@ -33,7 +33,7 @@ struct Lap {
 /// of this length hardly depends on what the cache contains at its beginning.
 Lap ChooseLap(int64_t argument_bytes, int64_t cache_bytes, double seconds);
 
-/// A kernel with its arguments and copies of them.
+/// A timer of a kernel whose runs use several copies of the arguments in turn.
 class ColdRuns {
  public:
   /// Copies the arguments. `bytes` has the size of each argument. Requires: the arguments contain

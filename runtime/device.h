@@ -71,7 +71,8 @@ class DeviceKernel {
   virtual void Poison() = 0;
 };
 
-/// One kernel of a DeviceSequence, with the arguments of Device::Bind.
+/// Loaded code with its arguments and workspace, as Device::Bind takes them. A DeviceSequence has
+/// one DeviceCall for each kernel.
 struct DeviceCall {
   std::shared_ptr<const DeviceCode> code;
   std::vector<void*> arguments;
@@ -105,8 +106,8 @@ struct MemoryNeed {
 /// The direction of a copy: host to device, device to host, within the device.
 enum class CopyWay : uint8_t { kIn, kOut, kWithin };
 
-/// A device. Work runs in the order of the calls. After kDevice the device may be unusable: a fault
-/// can end all work of the process on the device. Only one thread at a time may use an object. The
+/// A device. Work runs in the order of the calls. After the error kDevice it may be unusable: a
+/// fault can end all work of the process on it. Only one thread at a time may use an object. The
 /// device must outlive the memory, the code and the kernels that it made.
 class Device {
  public:

@@ -22,8 +22,8 @@
 
 namespace tunec {
 
-/// Required alignment of a caller's buffer on a device: the number of bytes of a kernel's widest
-/// access.
+/// Alignment in bytes at which a device uses a caller's buffer in place, which is the size of a
+/// kernel's widest access. Other buffers are copied.
 inline constexpr size_t kDeviceAlignment = 16;
 
 /// Flags of the caller's buffers: true if some run had to copy the buffer because it was not
@@ -48,7 +48,7 @@ struct DeviceProgram {
   StagedBuffers& staged;
 };
 
-/// A run's memory and kernels on a device. The context has its own queue of the device.
+/// The memory and kernels of one run at a time on a device, in a queue that no other context uses.
 class DeviceContext final : public RunContext {
  public:
   static Result<std::unique_ptr<DeviceContext>> Make(const DeviceProgram& program);

@@ -61,7 +61,8 @@ struct Executable::Impl {
   std::string context_note;
 
   std::mutex mutex;  // held for a few instructions; guards the members below
-  // The most recently used context is first, because its memory may still be in the caches.
+  // List of contexts that no call uses; null: none. The most recently used context is first,
+  // because its memory may still be in the caches.
   std::unique_ptr<RunContext> idle;
   int64_t contexts = 0;
   int64_t context_bytes = 0;  // bytes of one context without copies of inputs
@@ -220,7 +221,7 @@ Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* co
   TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers));
   TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext(options.stream));
   Status ran = context->Run(buffers, seconds);
-  // Steps that run several times may have overwritten their indices.
+  // In ProfileRepeated, steps that run several times may have overwritten their indices.
   const bool counted = options.returns == RunReturn::kDone && seconds.size() <= steps.size();
   if (ran && counted) ran = CountOutside(*context, buffers);
   ReturnContext(std::move(context));
@@ -281,7 +282,7 @@ MemoryUse Executable::Memory() const {
 }
 
 void Executable::FreeIdle() const {
-  // Destroyed after the lock is released, because freeing device memory may take long.
+  // The contexts are destroyed after the lock is released, because freeing memory may take long.
   std::unique_ptr<RunContext> freed;
   const std::lock_guard lock(impl_->mutex);
   for (std::unique_ptr<RunContext>* at = &impl_->idle; *at != nullptr;) {

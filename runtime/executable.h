@@ -40,8 +40,9 @@ struct RunOptions {
   /// stream of the executable; the contents of device buffers must then be complete before the
   /// call.
   void* stream = nullptr;
-  /// kQueued requires a stream, inputs that are not kHost, and outputs that are kDevice. Buffers
-  /// must stay valid until the run is done, as the stream or Executable::Wait shows.
+  /// The point at which the call returns. kQueued requires a stream, inputs that are not kHost, and
+  /// outputs that are kDevice. Buffers must stay valid until the run is done, as the stream or
+  /// Executable::Wait shows.
   RunReturn returns = RunReturn::kDone;
 };
 

@@ -37,7 +37,7 @@ struct ValueRef {
   bool operator==(const ValueRef&) const = default;
 };
 
-/// One kernel call or one copy. Steps run in order; each is finished before the next begins.
+/// One kernel call, one copy, or nothing (no phases and no bytes). Steps run one after another.
 struct Step {
   std::string name;                 // for profiles and messages
   Kernel kernel;                    // no phases for a copy; no functions for a device's kernel

@@ -18,8 +18,8 @@ namespace tunec {
 /// switch use less power, and the GPU would run faster than with usual data.
 KernelVectors RandomInputs(const std::vector<KernelArgument>& arguments, uint64_t seed);
 
-/// A loaded kernel. Only one thread at a time may use an object. The device must outlive the
-/// kernel.
+/// A kernel from a file, loaded on a device, with memory for its arguments. Only one thread at a
+/// time may use an object. The device must outlive the kernel.
 class FileKernel {
  public:
   /// Loads a kernel and allocates its arguments. Errors: those of Device::Load, Allocate and Bind.

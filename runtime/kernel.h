@@ -21,7 +21,7 @@ struct KernelPhase {
   int64_t waves = 1;
 };
 
-/// A kernel of the host. Copies share the code.
+/// A loaded kernel of the host. Copies of the object share the code.
 struct Kernel {
   std::vector<KernelPhase> phases;
   int64_t workspace_bytes = 0;
@@ -29,8 +29,8 @@ struct Kernel {
   std::shared_ptr<const void> code;  // destroying the last owner unloads the code
 };
 
-/// The choice whether functions that are loaded on the host are added to /tmp/perf-PID.map, which
-/// perf reads.
+/// Option of the host's loader. kOn: the loaded functions are added to /tmp/perf-PID.map, from
+/// which perf reads the names of functions.
 enum class PerfMap { kOff, kOn };
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// Prepared calls of kernels, which may run many times. Every run of a host's kernel uses these
-// calls: in a model, in the tuner, and in measurements of the machine's peak rates.
+// Prepared calls of host kernels. A prepared call can run many times. All runs of host kernels use
+// these calls: in a model, in the tuner, and in measurements of the machine's peak rates.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace tunec {
 /// separates the pages of large scratch, so each page is placed near its first user.
 size_t ScratchStride(int64_t scratch_bytes);
 
-/// The memory of a kernel's run. All of it outlives the calls.
+/// The memory that a call of a kernel uses. It must outlive the call.
 struct KernelMemory {
   void* const* arguments = nullptr;  // base addresses, in the order of the kernel's arguments
   void* workspace = nullptr;         // kernel.workspace_bytes bytes
@@ -28,8 +28,8 @@ struct KernelMemory {
 /// Returns the number of parallel phases of a run: one per wave of each phase.
 size_t CountParallelPhases(const Kernel& kernel);
 
-/// Kernel calls and copies in the order in which they were added. The object stores addresses of
-/// its elements, so it must not move. Only one thread at a time may use an object.
+/// A list of kernel calls and copies, in the order in which they were added. The list stores
+/// addresses of its elements, so it must not move. Only one thread at a time may use a list.
 class KernelCalls {
  public:
   KernelCalls() = default;
@@ -47,7 +47,7 @@ class KernelCalls {
   std::span<const ParallelPhase> All() const { return phases_; }
 
  private:
-  // The context that a ParallelPhase passes to RunTasks or CopyChunks.
+  // A call of one wave of a phase, or a copy. A ParallelPhase passes it to RunTasks or CopyChunks.
   struct Call {
     PhaseFunction function = nullptr;
     int64_t first = 0;  // first task of this wave

@@ -1,5 +1,5 @@
-// A compiled kernel with descriptions of its arguments, as a file. A machine with a device and its
-// driver can run the file without a compiler.
+// The file format of a compiled kernel with the descriptions of its arguments. A machine that has
+// the device and its driver can run the kernel without a compiler.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct KernelArgument {
   bool operator==(const KernelArgument&) const = default;
 };
 
-/// A kernel with its arguments.
+/// A compiled kernel and the descriptions of its arguments.
 struct KernelFile {
   std::vector<KernelArgument> arguments;  // in the kernel's order
   KernelImage image;

@@ -21,8 +21,8 @@ std::optional<std::string_view> Take(std::string_view& text, char end) {
   return taken;
 }
 
-/// A reader of numbers and words. After a missing or wrong item, ok() is false, and all further
-/// items are empty or 0.
+/// A reader of numbers and words. If an item is missing or wrong, ok() becomes false, and this item
+/// and all later items are empty or 0.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -49,7 +49,7 @@ class Reader {
   bool ok_ = true;
 };
 
-// The product of two numbers up to this limit is within 64 bits.
+// Limit of the blocks along y and along z. The product of two such numbers is within 64 bits.
 constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
 
 bool IsSound(const PhaseLaunch& launch) {

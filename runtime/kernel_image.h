@@ -1,5 +1,5 @@
-// A compiled kernel as plain data. A code generator makes the image, the database stores
-// the image, and a device loads the image.
+// The image of a kernel: its compiled code as plain data. A code generator makes images, the
+// database stores them, and a device or the host loads them.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@ namespace tunec {
 /// The format of the host's code: an ELF object that can be linked at any address.
 inline constexpr std::string_view kElfFormat = "elf";
 
-/// The launch of one function of an image, for all blocks of a phase. The next phase starts when
-/// they are done. A phase of several waves has one launch per wave: wave w has the blocks from w *
-/// Blocks() / waves on, counted with x fastest. No block of a wave starts before all blocks of the
-/// wave before are done. The format defines how the function receives the blocks of its wave; a
-/// function of format "elf" is called with the number of its task.
+/// The function of an image that computes one phase, and the blocks for which it is launched. The
+/// next phase starts when all blocks are done. Each wave of a phase is a separate launch: wave w
+/// has the blocks from w * Blocks() / waves on, counted with x fastest. No block of a wave starts
+/// before all blocks of the previous wave are done. The format defines how the function receives
+/// the blocks of its wave; a function of format "elf" is called with the number of its task.
 struct PhaseLaunch {
   std::string symbol;
   std::array<int64_t, 3> grid = {1, 1, 1};   // blocks along x, y, z; for the host: tasks along x

@@ -1,4 +1,4 @@
-// A single kernel outside an executable, for the tuner and for tests.
+// Runs of a single kernel outside an executable, for the tuner, measurements and tests.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@
 
 namespace tunec {
 
-/// A kernel with its scratch, bound to arguments. Only one thread at a time may use an object.
+/// A kernel with workspace and scratch, bound to arguments, that can run many times. Only one
+/// thread at a time may use an object.
 class KernelRun {
  public:
   /// Makes a run. `arguments` are base addresses in the order of the kernel's arguments; their

@@ -42,7 +42,7 @@ bool IsSame(const KernelVector& right, const KernelVector& other, size_t element
   return std::abs(value(expected) - value(found)) <= right.within;
 }
 
-/// The lines of a text, with their numbers for messages.
+/// A reader of the lines of a text. It counts the lines for the locations in messages.
 class Lines {
  public:
   Lines(std::string_view text, const std::string& file_name)

@@ -1,5 +1,5 @@
-// Test vectors as text: the inputs of a kernel and the outputs of one machine, bit by bit. A run of
-// the kernel on another machine shows whether that machine's instructions give the same bits.
+// Test vectors as text: the inputs of a kernel, and the outputs that one machine computed, bit by
+// bit. A run on another machine shows whether that machine's instructions give the same bits.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct KernelVector {
   bool operator==(const KernelVector&) const = default;
 };
 
-/// The vectors of all arguments of a kernel.
+/// The vectors of a kernel's inputs and, if a machine has computed them, of its outputs.
 struct KernelVectors {
   std::string from;  // origin of the outputs, in one line; empty: there are no outputs
   std::vector<KernelVector> arguments;

@@ -81,7 +81,7 @@ constexpr FeatureBit kFeatureBits[] = {
     {"tbm", kExtended, 0, kEcx, 21, kNone},
 };
 
-// A leaf of CPUID; all zeros if the processor does not have the leaf.
+// The registers that CPUID sets for one leaf; all zeros if the processor does not have the leaf.
 struct Leaf {
   uint32_t eax = 0;
   uint32_t ebx = 0;

@@ -17,7 +17,7 @@ using Kind = ValueRef::Kind;
 Result<std::shared_ptr<const void>> AllocateShared(int64_t bytes) {
   TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
   auto owner = std::make_shared<Buffer>(std::move(buffer));
-  // A constant without bytes still needs an owner that is not null.
+  // The data of a constant must not be null, even if the constant has no bytes.
   const void* data = owner->size() > 0 ? static_cast<const void*>(owner->data()) : owner.get();
   return std::shared_ptr<const void>(std::move(owner), data);
 }
@@ -75,8 +75,8 @@ Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
 Status PreprocessWeights(ExecutablePlan& plan, ThreadPool& pool) {
   if (plan.shared == nullptr || plan.device != nullptr) return RunSteps(plan, pool);
   const std::vector<std::string> keys = KeysOfConstants(plan);
-  // Only one executable at a time searches for constants and makes missing ones, so none is made
-  // twice.
+  // Only one executable at a time searches for constants and makes the missing constants, so no
+  // constant is made twice.
   const std::lock_guard lock(plan.shared->making());
   ReuseSharedConstants(*plan.shared, keys, plan);
   TUNEC_RETURN_IF_ERROR(RunSteps(plan, pool));

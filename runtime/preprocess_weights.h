@@ -1,4 +1,4 @@
-// The weight preprocessing of a plan: steps that run once, such as the packing of weights.
+// The run of a plan's weight preprocessing. Its steps run once; an example is packing of weights.
 #pragma once
 
 #include "runtime/executable_plan.h"

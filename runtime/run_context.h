@@ -1,5 +1,5 @@
-// Private to runtime/: the memory and the prepared calls of one run at a time. host_context.h is
-// for executables with host kernels, device_context.h for executables with device kernels.
+// Private to runtime/: the interface of contexts. A context has the memory and the prepared calls
+// of one run at a time. host_context.h has contexts for host kernels, device_context.h for devices.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ Status CheckDisjoint(std::span<const TensorSpec> specs, std::span<void* const> o
   return {};
 }
 
-/// The checked buffers of a run. The memory behind the spans stays valid until the run is done.
+/// The buffers and options of a run, already checked. All memory stays valid until the run is done.
 struct RunBuffers {
   std::span<const void* const> inputs;
   std::span<const int64_t> input_bytes;

@@ -1,4 +1,4 @@
-// Private to runtime/: detection of constants that are equal in several plans.
+// Private to runtime/: detection and reuse of constants that are equal in several plans.
 #pragma once
 
 #include <string>

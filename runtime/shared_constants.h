@@ -10,8 +10,8 @@
 
 namespace tunec {
 
-/// A table of constants, found by their keys (KeysOfConstants). The table does not keep constants
-/// alive: a constant is freed with the last executable that uses it. The table is thread-safe.
+/// A table of constants, found by their keys (KeysOfConstants). The table does not own the
+/// constants: a constant is freed with the last executable that uses it. The table is thread-safe.
 class SharedConstants {
  public:
   /// Returns the constant, or null if no executable has it.

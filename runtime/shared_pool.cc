@@ -10,8 +10,8 @@ namespace tunec {
 
 namespace {
 
-// Pools by process and number of threads. All models of a process share this table. The table owns
-// no pool: after the last owner of a pool only an entry remains, until the next pool is made.
+// The table of thread pools, by process and number of threads. The table owns no pool: when the
+// last owner of a pool is destroyed, only an empty entry remains until the next pool is made.
 class KnownPools {
  public:
   std::shared_ptr<ThreadPool> Find(int threads) {

@@ -1,4 +1,4 @@
-// One thread pool for all models of a process with the same number of threads.
+// Thread pools that the models of a process share. There is one pool for each number of threads.
 #pragma once
 
 #include <memory>

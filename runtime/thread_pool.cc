@@ -6,13 +6,13 @@
 //     after it read the range, because the range alone says which tasks are free.
 //   - `phase_` is only read by holders of a claim and only written when there is no claim, so it
 //     needs no lock.
-//   - No thread waits for a thread without a task. A worker that is not scheduled, or is missing
-//     after a fork, only costs its help. Together with yields, and spinning that ends after
-//     kSpinTime, this is why shared cores do not stall a run.
+//   - No thread waits for a thread without a task. If a worker is not scheduled, or is missing
+//     after a fork, the other threads run its tasks. Threads also yield, and spin no longer than
+//     kSpinTime. Therefore shared cores do not stall a run.
 // The size of claims decreases with the number of free tasks (guided self-scheduling,
 // Polychronopoulos and Kuck 1987): few atomic operations when there are many tasks, single tasks at
-// the end. Every other thread claims from the end. So the output of one phase, read by the next in
-// the same order, is mostly in the cache of the core that needs it.
+// the end. Threads with even numbers claim from the front, the others from the end. If the next
+// phase reads in the same order, most of its input is in the cache of the core that needs it.
 #include "runtime/thread_pool.h"
 
 #include <pthread.h>
@@ -33,17 +33,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Several times the cost of waking a thread (34 us in a virtual machine), so that spinning bridges
-// the gap between two kernels and the uneven end of a kernel. The time is short compared with a
-// time slice of the operating system.
+// Longest time that a thread spins before it sleeps. Spinning bridges the gap between two kernels
+// and the uneven end of a kernel. The time is several times the cost of waking a thread (34 us in a
+// virtual machine), and short compared with a time slice of the operating system.
 constexpr auto kSpinTime = std::chrono::microseconds(200);
-// After this time, each check of the clock also yields the core.
+// The time of spinning after which each check of the clock also yields the core.
 constexpr auto kPauseTime = std::chrono::microseconds(10);
 constexpr int kLooksPerClock = 32;
-// A claim is at most 1/8 of a thread's fair share of the free tasks, but at least one task.
+// A claim is at most 1/8 of a thread's fair share of the free tasks, but at least one block.
 constexpr int64_t kClaimsPerShare = 8;
 
-// The unclaimed tasks of a phase, in blocks so large that 32-bit numbers can count them.
+// A range of a phase's tasks, in blocks so large that 32-bit numbers can count the blocks.
 class FreeRange {
  public:
   static FreeRange Of(int64_t tasks) { return {0, (tasks + PieceOf(tasks) - 1) / PieceOf(tasks)}; }

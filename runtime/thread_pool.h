@@ -1,4 +1,4 @@
-// Threads that run the tasks of kernels. thread_pool.cc explains the protocol.
+// A pool of threads that run the tasks of kernels. thread_pool.cc explains the protocol.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,27 @@
 
 namespace tunec {
 
-/// Runs tasks [begin, end) of one phase on the thread with number `thread`. Must not throw.
+/// A function that runs tasks [begin, end) of one phase on thread number `thread`. Must not throw.
 using TaskRange = void (*)(void* context, int64_t begin, int64_t end, int thread);
 
-/// Independent tasks, which may run in any order and at the same time.
+/// A phase of independent tasks, which may run in any order and at the same time.
 struct ParallelPhase {
   TaskRange run = nullptr;
   void* context = nullptr;
   int64_t tasks = 0;
 };
 
-/// Placement of the threads on processors.
+/// Placement of a pool's workers on processors.
 enum class Pinning : uint8_t {
   kNone,   // the operating system places the threads
   kCores,  // worker i stays on processor i mod n of the n usable processors
 };
 
-/// A fixed set of workers, which the caller of each job joins. Thread-safe: several threads may run
-/// jobs. While one job has the workers, every other job runs alone on its caller's thread, phase by
-/// phase until the workers are free. A task that itself runs a job also runs the job alone. Jobs
-/// never depend on awake workers, so they also finish in a process forked from this one. The
-/// destructor requires that no job is running.
+/// A fixed set of workers. A job is a call of RunPhases; its caller works, too. Thread-safe:
+/// several threads may run jobs. While one job has the workers, every other job runs alone on its
+/// caller's thread, phase by phase until the workers are free. If a task runs a job, this job also
+/// runs alone. Jobs never depend on awake workers, so they also finish in a process forked from
+/// this one. The destructor requires that no job is running.
 class ThreadPool {
  public:
   /// Starts threads - 1 workers, because `threads` includes the caller. There are fewer workers if

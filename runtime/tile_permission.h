@@ -1,4 +1,4 @@
-// Permission to use AMX tile registers, which Linux grants on request.
+// Request for the permission to use AMX tile registers, which Linux grants to a process.
 #pragma once
 
 namespace tunec {

@@ -1,4 +1,4 @@
-// Properties of a Compute's accesses that sketches use.
+// Functions that analyse the accesses and iterators of a Compute's statements, for sketches.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// The stages from a Compute and a Schedule to loops: the steps are applied, and the loops are
-// proven legal.
+// The stages that lead from a Compute and a Schedule to loops. They apply the steps, generate the
+// loops, and prove that the loops are legal.
 #pragma once
 
 #include <optional>

@@ -145,7 +145,7 @@ std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const State
   return std::nullopt;
 }
 
-// A union-find structure that merges numbers.
+// A union-find structure over the numbers below `count`. Find returns the least number of a set.
 class UnionFind {
  public:
   explicit UnionFind(size_t count) : parent_(count) {

@@ -22,7 +22,7 @@ struct Quotient {
   IndexExpr value;
 };
 
-/// The iterators of one statement, as expressions over the iterators of a second statement.
+/// The iterators of one statement that a relation determines, over those of a second statement.
 struct IteratorMap {
   std::map<VarId, IndexExpr> exact;
   std::map<VarId, Quotient> quotients;  // iterators that are not in `exact`

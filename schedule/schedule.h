@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// The steps of a schedule. The compute steps rewrite the statements, then the loop steps change
+/// A lowering's name, and its steps. Compute steps rewrite the statements, then loop steps change
 /// the statements' loops. The database stores the text: `lower direct` and a line for each step.
 struct Schedule {
   std::string lowering;

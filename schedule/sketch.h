@@ -27,7 +27,7 @@ struct Knob {
   int initial = 0;               // position of the choice in the analytic schedule
 };
 
-/// One position for each knob.
+/// The positions of the chosen numbers, one for each knob of a sketch.
 using Decisions = std::vector<int>;
 
 struct Sketch {
@@ -48,8 +48,8 @@ struct Sketch {
   int64_t SpaceSize() const;
 };
 
-/// A Compute of a group with its name. A lowering of the graph gives one of these for each way to
-/// compute the group.
+/// A lowering of a group: a Compute that computes the group in one of several ways, and the name of
+/// this way, such as `direct`.
 struct NamedCompute {
   std::string name;
   Compute compute;
@@ -75,8 +75,8 @@ enum class SketchStage : uint8_t {
 /// the target computes products.
 using ArithmeticGain = std::function<double(const TileIntrinsic& intrinsic)>;
 
-/// A function that returns whether another schedule has already stored a copy of a constant in this
-/// order.
+/// A function that returns whether another schedule already packs the step's constant in the step's
+/// storage order.
 using IsPacked = std::function<bool(const PackStep& pack)>;
 
 /// The input of the search for sketches.
@@ -85,11 +85,11 @@ struct SketchQuestion {
   const Target& target;
   RoundingFreedom rounding;
   SketchSet set = SketchSet::kAll;
-  /// Ranks sketches that use different arithmetic. It is called only if there are such sketches. If
-  /// it is empty, sketches of plain multiply-adds come first.
+  /// The function that ranks sketches of different arithmetic. It is called only if the arithmetic
+  /// of sketches differs. If it is empty, sketches of plain multiply-adds come first.
   ArithmeticGain gain = {};
-  /// Used to prefer an order of a constant that is already packed, unless another order is clearly
-  /// better. If it is empty, no order is packed.
+  /// The function that returns which storage orders of constants are already packed. These orders
+  /// are preferred, unless another order is clearly better. If it is empty, no order is packed.
   IsPacked packed = {};
 };
 

@@ -23,9 +23,9 @@ struct ChildStart {
   int input = -1;                      // the program's standard input; negative: /dev/null
   int output = -1;                     // the program's standard output; negative: this process's
   int errors = -1;                     // the program's standard error; negative: this process's
-  /// Makes a process group of the program and its children. Kill ends the whole group.
+  /// True: the program and its children form a process group, which Kill ends as a whole.
   bool own_group = false;
-  /// Kills the program when the thread that started it ends, in whatever way.
+  /// True: the program is killed when the thread that started it ends, in whatever way.
   bool ends_with_thread = false;
 };
 

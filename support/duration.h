@@ -1,4 +1,4 @@
-// Durations in the notation of options and files.
+// Parser of durations such as "90s", the notation in options and files.
 #pragma once
 
 #include <string_view>

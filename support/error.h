@@ -1,5 +1,5 @@
-// Errors are values. Errors that an input, a schedule, a file or a device can cause are returned as
-// Result<T>. Bugs of tunec stop the program through TUNEC_CHECK (check.h).
+// The types of errors and results. Errors that an input, a schedule, a file or a device can cause
+// are returned as Result<T>. Bugs of tunec stop the program through TUNEC_CHECK (check.h).
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Files: detecting changes, reading a whole file, mapping a file, and replacing a file so that no
+// Functions that detect changes of a file, read or map a whole file, and replace a file so that no
 // reader sees a half-written one.
 #pragma once
 

@@ -15,8 +15,8 @@
 
 namespace tunec {
 
-/// An id. `Tag` is the type of the elements that the ids number; the type may be incomplete. The
-/// default is the first id.
+/// The number of an element in a vector. `Tag` is the type of the elements, and may be incomplete.
+/// The default is the number of the first element.
 template <class Tag>
 class Id {
  public:

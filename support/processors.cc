@@ -1,5 +1,5 @@
-// The limit of a group is a quota of processor time per period. A version 2 group stores the
-// quota and the period in `cpu.max`. A version 1 group of the controller `cpu` stores them in
+// The limit of a control group is a quota of processor time per period. A version 2 group stores
+// the quota and the period in `cpu.max`. A version 1 group of the controller `cpu` stores them in
 // `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
 #include "support/processors.h"
 

@@ -1,4 +1,4 @@
-// The number of processors that this process may use.
+// Functions that return or restrict the processors that this process or thread may use.
 #pragma once
 
 #include <filesystem>

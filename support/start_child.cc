@@ -116,7 +116,7 @@ Result<StartedChild> StartChild(const ChildStart& start) {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &plan.signals);
   int watched = -1;
-  // Works like vfork, but also returns a descriptor of the new process.
+  // With these flags, clone works like vfork. CLONE_PIDFD also returns a descriptor of the process.
   const int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
   std::byte* const top = stack.data() + stack.size();
   pid_t process = clone(RunChild, top, flags | CLONE_PIDFD, &plan, &watched);

@@ -1,4 +1,4 @@
-// Starting a program: the system calls between fork and exec.
+// A function that starts a program in a child process.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Elapsed time of a monotonic clock.
+// A class that measures elapsed time with a monotonic clock.
 #pragma once
 
 #include <chrono>

@@ -13,8 +13,8 @@ namespace tunec {
 
 /// The result of a program that ended by itself.
 struct ProcessResult {
-  /// The exit status. Empty if the application that uses this library ignores SIGCHLD or waits for
-  /// all children itself; then the caller has to check the output.
+  /// The exit status. It is unknown (empty) if the application that uses this library ignores
+  /// SIGCHLD or waits for all children itself. Then the caller has to check the output.
   std::optional<int> exit_status;
   std::string output;  // standard output and standard error, in order of arrival
 };

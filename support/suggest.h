@@ -1,4 +1,4 @@
-// Suggestions for misspelt words.
+// Functions that find the known word that is nearest to a misspelt word.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A folder that is removed with its object.
+// A class that creates a temporary folder.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,8 @@
 
 namespace tunec {
 
-/// A folder for files that other programs read and write. Only its owner can enter it.
+/// A folder for files that other programs read and write. Only the folder's owner can enter it. The
+/// destructor removes the folder with its files.
 class TemporaryFolder {
  public:
   /// Creates the folder. Errors: kIo.

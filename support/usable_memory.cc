@@ -1,5 +1,5 @@
-// The limit of a group is in `memory.max` (version 2), or in `memory.limit_in_bytes` (version 1,
-// controller `memory`).
+// Implementation of UsableMemory. A control group's limit is in `memory.max` (version 2), or in
+// `memory.limit_in_bytes` (version 1, controller `memory`).
 #include "support/usable_memory.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// The memory limit of this process.
+// A function that returns the memory limit of this process.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A mapped file that detects changes.
+// A class that maps a file and checks later whether the file was changed.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace tunec {
 
-/// The identity of an open file and the version of its contents: a write changes `written` or
-/// `bytes`. Times are in nanoseconds.
+/// The identity of an open file, and the version of its contents: `bytes` is the file's size, and
+/// `written` the time of the last change in nanoseconds.
 struct FileState {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -23,7 +23,7 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
-/// A mapped file that is held open. The class is thread-safe.
+/// A file that stays open and mapped, and is checked for changes. The class is thread-safe.
 class WatchedFile {
  public:
   /// Opens and maps a file. Does not block on a pipe. Errors: kNotFound, kIo.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the search paths of programs and libraries for other libraries, and their hardening.
+"""Checks where programs and libraries search for other libraries, and whether they are hardened.
 
     check_binaries.py [--hardened] PATH...
 

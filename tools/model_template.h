@@ -1,4 +1,4 @@
-// The library that `tunec build --shared` copies and fills with a model: see api/shared/.
+// A function that returns the library that `tunec build --shared` fills with a model (api/shared/).
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ namespace tunec {
 struct SchedulePrefix {
   Schedule schedule;
   std::string label;  // for display: the last step and its number, a file, or "as written"
-  /// Loops after these steps. `kernel.rejection` is the reason why these steps alone are illegal.
+  /// Loops after these steps. If these steps alone are illegal, `kernel.rejection` has the reason.
   /// Later steps may remove the reason. For example, shared storage becomes private if it is
   /// staged.
   KernelLoops kernel;

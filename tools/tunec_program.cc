@@ -1,4 +1,4 @@
-// The command `tunec`.
+// The command `tunec`. It parses the command line and runs the subcommand.
 #include "tools/tunec_program.h"
 
 #include <CLI/CLI.hpp>

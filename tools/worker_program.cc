@@ -1,4 +1,4 @@
-// The program tunec-worker.
+// The program tunec-worker. It measures candidates for a tuner, or one stored case again.
 #include "tools/worker_program.h"
 
 #include <fmt/format.h>

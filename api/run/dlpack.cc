@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// The dlpack.h of Debian 12 does not declare kDLBool.
+// DLPack's type code kDLBool, which the dlpack.h of Debian 12 does not declare.
 constexpr uint8_t kBoolCode = 6;
 // DLPack's device types as integers. Old versions of dlpack.h have other names for them, such as
 // kDLGPU.

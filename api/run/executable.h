@@ -1,4 +1,4 @@
-// Definition of tunec_executable.
+// Definition of tunec_executable, the C interface's handle of a compiled or loaded model.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ struct tunec_executable {
   std::shared_ptr<const tunec::AnyShape> any_shape;
   std::string note = {};  // a line for tunec_notes about how the model was loaded
   std::unique_ptr<const tunec::EdgesWithLayouts> edges;  // null: all are row-major
-  /// The watched file of the bundle; null if the model was not loaded from a file.
+  /// The mapped file of the bundle; null if the model was not loaded from a file.
   std::shared_ptr<const tunec::WatchedFile> file = nullptr;
   /// Compiles the model again for tensors with the layouts in `layouts_json`, a JSON object like
   /// the option "layouts". The function is empty if the model's source is not retained, or if the

@@ -1,5 +1,5 @@
-// Boundary of the C interface: exceptions become statuses, and each thread stores its latest error
-// message.
+// Functions at the boundary of the C interface. They convert errors and exceptions to statuses,
+// store the latest error message of each thread, and copy structs that callers give.
 #pragma once
 
 #include <algorithm>

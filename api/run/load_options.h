@@ -1,4 +1,4 @@
-// Conversions between tunec_load_options, bundles and executables.
+// Conversion of tunec_load_options to BundleOptions, and of a loaded bundle to tunec_executable.
 #pragma once
 
 #include <memory>

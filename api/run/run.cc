@@ -1,4 +1,5 @@
-// Definitions of the C functions that need only the runtime: queries and runs of executables.
+// Definitions of the C functions that need only the runtime, except tunec_load. They run, query and
+// release executables, or return facts about the library and the machine.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -35,7 +36,7 @@ const TensorSpec* Output(const tunec_executable* executable, size_t index) {
   return executable == nullptr ? nullptr : At(OutputsOf(*executable), index);
 }
 
-// Return the layouts of all inputs or outputs; null if all are row-major.
+// These functions return the layouts of all inputs or of all outputs; null if all are row-major.
 const std::vector<AxisOrder>* InputOrders(const tunec_executable& executable) {
   return executable.edges ? &executable.edges->input_orders : nullptr;
 }
@@ -145,8 +146,8 @@ Result<std::vector<Shape>> ResultShapes(const tunec_executable& executable,
 Status RunAnyShape(const tunec_executable& executable, DLTensor* const* inputs,
                    DLTensor* const* outputs, void* stream, RunReturn returns) {
   const std::optional<int> device = executable.any_shape->DeviceNumber();
-  // The buffers are local, because this call may compile and call text_at, which may run another
-  // model.
+  // The thread's own `tensors` are not used, because this call may compile and call text_at, which
+  // may run another model in this thread.
   RunTensors own;
   TUNEC_RETURN_IF_ERROR(
       Collect(inputs, InputsOf(executable), InputOrders(executable), "input", device, own.from));

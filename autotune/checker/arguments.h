@@ -1,4 +1,4 @@
-// The arguments for checking a workload's candidates: random inputs and weights.
+// Random inputs and weights for checks of a workload's candidates, and conversions of the arrays.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace tunec {
 
-/// The interval of random floats. kPositive is for computations such as logarithms, whose results
-/// are otherwise not finite.
+/// The interval of random floats: [-1, 1) or [0.25, 1.25). kPositive is for computations such as
+/// logarithms, whose results are otherwise not finite.
 enum class ValueRange { kAroundZero, kPositive };
 
 /// Returns an array for each input and weight of the compute, in tensor order, logical row-major.

@@ -131,7 +131,7 @@ Expr BitsError(const std::vector<BoundedValue>& of, DataType type) {
 
 // --- rules of the column `checker` in ir/expr/scalar_op.h ---
 
-// One operation: the result, and the operands with their errors.
+// An operation of the checked expression. `value` is its result, `of` has the bounded operands.
 struct Operation {
   ScalarOp op;
   DataType type;  // type of the result in the checked expression
@@ -146,7 +146,7 @@ Expr StepError(const Operation& o) {
   return Expr::Cast(Step(x, [&](const Expr& y) { return Unary(o.op, y); }), kWide);
 }
 
-// An argument, and another one within its error whose function value differs most.
+// The operand of a function, and the value within its error at which the function changes most.
 struct SteepestPair {
   Expr from, to;
 };

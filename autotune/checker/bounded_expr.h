@@ -1,7 +1,7 @@
-// Running error analysis of expressions. For the float64 value of an expression, a second
-// expression bounds its distance from the value of any legal evaluation in the expression's own
-// types. Every operation adds its own rounding error. A function or a step (round, floor, a cast to
-// an integer, a comparison) changes the error of its operands according to the function.
+// Running error analysis of expressions. The value of an expression is computed in float64. Another
+// expression bounds the distance of this value from the value of any legal evaluation in the
+// expression's own types. Every operation adds its own rounding error. A function or a step (round,
+// floor, a cast to an integer, a comparison) changes the error of its operands.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,7 @@
 
 namespace tunec {
 
-/// A value and its error. The error of a bool is 1 if legal evaluations may give true or false,
-/// else 0.
+/// A value and its error. The error of a bool is 1 if legal evaluations may differ, else 0.
 struct BoundedValue {
   Expr value;            // floats as f64, integers and bools unchanged
   Expr error;            // f64, not negative; the literal 0: exact

@@ -12,8 +12,8 @@
 //     own types. In mode f32 it is multiplied by 1.5: another order of a sum is equally valid, and
 //     its largest error may be greater by chance, above all with few results. One unit in the last
 //     place of the scale is added, so that reductions of few terms do not fail by chance;
-//   - in groups without a contraction: twice the sequential error, and at least the sum of the
-//     functions' documented errors.
+//   - in groups without a contraction: twice the sequential error, and at least 1e-6 plus the
+//     error that the group's functions may cause (FunctionError).
 // The tolerance of 16-bit floats is larger by one rounding to their type. Integers and bools must
 // equal the exact result or that of the sequential evaluation. If the float64 result is not finite,
 // or overflows the output's type, the output must be the same infinity or NaN.
@@ -55,8 +55,8 @@ double FunctionError(const Compute& compute);
 double LargestFinite(const Array& array);
 
 /// The error e, and the first element of a wrong kind: an unexpected or missing NaN or infinity, or
-/// a wrong integer. For integers e is 0. If an element of a wrong kind is found, the elements after
-/// it are not measured.
+/// a wrong integer. For integers e is 0. If a float of a wrong kind is found, e is also 0, because
+/// the elements after it are not measured.
 struct MeasuredError {
   double e = 0;
   int64_t worst = -1;       // element of largest error; -1: none

@@ -14,7 +14,7 @@ namespace {
 
 constexpr DataType kWide = DataType::kF64;
 
-// The properties of a tensor's elements.
+// The facts about all elements of a tensor that determine the bounds of values computed from it.
 struct TensorProperties {
   bool exact = true;     // equal in every legal evaluation
   bool whole = true;     // integers, of any type
@@ -39,7 +39,7 @@ bool IsArgument(const Tensor& tensor) {
 
 // The bounds of a statement's values and of its reducer's expressions.
 struct BoundedStatement {
-  std::vector<Read> bound_reads;
+  std::vector<Read> bound_reads;  // reads of error tensors, appended to the statement's reads
   std::vector<BoundedValue> values;
   std::vector<BoundedValue> combine;   // with a reducer
   std::vector<BoundedValue> finalise;  // with a reducer that has `finalise`
@@ -124,8 +124,8 @@ void StatementBounder::BoundReducer(const Statement& statement, double sum_error
   for (const Expr& combine : reducer.combine) bounded.combine.push_back(BoundOf(combine, leaf));
   for (const Expr& last : reducer.finalise) bounded.finalise.push_back(BoundOf(last, leaf));
   if (!IsFloatSum(statement)) return;
-  // The error of a partial sum depends on the order. The error of the whole sum is known, so each
-  // term gets its share.
+  // The error of a partial sum depends on the order. Only the error of the whole sum is known, so
+  // each term gets a share that is proportional to its magnitude.
   BoundedValue& term = bounded.values[0];
   term.error = AddRelative(term.error, term.value, sum_error);
   term.whole = false;

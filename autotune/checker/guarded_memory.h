@@ -15,8 +15,8 @@ enum class Placement {
   kCallers,  // alignment of a caller's large arrays: 16 bytes after the start of a page
 };
 
-/// A handle of guarded memory; copies share the memory. Requires: the device outlives all copies.
-/// Errors of all members: those of the device.
+/// A handle of device memory between two guard zones; copies share the memory. Requires: the device
+/// outlives all copies. Errors of all members: those of the device.
 class GuardedMemory {
  public:
   /// Allocates memory. The data is not initialized; the guard zones hold a pattern.

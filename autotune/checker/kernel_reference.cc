@@ -156,8 +156,8 @@ ReferenceSums SumsOf(const Compute& compute, const Accuracy& accuracy) {
   return sums;
 }
 
-// A builder of the reference of one workload. It evaluates the workload in float64 and
-// sequentially.
+// A builder of the reference of one workload. It evaluates the workload in float64, and also
+// sequentially in the workload's own types.
 class ReferenceEvaluation {
  public:
   ReferenceEvaluation(const Compute& compute, const Accuracy& accuracy,

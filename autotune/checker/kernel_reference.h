@@ -1,4 +1,4 @@
-// The float64 reference of one workload: arguments and expected outputs.
+// Computation of one workload's reference: arguments, and their expected outputs in float64.
 #pragma once
 
 #include <cstdint>

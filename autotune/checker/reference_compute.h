@@ -1,6 +1,6 @@
-// The Computes that give the expected results of a candidate: the same statements in float64, and
-// the magnitudes for errors of contractions. Their tensors are row-major even if the candidate has
-// other layouts, so that the check does not depend on the checked layout.
+// Functions that make a candidate's reference Computes: the same statements in float64, and the
+// magnitudes for errors of contractions. The tensors are row-major even if the candidate has other
+// layouts, so that the check does not depend on the checked layout.
 #pragma once
 
 #include <optional>

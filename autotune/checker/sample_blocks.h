@@ -1,5 +1,5 @@
-// The check of a large kernel by some of its blocks: the selection of these blocks, and a search
-// for the elements that they wrote.
+// The check of a large kernel by some of its blocks. The functions select and run these blocks, and
+// find the elements that the blocks wrote.
 //
 // The blocks of one wave run in any order, so any of them may run alone. They run twice: outputs
 // are filled with 0xff bytes before one run and with zeros before the other. An element that

@@ -14,9 +14,9 @@ namespace tunec {
 namespace {
 
 constexpr double kUnknown = 1;
-// Gain of AMX under emulation, which stands for machines with AMX: 512 multiply-adds per cycle,
-// compared with 32 by vectors. A gain measured under emulation would be far below 1, so no AMX tile
-// would rank first.
+// The gain of AMX on a host that emulates AMX. The value is that of machines with AMX: 512
+// multiply-adds per cycle, compared with 32 by vectors. A gain measured under emulation would be
+// far below 1, so no AMX tile would rank first.
 constexpr double kEmulated = 16;
 
 bool IsEmulated(const TileIntrinsic& intrinsic, const Target& target) {

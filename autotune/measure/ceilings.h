@@ -53,7 +53,7 @@ class Ceilings {
   bool IsFirm(const MacInstruction& by) const;
 
  private:
-  // The history of one arithmetic's ceiling.
+  // The fastest kernel of one arithmetic in this tuning, and the measurements of its ceiling.
   struct Past {
     double fastest = 0;  // highest rate of a kernel: operations of the instruction per second
     int measured = 0;    // number of measurements

@@ -44,8 +44,8 @@ const MacInstruction* FindInstruction(const MultiplyAdd& of, const Tiles& tiles)
   return tile == tiles.end() ? PlainMac(of.type) : MacOf(**tile);
 }
 
-/// Numbers of multiply-adds per instruction, in the order of the statements. A null instruction
-/// stands for multiply-adds of integers, for which no ceiling is measured.
+/// Numbers of operations per instruction, in the order of the statements. A null instruction stands
+/// for multiply-adds of integers without a tile intrinsic, for which no ceiling is measured.
 class MultiplyAddCounts {
  public:
   void Add(const MacInstruction* by, double amount) {
@@ -133,7 +133,7 @@ std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Sche
                                              const Target& target) {
   if (target.device) return std::nullopt;
   const Result<Compute> rewritten = ApplyComputeSteps(lowering, schedule, AllowAnyRounding());
-  // A schedule that does not apply is never run, so the result does not matter.
+  // If the schedule does not apply, it is never run, so the arithmetic of the lowering suffices.
   const Compute& compute = rewritten ? *rewritten : lowering;
   const MultiplyAddCounts shares = MultiplyAddsOf(compute, TilesOf(schedule));
   const MacInstruction* most = shares.Most();

@@ -1,5 +1,5 @@
-// Arithmetics: the instructions that can do a kernel's multiply-adds on a CPU, by type. Each has a
-// separate ceiling (roofline.h).
+// A table of the instructions that can do a kernel's multiply-adds on a CPU. Such an instruction is
+// called an arithmetic. Each arithmetic has a separate ceiling (roofline.h).
 #pragma once
 
 #include <span>

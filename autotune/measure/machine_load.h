@@ -20,7 +20,7 @@ struct ProcessorTimes {
 /// `root` has no such lines.
 std::map<int, ProcessorTimes> ReadProcessorTimes(const std::filesystem::path& root = "/");
 
-/// The system's counters at one time.
+/// The clock and the system's counters of processor time, read at one moment.
 struct LoadSample {
   double clock = 0;  // in seconds
   double own = 0;    // processor time of this process, in seconds

@@ -20,9 +20,9 @@ namespace tunec {
 
 struct LoopPipelineOptions;
 
-/// A hook for tests. It is called before a candidate is compiled, with the text of its schedule,
-/// and may inject faults into the candidate (LoopPipelineOptions::plant). The hook may be empty; it
-/// is called from several threads.
+/// A hook for tests and benchmarks. It is called before a candidate is compiled, with the text of
+/// the schedule. It may change the options, for example to inject faults into the candidate
+/// (LoopPipelineOptions::plant). The hook may be empty; it is called from several threads.
 using CandidateHook = std::function<void(LoopPipelineOptions&, std::string_view schedule)>;
 
 /// A candidate after compilation, or the reason why it failed. Move-only.
@@ -41,7 +41,8 @@ class CompiledCandidate {
   std::unique_ptr<Impl> impl_;
 };
 
-/// One workload with its arguments, its reference outputs and the memory of kernels.
+/// A bench that compiles and measures the candidates of one workload. It owns the device, and the
+/// workload's arguments and reference outputs.
 class Workbench {
  public:
   /// Computes the reference outputs. Requires: the pool outlives the workbench. Errors: see

@@ -44,7 +44,7 @@ Array Operands(const Tensor& tensor) {
   return values;
 }
 
-/// The kernel with the buffers of one thread. Move-only.
+/// The kernel of a ceiling with the buffers of one thread. Move-only.
 class CeilingRun {
  public:
   static Result<CeilingRun> Make(const LoopNest& nest, Kernel kernel) {
@@ -96,7 +96,7 @@ PeakSamples SamplePeak(std::vector<CeilingRun>& runs, double flops) {
 /// `counted`, the number from the system's counters. The spread of repetitions is not used: even an
 /// idle virtual machine has a spread of 10 to 30 %.
 double Disturbance(const PeakSamples& samples, double counted, const Target& target) {
-  // If there are more threads than cores, the threads wait for each other.
+  // If there are more threads than cores, the threads wait for each other even on an idle machine.
   const double most = std::min(1.0, static_cast<double>(target.host.cores) / target.host.threads);
   const double mean = std::accumulate(samples.shares.begin(), samples.shares.end(), 0.0) /
                       static_cast<double>(samples.shares.size());

@@ -15,7 +15,7 @@ Clock SteadyClock() {
 }
 
 int RunsPerSample(double seconds, const TimingPolicy& policy) {
-  // The maximum also ends the measurement if the clock stands still.
+  // The maximum number of runs, which also applies if the clock measured 0 seconds.
   constexpr double kMost = 10000;
   if (seconds <= 0) return static_cast<int>(kMost);
   return static_cast<int>(std::clamp(std::ceil(policy.sample_seconds / seconds), 1.0, kMost));

@@ -1,4 +1,5 @@
-// The timing of one kernel: the number of samples, and of runs in a sample.
+// Functions that measure the time of a kernel, alone or alternating with a reference kernel. They
+// choose the number of samples and the number of runs per sample.
 #pragma once
 
 #include <functional>
@@ -36,7 +37,7 @@ Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before = std::nullopt);
 
-/// Runs of another kernel that is known to take `known` seconds.
+/// The runs of a reference kernel, one of which is known to take `known` seconds.
 struct ReferenceRuns {
   TimeOf time_of;
   double known = 0;

@@ -1,4 +1,4 @@
-// The requests for measurements of candidates, and the results.
+// Types of the requests to measure candidates, and of the results.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct CandidateRequest {
   std::string schedule;  // text of the schedule
 };
 
-/// The fastest candidate known so far.
+/// The fastest candidate of a task that is known so far.
 struct Incumbent {
   std::string schedule;
   double seconds = 0;  // recorded seconds of one run
@@ -37,17 +37,17 @@ struct Incumbent {
 /// The outcome of one candidate: the fields of a TrialRecord that are measured.
 struct Measurement {
   TrialStatus status = TrialStatus::kOk;
-  /// Seconds per run. For a wrong result, the time of the checked run. On a device the times are
-  /// scaled as if the incumbent took its recorded time (TimeInTurns). If the host emulates the
-  /// target's device, the only entry is the predicted time, since times of the emulation are
-  /// meaningless.
+  /// Seconds per run, one entry for each sample. A wrong result has one entry, the time of the
+  /// checked run. On a device the times are scaled as if the incumbent took its recorded time
+  /// (TimeInTurns). If the host emulates the target's device, a correct candidate has one entry,
+  /// the predicted time, and a wrong one has none.
   std::vector<double> samples;
   std::optional<double> accuracy_error;
   std::string message;  // reason of a failure; if correct, the assembler's warnings
   double compile_ms = 0;
   double check_ms = 0;
   double measure_ms = 0;
-  /// Code that was checked and timed, if the candidate is correct.
+  /// The code that was checked, and timed unless emulated. None for failures and after Retime.
   std::optional<Artifact> artifact = {};
   /// Facts about the code and the check, as fields of a trial's note: `code.registers=40
   /// code.spilled=0`. May be empty.

@@ -1,5 +1,5 @@
 // The interface through which the search measures candidates. Tuning implements it by a worker
-// process (worker_measurer.h), tests of the search by a script.
+// process (worker_measurer.h). Tests of the search implement it by scripted results.
 #pragma once
 
 #include <functional>

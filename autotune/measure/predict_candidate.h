@@ -1,5 +1,5 @@
-// A candidate for a GPU that is not present. The candidate is compiled for that GPU to predict the
-// time, and for the emulation on the host to check the outputs.
+// Compilation of a candidate for a GPU that is not present. The candidate is compiled for that GPU
+// to predict the time, and for the emulation on the host to check the outputs.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@
 
 namespace tunec {
 
-/// The ceiling that limits a kernel.
+/// A ceiling that may limit a kernel: the arithmetic, or the bandwidth of a cache or of memory.
 enum class Ceiling : uint8_t { kArithmetic, kL1, kL2, kL3, kMemory };
 /// Returns "arithmetic", "L1", ..., "memory".
 std::string_view Name(Ceiling ceiling);
@@ -43,7 +43,7 @@ struct ArithmeticCeiling {
   bool operator==(const ArithmeticCeiling&) const = default;
 };
 
-/// One level of caches: the sum over the caches that the target's threads use.
+/// The capacity and bandwidth of a level of caches, summed over the caches of the target's threads.
 struct CacheCeiling {
   double bytes = 0;             // capacity
   double bytes_per_second = 0;  // maximum of reading and copying; 0: not measured

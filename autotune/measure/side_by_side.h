@@ -1,4 +1,4 @@
-// Threads that do the same work at the same time without disturbing each other.
+// Threads that do the same work at the same time, each on separate processors if there are enough.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The results of one task's candidates so far.
+// Class History, which stores the results of the candidates that were tried for one task.
 #pragma once
 
 #include <optional>

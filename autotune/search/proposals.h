@@ -1,4 +1,4 @@
-// A list of candidates without repetition; used only by the strategies.
+// A list of proposed candidates without repetition. Only the strategies use it.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-// Second timing of the fastest candidates of a search.
+// Function RetimeBest, which times the fastest candidates of a search again.
 #pragma once
 
 #include "autotune/measure/measurer.h"

@@ -1,4 +1,4 @@
-// The candidates of one task: the sketches that fit the task's lowerings, and their decisions.
+// The search space of one task. A candidate is a sketch of a lowering with a decision per knob.
 #pragma once
 
 #include <optional>

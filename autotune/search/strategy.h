@@ -1,4 +1,4 @@
-// Search strategies: they propose the next candidates of a space, given the history.
+// Search strategies, which use the history to propose the next candidates of a space.
 #pragma once
 
 #include <memory>

@@ -19,8 +19,8 @@ namespace {
 constexpr int64_t kLeastPatience = 64;
 constexpr int64_t kMostPatience = 1024;
 constexpr int64_t kPatiencePart = 8;  // an eighth of the model's trials
-constexpr size_t kTransfers = 2;
-constexpr size_t kPredictions = 8;
+constexpr size_t kTransfers = 2;      // number of candidates from similar workloads
+constexpr size_t kPredictions = 8;    // number of predicted seeds
 
 double Distance(const WorkloadKey& a, const WorkloadKey& b) {
   const auto ratio = [](double x, double y) { return std::abs(std::log2((x + 1) / (y + 1))); };
@@ -78,8 +78,8 @@ bool TaskSearch::StillHolds(const Convergence& convergence) const {
     case ConvergenceReason::kStale:
       return convergence.bound >= static_cast<double>(Patience());
     case ConvergenceReason::kCeiling: {
-      // The result is false if the ceiling of the best kernel's arithmetic is unknown. Earlier
-      // versions then used the ceiling of float32.
+      // If the ceiling of the best kernel's arithmetic is unknown, an earlier version has compared
+      // the kernel with the ceiling of float32. The convergence is then not valid.
       const std::optional<double> peak = PeakFlops();
       return peak && (*peak <= convergence.bound || IsNearCeiling());
     }
@@ -213,8 +213,8 @@ void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double
   const bool late = spent >= kDescendFrom;
   for (const Strategy* strategy :
        {late ? descend.get() : evolve.get(), late ? evolve.get() : descend.get(), anywhere.get()}) {
-    // Asks for more candidates than are missing, since the strategy may propose candidates that are
-    // chosen already.
+    // More candidates than are missing are requested, since the strategy may propose candidates
+    // that are chosen already.
     const int missing = count - static_cast<int>(chosen.size());
     if (missing <= 0) return;
     const int asked = missing + static_cast<int>(chosen.size());

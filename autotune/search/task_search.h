@@ -1,4 +1,4 @@
-// The search of one task: the recorded trials, the space, and the next candidates.
+// The search of one task. It holds the recorded trials and the space, and proposes candidates.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ std::string Section(std::string_view title, std::string_view body) {
   return fmt::format("{} {}\n{}\n", title, body.size(), body);
 }
 
-// A reader of lines, and of texts whose length a line gives.
+// A reader of a case file, which consists of lines and of texts whose lengths are in the lines.
 class CaseReader {
  public:
   CaseReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}

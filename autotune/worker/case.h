@@ -1,4 +1,4 @@
-// A failing candidate in one text file that is sufficient to reproduce the failure.
+// Text files of failing candidates, called cases. One file suffices to reproduce the failure.
 #pragma once
 
 #include <filesystem>

@@ -22,7 +22,7 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// The integer properties of a device: bytes, rates and counts. 0 means unknown.
+// An integer property of a device and its name in JSON. The value 0 means unknown.
 struct DeviceNumber {
   const char* name;
   int64_t Accelerator::*field;

@@ -37,12 +37,12 @@ using Request = std::variant<HelloRequest, PrepareRequest, MeasureRequest, Retim
 
 enum class Stage { kCompile, kMeasure };
 
-/// A candidate has entered a stage, and its time limit starts.
+/// The event that a candidate has entered a stage. The candidate's time limit starts.
 struct StartedEvent {
   size_t candidate = 0;  // position in the request
   Stage stage = Stage::kCompile;
 };
-/// A candidate is compiled and waits to be measured. No time limit applies to the candidate.
+/// The event that a candidate is compiled and waits to be measured. No time limit applies to it.
 struct CompiledEvent {
   size_t candidate = 0;
 };
@@ -50,7 +50,7 @@ struct FinishedEvent {
   size_t candidate = 0;
   Measurement measurement;
 };
-/// The whole request failed. A DoneEvent follows.
+/// The event that the whole request failed. A DoneEvent follows.
 struct FailedEvent {
   Error error;
 };

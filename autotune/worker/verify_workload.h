@@ -1,4 +1,4 @@
-// The invariants of a workload that came from outside: from a frame or a case file.
+// Check of the invariants of a workload that came from outside, in a frame or in a case file.
 #pragma once
 
 #include "autotune/measure/measurement.h"

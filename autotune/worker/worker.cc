@@ -202,7 +202,7 @@ class Server {
   std::mutex mutex_;  // guards writes to the socket
   std::atomic<bool> disconnected_ = false;
   std::unique_ptr<ThreadPool> pool_;
-  // The bench of the current workload is the first. Declared after the pool, which the benches use.
+  // The benches, that of the current workload first. They use the pool, which is declared earlier.
   std::vector<CachedBench> benches_;
   bool prepared_ = false;     // the last Prepare succeeded
   bool device_lost_ = false;  // a candidate failed on the device, so later ones would fail

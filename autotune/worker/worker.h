@@ -1,4 +1,4 @@
-// The worker's part of the protocol: it receives requests of the tuner and sends events.
+// The worker's part of the protocol. The worker receives requests of the tuner and sends events.
 #pragma once
 
 #include <span>

@@ -16,7 +16,7 @@
 
 namespace tunec {
 
-/// An owner of the process: the destructor kills and reaps it. Used by one thread at a time.
+/// An owner of a worker process, which the destructor kills and reaps. Not thread-safe.
 class WorkerProcess {
  public:
   using Time = ChildProcess::Time;
@@ -31,7 +31,7 @@ class WorkerProcess {
   /// closed its side; kParse for malformed frames and for frames over `longest` bytes.
   Result<std::optional<Event>> Receive(Time until, size_t longest = kLongestFrame);
 
-  /// The end of a process.
+  /// The way in which a process ended.
   struct Ending {
     bool out_of_memory = false;
     std::string text;  // "signal 11 (Segmentation fault)" and the last line of standard error

@@ -74,8 +74,8 @@ struct Costs {
   double check = 0;     // wall-clock time: the emulation uses all threads
 };
 
-// A clock of the stages of compilation, which sums the times of all candidates. Each thread
-// compiles one candidate at a time: first for the GPU, then for the emulation.
+// A clock of the stages of compilation, which sums the times of all candidates. A thread emits the
+// code of one candidate at a time: first for the GPU, then for the emulation.
 class StageClock {
  public:
   CandidateHook Hook() {

@@ -20,7 +20,7 @@
 namespace tunec::bench {
 namespace {
 
-// A clock of processor time: the front end has one thread, and other programs do not count.
+// A stopwatch of this process's processor time, in which other programs do not count.
 class Stopwatch {
  public:
   double Milliseconds() const {

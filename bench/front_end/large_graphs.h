@@ -1,4 +1,4 @@
-// Large graphs with structures that passes encounter.
+// Generators of large graphs, such as long chains, wide trees and values with many readers.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures a CPU with many cores and AMX: instructions, networks beside available peers, threads.
+"""Measures a CPU with many cores and AMX: results of instructions, networks in tunec and its peers,
+and numbers of threads.
 
     cpu16.py [--out FOLDER] [--seconds N] [--only WORD,...] [--threads N] [--dry-run]
 

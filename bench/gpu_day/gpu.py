@@ -1,4 +1,4 @@
-"""Properties and clocks of this machine's GPU, and the options for compiling."""
+"""Reads properties and clocks of this machine's GPU, and makes the options to compile for it."""
 import contextlib
 import statistics
 import subprocess

@@ -1,5 +1,5 @@
-"""The models of the GPU day: real networks, single operators, and small networks with PyTorch's
-outputs.
+"""Makes the models that first.py runs: real networks, single operators, and the small networks of
+tests/networks, which have stored outputs of PyTorch.
 
 All models are graphs of tests/networks/make_networks.py with seeded weights, so that only their
 description must be transferred.

@@ -1,4 +1,4 @@
-"""tunec and PyTorch on the graphs of the day, for the rounds of bench/cuda/gpu_peers.py.
+"""Runs the networks of graphs.py in tunec and PyTorch, in the rounds of bench/cuda/gpu_peers.py.
 
 tunec runs through libtunec.so, because the machine's Python differs from that of the package.
 Without a GPU, PyTorch runs on the CPU and tunec's kernels are emulated. Such a run only tests the

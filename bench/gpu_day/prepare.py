@@ -5,8 +5,8 @@
 
 If there is neither an archive of the command nor FILE, `tools/dev pack` makes an archive. The
 checkout is transferred, and some files of `build-gpu-day`, which git ignores. --dry-run copies
-exactly these files to a temporary folder, and runs both scripts there in an empty environment. A
-GPU is emulated. PROGRAM is a Python with torch, onnx and onnxruntime.
+exactly these files to a temporary folder. There it runs first.sh and cpu16.sh in an empty
+environment. A GPU is emulated. PROGRAM is a Python with torch, onnx and onnxruntime.
 """
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Kernel launches of models beside the node counts of ONNX Runtime's optimised graphs.
+"""Compares tunec's kernel launches for models with the nodes of ONNX Runtime's optimised graphs.
 
     python ort_nodes.py TUNEC MODEL.onnx ...
 

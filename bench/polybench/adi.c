@@ -1,4 +1,5 @@
-// Alternating-direction method: a tridiagonal system along each column, then along each row.
+// The PolyBench kernel adi, an alternating-direction implicit method. Each step solves tridiagonal
+// systems along the inner columns of u, then along the inner rows.
 
 static void Kernel(const double U[restrict U_0][U_1], double u[restrict u_0][u_1]) {
   enum { n = U_0 };

@@ -1,4 +1,4 @@
-// The Cholesky decomposition X + n I = L L^T. The elements of L above the diagonal are those of X.
+// The PolyBench kernel cholesky: X + n I = L L^T. L has the elements of X above the diagonal.
 #include <math.h>
 
 static void Kernel(const double X[restrict X_0][X_1], double L[restrict L_0][L_1]) {

@@ -1,4 +1,4 @@
-// Covariances of the columns of the data.
+// The PolyBench kernel covariance: the covariances of all pairs of columns of `data`.
 
 static void Kernel(const double data[restrict data_0][data_1], double cov[restrict cov_0][cov_1]) {
   enum { n = data_0, m = data_1 };

@@ -1,5 +1,5 @@
-// The Deriche filter for edge detection. Recursive filters run along the rows forwards and
-// backwards, then along the columns.
+// The PolyBench kernel deriche, a filter for edge detection. Recursive filters run forwards and
+// backwards along the rows, then along the columns.
 
 static void Kernel(const float X[restrict X_0][X_1], float Y[restrict Y_0][Y_1]) {
   static float y1[Y_0][Y_1], y2[Y_0][Y_1];

@@ -1,4 +1,4 @@
-// Durbin's recursion, which solves the Yule-Walker equations of r / n.
+// The PolyBench kernel durbin, a recursion that solves the Yule-Walker equations of r / n.
 
 static void Kernel(const double r[restrict r_0], double y[restrict y_0]) {
   enum { n = r_0 };

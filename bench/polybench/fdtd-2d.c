@@ -1,4 +1,5 @@
-// Maxwell's equations in two dimensions; h has an extra row 0 and column 0 outside the grid.
+// The PolyBench kernel fdtd-2d, which solves Maxwell's equations in two dimensions. Row 0 and
+// column 0 of h are outside the grid and zero.
 
 static void Kernel(const double fict[restrict fict_0], const double ex0[restrict ex0_0][ex0_1],
                    const double ey0[restrict ey0_0][ey0_1], const double hz0[restrict hz0_0][hz0_1],

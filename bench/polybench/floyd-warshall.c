@@ -1,4 +1,4 @@
-// The lengths of the shortest paths between all pairs of nodes.
+// The PolyBench kernel floyd-warshall: P[i][j] is the length of the shortest path from i to j.
 
 static void Kernel(const int X[restrict X_0][X_1], int P[restrict P_0][P_1]) {
   enum { n = X_0 };

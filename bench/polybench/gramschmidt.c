@@ -1,4 +1,4 @@
-// The QR decomposition X + 30 I = Q R by the modified Gram-Schmidt method.
+// The PolyBench kernel gramschmidt: X + 30 I = Q R, by the modified Gram-Schmidt method.
 #include <math.h>
 
 static void Kernel(const double X[restrict X_0][X_1], double Q[restrict Q_0][Q_1],

@@ -1,4 +1,4 @@
-// Heat equation in three dimensions, two steps per iteration.
+// The PolyBench kernel heat-3d, the heat equation in three dimensions. An iteration does two steps.
 
 static void Kernel(const double X[restrict X_0][X_1][X_2], double Y[restrict Y_0][Y_1][Y_2]) {
   enum { n = X_0 };

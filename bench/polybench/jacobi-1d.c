@@ -1,4 +1,4 @@
-// Jacobi relaxation in one dimension, two steps per iteration.
+// The PolyBench kernel jacobi-1d, relaxation in one dimension. An iteration does two steps.
 
 static void Kernel(const double X[restrict X_0], double Y[restrict Y_0]) {
   enum { n = X_0 };

@@ -1,4 +1,4 @@
-// Jacobi relaxation in two dimensions, two steps per iteration.
+// The PolyBench kernel jacobi-2d, relaxation in two dimensions. An iteration does two steps.
 
 static void Kernel(const double X[restrict X_0][X_1], double Y[restrict Y_0][Y_1]) {
   enum { n = X_0 };

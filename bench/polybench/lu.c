@@ -1,4 +1,4 @@
-// The LU decomposition X + n I = L U. Both factors are stored in one matrix, named L.
+// The PolyBench kernel lu: X + n I = L U. Both factors are stored in one matrix, named L.
 
 static void Kernel(const double X[restrict X_0][X_1], double L[restrict L_0][L_1]) {
   enum { n = X_0 };

@@ -1,4 +1,4 @@
-// The solution of (X + n I) x = b by LU decomposition, forward and backward substitution.
+// The PolyBench kernel ludcmp: x solves (X + n I) x = b, by LU decomposition and substitution.
 
 static void Kernel(const double X[restrict X_0][X_1], const double b[restrict b_0],
                    double x[restrict x_0]) {

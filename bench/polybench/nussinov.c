@@ -1,4 +1,4 @@
-// The greatest number of base pairs for each interval [i, j] of an RNA, by dynamic programming.
+// The PolyBench kernel nussinov: T[i][j] is the greatest number of base pairs in seq[i..j], an RNA.
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 static void Kernel(const int seq[restrict seq_0], int T[restrict T_0][T_1]) {

@@ -38,7 +38,7 @@ namespace {
 constexpr double kMostMilliseconds = 3000;  // run time of a form after which it has no further run
 constexpr const char* kLowering = "direct";
 
-// Memory aligned to a cache line.
+// Memory that is aligned to a cache line and filled with zeros.
 class Buffer {
  public:
   explicit Buffer(int64_t bytes)
@@ -83,7 +83,7 @@ struct Argument {
 
 using Form = std::function<void(const std::vector<Argument>&)>;
 
-// A scheduled kernel with the arguments of the contest and a thread pool.
+// A scheduled kernel with its arguments and a thread pool.
 class Scheduled {
  public:
   Scheduled(const Compute& compute, const Schedule& schedule, const Target& target,

@@ -1,4 +1,4 @@
-// Gauss-Seidel relaxation over nine points.
+// The PolyBench kernel seidel-2d, Gauss-Seidel relaxation by the mean of nine points.
 
 static void Kernel(const double X[restrict X_0][X_1], double A[restrict A_0][A_1]) {
   enum { n = X_0 };

@@ -1,4 +1,4 @@
-// The lower half of C = 1.5 A A^T + 1.2 C0. The rest of C is that of C0.
+// The PolyBench kernel syrk: C = 1.5 A A^T + 1.2 C0 in the lower half, C = C0 elsewhere.
 
 static void Kernel(const double A[restrict A_0][A_1], const double C0[restrict C0_0][C0_1],
                    double C[restrict C_0][C_1]) {

@@ -1,5 +1,5 @@
-// The solution of a triangular system L x = b. L has the elements of L0 below the diagonal, and
-// d[i] + n on the diagonal.
+// The PolyBench kernel trisolv: x solves the triangular system L x = b. L has the elements of L0
+// below the diagonal, and d[i] + n on the diagonal.
 
 static void Kernel(const double L0[restrict L0_0][L0_1], const double b[restrict b_0],
                    const double d[restrict d_0], double x[restrict x_0]) {

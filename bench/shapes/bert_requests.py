@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Serves requests of varying batch and length with a bert_base: tunec, Inductor, ONNX Runtime,
-eager.
+"""Serves requests of varying batch and length with bert_base in tunec, Inductor, ONNX Runtime and
+eager torch.
 
     bert_requests.py [--requests N] [--seed S] [--backends tunec,inductor,onnxruntime,eager] [--exact N]
                      [--layers N] [--trials N] [--threads N] [--device cuda] [--json FILE]

@@ -1,4 +1,4 @@
-// The loops of gauss_seidel_2d.compute.
+// The loops of gauss_seidel_2d.compute in C.
 enum { kSteps = 40, kRows = 2002 };
 
 void Run(const float* restrict x, float* restrict a, float* restrict work) {

@@ -1,4 +1,4 @@
-// The loops of heat_3d.compute as typical C code: two steps per iteration, no remainders.
+// The loops of heat_3d.compute as typical C code. Each iteration does two of the kSteps steps.
 enum { kSteps = 40, kRows = 202 };
 typedef float Volume[kRows][kRows][kRows];
 

@@ -1,4 +1,4 @@
-// The loops of jacobi_2d.compute as typical C code: two steps per iteration, no remainders.
+// The loops of jacobi_2d.compute as typical C code. Each iteration does two of the kSteps steps.
 enum { kSteps = 100, kRows = 2002 };
 typedef float Plane[kRows][kRows];
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Lists the nodes of models' graphs that torch runs, in inference or training. Compiles nothing.
+"""Lists the nodes of models' graphs that tunec leaves to torch, in inference or training.
 
     left.py [NAME...] [--train]
 
-Prints a line per model: the number of Dynamo's graphs, the number of parts that would be compiled,
-and the remaining nodes with reasons. In training, the model has dropout, a batch of two, and the
-sum of its outputs as the loss.
+Compiles nothing. Prints a line per model: the number of Dynamo's graphs, the number of parts that
+would be compiled, and the remaining nodes with reasons. In training, the model has dropout, a batch
+of two, and the sum of its outputs as the loss.
 """
 import argparse
 import collections

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times training steps of models compiled by tunec, Inductor and eager, and compares gradients.
+"""Times training steps of models in tunec, Inductor and eager torch, and compares gradients.
 
     training.py [NAME...] [--rounds N] [--json FILE] [--backends eager,tunec,inductor] [--profile] [--no-warm]
 

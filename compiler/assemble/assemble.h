@@ -1,5 +1,5 @@
-// Assembly of an executable from kernels: the place of every value in memory, and the steps of a
-// run.
+// Assembly of kernels to the plan of an executable. The plan has the place of every value in memory
+// and the steps of a run.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace tunec {
 struct GroupKernel {
   FusionGroup group;
   std::string name;
-  /// Names of the group's inputs, then its outputs, as in the canonical text of its workload.
+  /// Names of the group's inputs, then of the outputs, as in the canonical text of the workload.
   std::vector<std::string> argument_names;
   std::map<std::string, Interval> ranges;  // ranges of integer arguments, by these names
   std::shared_ptr<const CompiledKernel> code;

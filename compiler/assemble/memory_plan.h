@@ -1,4 +1,4 @@
-// Offsets of intermediate values in one block of memory, computed before any run.
+// Assignment of offsets in one block of memory to intermediate values, before any run.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ struct PlannedValue {
   int64_t alignment = 64;  // a power of two
   int first_use = 0;
   int last_use = 0;
-  /// Values whose storage this value may reuse, best first. Step first_use of this value is the
-  /// last reader of such a value. The step reads each element before it writes the same offset.
+  /// Candidates for reuse in place, best first: values whose storage this value may take over. Step
+  /// first_use reads each element of a candidate before it writes the same offset. PlanMemory
+  /// ignores candidates that are too small or that a later step reads.
   std::vector<int> in_place_of;
 };
 

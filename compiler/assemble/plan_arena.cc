@@ -53,7 +53,7 @@ std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
 namespace {
 
 // The lifetimes of the values in the arena. A lifetime begins at the step that writes the value. It
-// ends at the last step that reads the value or one of its views.
+// ends at the last step that reads the value or one of its views; for an output, after all steps.
 class Lifetimes {
  public:
   Lifetimes(const Graph& graph, std::span<const StorageView> views,
@@ -78,7 +78,7 @@ class Lifetimes {
       if (direct_.contains(output) || index_.contains(output)) continue;
       index_[output] = values_.size();
       values_.push_back(output);
-      // A value is stored in the type of its views.
+      // A value and its views are stored in the same type.
       const DataType stored = StoredTypeOf(graph_, step.group->stored, written);
       planned_.push_back({.bytes = StorageBytes(graph_.value(output), stored),
                           .first_use = number,

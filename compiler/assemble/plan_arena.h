@@ -1,4 +1,4 @@
-// Offsets of a run's intermediate values in one block of memory, the arena.
+// Assignment of offsets in the arena, one block of memory, to a graph's intermediate values.
 #pragma once
 
 #include <map>

@@ -16,7 +16,7 @@ namespace {
 
 using bundle::KernelContract;
 
-/// Writer of a device's kernels. Equal images are stored once.
+/// A writer of a device's kernels to a variant. Equal images are stored once.
 class DeviceCodeWriter {
  public:
   Result<int64_t> NumberOf(const Step& step, const StepCode& code) {

@@ -27,8 +27,8 @@ struct PlansWithData {
   std::vector<PlanWithData> plans;
 };
 
-/// A variant without the file offsets of its constants. The writer of the bundle assigns the
-/// offsets.
+/// A compiled variant of a bundle, without the file offsets of its constants. The writer of the
+/// bundle assigns the offsets.
 struct BundleVariant {
   bundle::VariantHead head;
   bundle::StoredPlan plan;

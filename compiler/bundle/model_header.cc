@@ -102,7 +102,7 @@ int CodeOf(DataType type) {
 }
 
 std::string TensorText(std::string_view name, const TensorSpec& spec) {
-  // C has no array without elements.
+  // C has no array without elements, so the shape of a scalar is written as {0}.
   const std::string shape =
       spec.shape.empty() ? "0" : fmt::format("{}", fmt::join(spec.shape, ", "));
   std::string text = fmt::format("#define {}_NAME {}\n", name, Quoted(spec.name));

@@ -1,4 +1,4 @@
-// The C header of a library that holds one model.
+// Generation of the C header of a library that holds one model.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Conversion of an assembled plan to its stored form.
+// Conversion of an assembled plan and of the host's kernels to the form stored in a bundle.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ Result<std::vector<bundle::StoredStep>> WriteSteps(const std::vector<Step>& step
                                                    const std::vector<StepCode>& codes,
                                                    const NumberOf& number_of);
 
-/// Writer of the host's kernels. The code of all kernels is linked into one image; equal objects
-/// are stored once.
+/// A writer that links the code of the host's kernels into one image, and lists the kernels. Equal
+/// objects are linked once.
 class HostCodeWriter {
  public:
   Result<int64_t> NumberOf(const Step& step, const StepCode& code);

@@ -24,7 +24,7 @@ using bundle::AlignUp;
 using bundle::SectionEntry;
 using bundle::SectionKind;
 
-/// The weights of all variants. Equal weights are stored once.
+/// The layout of all variants' weights in the section of weights. Equal weights are stored once.
 class WeightLayout {
  public:
   /// Returns the offset of these bytes; equal bytes have the same offset.

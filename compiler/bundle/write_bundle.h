@@ -1,4 +1,4 @@
-// Writer of bundles: the variants of a model are stored in one file.
+// Functions that write the variants of a model to one file, which is called a bundle.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tunec {
 
-/// A bundle's bytes: parts in order, with zeros between them.
+/// The content of a bundle: parts in ascending order of offsets. The bytes between parts are zeros.
 struct BundleParts {
   std::vector<std::unique_ptr<std::string>> memory;  // owns bytes that the parts refer to
   std::vector<FilePart> parts;

@@ -13,7 +13,8 @@
 namespace tunec {
 namespace {
 
-/// Names in the template, as in api/shared/model.cc.
+/// The prefix of function names, the character that pads them, and the bundle's section in the
+/// template. They are the same as in api/shared/model.cc.
 constexpr std::string_view kSymbolPrefix = "tunec_model_name_";
 constexpr char kSymbolPadding = 'x';
 constexpr std::string_view kBundleSection = ".tunec_bundle";
@@ -27,7 +28,7 @@ std::unexpected<Error> TooLong(std::string_view name, size_t most) {
               name, name.size(), most);
 }
 
-/// An ELF file in memory whose tables can be changed.
+/// A shared library in memory, an ELF file. Its names can be changed, and a bundle can be appended.
 class Library {
  public:
   static Result<Library> Read(std::span<const std::byte> bytes);

@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// The place where tuning results are stored.
+/// The user's choice of a tuning database: the default file, a named file, or no file.
 struct DatabaseChoice {
   enum class Kind { kDefault, kFile, kNone };
   Kind kind = Kind::kDefault;

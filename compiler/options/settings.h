@@ -51,7 +51,8 @@ struct Settings : ModelOptions {
   FloatRules float_rules() const { return fast_math ? FloatRules::kFast : FloatRules::kStrict; }
 };
 
-/// The field that a setting fills. The field's type determines the form of the value.
+/// A pointer to the field of Settings that a setting fills. The field's type determines the form of
+/// the setting's value.
 using SettingField =
     std::variant<bool Settings::*, int Settings::*, double Settings::*, uint64_t Settings::*,
                  std::optional<uint64_t> Settings::*, std::string Settings::*, Accuracy Settings::*,
@@ -60,18 +61,19 @@ using SettingField =
                  std::map<std::string, std::vector<int64_t>> Settings::*,
                  std::map<std::string, DimSizes> Settings::*>;
 
-/// A row of the table of settings.
+/// A setting, as a row of SettingTable.
 struct Setting {
   std::string_view name;   // the key of the JSON object
   std::string_view flag;   // option of the command; options for lists and maps may be repeated
   std::string_view value;  // name of a value in help texts: FILE
   std::string_view help;   // one line of help for both spellings
-  /// Value of the flag if the user gives no value; empty: the flag requires a value.
+  /// Value of the flag if the user gives no value; empty: the flag requires a value. A flag for a
+  /// bool has no value.
   std::string_view bare = {};
   std::string_view unset;  // default value, for help texts; empty: none
   SettingField field;
   int64_t most = 0;  // upper bound of an int field
-  /// Checks the set value; the message of its error is the expected value.
+  /// Checks the set value; the message of its error is the expected value. Null: no check.
   Status (*check)(const Settings&) = nullptr;
 };
 
@@ -85,7 +87,7 @@ const Setting* FindSetting(std::string_view name);
 /// ends above 2^40.
 std::optional<DimSizes> ParseDimSizes(std::string_view text);
 
-/// Returns the form of a value in JSON, for messages and documentation: {"NAME": [N, ...]}.
+/// Returns the form of a value in JSON, for messages and documentation: {"INPUT": [N, ...]}.
 std::string JsonForm(const Setting& setting);
 /// Returns the lines of tunec.h that list the settings.
 std::string DescribeAsC(std::span<const Setting> settings);

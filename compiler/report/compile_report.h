@@ -1,4 +1,4 @@
-// Reports of compiled models, from the results of the stages.
+// A function that makes the report of a compiled model from the results of the stages.
 #pragma once
 
 #include "compiler/compiler.h"

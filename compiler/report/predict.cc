@@ -14,7 +14,7 @@
 namespace tunec {
 namespace {
 
-/// Properties that all groups of one task share.
+/// Properties of a task's kernel, which are equal for all groups of the task.
 struct TaskFacts {
   int phases = 0;
   int64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Prediction of the cost of a run, without compilation and without a run.
+// A function that predicts the cost of a run without compiling or running kernels.
 #pragma once
 
 #include "compiler/compiler.h"

@@ -1,4 +1,4 @@
-// Comparison of inferred formulas with the model's graph for some sizes.
+// Functions that compare inferred formulas with the model's graph at given sizes.
 #pragma once
 
 #include "compiler/sized/sized_graph.h"

@@ -1,4 +1,4 @@
-// Choice of shape samples, from which the dependence of a graph on its sizes is inferred.
+// Choice of the sizes at which a graph is sampled, to infer how the graph depends on its sizes.
 #pragma once
 
 #include <vector>

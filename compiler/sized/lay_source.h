@@ -1,4 +1,4 @@
-// Layouts other than row-major for dynamic-shape models.
+// A function that applies layouts other than row-major to a dynamic-shape model.
 #pragma once
 
 #include "compiler/sized/sized_source.h"

@@ -1,4 +1,4 @@
-// A model's graph at several sizes, each padded to the sizes of one bucket.
+// Functions that make a model's graph at several sizes, and pad each graph to one bucket's sizes.
 #pragma once
 
 #include <vector>
@@ -11,15 +11,15 @@
 
 namespace tunec {
 
-/// A padded graph for one set of sizes.
+/// The graph of one set of sizes, padded to the sizes of the bucket.
 struct PaddedSample {
   Sizes sizes;
   PaddedGraph padded;  // formulas refer to the source's dimensions by number
 };
 
-/// The graphs from which shape functions are inferred.
+/// The exact and the padded graphs of the samples, from which shape functions are inferred.
 struct Looked {
-  std::vector<Graph> graphs;  // graphs at the samples' sizes
+  std::vector<Graph> graphs;  // exact graphs of the samples, except the bucket
   std::vector<PaddedSample> samples;
 };
 

@@ -1,4 +1,4 @@
-// Formulas of sizes, from an operator's rule or inferred from samples.
+// Functions that make formulas of sizes, from the rules of operators or from samples.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// The value of a number for one set of sizes.
+/// The value that a number of a graph, such as an extent, has at one set of sizes.
 struct SizeSample {
   Sizes sizes;
   double value = 0;

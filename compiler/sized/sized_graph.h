@@ -1,5 +1,5 @@
-// Graphs of a dynamic-shape model: the exact graph for given sizes, and a padded graph, made for
-// given sizes and also used for smaller ones.
+// Functions that make the graphs of a dynamic-shape model: an exact graph for given sizes, or a
+// padded graph, which also serves smaller sizes.
 #pragma once
 
 #include <vector>

@@ -23,9 +23,9 @@
 
 namespace tunec {
 
-/// Options of a dynamic-shape model.
+/// The requested sizes of a dynamic-shape model, and options for compiling and retaining its code.
 struct SizedOptions {
-  /// Listed sizes of each dimension; empty: a run may have every size.
+  /// Sizes of each dimension for which code is requested; empty: none. Runs may have other sizes.
   std::vector<ListedSizes> listed;
   /// The maximum number of retained executables; none: 24, or 96 on a device.
   std::optional<size_t> most_variants = {};
@@ -83,7 +83,7 @@ class SizedModel : public SizedExecutable {
   mutable std::mutex mutex_;                // guards the members below
   mutable std::map<Sizes, bool> follows_;   // results of Follows
   mutable std::map<Sizes, bool> computes_;  // results of Computes
-  /// A few graphs, the most recently used first.
+  /// At most 8 graphs that PaddedFor has returned, the most recently used first.
   mutable std::list<std::pair<SizedKey, PaddedPtr>> padded_;
   mutable std::map<SizedKey, std::string> rejected_;
   mutable std::map<Sizes, int64_t> joined_;

@@ -1,4 +1,4 @@
-// Sources of the graphs of dynamic-shape models.
+// A source of a dynamic-shape model's graphs. It makes the graph for given sizes.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace tunec {
 /// Returns true for an error after which a call must end, without trying other sizes.
 inline bool IsCancelled(const Error& error) { return error.code == ErrorCode::kCancelled; }
 
-/// The graphs of a dynamic-shape model, one per set of sizes.
+/// A source of a dynamic-shape model's graphs, with the model's dimensions and dynamic axes.
 struct SizedSource {
   std::vector<std::string> dimensions;
   std::vector<OpenAxis> open;  // dynamic axes, with the names of their dimensions
@@ -24,8 +24,8 @@ struct SizedSource {
   /// Returns the model's graph at these sizes, one size per dimension.
   std::function<Result<Graph>(const Sizes&)> graph_at;
   /// True if all numbers in the graphs are sums and products of sizes, or follow from sizes by the
-  /// rules of operators. A formula that agrees with the samples is then right. If false, each size
-  /// is compared with its graph before a run (compiler/sized/check_sizes.h).
+  /// rules of operators. Then each size is compared with its graph before a run only if a formula
+  /// has a guessed divisor. If false, each size is compared (compiler/sized/check_sizes.h).
   bool follows_rules = false;
 
   /// Returns the graph at these sizes, or none if no graph exists for them. Fails with kCancelled

@@ -56,7 +56,7 @@ int64_t CountFound(const KnownTrials& known) {
   return known.tuned + known.earlier + known.predicted;
 }
 
-// The groups that are tuned only under near keys.
+// The number of groups that are tuned only under near keys, and how such a key differs.
 struct NearTrials {
   int64_t groups = 0;
   KeyDifference difference;  // between one group's near key and its own key

@@ -1,4 +1,4 @@
-// Tuning of a model: lookup of earlier trials, and measurements within the budget.
+// A function that tunes a model. It looks up earlier trials and measures within the budget.
 #pragma once
 
 #include "autotune/tuner.h"

@@ -36,7 +36,7 @@ std::string KeyOfPackedWeight(const std::string& content, const std::string& con
   return content + " " + Print(Schedule{.lowering = "any", .compute_steps = {std::move(pack)}});
 }
 
-// A function object of the type IsPacked, for the packed weights of one task.
+// A function object of the type IsPacked. It looks up one task's weights in SharedPackedWeights.
 class TaskPackedWeights {
  public:
   TaskPackedWeights(const std::vector<NamedCompute>& lowerings,

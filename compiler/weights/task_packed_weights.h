@@ -1,4 +1,4 @@
-// Lookup of packed weights of a task in other executables of the model.
+// Functions that record an executable's packed weights, and look up those of other executables.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// The file of a user's key. Only its owner can read it. It is made once and never replaced.
+// Functions that find or make a user's key file, which only the user can read and which is never
+// replaced.
 #pragma once
 
 #include <optional>

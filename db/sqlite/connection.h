@@ -62,11 +62,11 @@ class DatabaseConnection {
   Status Execute(const char* sql);
 
   /// Returns the key of the user's compiled objects; null if the key file does not exist or must
-  /// not be used. A key file that must not be used adds one miss reason in the lifetime of the
-  /// connection. Requires: called inside Read or Write.
+  /// not be used. The reason is noted once (NoteMiss) if the file must not be used. A database in
+  /// memory without a key file has a random key. Requires: called inside Read or Write.
   const ObjectKey* FindKey();
-  /// Returns the key, and makes the key file if it is missing. Returns null if that fails. After a
-  /// switch to memory, a random key takes the place of a missing file.
+  /// Returns the key, and makes the key file if it is missing. Returns null if that fails. For a
+  /// database in memory, a random key takes the place of a missing file.
   const ObjectKey* FindOrMakeKey();
 
   /// Stores the reason why a row was skipped, for TakeMissReasons. May be called inside Read and

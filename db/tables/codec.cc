@@ -79,7 +79,7 @@ void Fields(Archive& archive, TrialLine& line) {
   archive("tool_version", line.trial.tool_version);
 }
 
-/// Values of the field `record`, by the position of the line's type in ExchangeLine.
+/// Values of a line's field `record`, by the position of the line's type in ExchangeLine.
 constexpr const char* kLineNames[] = {"tunec_database", "target", "machine", "workload",
                                       "task",           "trial",  "charge"};
 static_assert(std::size(kLineNames) == std::variant_size_v<ExchangeLine>);
@@ -112,7 +112,7 @@ class Writer {
   Json& object_;
 };
 
-/// A reader of fields that stores the first error.
+/// A reader of the fields of a JSON object. It stores the first error.
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {}

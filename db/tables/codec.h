@@ -1,4 +1,4 @@
-// Text forms of records: the samples column of the table of trials, and the lines of an export.
+// Functions that convert the samples of a trial and the lines of an export to text and back.
 #pragma once
 
 #include <cstdint>
@@ -74,8 +74,8 @@ inline constexpr int64_t kExchangeVersion = 6;
 
 /// Returns one line of JSON without the line break. Requires: IsStorableText of all texts.
 std::string EncodeLine(const ExchangeLine& line);
-/// Decodes a line. Returns kParse with the name of a field that is missing, unknown or of the wrong
-/// type.
+/// Decodes a line. Fails with kParse if the line is not a known record. The message has the name of
+/// the first field that is missing or has a wrong value, or the number of unknown fields.
 Result<ExchangeLine> DecodeLine(std::string_view text);
 
 }  // namespace tunec

@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// Steps that rewrite statements; they come first in a schedule.
+// Names of the steps that rewrite statements. These steps come first in a schedule.
 constexpr std::string_view kComputeSteps[] = {
     "pack", "copy", "cache_write", "index_split", "reduce_split", "inline", "precision", "widen"};
 

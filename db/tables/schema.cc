@@ -192,9 +192,9 @@ CREATE INDEX artifacts_by_key ON artifacts(key_hash, owner);
 )sql");
 }
 
-// ForgetWrongResults runs again for later corrections of the checker's tolerances. From schema 7
-// on, the checker tolerates reordered additions of rounded operands. From schema 8 on, it tolerates
-// rounded operands that are sums themselves, and reordered additions in float32.
+// The migrations, in order of versions. ForgetWrongResults is repeated for each correction of the
+// checker's tolerances. From schema 7 on, the checker tolerates reordered additions of rounded
+// operands; from schema 8 on, also rounded operands that are sums, and those additions in float32.
 constexpr Migration kMigrations[] = {
     CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults, NameSketches,
     SpellOutCopies, ForgetWrongResults,  ForgetWrongResults,       SealArtifacts};

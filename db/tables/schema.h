@@ -1,5 +1,5 @@
-// The tables of the database, and the migrations of older files. docs/reference/database.md
-// explains each column.
+// Functions that make and check the tables of a database, and migrate older files.
+// docs/reference/database.md explains each column.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class Database;
 
 namespace tunec {
 
-/// Application id in the header of every tunec file: `tunc` in ASCII.
+/// Application id in the header of every database file of tunec: `tunc` in ASCII.
 inline constexpr int64_t kApplicationId = 0x74756e63;
 
 /// A function that migrates a file from schema version i to i + 1, where i is the function's

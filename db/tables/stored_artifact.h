@@ -1,5 +1,5 @@
-// Rows of compiled objects. The functions throw SQLite::Exception, so they are called only inside
-// DatabaseConnection::Read and Write.
+// Functions that read and store rows of compiled objects. They throw SQLite::Exception, so they are
+// called only inside DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The tuning keys that match a filter. The functions throw SQLite::Exception, so they are called
-// only inside DatabaseConnection::Read and Write.
+// Functions that select the tuning keys that match a filter. They throw SQLite::Exception, so they
+// are called only inside DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>

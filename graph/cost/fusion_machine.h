@@ -1,5 +1,5 @@
-// Numbers of the target for decisions on graphs: fusion, storage orders of images, and
-// recomputation.
+// Numbers of a target, such as speeds, for decisions on graphs: fusion, storage orders of images,
+// and recomputation.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// Rough numbers of a machine. They suffice because decisions depend on orders of magnitude.
+/// Rough speeds and sizes of a machine. Decisions depend only on their orders of magnitude.
 struct FusionMachine {
   double bytes_per_second = 1e10;  // one core's share of the memory bandwidth
   double operations_per_second = 2e10;
@@ -16,16 +16,16 @@ struct FusionMachine {
   double cores = 8;              // with fewer independent parts, some cores are idle
   int vector_registers = 16;     // values that a kernel holds without spilling to memory
 
-  // A product is computed in tiles. If a product computes its operand, it computes one block of the
-  // operand's rows, and then all columns of the result for these rows. So each block of rows is one
-  // task.
+  // Rows and columns of the tiles of a product. A kernel that also computes the product's operand
+  // computes row_tile rows of the operand, and then all columns of the result for these rows. So
+  // each block of rows is one task.
   double row_tile = 8;
   double column_tile = 64;
   double staging_operations = 2;  // to write an element to a cached buffer and read it
   bool chains = true;  // a kernel may compute a contraction and a contraction that is its operand
 
-  // With fewer rows of queries, a product, a softmax and a product are not combined into an
-  // attention: the rows would fill less than half of a vector of 16.
+  // Least number of query rows for which a product, a softmax and a product are combined into an
+  // attention. Fewer rows would fill less than half of a vector of 16.
   int64_t fewest_queries = 8;
 
   // Numbers for the costs of storage orders. Costs are in cycles of one core.

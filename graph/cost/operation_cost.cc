@@ -9,7 +9,7 @@ double Product(std::span<const int64_t> extents) {
   return static_cast<double>(ElementCount(extents));
 }
 
-// An operand whose elements a kernel computes itself, with `operations` for each element.
+// An operand of `node` that the node's kernel computes, with `operations` for each element.
 struct ComputedOperand {
   const Graph& graph;
   const Node& node;

@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Costs in simple operations; a read from a cache costs 1.
+/// Costs of a read from a cache, a division, and a function such as exp, in simple operations.
 inline constexpr int kReadCost = 1;
 inline constexpr int kDivisionCost = 4;
 inline constexpr int kFunctionCost = 16;

@@ -1,4 +1,4 @@
-// The index expressions by which a convolution's loops address the values that its kernel writes.
+// Functions that find the index by which a convolution's loops address a value of its kernel.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// The index of a value, as expressions of iterators with these extents.
+/// The index of a value's element, as expressions of iterators, and the extents of the iterators.
 struct AnchorIndex {
   std::vector<int64_t> extents;
   std::vector<IndexExpr> index;

@@ -1,4 +1,4 @@
-// The cost of fusing along one edge, from the work of the two groups.
+// A function that computes the cost of fusing along one edge from the work of the two groups.
 #pragma once
 
 #include "graph/cost/fuse_cost.h"

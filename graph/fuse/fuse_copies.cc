@@ -1,6 +1,6 @@
 // Groups are tried from the last to the first, so that a chain of groups is recomputed from its
-// end. Readers may recompute a group. The group then has no nodes, and retains its position until
-// all groups have been tried.
+// end. The nodes of a recomputed group move to its readers. The empty group retains its position
+// until all groups have been tried.
 #include "graph/fuse/fuse_copies.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Recomputation of small producers that have several readers.
+// A pass that recomputes small groups in the groups that read their results.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"

@@ -44,9 +44,9 @@ GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double t
 /// anchor, or both reduce the same rows. Groups that only rename indices are no siblings.
 bool AreSiblings(const GroupTraits& a, const GroupTraits& b);
 
-/// The edge from `value`, made in `producer`, to `consumer`, whose group so far is `into`.
-/// DecideFusion only decides whether one kernel can compute both groups; PlanFusion checks costs,
-/// cycles and sizes.
+/// The edge from `value` to the node `consumer`. `producer` has the traits of the group that makes
+/// the value, `into` those of the consumer's group so far. DecideFusion only decides whether one
+/// kernel can compute both groups; PlanFusion checks costs, cycles and sizes.
 struct FusionQuestion {
   ValueId value;
   const GroupTraits& producer;

@@ -1,4 +1,4 @@
-// Nodes that become one kernel.
+// A group of nodes that becomes one kernel, with its inputs and outputs.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The partition of a graph into kernels, with the reasons.
+// The plan that partitions a graph into kernels, with the reasons for its decisions.
 #pragma once
 
 #include <cstdint>

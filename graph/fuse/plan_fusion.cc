@@ -18,7 +18,7 @@
 namespace tunec {
 namespace {
 
-// Greatest number of arguments of a kernel that computes siblings. Its loop accesses all of them.
+// Greatest number of arguments of a kernel for siblings, whose one loop accesses all arguments.
 constexpr size_t kMostSiblingArguments = 12;
 // Greatest number of users of one value that are compared in pairs as possible siblings.
 constexpr size_t kMostSiblings = 8;

@@ -1,6 +1,6 @@
 // The partition of the computing nodes into groups. Nodes are visited in graph order. Each node
-// starts as a separate group. It absorbs the group of an operand if DecideFusion allows this and it
-// saves time. The plan stores the reason for each operand.
+// starts as a separate group. It absorbs the group of an operand if DecideFusion allows fusion and
+// fusion saves time. The plan stores the reason for each operand.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"

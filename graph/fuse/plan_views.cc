@@ -1,4 +1,4 @@
-// A placement of a value names another value, the owner of the storage. It has the offset of each
+// The placement of a value names the owner of the value's storage. It has the offset of each
 // element in that storage, as an expression of the value's dimensions. Concatenations are visited
 // from the last to the first. So the operands of an inner concatenation are placed in the storage
 // of the outermost concatenation.

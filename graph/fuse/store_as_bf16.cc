@@ -35,7 +35,7 @@ bool KeepsType(Op op) {
   return PatternOf(op) == OpPattern::kOpaque || PatternOf(op) == OpPattern::kScatter;
 }
 
-// The values that share storage, grouped by the owner of the storage.
+// The storages of all values, by owner. IsStoredAsBf16 decides for all values of a storage.
 class Storages {
  public:
   Storages(const Graph& graph, const FusionPlan& plan) : graph_(graph) {

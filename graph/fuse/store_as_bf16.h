@@ -1,4 +1,4 @@
-// The storage of values between kernels as bfloat16, if a reader rounds them anyway.
+// A pass that stores values between kernels as bfloat16 if a reader rounds them anyway.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"

@@ -1,4 +1,4 @@
-// Attention: two products with a softmax between them, one block of rows of scores at a time.
+// Lowering of attention: two products with a softmax between them, by blocks of rows of scores.
 //
 // The rows (queries) are split into blocks, the columns (keys) into KV blocks ("chunks" in the
 // code). The chunks are processed in order. Each row's greatest score so far, sum of exponentials
@@ -64,7 +64,7 @@ bool HidesColumns(const Node& node) {
   return node.Int("causal") != 0 && node.Float("hidden") == -kInfinity;
 }
 
-// The iterators that a statement may have besides batch, heads and the block of rows.
+// Bits for the iterators that a statement may have besides batch, heads and the block of rows.
 enum Axis { kChunk = 1, kKey = 2, kRow = 4, kWidth = 8, kDepth = 16 };
 
 class AttentionBuilder {
@@ -101,12 +101,12 @@ class AttentionBuilder {
   }
 
  private:
-  // A point of the iteration space: the values of the iterators that a statement has.
+  // A point of the iteration space: the iterators that a statement has, and 0 for the others.
   struct Point {
     Index batch = {};  // indices of the batch, the head of k, and the head of q in its group
     IndexExpr block = 0, chunk = 0, key = 0, row = 0, width = 0, depth = 0;
   };
-  // A statement under construction.
+  // A statement under construction, with the point that its iterators address.
   struct Site : Point {
     StatementBuilder builder;
   };
@@ -393,8 +393,8 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
   const auto shape = [&](size_t operand) { return graph.value(node.inputs[operand]).type.Shape(); };
   const int64_t queries = shape(0)[shape(0).size() - 2];
   const int64_t keys = shape(1)[shape(1).size() - 2];
-  // Rows are vector lanes. A whole row of scores is cheaper than carried values, as long as a block
-  // of rows fits into the second-level cache.
+  // Greatest number of keys in one chunk. A whole row of scores is cheaper than carried values, as
+  // long as a block of rows fits into the second-level cache. Rows are vector lanes.
   constexpr int64_t kLongestChunk = 1024;
   std::vector<StreamingSizes> sizes;
   if (queries == 0 || keys == 0) return sizes;

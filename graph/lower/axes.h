@@ -1,4 +1,4 @@
-// Reductions over some axes of a value.
+// A set of axes, and a function that reduces a value over such a set.
 #pragma once
 
 #include <functional>

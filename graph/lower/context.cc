@@ -10,8 +10,8 @@ namespace tunec::lower {
 namespace {
 
 // Limits for broadcasts. Broadcasting a value to at least kBroadcastFactor times its elements
-// repeats its computation as often. Storing the value first is then cheaper, except for the
-// simplest values.
+// repeats its computation as often. Storing the value first is then usually cheaper, unless its
+// cost is at most kBroadcastLimit.
 constexpr int64_t kBroadcastFactor = 4;
 constexpr int kBroadcastLimit = 2;
 

@@ -1,6 +1,6 @@
-// Convolutions of one to three spatial axes, with strides, dilations and groups. Padding restricts
-// the domain of the accumulating statement: padded instances do not exist, unless a window may have
-// no element.
+// Lowering of convolutions of one to three spatial axes, with strides, dilations and groups.
+// Padding restricts the domain of the accumulating statement: padded instances do not exist, unless
+// a window may have no element.
 #include "graph/lower/lower_node.h"
 #include "graph/lower/window.h"
 

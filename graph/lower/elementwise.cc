@@ -1,5 +1,5 @@
-// One scalar expression for each pointwise operator. The expressions of activations have no
-// overflow in intermediate results if the result is finite.
+// Lowering of each pointwise operator to a scalar expression. The expressions of activations have
+// no overflow in intermediate results if the result is finite.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -61,7 +61,7 @@ Expr Power(const Expr& base, const Expr& exponent) {
   return Expr::Apply(ScalarOp::kPow, {base, exponent});
 }
 
-// The operands' elements at one index, and the type of the result.
+// A node, its operands' elements at one index, and the type of its result.
 struct ElementContext {
   const Node& node;
   Operands x;

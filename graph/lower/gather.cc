@@ -1,6 +1,6 @@
-// Gathers: reads with indices that are loaded by another read. Indices are first clamped to the
-// axis's range, unless they are constants in range. An index out of range (an error of the model's
-// input) then reads some element of the tensor instead of other memory.
+// Lowering of one_hot, and of gathers: reads with indices that are loaded by another read. Indices
+// are first clamped to the axis's range, unless they are constants in range. An index out of range
+// (an error of the model's input) then reads some element of the tensor instead of other memory.
 #include <algorithm>
 
 #include "graph/lower/lower_node.h"

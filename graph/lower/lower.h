@@ -12,9 +12,9 @@
 namespace tunec {
 
 /// One way to compute a group. The Compute's arguments are the group's inputs in order, then its
-/// outputs (kOutput). An input has the role kInput; a constant has kWeight and is constant. Each
-/// argument has the type in which it is stored. All names are canonical (in0, w1, out0, ...), so
-/// that equal groups have equal text.
+/// outputs (kOutput). An input has the role kInput, or kWeight if it is a constant. Each argument
+/// has the type in which it is stored. All names are canonical (in0, w1, out0, ...), so that equal
+/// groups have equal text.
 struct Lowering {
   /// Name with parameters: "direct", "flat", "winograd", "winograd,tile=4",
   /// "streaming,rows=32,chunk=128,ends".

@@ -70,7 +70,7 @@ Result<Lazy> LowerRange(LowerContext& context, const Node& node);
 Result<Lazy> LowerResize(LowerContext& context, const Node& node);
 Result<Lazy> LowerRotaryEmbedding(LowerContext& context, const Node& node);
 
-/// A function of the column `lowering` of op_list.h.
+/// A function that lowers a node: an entry of the column `lowering` of op_list.h.
 using Lowerer = Result<Lazy> (*)(LowerContext& context, const Node& node);
 struct LowererRow {
   std::string_view name;  // for static_assert: function addresses are not constant with sanitizers

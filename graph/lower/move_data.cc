@@ -1,4 +1,4 @@
-// Operators that only move data: index maps, and selections under guards.
+// Lowering of operators that only move data, to index maps and to selections under guards.
 #include "graph/lower/lower_node.h"
 #include "graph/ops/index_maps.h"
 

@@ -1,5 +1,5 @@
-// Softmax and the normalisations. Statistics have one value per row. They are stored, and divisions
-// and roots that depend only on the row are computed once per row.
+// Lowering of softmax and the normalisations. Statistics have one value per row. They are stored,
+// and divisions and roots that depend only on the row are computed once per row.
 #include <algorithm>
 
 #include "graph/lower/axes.h"

@@ -1,5 +1,5 @@
-// Padding. Constant padding is a guarded read. The other modes select between regions that read
-// different elements. Negative pads crop.
+// Lowering of pad. Constant padding is a guarded read. The other modes select between regions that
+// read different elements. Negative pads crop.
 #include "graph/lower/lower_node.h"
 #include "graph/lower/regions.h"
 

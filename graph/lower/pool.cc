@@ -1,5 +1,5 @@
-// Pools and local response normalisation: reductions over windows. Padding restricts the domain:
-// padded instances do not exist, unless a window may have no element.
+// Lowering of pools and of local response normalisation to reductions over windows. Padding
+// restricts the domain: padded instances do not exist, unless a window may have no element.
 #include <limits>
 
 #include "graph/lower/lower_node.h"

@@ -1,4 +1,4 @@
-// Reductions over axes, argmax and argmin, cumulative sums.
+// Lowering of reductions over axes, argmax, argmin and cumulative sums.
 #include "graph/lower/axes.h"
 #include "graph/lower/lower_node.h"
 #include "support/check.h"

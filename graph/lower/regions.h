@@ -1,4 +1,4 @@
-// Reads that differ between regions of the index space.
+// Functions that read an axis at positions that differ between regions of the index space.
 #pragma once
 
 #include <functional>

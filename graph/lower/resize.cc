@@ -1,4 +1,4 @@
-// Resizes one axis after the other. The output's value at o is a weighted sum of taps of the input
+// Lowering of resize, axis by axis. The output's value at o is a weighted sum of taps of the input
 // around a coordinate c(o) = (a*o + b) / d with integers a, b, d. So taps are quasi-affine indices
 // and weights are exact fractions. Taps outside of the input are clamped to its edge.
 #include <numeric>

@@ -1,4 +1,4 @@
-// Rotary embeddings. One expression computes an element from the element and its partner.
+// Lowering of rotary embeddings. One expression computes an element from itself and its partner.
 #include "graph/lower/lower_node.h"
 
 namespace tunec::lower {

@@ -1,7 +1,7 @@
-// A scatter is two statements that write its result. The first copies the data. The second writes
-// each update at a loaded index, or combines it with the element there. The order of the updates is
-// preserved, because two updates may have the same index. If the result shares the data's storage,
-// the copy does nothing (ir/nest/in_place.h). Then writing a row into a cache costs only that row.
+// Lowering of scatter to two statements that write the result. The first copies the data. The
+// second writes each update at a loaded index, or combines it with the element there. Updates stay
+// in order, because two may have the same index. If the result shares the data's storage, the copy
+// does nothing (ir/nest/in_place.h). Then writing a row into a cache costs only that row.
 //
 // Indices are clamped to the range first, as for a gather. An update with an index out of range
 // writes the old value, or is left out if the index is a constant.

@@ -1,4 +1,4 @@
-// The builder of one statement of a lowering: iterators, domain conditions, reads and their guards.
+// A builder of one statement. It collects iterators, domain conditions, and reads with guards.
 #pragma once
 
 #include <functional>

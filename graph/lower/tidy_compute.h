@@ -1,5 +1,5 @@
-// The canonical form of a lowered Compute. So schedules need not handle all forms that the
-// lowerings of the operators produce.
+// A pass that brings a lowered Compute into a canonical form. So schedules need not handle all
+// forms that the lowerings of the operators produce.
 #pragma once
 
 #include "ir/compute.h"

@@ -3,11 +3,11 @@
 namespace tunec::lower {
 namespace {
 
-// The last `rank` of these letters name the axes.
+// Letters that name the spatial axes. If there are n axes, the last n letters name them.
 constexpr std::string_view kLetters = "dhw";
 
-// Greatest number of windows, or of elements of windows, that are examined. With more, the result
-// is true.
+// Greatest number of windows, or of elements of windows, that are examined. With more, MayBeEmpty
+// and MayBeEmptyTransposed return true.
 constexpr int64_t kMostExamined = int64_t{1} << 26;
 
 int64_t At(const std::vector<int64_t>& list, size_t i, int64_t fallback) {

@@ -1,5 +1,5 @@
-// Winograd's F(m x m, 3 x 3). Tiles of 2x2 outputs of a 3x3 convolution take 16 products for each
-// pair of channels, where the definition takes 36. Tiles of 4x4 outputs take 36 instead of 144.
+// Lowering of 3x3 convolutions by Winograd's F(m x m, 3 x 3). Tiles of 2x2 outputs take 16 products
+// for each pair of channels, where the definition takes 36. Tiles of 4x4 take 36 instead of 144.
 //
 //   filter[t, ic, m] = (G g Gt)[t]                        of constants: computed once
 //   patch[t, n, p, ic] = (Bt d B)[t]                       d: inputs, 0 outside of the image

@@ -1,5 +1,5 @@
-// Import of ONNX models: protobuf to Graph. All data of a model is untrusted: sizes, offsets,
-// depths, names and paths are checked here. See graph/onnx/README.md.
+// Import of ONNX models, from a protobuf file to a Graph. All data of a model is untrusted: sizes,
+// offsets, depths, names and paths are checked here. See graph/onnx/README.md.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,8 @@ struct ImportOptions {
   std::map<std::string, Array> constants;
   /// Sizes by the model's name of a dynamic dimension.
   std::map<std::string, int64_t> dims = {};
-  /// Shapes by input name, applied only to inputs with dynamic dimensions. Other names are ignored.
+  /// Shapes of the arrays that the model will run on, by input name. They apply only to inputs with
+  /// dynamic dimensions that `shapes` omits. Other names are ignored.
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays = {};
   OptionSpelling spelling = OptionSpelling::kFlags;
   NoOps no_ops = NoOps::kDropped;

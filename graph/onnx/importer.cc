@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kLeastOpset = 1;
 constexpr int64_t kMostOpset = 28;
-/// Limits for functions. Functions may call functions, and each level may double the nodes.
+/// Limits on the depth of calls and on the number of nodes. Functions may call functions, and each
+/// level of calls may double the nodes.
 constexpr int kMostCallDepth = 64;
 constexpr int64_t kMostNodes = 1'000'000;
 

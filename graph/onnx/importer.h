@@ -1,4 +1,4 @@
-// Conversion from the plain model to the Graph. Only graph/onnx uses this file.
+// The importer, which converts an OnnxModel to a Graph. Only graph/onnx uses this file.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace tunec::onnx_import {
 
-/// The values that a node can name: the values of the node's graph or function body. A node of a
-/// subgraph can also name the values of the enclosing graphs.
+/// The names of one graph or function body: its values, its opsets by domain, and the arguments of
+/// the call. A node of a subgraph can also name the values of the enclosing graphs.
 struct Scope {
   const Scope* outer = nullptr;  // null for the model's graph and for function bodies
   std::map<std::string, int64_t, std::less<>> opsets;

@@ -1,5 +1,5 @@
-// Dynamic dimensions of the inputs. An option fixes the dimensions of its input, and all other
-// dimensions with the same names.
+// Sizes for the dynamic dimensions of the inputs. A given shape fixes the dimensions of its input,
+// and all other dimensions with the same names.
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -18,7 +18,7 @@ namespace tunec::onnx_import {
 
 using Operands = std::vector<Operand>;
 
-/// Largest rank that inference accepts.
+/// Largest rank that type inference accepts for most operators.
 inline constexpr int64_t kMostAxes = 32;
 
 class NodeContext {

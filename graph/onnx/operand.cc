@@ -14,12 +14,12 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Largest number of elements of each operand and result that is evaluated while importing. Shape
-/// arithmetic and masks are smaller; graph passes fold weights.
+/// Largest number of elements of each operand and of the result of a node that is evaluated while
+/// importing. Shape arithmetic and masks are smaller; graph passes fold weights.
 constexpr int64_t kMostFoldedElements = 65536;
 constexpr int64_t kMostEmittedNodes = 1'000'000;
-/// Largest constant whose elements are written in the graph's text. Bytes of larger constants are
-/// in the weights file.
+/// Largest number of elements of a constant that is written in the graph's text. Bytes of larger
+/// constants are in the weights file.
 constexpr int64_t kMostElementsInText = 16;
 
 bool IsSmallConstant(const Operand& operand) {

@@ -1,5 +1,5 @@
-// Type and shape inference, by family. op_table.cc selects the function for each operator. All
-// families share the first part: broadcasting, axes, checks of operands.
+// Functions that infer types and shapes. op_table.cc selects the function of each operator. The
+// functions of the first part are shared: they broadcast, complete axes and check operands.
 #pragma once
 
 #include <string>

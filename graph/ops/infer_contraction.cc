@@ -1,4 +1,4 @@
-// Matrix products, convolutions, and pooling, which has the windows of a convolution.
+// Type and shape inference for matrix products, convolutions and pools.
 #include "graph/ops/infer.h"
 #include "ir/sizes.h"
 

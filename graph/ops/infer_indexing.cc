@@ -1,4 +1,4 @@
-// Gathers, scatters, resizing, ranges and one_hot.
+// Type and shape inference for gather, scatter, resize, range and one_hot.
 #include <algorithm>
 #include <cmath>
 

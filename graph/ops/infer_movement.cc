@@ -1,4 +1,5 @@
-// Operators whose output elements are input elements at other positions, or the value of a pad.
+// Type and shape inference for operators whose output elements are input elements at other
+// positions, or the value of a pad.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// Reductions and normalisations.
+// Type and shape inference for reductions, cumulative sums, softmax and normalisations.
 #include <algorithm>
 
 #include "graph/ops/infer.h"

@@ -1,4 +1,4 @@
-// Rotary embeddings: pairs of elements of the last axis, each rotated by its angle.
+// Type inference for rotary embeddings, which rotate pairs of elements of the last axis by angles.
 #include "graph/ops/infer.h"
 
 namespace tunec {

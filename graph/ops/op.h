@@ -1,5 +1,5 @@
-// The operators. They are logical: shapes are static attributes (importers resolve shape
-// arithmetic), and layouts do not matter.
+// The operators of a Graph and their properties. Shapes are static attributes, because importers
+// resolve shape arithmetic. Layouts do not change the meaning of an operator.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,7 @@ consteval bool HasEach(const Row (&rows)[n], Needs needs) {
 }
 
 /// The class of an operator. kData: inputs, constants and ranges. kShape: movement of elements.
+/// kControl: if, while and scan. kMemory: copy, alloc, free and to_device.
 enum class OpKind : uint8_t { kCompute, kData, kShape, kControl, kMemory };
 
 /// The dependence of an operator's output elements on its inputs' elements.
@@ -61,8 +62,8 @@ enum class RowAxes : uint8_t {
   kFromSpatial,  // all axes after batch and channels
 };
 
-/// The accesses of an operator to images. The layout pass (passes/choose_layouts.h) chooses storage
-/// orders of images by them.
+/// The way in which an operator accesses images. The layout pass (passes/choose_layouts.h) chooses
+/// storage orders of images by it.
 enum class ImageUse : uint8_t {
   kAnyOrder,     // no preference
   kSameOrder,    // the result is best stored as the operands are

@@ -40,7 +40,7 @@ struct AttributeSpec {
   Attribute default_value;  // only for kDefault
 };
 
-/// The input of inference: a node. Inference may complete `attributes`.
+/// A node whose output types are inferred. Inference may complete `attributes`.
 struct InferenceInput {
   Op op;
   std::vector<const ValueType*> operands;  // null where omitted

@@ -1,4 +1,4 @@
-// Scales of images as fractions of small integers.
+// Conversion of an image's scale to a fraction of small integers.
 #pragma once
 
 #include <cstdint>

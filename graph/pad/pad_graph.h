@@ -51,14 +51,14 @@ struct PaddedGraph {
   Graph graph;  // inputs: the model's, then `parameters` in order
   std::vector<SizeParameter> parameters;
   std::vector<std::vector<PaddedAxis>> outputs;  // exact and padded extents, by output and axis
-  /// Splittable dimensions: no operator mixes elements along them or depends on their size, except
-  /// for masking the padding. Elements of different positions never interact, so a run may be split
-  /// along such a dimension.
+  /// Names of the dimensions along which a run may be split. No operator mixes elements along them
+  /// or depends on their size, except for masking the padding. So elements of different positions
+  /// never interact.
   std::vector<std::string> separable;
   /// Names of the open dimensions, in the order of the open axes. A SizeExpression refers to a
   /// dimension by its index here.
   std::vector<std::string> dimensions;
-  /// Expressions of sizes that are not dimensions, but follow from the dimensions' sizes.
+  /// Formulas of derived sizes, which follow from the dimensions' sizes, such as length / 2.
   std::vector<SizeExpression> sizes;
 };
 

@@ -31,14 +31,15 @@ struct PaddedValue {
   /// Axes along which all elements beyond the exact positions are 0, at exact positions of the
   /// other axes. Softmax, for example, leaves such zeros.
   std::set<size_t> zero_beyond;
-  /// Set for a constant whose shape depends on the sizes. Another operand's axes replace `axes` if
-  /// the constant's elements fit them. Otherwise the constant keeps `axes`, or is an error if
-  /// `is_embedded` is false.
+  /// True for a constant whose shape depends on the sizes. Another operand's axes replace `axes` if
+  /// the exact constant's elements are the bucket's at these axes' exact positions (IsEmbeddedIn).
+  /// If not, the constant keeps `axes`, or is an error if `is_embedded` is false.
   bool is_loose = false;
   bool is_embedded = true;
 };
 
-/// The graph under construction and its parameters. A size becomes an input at its first use.
+/// The padded graph under construction, with its values and parameters. A size becomes an input of
+/// the graph at its first use.
 class Padder {
  public:
   Padder(const Graph& exact, const Graph& bucket, std::span<const Graph> samples);

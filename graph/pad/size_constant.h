@@ -1,4 +1,4 @@
-// Constants for comparisons in a padded graph. Only graph/pad uses this file.
+// Scalar constants of a padded graph, and the limits of types. Only graph/pad uses this file.
 #pragma once
 
 #include "ir/array.h"

@@ -1,4 +1,4 @@
-// Storage orders of images.
+// Storage orders of images, and their layouts.
 #pragma once
 
 #include <cstdint>

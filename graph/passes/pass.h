@@ -31,7 +31,7 @@ struct PassOptions {
   std::function<void(const Node& node, const std::string& reason)> on_unchanged;
   /// Number of bytes by which a folded constant may exceed its operands. All folded constants
   /// together may exceed their operands by this number plus fold_growth_factor times the bytes of
-  /// the original constants.
+  /// the original constants. Weights of products have a separate limit (kMostWeightBytes).
   int64_t fold_growth_bytes = int64_t{1} << 20;
   double fold_growth_factor = 0.5;
   /// Machine parameters for the costs of layouts and of attention.

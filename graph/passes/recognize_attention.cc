@@ -38,7 +38,7 @@ struct Attention {
   std::optional<Mask> mask;
   std::optional<Mask> added_mask;  // added to `mask`; both masks are floats
   bool negate_mask = false;        // `mask` is a bool mask that is true for hidden scores
-  // The shape of the scores between two reshapes that give the batch several axes.
+  // The scores' shape between a reshape that splits the batch axes and one that merges them again.
   std::optional<Axes> split;
   std::optional<int64_t> causal_offset;
   std::optional<double> hidden;     // number that replaces a hidden score
@@ -62,8 +62,8 @@ std::optional<double> NumberOf(const Graph& graph, ValueId value) {
   return constant->GetDouble(0);
 }
 
-// A product or quotient with a float constant of one element, as the other operand and the factor
-// by which the operand is multiplied.
+// The two factors of a product or quotient with a float constant of one element: the other operand,
+// and the number by which that operand is multiplied.
 struct ScaledValue {
   ValueId value;
   double factor = 1;

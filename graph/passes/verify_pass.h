@@ -23,7 +23,7 @@ struct PassAnswers {
   // An error of the graph. If there is one, no number is computed.
   std::string lint;  // message of the verifier or a change of the interface; empty if the graph is
                      // correct
-  // Parameters (count_graph.h).
+  // Numbers of parameters (count_graph.h).
   int64_t parameters_before = 0;
   int64_t parameters_after = 0;
 

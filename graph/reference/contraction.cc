@@ -1,7 +1,7 @@
-// Matrix products and convolutions. Both are sums over one depth axis: a row of the result is a
-// combination of the rows of a matrix B[depth][columns]. In a convolution, a row is one output
-// position, and the inputs under the window are the factors. Four rows share each read of B. The
-// innermost loop runs over contiguous columns, so that the compiler vectorises it.
+// The reference execution of matrix products and convolutions. Both are sums over one depth axis: a
+// row of the result is a combination of the rows of a matrix B[depth][columns]. In a convolution, a
+// row is one output position, and the inputs under the window are the factors. Four rows share each
+// read of B. The innermost loop runs over contiguous columns, so that the compiler vectorises it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -226,9 +226,9 @@ struct SpecialWeight {
   B value;
 };
 
-/// Sets infinities and NaN among one group's weights to 0 and returns them. A transposed
-/// convolution multiplies no weight with the zeros between the strides. ConvProduct computes these
-/// products, and an infinite weight would make them NaN.
+/// Sets infinities and NaN among one group's weights to 0 and returns them. Where a tap of a
+/// transposed convolution meets no element of the image, the convolution has no product. There
+/// ConvProduct multiplies the weight by 0, and an infinite weight would give NaN.
 template <class B>
 std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::vector<B>& b) {
   std::vector<SpecialWeight<B>> taken;

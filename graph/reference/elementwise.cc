@@ -1,5 +1,5 @@
-// Elementwise operators with broadcasting. The result is computed one row segment at a time: the
-// operands of a segment are converted to double or int64, computed, and stored.
+// The reference execution of elementwise operators with broadcasting. One segment of a row is
+// computed at a time: its operands are converted to double or int64, and its results are stored.
 #include <algorithm>
 #include <array>
 

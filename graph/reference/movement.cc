@@ -1,6 +1,6 @@
-// Operators that move data, or that fill a result without computing. All of them but reshape,
-// concat, range, one_hot, alloc and free use CopyByOffsets. It adds one offset per axis of the
-// result, which gives the position of the element in the input.
+// The reference execution of operators that move data or fill a result without computing. All but
+// reshape, concat, range, one_hot, alloc and free use CopyByOffsets. CopyByOffsets adds one offset
+// per axis of the result, which gives the position of the element in the input.
 #include <algorithm>
 #include <cstring>
 

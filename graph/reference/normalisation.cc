@@ -1,4 +1,4 @@
-// Normalisations and softmax, computed in double by their definitions.
+// The reference execution of normalisations and softmax, in double by their definitions.
 #include <algorithm>
 #include <cmath>
 

@@ -22,10 +22,9 @@ struct ReplacementPlan {
 
 /// Returns the plan if type inference accepts the replacement, and if its type and shape equal
 /// those of the root. A number takes the element type of the first operand that is not one. A node
-/// whose
-/// operands are all constants is computed if its result is at most 64 KiB, or at most as large as
-/// an operand without other users. Returns nothing if the element type cannot represent a computed
-/// result (joined_constant.h), or if the result is not finite under FloatRules::kStrict.
+/// whose operands are all constants is computed if its result is at most 64 KiB, or at most as
+/// large as an operand without other users. Returns nothing if the element type cannot represent a
+/// computed result (joined_constant.h), or if the result is not finite under FloatRules::kStrict.
 std::optional<ReplacementPlan> PlanReplacement(const Rule& rule, const RuleBindings& bindings,
                                                const MatchSite& site);
 

@@ -81,8 +81,9 @@ class Matcher {
     return false;
   }
 
-  // Binds the variable to the value and continues the search. If the search fails, the variable is
-  // free again.
+  // Binds the variable to the value and continues the search. If the search fails, the binding is
+  // undone. A bound variable must already have this value. An unnamed term (variable < 0) binds
+  // nothing.
   template <class Continue>
   bool SolveNamed(int variable, ValueId value, const Continue& go_on) {
     if (!value.valid()) return false;

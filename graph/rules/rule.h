@@ -67,7 +67,7 @@ struct RuleAttribute {
   RuleExpr expr;
 };
 
-/// A term of a pattern or a replacement.
+/// A term of a pattern or a replacement: a variable, a number, or an operator with its operands.
 struct RuleTerm {
   enum class Kind : uint8_t {
     kVariable,      // a value; two uses of a variable are the same value

@@ -83,7 +83,7 @@ class RangeFinder {
   mutable int visited_ = 0;
 };
 
-// A node whose range is searched, with access to the ranges of its operands.
+// A node whose range is computed, with access to the ranges of its operands.
 class RangeQuestion {
  public:
   RangeQuestion(const RangeFinder& finder, ValueId value, const NodeView& node, int depth)

@@ -1,4 +1,4 @@
-// Names in the text of .graph.
+// Printing of names in the text format .graph.
 #pragma once
 
 #include <string>

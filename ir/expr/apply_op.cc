@@ -1,4 +1,4 @@
-// The evaluation of scalar operators, with one function per kind of type.
+// The evaluation of scalar operators, with separate functions for floats and integers.
 #include <algorithm>
 #include <bit>
 #include <cmath>

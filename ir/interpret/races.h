@@ -58,8 +58,9 @@ class RaceDetector {
     Thread thread = {0, 0, 0};
     const std::string* what = nullptr;
   };
-  // The last write and the last read. `several_tasks` is true if several tasks of the section have
-  // read, and `several_threads` if several threads of the task have read since the last barrier.
+  // The last write and the last read of an element. `several_tasks` is true if several tasks of the
+  // section have read it, and `several_threads` if several threads of the task have read it since
+  // the last barrier. `life` is the number of Renew calls before the last access.
   struct Marks {
     int life = 0;
     Stamp write;

@@ -1,5 +1,5 @@
-// The number of multiply-adds that a LoopNest executes. Each store contributes the multiply-adds of
-// one execution times its number of executions.
+// A count of the multiply-adds that a LoopNest executes. Each store contributes the multiply-adds
+// of one execution times its number of executions.
 #include <algorithm>
 
 #include "ir/loop_nest.h"

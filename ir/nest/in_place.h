@@ -1,5 +1,5 @@
-// Inputs of a kernel that may share their storage with an output. A memory plan can store such an
-// output over its input.
+// A search for inputs of a kernel that may share their storage with an output. A memory plan can
+// store such an output over its input.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The names of loop kinds and scopes in the text form of a LoopNest.
+// The names of loop kinds and scopes in the text form of a LoopNest, and a search for a name.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-// The names are in the order of the enumerators.
+// The names of all loop kinds and of all scopes, in the order of the enumerators.
 inline constexpr std::array<std::string_view, 12> kLoopKindNames = {
     "serial", "parallel", "vector",  "unrolled", "grid.x", "grid.y",
     "grid.z", "block.x",  "block.y", "block.z",  "warp",   "wave"};

@@ -1,4 +1,4 @@
-// The values of a loop's variable.
+// A function that bounds the values of a loop's variable.
 #pragma once
 
 #include "ir/loop_nest.h"

@@ -81,7 +81,7 @@ LoopNest ElementCopies(const LoopNest& nest) {
       return InLoops(copy, innermost, variables, [](AsyncCopy one) { return one; });
     };
   };
-  // Works from the inside out: bodies of vector loops are rewritten before the rest.
+  // First rewrites the copies inside vector loops, with serial loops only, then all other copies.
   auto inside_vectors = in_loops(LoopKind::kSerial);
   LoopNest result = Rewrite(nest, [&](Loop loop) {
     if (loop.kind == LoopKind::kVector)

@@ -1,7 +1,7 @@
 // The plan of the storage of workspace and local tensors. Two workspace tensors may share bytes if
 // no phase is in the lifetimes of both; barriers separate the phases. Local tensors follow the
-// nesting of their Allocs like a stack, and siblings share bytes. Tensors of shared scope have a
-// separate stack.
+// nesting of their Allocs like a stack, so tensors of consecutive Allocs share bytes. Tensors of
+// shared scope have a separate stack.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-// Samples of the stores that a LoopNest executes, with the loops around them.
+// A walk over samples of the stores that a LoopNest executes, with the loops around them.
 #pragma once
 
 #include <cstdint>

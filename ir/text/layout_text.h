@@ -1,4 +1,4 @@
-// The texts of shapes and layouts, shared by Compute, LoopNest and .graph.
+// Printers and parsers of shapes and layouts, shared by the texts of Compute, LoopNest and graphs.
 #pragma once
 
 #include <string>

@@ -159,7 +159,7 @@ Result<Expr> ExprParser::ParseLiteral() {
                     "literal {} has no type, expected one as in {}.0 or {}i64", number.text,
                     number.text, number.text);
     }
-    // Read f32 digits as f32, because rounding twice could give another result.
+    // Read all digits except those of f64 as f32. Rounding to f64 first could change the result.
     float narrow = 0;
     const char* end = number.text.data() + number.text.size();
     const bool single = *type != DataType::kF64 &&

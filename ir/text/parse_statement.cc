@@ -88,7 +88,7 @@ Result<Interval> ParseRange(Lexer& lexer) {
   return range;
 }
 
-// A tensor whose alias is still a name.
+// A parsed declaration. Its alias is still a name, because a later declaration may define it.
 struct Declaration {
   Tensor tensor;
   std::optional<std::string> alias;

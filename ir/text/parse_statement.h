@@ -1,4 +1,4 @@
-// Parsers shared by the text forms of Compute and LoopNest.
+// Parsers of tensors and assignments, shared by the text forms of Compute and LoopNest.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The text of expressions inside a Compute or a LoopNest. Unlike Print (expr.h), these functions
+// Printers of expressions inside a Compute or a LoopNest. Unlike Print (expr.h), these functions
 // can write the read of a gather's index in place of its slot.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// The names of the numbered parts of an expression.
+/// Functions that return the names of an expression's variables and read slots.
 struct TextNames {
   std::function<std::string(VarId)> variable;
   std::function<std::string(int)> read;    // name of a read slot's value in an Expr

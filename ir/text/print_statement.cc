@@ -35,8 +35,8 @@ std::string TensorName(TensorId id, const Tensors& tensors) {
 
 std::string NumberedSlot(int slot) { return fmt::format("@{}", slot); }
 
-// Names for PrintExpr that print each read in place of its slot. The class also records whether
-// parsing the printed text would give the same slots.
+// Names for PrintExpr, in which the name of a slot is the text of its read. The class also records
+// whether parsing the printed text would give the same slots.
 class InlineReads {
  public:
   InlineReads(const std::vector<Read>& reads, const Tensors& tensors,
@@ -113,7 +113,7 @@ std::string PrintEquation(const Assignment& assignment, const Tensors& tensors,
   const auto write = [&](const Write& w) { return PrintWrite(w, tensors, names); };
   const auto value = [&](const Expr& e) {
     const std::string text = PrintExpr(e, names);
-    // A guarded read is printed in parentheses, which only larger expressions need.
+    // Remove the parentheses of a guarded read. They are needed only inside larger expressions.
     const bool bare = e.kind() == ExprKind::kRead && text.starts_with("(");
     return bare ? text.substr(1, text.size() - 2) : text;
   };

@@ -1,4 +1,4 @@
-// The text of tensors and of one assignment, shared by the printers of Compute and LoopNest.
+// Printers of tensors and of one assignment, shared by the text forms of Compute and LoopNest.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ std::string PrintTensor(const Tensor& tensor, const Tensors& tensors);
 std::string PrintRead(const Read& read, const Tensors& tensors, const TextNames& names);
 std::string PrintWrite(const Write& write, const Tensors& tensors, const TextNames& names);
 
-/// The common part of a Statement and a Store.
+/// References to the parts that a Statement and a Store have in common.
 struct Assignment {
   const std::vector<Read>& reads;
   const std::vector<Write>& writes;

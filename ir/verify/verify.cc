@@ -1,4 +1,4 @@
-// The invariants of a Compute.
+// A check of the invariants of a Compute.
 //   Tensors: names are not empty and are different. Shapes and layout shapes have an element count.
 //   A layout has one index for each dimension of its shape. The indices use only the variables of
 //   logical dimensions, and no index is certainly outside its extent. Alignment is 0 or a power of

@@ -1,4 +1,4 @@
-// The invariants of tiles that a warp executes, and of fragments, their accumulators.
+// A check of the invariants of tiles that a warp executes, and of fragments, their accumulators.
 //   Tiles of warps: the phase has 32 threads along x. A tile is outside of loops over x, where all
 //   lanes run together. A loop over threads that contains a tile contains only tiles. The last two
 //   dimensions of an accumulator are the tile's rows and columns; tiles are side by side in it.

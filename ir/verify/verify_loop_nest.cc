@@ -1,4 +1,4 @@
-// The invariants of a LoopNest.
+// A check of the invariants of a LoopNest.
 //   Tensors: as in a Compute (verify.cc). A local tensor is accessed only inside its Alloc. Only
 //   local tensors are allocated, never inside their own Alloc, with at least one stage.
 //   Variables: names are not empty and are different. A loop binds a variable that no surrounding

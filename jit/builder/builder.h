@@ -77,8 +77,8 @@ class Builder {
   /// instructions.
   BFloat16Rounding bfloat16_rounding() const;
 
-  /// An instruction of the machine that computes value * 2^power, rounded once. The power is a
-  /// whole number.
+  /// The machine's instruction for value * 2^power, rounded once; null functions if there is none.
+  /// Powers are whole numbers of the value's type. `takes` returns whether a type is supported.
   struct PowerScaling {
     bool (*takes)(IrType type) = nullptr;
     IrValue (*emit)(Builder& builder, IrValue value, IrValue power) = nullptr;

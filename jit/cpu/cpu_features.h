@@ -1,4 +1,4 @@
-// The x86 features of generated code, by LLVM's names.
+// Lists of the x86 features of generated code, by LLVM's names.
 #pragma once
 
 #include <string_view>

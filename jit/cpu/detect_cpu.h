@@ -1,4 +1,4 @@
-// The CPU of this machine, or a CPU that the user names.
+// The detection of this machine's CPU, and the parsing of a CPU that the user names.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-// Features that code for a host requires of a processor.
+// A function that lists the features that code for a host may use.
 #pragma once
 
 #include <string>

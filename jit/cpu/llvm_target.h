@@ -1,5 +1,5 @@
-// LLVM's X86 back end for the host. The triple, the processor names and the features are defined
-// only here.
+// Functions that set up LLVM's X86 back end for the host. The triple, the processor names and the
+// features are defined only here.
 #pragma once
 
 #include <memory>

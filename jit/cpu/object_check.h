@@ -1,4 +1,4 @@
-// The functions and imports of an object file.
+// A function that lists the functions of an object file and rejects unknown imports.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A pass that converts the storage first, because this step needs the loops over threads. Then it
+// The pass converts the storage first, because this step needs the loops over threads. Then it
 // converts copies, shuffles and loops.
 #include "jit/cpu/serialize_threads.h"
 

@@ -1,4 +1,4 @@
-// The instructions of the host for the entries of the table of tile intrinsics.
+// A table of the host's instructions for tile intrinsics, and the emission of vector instructions.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace tunec::jit {
 /// elements.
 using VectorInstruction = IrValue (*)(Builder& builder, IrValue c, IrValue a, IrValue b);
 
-/// The computation of a tile intrinsic on the host. It is an instruction on vectors, or a product
-/// of tile registers.
+/// The computation of a tile intrinsic on the host. It is either an instruction on vectors, with
+/// empty `tiles`, or a product of tile registers, with null `vectors`.
 struct TileInstruction {
   VectorInstruction vectors = nullptr;
   std::optional<TileDot> tiles = {};

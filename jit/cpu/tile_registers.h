@@ -1,4 +1,4 @@
-// The eight tile registers of AMX: the machine's registers, or emulated registers in memory.
+// The interface to the eight tile registers of AMX, which may be emulated in memory.
 #pragma once
 
 #include <cstdint>

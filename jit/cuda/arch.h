@@ -1,4 +1,4 @@
-// NVIDIA GPU architectures for which code is generated.
+// Tables of the NVIDIA GPU architectures and products for which code is generated.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct CudaArch {
   bool IsSpecific() const { return name.ends_with('a'); }
 };
 
-/// A GPU product. Its numbers are published ones and not measured; the clock is the highest clock.
+/// A GPU product. Its numbers are based on published ones (arch.cc). The clock is the highest one.
 struct CudaPart {
   std::string_view name;        // "h100"
   std::string_view capability;  // "9.0"

@@ -22,8 +22,8 @@ namespace tunec::jit {
 namespace {
 
 constexpr unsigned kSharedSpace = 3;
-// The alignment of a launch's dynamic shared memory, which the driver guarantees and bulk copies
-// require.
+// The alignment of a launch's dynamic shared memory. PlanStorage aligns the offsets of tensors in
+// shared memory to the same number.
 constexpr uint64_t kSharedAlignment = 128;
 constexpr int64_t kVectorBytes = 16;
 // The maximum local memory of a thread. Local memory is in device memory: on a GPU that runs

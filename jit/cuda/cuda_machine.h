@@ -67,7 +67,7 @@ class CudaMachine : public Machine {
   const int64_t arguments_;    // number of the nest's arguments
   const int64_t local_bytes_;  // private storage of each thread in memory
   const AccessNames names_;
-  // For each Wait: the number of groups of copies that may still be in flight after it.
+  // The number of groups of copies that may still be in flight after each Wait.
   const std::map<const Wait*, int> pending_;
   WarpTiles tiles_;
   // State of the current phase.

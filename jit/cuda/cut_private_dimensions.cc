@@ -83,7 +83,7 @@ class DimensionCutter {
   void See(const Body& body, bool in_threads) {
     for (const NestNode& node : body) {
       if (const auto* alloc = std::get_if<Alloc>(&node.value)) {
-        // A fragment's rows and columns are its last two dimensions.
+        // A fragment's last two dimensions must remain the rows and columns of its tiles.
         const bool may_cut = IsPrivate(alloc->scope) && alloc->scope != Scope::kFragment;
         if (may_cut && !in_threads && HoldsBlockLoop(alloc->body))
           turns_[alloc->tensor].resize(nest_.tensors[alloc->tensor].shape.size());

@@ -8,7 +8,7 @@
 
 namespace tunec::jit {
 
-/// The threads of a block while a kernel is emitted.
+/// The numbers of a thread in its block and the launch, for the kernel that is being emitted.
 struct BlockThreads {
   std::array<IrValue, 3> numbers = {};  // numbers of this thread along x, y, z, as i64
   Launch launch;

@@ -1,7 +1,7 @@
-// The code of warp tiles. The owner maps of ir/tile_intrinsic.cc assign an operand's elements to
-// the registers of lanes. A 32-bit register holds consecutive elements along the reduced axis. Four
-// lanes together hold a row (or column) of 16 bytes. The eight groups of four lanes thus hold a
-// matrix of ldmatrix.
+// The emission of warp tiles. The owner maps of ir/tile_intrinsic.cc assign an operand's elements
+// to the registers of lanes. A 32-bit register holds consecutive elements along the reduced axis.
+// Four lanes together hold a row (or column) of 16 bytes. The eight groups of four lanes thus hold
+// a matrix of ldmatrix.
 #include "jit/cuda/warp_tiles.h"
 
 #include <fmt/format.h>

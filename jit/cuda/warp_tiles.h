@@ -1,5 +1,5 @@
-// The code of tiles that a warp executes. The operands become fragments in the registers of the
-// lanes, and mma.sync multiplies the fragments.
+// The emission of tiles that a warp executes. The operands become fragments in the registers of
+// the lanes, and mma.sync multiplies the fragments.
 #pragma once
 
 #include <map>
@@ -61,7 +61,7 @@ class WarpTiles {
                                     const Location& location) const;
 
   std::set<TensorId> shared_;  // tensors in shared memory
-  // Digits of the lane's number in the current phase.
+  // State of the current phase: digits of the lane's number, and the fragments of operands.
   LinearIndex of_four_;              // lane mod 4
   LinearIndex group_;                // floor(lane/4)
   LinearIndex of_eight_;             // lane mod 8

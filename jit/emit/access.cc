@@ -35,8 +35,8 @@ class Reader {
         storage_(state.storage[location_.tensor]) {}
 
   IrValue Read() {
-    // The key of a value that all lanes share does not contain the mask of running lanes. It
-    // contains the mask if possibly no lane runs, because the load is then conditional.
+    // The key of a value that all lanes share does not contain the mask of running lanes, unless
+    // possibly no lane runs. In this case, the load is conditional.
     const bool shared = location_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
                         !state_.lanes.conditional;
     const LoadKey key = Key(shared, 0);
@@ -306,8 +306,8 @@ class Writer {
         std::gcd(state_.index.Multiple(location_.offset) * size(), int64_t{64});
     if (non_temporal_ && state_.target_alignment > 0)
       align = std::gcd(state_.target_alignment, multiple);
-    // LLVM splits the store of a vector into aligned parts; the parts of one cache line are written
-    // back together.
+    // LLVM splits the store of a vector into aligned parts. The processor combines the parts of one
+    // cache line before it writes them to memory.
     const bool bypass = non_temporal_ && bytes >= kLeastStreamed && align >= kLeastStreamed;
     b_.Store(value_, address, align, bypass);
     state_.non_temporal |= bypass;

@@ -65,7 +65,7 @@ class Analyzer {
 
   void EnterAlloc(const Alloc& alloc) {
     RegisterPlan& plan = result_.registers[alloc.tensor];
-    // A split loop has an Alloc in each part: the tensor has one form for all parts.
+    // A split loop may have an Alloc of the tensor in each part. All parts share one form.
     const bool seen = plan.form != RegisterForm::kNone;
     if (alloc.scope == Scope::kRegister && !seen) plan.form = RegisterForm::kSlots;
     touched_[alloc.tensor] = 0;

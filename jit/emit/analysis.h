@@ -1,6 +1,6 @@
-// The decisions that are made before code is emitted: the width of each vector loop, the unrolling
-// of its chunks, the register tensors that become SSA slots, and the simplest linear storage offset
-// of each access.
+// The analysis of a nest before its code is emitted. It chooses the width of each vector loop, the
+// unrolling of its chunks, the register tensors that become SSA slots, and the simplest linear
+// storage offset of each access.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct NestAnalysis {
   std::map<const Loop*, VectorPlan> vector_loops;
   std::map<const Loop*, bool> fully_unrolled;
   IdVector<TensorId, RegisterPlan> registers;
-  /// For each Alloc of a register tensor, the least number n so that accesses touch only the first
-  /// n elements of the last dimension. Vectors may hold undefined values in later elements.
+  /// The least n for each Alloc of a register tensor, such that accesses touch only the first n
+  /// elements of the last dimension. Vectors may hold undefined values in later elements.
   std::map<const Alloc*, int64_t> touched;
   std::map<const void*, IndexExpr> offsets;  // keyed by the address of the Read or Write
 };

@@ -58,7 +58,7 @@ Status EmitPrefetch(EmitState& state, const Prefetch& prefetch) {
   offset.lane_factor = 0;
   offset.per_lane = nullptr;
   for (int64_t line = 0; line < lines; ++line) {
-    // Unrolled iterations prefetch a line once.
+    // All iterations of an unrolled loop together prefetch a line once.
     const PrefetchKey key{state.Root(prefetch.address.tensor), offset.terms,
                           (offset.constant * size) >> kLineBits, prefetch.level};
     if (state.prefetched.insert(key).second) {

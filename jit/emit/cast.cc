@@ -1,4 +1,4 @@
-// Element types: their form in memory, their form in computations, and conversions.
+// Conversions between element types, and between the forms of a value in memory and computations.
 #include <cstdint>
 
 #include "ir/array.h"

@@ -144,7 +144,7 @@ Status EmitSerial(EmitState& state, const Loop& loop) {
     return {};
   }
   if (unroll == 1) return EmitCountedLoop(state, lower, upper, 1, copies(1));
-  // The end of the last whole trip: lower + floor((upper - lower) / unroll) * unroll.
+  // The unrolled loop ends at lower + floor((upper - lower) / unroll) * unroll.
   Builder& b = state.builder;
   const IrValue length = b.SMax(state.index.Scalar(extent), b.I64(0));
   const Interval trips = state.index.Bounds(extent);

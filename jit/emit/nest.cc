@@ -1,5 +1,5 @@
-// The code of phases and of their parts. A part computes the values of its parallel loops from the
-// task number.
+// The emission of phases and of their parts. A part computes the values of its parallel loops from
+// the task number.
 #include "jit/emit/nest.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The scalar operators on values in compute form.
+// The emission of the scalar operators on values in compute form.
 #include "jit/emit/state.h"
 #include "jit/math/math.h"
 #include "support/check.h"

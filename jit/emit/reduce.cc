@@ -1,8 +1,8 @@
-// The code of horizontal reductions. Such a reduction is a store in a vector loop whose target is
-// the same in all lanes. If the reducer may be regrouped, vectors of partial results are combined
-// chunk by chunk. Several vectors are in flight, so that their latencies overlap. After the loop,
-// the lanes are combined with each other, and then once with the target. If the reducer must not be
-// regrouped, the lanes are combined with the target one after the other.
+// The emission of horizontal reductions. Such a reduction is a store in a vector loop whose target
+// is the same in all lanes. If the reducer may be regrouped, vectors of partial results are
+// combined chunk by chunk. Several vectors are in flight, so that their latencies overlap. After
+// the loop, the lanes are combined with each other, and then once with the target. If the reducer
+// must not be regrouped, the lanes are combined with the target one after the other.
 #include <set>
 
 #include "ir/nest/visit_loop_nest.h"

@@ -1,6 +1,6 @@
-// Register tensors as SSA values. The last dimension is divided into slots of slot_lanes elements;
-// slot number = (row-major index of the leading dimensions) * slots per row + slot of the row. A
-// vector that spans several slots, or is narrower than one slot, is assembled by shuffles.
+// Reads and writes of register tensors as SSA values. The last dimension is divided into slots of
+// slot_lanes elements; slot number = (row-major index of the leading dimensions) * slots per row +
+// slot of the row. A vector of several slots, or of a part of one slot, is assembled by shuffles.
 #include <algorithm>
 
 #include "jit/emit/state.h"

@@ -1,6 +1,6 @@
-// Swizzled storage (Swizzle, ir/loop_nest.h): maps the offset that an element has by its tensor's
-// layout to the element's offset in storage. Lanes with consecutive offsets retain consecutive
-// offsets if they are known to be in one chunk.
+// Offsets in swizzled storage (Swizzle, ir/loop_nest.h). The code maps the offset that an element
+// has by its tensor's layout to the element's offset in storage. Lanes with consecutive offsets
+// retain consecutive offsets if they are known to be in one chunk.
 //
 // The mapping changes bits of the offset by exclusive or, which has no carries. In a sum t + c, let
 // c be constant and smaller than the power of two that divides t: both parts are then mapped

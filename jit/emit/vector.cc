@@ -1,4 +1,4 @@
-// The code of vector loops. A loop runs in chunks of lanes, and each statement computes whole
+// The emission of vector loops. A loop runs in chunks of lanes, and each statement computes whole
 // vectors. A chunk that exceeds the loop's end has a mask, which is constant if the end is
 // constant.
 #include <algorithm>

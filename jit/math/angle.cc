@@ -1,10 +1,10 @@
 // Reduction of angles for sines: x = quadrant * pi/2 + rest. Near zero, the quadrant is x * 2/pi
 // rounded. Fused multiply-adds then subtract quadrant * pi/2, with pi/2 as a sum of three parts.
 // Far from zero, the code follows Payne and Hanek, "Radian reduction for trigonometric functions",
-// 1983: |x| = m * 2^e with an integer m of 53 bits. Upper bits of 2/pi do not
-// matter if their product with m * 2^e is a multiple of 4 quadrants. Bits far below the precision
-// of the rest do not matter either. 192 bits remain. The product of these bits with m, modulo
-// 2^192, has the quadrant in its upper bits. The lower bits are the rest, within 2^-119 quadrants.
+// 1983: |x| = m * 2^e with an integer m of 53 bits. Upper bits of 2/pi do not matter if their
+// product with m * 2^e is a multiple of 4 quadrants. Bits far below the precision of the rest do
+// not matter either. 192 bits remain. The product of these bits with m, modulo 2^192, has the
+// quadrant in its upper bits. The lower bits are the rest, within 2^-119 quadrants.
 #include <array>
 
 #include "jit/math/math.h"

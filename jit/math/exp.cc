@@ -10,7 +10,7 @@ namespace {
 constexpr double kInfinity = __builtin_inf();
 constexpr double kLog2e = 1.4426950408889634074;
 
-// Coefficients of (exp(r) - 1 - r) / r^2.
+// Coefficients of (exp(r) - 1 - r) / r^2 in r, for f32 and for f64.
 constexpr double kExp32[] = {0.5, 0.166665770245623071, 0.0416665546607567419,
                              0.00836317324699992527, 0.0013926176335399584};
 constexpr double kExp64[] = {0.5,
@@ -24,7 +24,7 @@ constexpr double kExp64[] = {0.5,
                              2.75572736608224657e-7,
                              2.51052066806810602e-8,
                              2.09146795956177351e-9};
-// Coefficients of tanh(x)/x as a ratio in x^2, |x| <= 9.05.
+// Coefficients of the numerator and denominator of tanh(x)/x in x^2 for f32, |x| <= 9.05.
 constexpr double kTanhP[] = {0.999999993301,   0.130822038464,    0.00310192767224,
                              1.11327431966e-5, -2.01354075392e-8, 5.23332304088e-11,
                              -8.3703969267e-14};

@@ -103,7 +103,7 @@ LiftedExp TanhDecay(Builder& b, IrValue t, const TanhForm& form) {
 }  // namespace
 
 IrValue EmitGelu(Builder& b, IrValue x) {
-  // From here on t*Phi(-t) rounds to 0.
+  // The least |x| for which |x|*Phi(-|x|) is known to round to 0.
   const double most = b.TypeOf(x).element == Element::kF32 ? 14.5 : 38.8;
   const IrValue t = AtMost(b, b.FAbs(x), most);
   const LiftedExp exp = EmitLiftedExp(b, t, b.FMul(t, b.Like(x, -0.5)), std::nullopt);

@@ -1,8 +1,8 @@
 // The function log and its relatives. x = m * 2^e with sqrt(1/2) <= m < sqrt(2); f64 follows
 // fdlibm's e_log.c. The largest measured errors are 2 ulp for log of f32, 1 ulp for log of f64, and
-// 4 ulp for log1p, log2, log10 and the inverse hyperbolic functions. That of pow is 1 ulp for f32
-// (computed in f64). For f64, its relative error grows with |y log x| to 2e-13 at the ends of the
-// range.
+// at most 4 ulp for log1p, log2, log10 and the inverse hyperbolic functions. The error of pow is
+// 1 ulp for f32, which is computed in f64. For f64, the relative error of pow grows with |y log x|
+// to 2e-13 at the ends of the range.
 #include "jit/math/math.h"
 
 namespace tunec::jit {
@@ -20,7 +20,7 @@ constexpr double kLog10Of2High =
     3.01029995663611771306e-01;  // the product with an exponent is exact
 constexpr double kLog10Of2Low = 3.69423907715893078616e-13;
 
-// Coefficients of (log(1 + f) - f + f^2/2) / f^3.
+// Coefficients of (log(1 + f) - f + f^2/2) / f^3 in f, for f32.
 constexpr double kLog32[] = {0.333333311800300481,  -0.24999996957950882,  0.200007157488921017,
                              -0.166678023195012541, 0.142490576456974804,  -0.124256873314511061,
                              0.116854199234867393,  -0.114797338466376356, 0.0697161147145117783};

@@ -51,8 +51,8 @@ IrValue EmitSilu(Builder& b, IrValue x);
 IrValue EmitMish(Builder& b, IrValue x);
 
 // angle.cc
-/// A reduced angle: x = quadrant * pi/2 + rest, |rest| at most slightly above pi/4; the quadrant
-/// (i64) is modulo 4. The rest of infinities and NaN is NaN.
+/// A reduced angle: x = quadrant * pi/2 + rest, |rest| at most slightly above pi/4. Only the lowest
+/// two bits of the quadrant (i64) are defined. The rest of infinities and NaN is NaN.
 struct Angle {
   IrValue rest;
   IrValue quadrant;

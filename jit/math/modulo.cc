@@ -1,7 +1,7 @@
-// C's fmod. Each round removes the leading 51 bits of the quotient, two bits fewer than a double
-// has. The fused multiply-add then computes the remainder exactly, despite the rounding of the
-// division. The remainder is at most one unit of the cut quotient times the divisor, of either
-// sign.
+// The function fmod of C. Each round removes the leading 51 bits of the quotient, two bits fewer
+// than a double has. The fused multiply-add then computes the remainder exactly, despite the
+// rounding of the division. The remainder is at most one unit of the cut quotient times the
+// divisor, of either sign.
 #include <algorithm>
 
 #include "jit/math/math.h"

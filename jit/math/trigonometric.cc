@@ -1,4 +1,4 @@
-// Sines and their inverses, all computed in f64 (f32 results are thus within 1 ulp).
+// Trigonometric functions and their inverses, computed in f64. So f32 results are within 1 ulp.
 #include "jit/math/math.h"
 
 namespace tunec::jit {

@@ -1,4 +1,4 @@
-// The number of blocks of a compiled kernel that one processor of a GPU runs at once
+// The calculation of how many blocks of a compiled kernel one processor of a GPU runs at once
 // (ir/occupancy.h).
 #pragma once
 

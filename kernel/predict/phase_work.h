@@ -1,5 +1,5 @@
-// The work of a kernel's loops on a GPU: operations, and bytes transferred to and from L2 and
-// memory. The work is counted from the loops, without a run.
+// Counts of a kernel's operations on a GPU, and of the bytes transferred to and from L2 and memory.
+// The work is counted from the loops, without a run.
 #pragma once
 
 #include <vector>

@@ -21,7 +21,7 @@ struct BoundSeconds {
   double seconds = 0;
 };
 
-// The work that processors get in one start of a phase. A phase starts launch.waves times.
+// The blocks and warps in one start of a phase. A phase starts launch.waves times.
 struct PhaseStart {
   double blocks = 0;
   double most_blocks = 0;  // most blocks of one processor

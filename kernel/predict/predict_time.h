@@ -23,7 +23,7 @@
 
 namespace tunec {
 
-/// The resource that limits a kernel's time.
+/// The term of the formula above that determines a kernel's time.
 enum class TimeBound : uint8_t { kMemory, kL2, kMultiplyAdds, kLatency, kLaunch, kTensorCores };
 /// Returns "memory", "L2", "multiply-adds", "latency", "launch" or "tensor cores".
 std::string_view Name(TimeBound bound);

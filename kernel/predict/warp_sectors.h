@@ -1,4 +1,4 @@
-// The sectors of memory that one access of a warp touches.
+// Functions that count the accesses of a warp's threads and the sectors that the accesses touch.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Text of dependences, domains and accesses. The functions fail with kResourceLimit if isl's quota
-// is used up.
+// Functions that describe dependences, domains and accesses as text. They fail with kResourceLimit
+// if isl's quota is used up.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ isl::Set SetOf(isl_ctx* ctx, const InstanceBox& box) {
   return isl::Set(isl_set_read_from_str(ctx, text.c_str()));
 }
 
-// The pairs that AddPair collects in one call of isl_set_foreach_point.
+// The state of AddPair in one call of isl_set_foreach_point, which adds at most `most` `pairs`.
 struct Collection {
   InstancePair next;  // complete except for the values
   size_t source_dimensions = 0;

@@ -1,4 +1,4 @@
-// Pairs of dependent statement instances as plain numbers, for drawings and tables.
+// Functions that find pairs of dependent statement instances, for drawings and tables.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ enum class DependenceType : uint8_t {
 
 inline constexpr size_t kDependenceTypes = 4;
 
-/// The instances of a statement whose iterators are in these intervals.
+/// The instances of a statement whose iterators are in the intervals `ranges`.
 struct InstanceBox {
   StatementId statement;
   std::vector<Interval> ranges;  // by iterator

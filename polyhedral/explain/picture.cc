@@ -20,8 +20,8 @@ struct TimeEntry {
   const TreeNode* loop = nullptr;  // null for a position in a sequence
 };
 
-// The times of a statement's instances as in relations.h: the entries from the root down to the
-// leaf, with their loops.
+// The times of a statement's instances (TimeOf in relations.h). The entries are in order from the
+// root of the tree down to the leaf.
 struct TimeLine {
   std::vector<TimeEntry> entries;
   std::map<TensorId, size_t> stages;  // by staged tensor: number of entries before its stage

@@ -29,8 +29,8 @@ struct PicturePoint {
   int64_t step = 0;  // number of the step in the task; lanes of a vector have the same step
 };
 
-/// One panel of a picture. The numbers of tiles, waves, tasks and steps count from 0 without gaps,
-/// in execution order.
+/// The points of one slice. Waves and tasks are numbered in the whole picture, tiles in the panel,
+/// and steps in the task. All numbers count from 0 without gaps, in execution order.
 struct PicturePanel {
   PictureView view;
   InstanceBox box;                   // the statement's instances that the view covers
@@ -54,7 +54,8 @@ struct Picture {
   bool others = false;  // a dependence leads to an instance outside of the planes of the slices
 };
 
-/// Largest number of points along an axis, and largest number of arrows of a picture.
+/// Largest number of points along an axis, which callers check, and largest number of arrows of a
+/// picture, which TakePicture checks.
 inline constexpr int64_t kWidestPicture = 40;
 inline constexpr size_t kMostArrows = 12000;
 

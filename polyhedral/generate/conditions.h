@@ -1,7 +1,7 @@
 // The conditions under which statements run, at one node of the walk that generates loops from a
-// schedule tree. The class finds conditions that are certainly true, and conditions that several
-// statements share. It also finds the conditions that become bounds of a loop, and the iterations
-// of a loop in which no condition can fail.
+// schedule tree. The class Conditions finds conditions that are certainly true, and conditions that
+// several statements share. It also finds the conditions that become bounds of a loop, and the
+// iterations of a loop in which no condition can fail.
 //
 // A condition is an expression over the tree's loops that must be >= 0. Intervals decide a
 // condition: each loop has a range, which the walk narrows. A condition can be tested where all its
@@ -34,8 +34,8 @@ struct SlantedConditions {
 /// tasks, waves and the threads of a block.
 constexpr bool HasConstantBounds(LoopKind kind) { return NumbersTasks(kind) || IsBlock(kind); }
 
-/// The conditions of all statements. Each branch of the walk has a copy of the object. The tree
-/// must outlive the object.
+/// The conditions of all statements, and the ranges and values of all loops, at one node. Each
+/// branch of the walk has a copy of the object. The tree must outlive the object.
 class Conditions {
  public:
   using Predicate = std::function<bool(const IndexExpr&)>;

@@ -1,5 +1,5 @@
-// The walk over a schedule tree that generates loops. generate.cc has the recursion over the nodes.
-// Each other file that uses this class handles one kind of node.
+// The class Generator: a walk over a schedule tree that generates loops. generate.cc has the
+// recursion over the nodes. Each file named below handles one kind of node.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The stores, copies and prefetches of one statement. The values of all enclosing loops are known.
+// The generation of stores, asynchronous copies and prefetches from a leaf of the tree. The values
+// of all enclosing loops are known.
 #include "polyhedral/generate/generator.h"
 #include "polyhedral/generate/make_store.h"
 

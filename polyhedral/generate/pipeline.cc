@@ -1,4 +1,4 @@
-// The code of a pipelined loop. Each iteration waits for its own copies, starts the copies of a
+// The code for pipelined loops. Each iteration waits for its own copies, starts the copies of a
 // later iteration, and then computes. The storage that the copies fill is allocated around the
 // loop, in several stages. The first copies start before the loop.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The code of a reduction of which each thread of a block computes a part.
+// The generation of reductions of which each thread of a block computes a part.
 //
 //     block.x for t in 0 .. 64            alloc s.own: register { alloc s.other: register
 //       for k                               block.x for t: s.own[t] = 0
@@ -27,7 +27,7 @@
 
 namespace tunec {
 
-/// One reduction in one chain of loops over threads.
+/// A reduction whose parts are computed by the threads of a chain of loops, with their tensors.
 struct ThreadPart {
   StatementId statement;
   ThreadSum sum;

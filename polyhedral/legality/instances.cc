@@ -9,7 +9,8 @@
 namespace tunec {
 namespace {
 
-// Expressions that must be negative for all instances, and the text of the failure.
+// The claim that all expressions of `never` are negative for all instances, and the text of the
+// failure.
 struct Claim {
   std::vector<IndexExpr> never;
   std::string failure;

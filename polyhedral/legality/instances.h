@@ -1,4 +1,4 @@
-// A check that a tree's loops run every instance.
+// A check that a tree's loops run every instance exactly once.
 #pragma once
 
 #include "polyhedral/schedule_tree.h"

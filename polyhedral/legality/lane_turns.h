@@ -1,6 +1,6 @@
-// A statement may run its writes one by one (effects.h). Then all lanes of a vector loop read and
-// write for the first write, then for the second write, and so on. Dependences between lanes must
-// be compatible with this order.
+// A check of vector loops around a statement that runs its writes one by one (effects.h). All lanes
+// read and write for the first write, then for the second write, and so on. Dependences between
+// lanes must be compatible with this order.
 #pragma once
 
 #include "polyhedral/access.h"

@@ -1,4 +1,4 @@
-// The legality check tests whether every dependence still runs forward.
+// The check of legality, which tests whether every dependence still runs forward.
 //
 // An instance's time is the vector of its positions in sequences and its loops' values, from the
 // root of the tree down (relations.h). The times of two statements have the entries of their common
@@ -26,7 +26,7 @@
 namespace tunec {
 namespace {
 
-// A question about one dependence, with the sets that answer it.
+// A question about one dependence, with the sets that isl needs to answer it.
 struct DependenceQuestion {
   const OrderQuestion& question;
   const Dependence& dependence;

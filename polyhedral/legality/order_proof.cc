@@ -1,8 +1,9 @@
-// Two accesses a[f(x)] and a[g(y)] meet if f(x) = g(y). If f is a single iterator in a dimension,
-// the equation expresses the iterator over y. After substitution in the time of x, intervals bound
-// the difference of the two times. In tiles, init[i,j] and acc[i,j,k] have equal iterators. The
-// differences of all shared loops are then the literal 0, and the position in the sequence decides.
-// isl decides the cases that are less simple.
+// A proof by intervals. Accesses a[f(x)] and a[g(y)] of instances x and y meet if f(x) = g(y). If f
+// is a single iterator in a dimension, the equation expresses the iterator over y. After
+// substitution in the time of x, intervals bound the difference of the two times. For example,
+// init[i,j] and acc[i,j,k] meet only if i and j are equal. The differences of all shared loops,
+// also of tiles, are then the literal 0, and the position in the sequence decides. isl decides the
+// cases that are less simple.
 #include "polyhedral/legality/order_proof.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@
 namespace tunec {
 namespace {
 
-// The instances x and y of two accesses that meet. Iterators of y are numbered after those of x.
+// All pairs of instances x and y whose two accesses touch one element. Iterators of y are numbered
+// after those of x.
 class OverlappingInstances {
  public:
   OverlappingInstances(const Statement& x_statement, const Access& x, const Statement& y_statement,

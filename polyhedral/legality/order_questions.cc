@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-// A collector of the questions. It groups them by kind, in the order of the tree.
+// A walk over a tree that collects its questions by kind. Each list is in the order of the tree.
 class Collector {
  public:
   explicit Collector(const ScheduleTree& tree) : tree_(tree) { Collect(tree.root, 0); }

@@ -33,7 +33,8 @@ struct StaysInThread {
   TensorId tensor;
 };
 
-/// The requirement for all dependences: the difference is lexicographically positive.
+/// The requirement for dependences that may not be permuted (ArePermutable): the difference is
+/// lexicographically positive.
 struct RunsForward {};
 
 /// The requirement for a pipelined loop, which starts the second instance, a copy, ahead of its
@@ -42,7 +43,8 @@ struct IsCopiedAhead {
   VarId loop;
 };
 
-/// The requirement for a loop whose iterations run together: the next difference is 0.
+/// The requirement for a loop whose iterations run together: the next difference is 0. Sums of
+/// lanes or threads are exempt (Concerns).
 struct IsNotCarried {
   VarId loop;
 };

@@ -1,6 +1,6 @@
 // DLPack's table of C functions (`__dlpack_c_exchange_api__` of a tensor's type). Through the
-// table, torch passes a tensor in nanoseconds; `__dlpack__` takes microseconds. The structs have
-// the layout of DLPack 1.3, because Debian 12 lacks the header of DLPack.
+// table, torch passes a tensor in nanoseconds; `__dlpack__` takes microseconds. The structs repeat
+// those of DLPack 1.3, because Debian 12 lacks the header of DLPack.
 #pragma once
 
 #include <Python.h>
@@ -23,7 +23,8 @@ struct DlpackManaged {
 };
 inline constexpr uint64_t kDlpackReadOnly = 1;
 
-/// The functions of the table. Each returns 0, or -1 with a Python exception set.
+/// A table of functions, and the table of an older version (null: none). Each function returns 0,
+/// or -1 with a Python exception set.
 struct DlpackExchange {
   DlpackVersion version;
   const DlpackExchange* previous;

@@ -19,8 +19,8 @@ void Release(tunec_executable* executable) {
   tunec_release(executable);
 }
 
-// Largest number of other combinations of input layouts for which code is compiled. For further
-// combinations, inputs are copied.
+// Largest number of combinations of input layouts, besides the model's own, for which code is
+// compiled. For further combinations, inputs are copied.
 constexpr size_t kMostOthers = 4;
 
 nb::object Described(size_t count, const std::function<nb::object(size_t)>& describe) {

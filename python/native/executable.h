@@ -55,7 +55,7 @@ class Executable {
 
  private:
   using Orders = std::vector<AxisOrder>;  // axis orders of all inputs
-  // Tensors of one call.
+  // The inputs, outputs and results of one call, and the executable that runs.
   struct Tensors {
     std::vector<nanobind::object> copies;  // copies of inputs in the executable's order
     std::vector<Borrowed> inputs;
@@ -64,7 +64,7 @@ class Executable {
     std::vector<DLTensor*> to;
     nanobind::object results;
     std::vector<std::vector<int64_t>> shapes;  // shapes of the outputs, if dynamic
-    // DLPack table and device of the first input that has a table; GPU inputs take precedence.
+    // DLPack table (null: none) and device of the first input with a table, if possible on a GPU.
     const DlpackExchange* exchange = nullptr;
     DLDevice device = {kDLCPU, 0};
     tunec_executable* runner = nullptr;  // executable for the orders of the inputs

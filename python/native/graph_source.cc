@@ -43,7 +43,7 @@ int GraphSource::Visit(visitproc visit, void* arg) const {
 
 // `held_` remains, since executables read its memory (see Executable::Clear).
 void GraphSource::Clear() {
-  // The function is destroyed after the member was replaced.
+  // The member is replaced first, because destroying the function may run Python code.
   const nb::object function = std::exchange(text_at_, nb::none());
 }
 

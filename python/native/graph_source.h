@@ -48,7 +48,7 @@ class GraphSource {
   std::vector<tunec_open_axis> open_;
   const bool follows_rules_;
 
-  // Parts of the latest text.
+  // The latest text and its weights, to which the library's tunec_graph_text points.
   std::string text_;
   std::vector<std::string> names_;
   std::vector<const char*> name_pointers_;

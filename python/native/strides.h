@@ -1,4 +1,4 @@
-// Axis orders of tensors in memory, computed from strides.
+// Functions that compute a tensor's axis order in memory from its strides, and that apply an order.
 #pragma once
 
 #include <nanobind/nanobind.h>

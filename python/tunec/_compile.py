@@ -1,4 +1,4 @@
-"""Implements `tunec.compile`: passes each kind of model to a function of the native module."""
+"""Implements `tunec.compile` and `tunec.load` by calls of the native module."""
 from __future__ import annotations
 
 import functools

@@ -1,4 +1,4 @@
-"""Exceptions of tunec: one class for each status of tunec.h that a caller can act on."""
+"""Exceptions and warnings of tunec. Statuses of tunec.h that a caller can act on have a class."""
 
 
 class Error(RuntimeError):

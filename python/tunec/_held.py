@@ -1,4 +1,4 @@
-"""Weights that are read in place while an executable lives."""
+"""Prepares weights that executables read in place."""
 import sys
 from collections.abc import Mapping
 from typing import Any

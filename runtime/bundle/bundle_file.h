@@ -32,7 +32,7 @@ struct BundleBytes {
   std::shared_ptr<const void> owner;
 };
 
-/// An open bundle.
+/// The bytes and the checked table of sections of a bundle.
 class BundleFile {
  public:
   /// Maps the file. Errors: those of WatchedFile::Open and of Read.

@@ -1,5 +1,5 @@
-// Numbers and texts as consecutive bytes. The input is not trusted: nothing is read beyond the end,
-// and a count that the remaining bytes cannot hold is rejected.
+// A writer and a reader of numbers and texts as consecutive bytes. The reader reads nothing beyond
+// the end of untrusted input, and rejects a count that the remaining bytes cannot hold.
 #pragma once
 
 #include <cstddef>

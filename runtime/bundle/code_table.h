@@ -43,7 +43,7 @@ struct PhaseContract {
   bool operator==(const PhaseContract&) const = default;
 };
 
-/// A kernel with its requirements.
+/// A kernel's entry in the table: the phases, the memory that a run needs, and the arguments.
 struct KernelContract {
   std::vector<PhaseContract> phases;  // empty for a device's kernel, see device_code.h
   int64_t workspace_bytes = 0;

@@ -16,7 +16,7 @@ namespace tunec::bundle {
 inline constexpr std::array<char, 8> kMagic = {'t', 'u', 'n', 'e', 'c', 'b', 'n', '\x1a'};
 inline constexpr uint32_t kVersion = 3;
 
-/// Kinds of sections. They are stored: never renumber them.
+/// Kinds of sections. Files contain these numbers, so the numbers must never change.
 enum class SectionKind : uint32_t {
   kVariant = 1,     // the target of one variant's code (variant_head.h)
   kPlan = 2,        // tensors, steps and memory (stored_plan.h)

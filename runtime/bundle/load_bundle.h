@@ -1,4 +1,4 @@
-// Loading of a bundle as an Executable. Nothing is compiled or linked.
+// Loading of a bundle as an Executable or a SizedBundle. Nothing is compiled or linked.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Code in a bundle's bytes, ready to be called.
+// A function that makes the code in a bundle's bytes executable and returns its kernels.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 
 namespace tunec::bundle {
 
-/// The plans of a dynamic-shape model.
+/// The form of a dynamic-shape model, and a plan for each set of sizes.
 struct SizedPlans {
   SizedForm form;
   std::vector<SizedPlan> plans;

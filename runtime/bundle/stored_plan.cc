@@ -5,7 +5,7 @@
 namespace tunec::bundle {
 namespace {
 
-// Least number of stored bytes of a tensor, a constant, and so on.
+// Least numbers of bytes in which parts of a plan are stored, for the check of counts (ReadAll).
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kConstantBytes = 24;
 constexpr size_t kStepBytes = 32;

@@ -6,7 +6,7 @@
 namespace tunec::bundle {
 namespace {
 
-// Least number of stored bytes of a number, a tensor, and so on.
+// Least numbers of bytes in which parts of a model are stored, for the check of counts (ReadAll).
 constexpr size_t kNumberBytes = 8;
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kAxisBytes = 24;

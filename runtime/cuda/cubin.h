@@ -1,4 +1,4 @@
-// The format of code for NVIDIA GPUs.
+// The format of code for NVIDIA GPUs, and checks of such code.
 #pragma once
 
 #include <string_view>

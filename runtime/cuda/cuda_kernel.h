@@ -1,4 +1,4 @@
-// Loaded cubins with bound arguments.
+// Loaded cubins with bound arguments, and a timer of their runs.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// A timer of the work in a stream between Begin and End.
+/// A timer of work in the GPU's stream, by the GPU's clock.
 class CudaTimer {
  public:
   static Result<std::unique_ptr<CudaTimer>> Make(Gpu& gpu);
@@ -34,8 +34,8 @@ class CudaTimer {
   CuEvent end_ = nullptr;
 };
 
-/// The launches of one kernel. The GPU and the timer must outlive the object. The object cannot be
-/// moved, since the launches' parameters point into it.
+/// A loaded cubin bound to arguments: the launches of all its phases and waves. The GPU and the
+/// timer must outlive the object. The launches point into the object, so it cannot be moved.
 class CudaKernel : public DeviceKernel {
  public:
   CudaKernel(Gpu& gpu, CudaTimer& timer, std::shared_ptr<const CudaCode> code,

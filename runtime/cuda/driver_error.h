@@ -1,4 +1,4 @@
-// The meaning of the driver's error codes.
+// Functions that explain the driver's error codes.
 #pragma once
 
 #include <string>

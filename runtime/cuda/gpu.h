@@ -1,4 +1,5 @@
-// The context, the stream and the errors of a GPU. The Device of a GPU is based on this layer.
+// The class Gpu, which manages the context, the stream and the errors of a GPU. The Device of a GPU
+// is based on this class.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Choice of the sizes for which code is compiled.
+// Choice of the sizes for which code is compiled, and assignment of a run's sizes to them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ Sizes RoundedSizes(int64_t least, int64_t most);
 /// The sizes of one dimension for which code is requested.
 struct ListedSizes {
   Sizes sizes;  // ascending; empty: each run uses the size of RoundUpSize
-  /// True: each listed size has exact code; false: code that also serves smaller sizes is
+  /// True if each listed size gets exact code. False if code that also serves smaller sizes is
   /// sufficient.
   bool exact = true;
   bool operator==(const ListedSizes&) const = default;

@@ -1,4 +1,4 @@
-// A number that a model computes from its sizes.
+// Formulas for numbers that a model computes from its sizes, such as the extents of outputs.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace tunec {
 
 using Sizes = std::vector<int64_t>;  // one per dimension of a model
 
-/// A formula of sizes. The forms are: constant + sum of factor * size; such a sum divided and
-/// rounded down; a product of sizes; 1 over a product; 1 over the root of a product. If there are
-/// terms, their values replace the sizes.
+/// A formula of sizes. The forms are: (constant + sum of factor * size) / divisor, rounded down
+/// unless the divisor is 1; constant * a product of sizes; constant / a product; constant / the
+/// root of a product. If there are `terms`, their values replace the sizes.
 struct SizeFormula {
-  /// Forms of formulas. They are stored: never renumber them.
+  /// The forms, in the order above. Files contain these numbers: never renumber them.
   enum class Form : uint8_t { kSum, kProduct, kOverProduct, kOverRoot };
   Form form = Form::kSum;
   double constant = 0;          // kSum: a summand; otherwise a factor
   std::vector<double> factors;  // factor of each size; 0 or 1 in a product
   double divisor = 1;           // kSum: divisor of the sum; the quotient is rounded down
-  /// Values that replace the sizes; empty: the sizes themselves.
+  /// Expressions whose values replace the sizes. Empty: the formula uses the sizes themselves.
   std::vector<SizeExpression> terms = {};
 
   /// Returns the value, or 0 if a term has no value.

@@ -1,7 +1,7 @@
 // A dynamic-shape model: it runs on inputs of every size for which code exists. A run is mapped to
 // code in two steps:
 //
-//   sizes of a run -> parts (if runs can be split) -> per part, a variant for the next larger sizes
+//   sizes of a run -> parts (if runs can be split) -> per part, a variant for equal or larger sizes
 //
 // A derived class provides the variants, from a compiler or from a bundle.
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace tunec {
 
-/// A dynamic-shape model made of variants. Thread-safe, like AnyShape.
+/// A dynamic-shape model made of variants (sized_variant.h). Thread-safe, like AnyShape.
 class SizedExecutable : public AnyShape {
  public:
   const SizedForm& form() const { return *form_; }

@@ -1,4 +1,4 @@
-// Description of a dynamic-shape model, known before any of its code runs.
+// Description of a dynamic-shape model. It is known before any code of the model runs.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ struct SizedAxis {
   bool operator==(const SizedAxis&) const = default;
 };
 
-/// Formulas of the output shapes: per output, per axis, the factors of the extent, the slowest
-/// first (graph/pad/pad_graph.h).
+/// Formulas of the output shapes. The extent of each axis of each output is a product of factors;
+/// the factor that varies slowest is the first (graph/pad/pad_graph.h).
 using OutputExtents = std::vector<std::vector<std::vector<SizeFormula>>>;
 
 /// The dimensions, inputs and outputs of a dynamic-shape model, without its code.

@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// A part of a run: a slice of the caller's arrays, whose sizes are `whole`. `begin` and `size`
-/// give the slice along each dimension.
+/// A part of a run: a slice of the caller's arrays. `whole` has the sizes of the arrays; `begin`
+/// and `size` give the slice along each dimension.
 struct SizedPart {
   Sizes whole;
   Sizes begin;
@@ -65,7 +65,8 @@ class SizedVariant {
  private:
   struct Buffers;
   struct PartRun;
-  /// The part of a caller's array that a tensor of the code uses: a contiguous part, or a slice.
+  /// The part of a caller's array that a tensor of the code uses. The part is contiguous from
+  /// `offset` on, unless there is a slice.
   struct Place {
     int64_t offset = 0;  // in bytes
     std::optional<SliceCopy> slice;

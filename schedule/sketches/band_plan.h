@@ -27,24 +27,24 @@ struct BandPlan {
   std::vector<SkewStep> skews;
   std::vector<std::string> order;  // the loops after the skews, outermost first
   std::vector<BandLoop> loops;     // the loops in the order of the rows
-  /// The loops of the chosen band: the outermost band that has several long loops, or whose first
-  /// loop carries no dependence; else the outermost band.
+  /// The chosen band: the loops from `band_begin` to before `band_end`. It is the outermost band
+  /// with several long loops, or whose first loop carries no dependence; else the outermost one.
   size_t band_begin = 0;
   size_t band_end = 0;
-  /// The loops along which a write is contiguous, the most promising first. Their iterations may
+  /// Positions in `loops` of the loops along which a write is contiguous. Their iterations may
   /// become lanes if the dependences allow it. Loops that can be made innermost come first.
   std::vector<size_t> vectors;
-  /// Short loops that decide, by a condition in a value, which work an instance does.
+  /// Positions of short loops whose iterators occur in a condition that selects an instance's work.
   std::vector<size_t> cases;
   /// For a loop whose iterations may become lanes and along which an operand is strided: the loop
   /// of the band along which this operand is contiguous.
   std::map<size_t, size_t> along_operand;
   bool has_conditions = false;
-  /// True if exactly one loop of the band carries no dependence, and all loops inside it carry
-  /// dependences.
+  /// True if exactly one loop of the band carries no dependence, there are loops inside it, and all
+  /// of these carry dependences.
   bool around_recurrence = false;
-  /// True if tiles of the band reuse values. Then several long loops of the band carry dependences,
-  /// or one does and a read does not use the iterator of a loop without dependences.
+  /// True if tiles of the band reuse values: several long loops of the band carry dependences, or
+  /// one does and a read does not use the iterator of a loop without dependences.
   bool reuses = false;
 
   /// Returns the loop of the band that carries no dependence, if there is exactly one.

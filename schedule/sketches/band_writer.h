@@ -1,4 +1,4 @@
-// The steps for one statement's band.
+// The writer that turns the BandPlan of a statement into steps.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// The choice of the transformations that are applied to a band. Illegal transformations must not
-/// be chosen.
+/// The kinds of transformations that are applied to a band: the loops become tiles, tasks or lanes.
+/// Only legal transformations may be chosen.
 struct BandForm {
   bool tiles = false;
   bool tasks = false;

@@ -1,4 +1,5 @@
-// Two sums in a chain: the second sum's operand is computed from the first sum's results.
+// Plans and tiles for two sums in a chain: the second sum's operand is computed from the first
+// sum's results.
 #pragma once
 
 #include <memory>

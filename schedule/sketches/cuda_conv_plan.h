@@ -25,7 +25,7 @@ struct CudaConvOperand {
   int64_t bytes = 2;  // size of an element
   /// Order of the dimensions in shared storage; the dimension that is reduced in K-blocks is last.
   std::vector<int64_t> dimensions;
-  /// Output iterators that decide where a block's copy of the operand begins.
+  /// Output iterators on which the first element of a block's copy of the operand depends.
   std::vector<VarId> starts;
 };
 

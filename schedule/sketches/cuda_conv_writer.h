@@ -1,4 +1,4 @@
-// The writer of the steps of a CudaConvPlan.
+// The writer that turns a CudaConvPlan into the steps of a schedule.
 #pragma once
 
 #include "schedule/schedule.h"

@@ -1,5 +1,5 @@
-// Flash attention: two products with work on rows between them, in one phase of a device
-// (cuda_stream.cc).
+// Sketches of flash attention for a device. One phase computes two products, with work on rows
+// between them (cuda_stream.cc).
 #pragma once
 
 #include <vector>

@@ -28,10 +28,10 @@ enum class StreamWork {
   kWidths,   // rows x widths, elementwise
 };
 
-/// An operand of a product that is the same for all blocks of rows.
+/// An operand that is the same for all blocks of rows: the keys or the values.
 struct CudaStreamOperand {
-  std::optional<CopyStep> copy;   // copy to shared storage, if a K-block of it is a rectangular
-                                  // slice
+  std::optional<CopyStep> copy;   // copy to shared storage; empty if a K-block of the operand is no
+                                  // rectangular slice
   std::string copied;             // name of the statement and of the tensor that the step makes
   bool along_reduced = true;      // contiguous along the dimension that the product sums over
   int64_t bytes = 4;              // size of an element

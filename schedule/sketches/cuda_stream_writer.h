@@ -1,4 +1,5 @@
-// The steps of flash attention on a device, for one block of rows in each block of threads.
+// The writer of the schedule of flash attention on a device. Each block of threads computes one
+// block of rows.
 #pragma once
 
 #include "schedule/schedule.h"

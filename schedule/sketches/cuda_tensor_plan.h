@@ -39,8 +39,8 @@ struct CudaTensorPlan {
   CudaTensorOperand left;         // the operand that uses the row
   CudaTensorOperand right;        // the operand that uses the column
   bool padded = false;            // tiles may extend beyond the ends of the sum's dimensions
-  // For split operands: the reduction over products of parts, the small products first. Each
-  // K-block is then a separate sum, which the lanes add to their sums.
+  // The reduction over products of bfloat16 parts, the small products first; empty if operands are
+  // not split. With split operands each K-block is a separate sum, which lanes add to their sums.
   std::optional<VarId> part_product;
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }

@@ -1,4 +1,4 @@
-// The writer of the steps of a CudaTensorPlan.
+// The writer that turns a CudaTensorPlan into the steps of a schedule.
 #pragma once
 
 #include "schedule/schedule.h"

@@ -16,7 +16,7 @@
 
 namespace tunec {
 
-/// A tensor that the sum reads.
+/// An operand of the sum: a tensor, and the index at which the sum reads it.
 struct CudaTileOperand {
   std::string tensor;
   std::vector<IndexExpr> index;
@@ -24,11 +24,11 @@ struct CudaTileOperand {
   // Dimensions of which a tile reads a window; windows of neighbouring tiles may overlap. An
   // operand with windows is shared only if the choice has `windows`.
   std::vector<size_t> windows;
-  // Dimensions in which a reduction other than the piecewise one selects an element by a quotient.
-  // A tile is then a rectangular slice for each iteration of this reduction. Only tiles of warps
-  // can share such an operand.
+  // Dimensions whose index uses only reductions other than the piecewise one, and not as a window,
+  // such as a quotient. A tile is a rectangular slice for each iteration of these reductions. Only
+  // tiles of warps can share such an operand.
   std::vector<size_t> planes;
-  // Output iterators that decide where in the tensor a block's copy begins.
+  // Output iterators on which the first element of a block's copy depends.
   std::vector<VarId> starts;
   int64_t bytes = 4;  // size of an element
   // Properties of the index, stored so that choices can be compared quickly.
@@ -63,8 +63,8 @@ struct CudaTilePlan {
   std::vector<VarId> inside;   // reductions that each K-block contains completely
   std::vector<VarId> outputs;  // all output iterators
   double reductions = 1;       // iterations of all reductions for each output element
-  // Tiles extend beyond the ends of the sum's dimensions, and the sum is padded until all tiles are
-  // full. The conditions of the sum's domain become zeros in the copies of operands.
+  // True if tiles may extend beyond the ends of the sum's dimensions. The sum is then padded until
+  // all tiles are full. The conditions of its domain become zeros in the copies of operands.
   bool padded = false;
   bool pads_pieces = false;  // the last K-block of the reduction is padded too
 

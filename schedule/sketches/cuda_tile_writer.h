@@ -1,4 +1,4 @@
-// The writer of the steps of a CudaTilePlan.
+// The writer that turns a CudaTilePlan into the steps of a schedule.
 #pragma once
 
 #include "schedule/schedule.h"

@@ -17,7 +17,7 @@ namespace tunec {
 /// Returns the device with its unknown properties set to those of a mid-range GPU.
 Accelerator WithAllFacts(const Accelerator& device);
 
-/// The work of one phase.
+/// The work of one phase, from which its time is estimated.
 struct PhaseCost {
   int64_t blocks = 1;
   BlockUse use;
@@ -46,8 +46,8 @@ double WaitClocks(int64_t resident);
 /// each K-block waits for its own copy.
 double PiecesClocks(double pieces, double clocks, double ahead, int64_t resident);
 
-/// The cheapest of the considered choices, and the first of equal ones. If all costs are infinite,
-/// Best is a default Choice.
+/// The cheapest of the choices given to Consider, and the first of equal ones. If no choice has a
+/// finite cost, Best returns a default Choice.
 template <typename Choice>
 class Cheapest {
  public:

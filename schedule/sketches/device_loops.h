@@ -1,4 +1,4 @@
-// Functions shared by sketches for devices: copies by chunks, and loops that become blocks.
+// Chunk sizes, and functions that fuse loops or bind them to blocks, for all sketches for devices.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Knobs that set fields of a struct of choices. A sketch's schedule is written from such a struct.
+// Knobs that set the fields of a struct of choices, such as TileChoice (tile_writer.h). A sketch
+// writes its schedule from this struct.
 #pragma once
 
 #include <cstdint>

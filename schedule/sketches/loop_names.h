@@ -1,4 +1,4 @@
-// Names for loops that a sketch makes.
+// New names for the loops that a sketch makes by `fuse`.
 #pragma once
 
 #include <string>

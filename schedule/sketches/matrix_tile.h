@@ -1,4 +1,4 @@
-// Register tiles whose products are computed by an instruction on matrices.
+// The sketch of register tiles whose products are computed by an instruction on matrices.
 #pragma once
 
 #include "ir/target.h"

@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-// The sizes of the tile; the knobs set these fields.
+// The sizes and options of the tile; the knobs set these fields.
 struct MatrixChoice {
   int64_t rows = 2;     // in tiles of the instruction
   int64_t columns = 2;  // in tiles of the instruction

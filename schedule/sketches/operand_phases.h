@@ -1,5 +1,5 @@
-// The statements around a sum of products by matrix instructions: earlier statements compute the
-// operands, and one later statement computes each output.
+// Functions for the statements around a sum of products by matrix instructions. Earlier statements
+// compute the operands, and one later statement computes each output.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace tunec {
 
-/// A Compute, and the steps that rewrote it.
+/// A rewritten Compute, and the compute steps that made it from the original.
 struct Rewritten {
   Compute compute;
   std::vector<ComputeStep> steps;

@@ -1,4 +1,4 @@
-// Storage orders of the copies that a schedule makes.
+// The `storage_order` steps for the copies of arguments that a schedule makes.
 #pragma once
 
 #include "ir/compute.h"

@@ -1,5 +1,5 @@
-// A reduction and the elementwise statements after it (its followers). The step `stage` can put the
-// reduction's sums into registers.
+// A reduction with the elementwise statements after it (its followers), prepared so that the step
+// `stage` can put the reduction's sums into registers.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 namespace tunec {
 
 struct OwnSums {
-  /// The step that moves the sums to workspace. Set if the reduction writes them directly to an
-  /// argument.
+  /// The step that moves the sums to workspace. Empty if the original reduction writes its sums to
+  /// workspace.
   std::optional<CacheWriteStep> cache_write;
   std::shared_ptr<const Compute> compute;  // after `cache_write`
   std::vector<std::string> followers;      // the statements after the reduction

@@ -1,6 +1,6 @@
-// Long sums in K-blocks. A sum of very many products would be one long chain of additions for each
-// element. Instead the products of each K-block are summed from zero, and then these sums are added
-// up. The rounding error of a chain grows with its length (docs/decisions/0028).
+// Splitting of long sums into K-blocks. The products of each K-block are summed from zero, and then
+// these sums are added up. Otherwise each element would be one long chain of additions, and the
+// rounding error of a chain grows with its length (docs/decisions/0028).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// One elementwise statement: the order in which it accesses memory, and its steps (pointwise.cc).
+// The plan for one elementwise statement, mainly the order of its loops, and the writer that turns
+// the plan into steps (pointwise.cc).
 #pragma once
 
 #include <cstdint>
@@ -17,17 +18,17 @@ struct PointwisePlan {
   std::vector<std::string> flat;   // names of the loops after each step that fuses them
   std::vector<int64_t> extents;
   bool uniform = false;  // each access has the output's offset or a constant offset
-  /// True if the statement is a copy that may have nothing to do (ir/nest/in_place.h). The number
-  /// of tasks is then small for every extent, because the tasks are started in any case.
+  /// True if a statement of the Compute is a scatter. Others may then be copies that have nothing
+  /// to do (ir/nest/in_place.h). They get few tasks, because the tasks are started in any case.
   bool few_tasks = false;
   bool is_scatter = false;  // instances may write the same element (Scatters)
-  /// For a scatter: the number of outer loops whose iterations write different elements. The next
-  /// `carried` loops may write one element several times, and keep their order. One more loop may
-  /// follow, which is contiguous and whose iterations write different elements.
+  /// For a scatter: the iterations of the `free` outer loops write different elements. The next
+  /// `carried` loops may write one element several times, so their iterations keep their order. One
+  /// more loop may follow, which is contiguous and whose iterations write different elements.
   size_t free = 0;
   size_t carried = 0;
-  /// An iterator along which some read is contiguous, while this read is strided along the last
-  /// iterator. Blocks of both iterators read rows and write columns.
+  /// The iterator along which most of the reads that are strided along the last iterator are
+  /// contiguous; empty if there is none. Blocks of both iterators read rows and write columns.
   std::optional<std::string> across;
 };
 

@@ -1,5 +1,5 @@
-// Statements that share outer iterators and process rows one after the other, with reductions along
-// the row. The plan does not depend on the target.
+// The plan for statements that share outer iterators and process rows one after the other, with
+// reductions along the row. The plan does not depend on the target.
 #pragma once
 
 #include <map>
@@ -13,13 +13,14 @@
 
 namespace tunec {
 
-/// The role of one statement.
+/// A statement of a RowPlan, and how it processes a row.
 struct RowStatement {
   std::string name;
   bool reduces = false;
   bool split = false;        // the schedule splits the reduction by lanes
   bool reorderable = false;  // the reduction is reorderable
-  /// The iterator along the row. Empty for a statement with one value per row.
+  /// The contiguous iterator along the row. Empty for a statement without one, such as a statement
+  /// with one value per row.
   std::optional<VarId> walks;
   /// For a split reduction: the name of the iterator `walks`. For any other statement with `walks`:
   /// the name of its loop, without the statement's name. Joining the row loop may change this name.
@@ -27,7 +28,7 @@ struct RowStatement {
   int64_t length = 1;  // number of iterations along the row
 };
 
-/// The statements of a Compute that process rows.
+/// The plan of a Compute whose statements process rows.
 struct RowPlan {
   std::string lowering;
   std::shared_ptr<const Compute> compute;

@@ -1,5 +1,5 @@
-// Flash attention by an instruction that multiplies pairs of bfloat16 and adds both products
-// (ir/tile_intrinsic.h). The two elements of a pair are consecutive along the reduced dimension.
+// Rounded operands of flash attention, for an instruction that multiplies pairs of bfloat16 and
+// adds both products (ir/tile_intrinsic.h). A pair is consecutive along the reduced dimension.
 #pragma once
 
 #include <cstdint>

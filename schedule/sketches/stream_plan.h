@@ -19,8 +19,8 @@ struct StreamPlan {
   SharedDimensions shared;  // dimensions that the Compute's statements share
   StatementId first;        // the product whose results the second product sums
   StatementId last;         // the second product
-  /// Numbers of dimensions. Each dimension is walked by one iterator of every statement that uses
-  /// it.
+  /// Numbers of dimensions in `shared`. One iterator of every statement that uses a dimension walks
+  /// this dimension.
   std::vector<int> outer;    // tasks: batches, heads, blocks of rows
   std::optional<int> chunk;  // KV blocks, processed one after the other; empty if there is only one
   int column = 0;            // the columns of the first product, over which the second product sums

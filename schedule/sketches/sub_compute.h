@@ -1,4 +1,4 @@
-// Selection of some statements of a Compute.
+// Functions that select consecutive statements of a Compute.
 #pragma once
 
 #include "ir/compute.h"

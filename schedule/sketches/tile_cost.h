@@ -25,11 +25,11 @@ inline int64_t AccumulatorRegisters(const Target& target) {
 /// Returns the cost of one step of the reduction in a tile of `rows` rows of `vectors` vectors. The
 /// unit is the time of one multiply-add of vectors.
 inline double TileCost(double rows, double vectors) {
-  // Loads take longer than the products if their number times this cost exceeds the number of
-  // products.
+  // Cost of a load, in multiply-adds of vectors. Loads determine the time if they cost more than
+  // the products.
   constexpr double kLoad = 0.6;
-  // Each sum waits for its previous step. With fewer products per step than this, multiply-add
-  // units are idle.
+  // Least cost of a step, because each sum waits for its previous step. With fewer products per
+  // step, multiply-add units are idle.
   constexpr double kLatency = 8;
   // Cost of a load that the products hide. Of two tiles with equally many products, the tile with
   // fewer loads should be cheaper.
@@ -38,8 +38,8 @@ inline double TileCost(double rows, double vectors) {
   return std::max({rows * vectors, loads * kLoad, kLatency}) + kHiddenLoad * loads;
 }
 
-/// The source of the element that an instruction multiplies by all its lanes. Some targets need a
-/// register for the element even if it is in memory.
+/// The source of the element that an instruction multiplies by all lanes of a vector. Targets with
+/// vectors below 512 bits need a register for the element even if it comes from memory.
 enum class Broadcast : uint8_t { kFromMemory, kFromRegister };
 
 /// Returns the source of this element. Instructions that multiply pairs take it from a register,

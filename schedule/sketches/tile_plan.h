@@ -1,4 +1,4 @@
-// The roles of a Compute's iterators in a register tile (tile.cc).
+// Plans of register tiles (tile.cc). A plan has the roles of a Compute's iterators in the tile.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ struct ChainedSum;
 // The roles of a Compute's iterators in the sketch, and the steps that have prepared the Compute.
 struct TilePlan {
   // An operand that a statement before the reduction computes, with all planes of bfloat16 parts at
-  // once. The operand does not depend on the column iterator. Therefore a block of rows can compute
-  // it once and then walk all columns.
+  // once. The operand does not depend on the column iterator. Therefore a task can compute the
+  // operand once for a block of rows, and then walk all columns.
   struct Operand {
     std::string statement;
     TensorId tensor;
@@ -30,9 +30,9 @@ struct TilePlan {
     std::shared_ptr<const ChainedSum> sum;  // sum that the statement finishes, or null
   };
 
-  // The instruction that computes the products, from the table in ir/tile_intrinsic.h. It
-  // multiplies groups of elements that are consecutive along the long reduction. Operands of
-  // another type than the instruction's are rounded into copies.
+  // The instruction that computes the products (ir/tile_intrinsic.h), and the steps that prepare
+  // its operands. It multiplies groups of elements that are consecutive along the long reduction.
+  // Operands of another type than the instruction's are rounded into copies.
   struct Dot {
     const TileIntrinsic* intrinsic = nullptr;
     std::vector<ComputeStep> rewrites;  // steps before `cache_write`
@@ -42,8 +42,8 @@ struct TilePlan {
     int64_t rows = 0;   // number of rows before padding, for an instruction on matrices; else 0
     int64_t depth = 0;  // extent of the long reduction before padding
     std::optional<VarId> part_product;  // iterator over the products of bfloat16 parts
-    // Number of planes of bfloat16 parts in the operand along the columns and in the other operand.
-    // The planes are the first dimension of an operand.
+    // Numbers of planes of bfloat16 parts: in the operand along the columns, and in the other
+    // operand. The planes are the first dimension of an operand.
     int64_t column_planes = 1;
     int64_t row_planes = 1;
   };
@@ -54,8 +54,8 @@ struct TilePlan {
   Statement reduction;
   std::vector<WidenStep> widened;  // steps that were applied to make `compute`
   std::optional<Dot> dot;          // its steps were applied to make `compute` too
-  // Set if the sum is long. `reduction` is then the sum of the products of a K-block. `compute` has
-  // the whole sum in its place.
+  // The K-blocks of a long sum; empty if the sum is not split. With K-blocks, `reduction` is the
+  // sum of the products of one K-block, and `compute` has the whole sum instead.
   std::optional<Pieces> pieces;
   std::optional<Operand> operand;
   std::vector<std::string> before;     // other statements before the reduction: separate phases
@@ -67,8 +67,8 @@ struct TilePlan {
   std::vector<VarId> outer_reductions;
   std::optional<VarId> long_reduction;
   std::vector<VarId> short_reductions;  // unrolled
-  // Storage order of the operand along the columns. An axis without a factor gets the tile's number
-  // of columns as factor.
+  // Storage order of the operand along the columns; empty if the operand is not packed. An axis
+  // without a factor gets the tile's number of columns as factor.
   std::optional<PackStep> pack;
   bool pack_is_optional = false;
   bool pack_by_default = true;

@@ -12,9 +12,9 @@ namespace tunec {
 /// original products. All elements of an operand are assumed to have equal magnitude. Products of
 /// roundings are neglected.
 struct TransformedError {
-  /// Growth factor of the magnitudes of the products that are summed between the transforms.
+  /// Bound of the magnitudes that are added for a result, relative to the original products.
   double growth = 0;
-  /// Largest error of a result, for any signs.
+  /// Largest error of a result, for any signs of the elements.
   double bound = 0;
 };
 

@@ -1,5 +1,5 @@
-// The roles of iterators and statements in a Winograd convolution: products between transforms
-// (transformed.cc).
+// The roles of iterators and statements in a Winograd convolution, which transforms both operands,
+// multiplies them and transforms the sums back (transformed.cc).
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ struct TransformedPlan {
     std::vector<std::string> loops;  // loops inside its vector loop, unrolled
   };
 
-  // Set if both operands are rounded to bfloat16, for an instruction that multiplies pairs of
-  // elements, consecutive along the reduced dimension.
+  // The instruction that computes the products, or null for multiply-adds. Its operands are rounded
+  // to bfloat16. It multiplies pairs of elements that are consecutive along the reduced dimension.
   const TileIntrinsic* dot = nullptr;
 
   std::string lowering;

@@ -10,8 +10,8 @@
 
 namespace tunec {
 
-// Sizes of the loops over the accumulator's owner map. A lane has two consecutive elements of a
-// row, in every eighth row.
+// Extents of the loops over the lanes that own an accumulator's elements. A lane has two
+// consecutive elements of a row, in every eighth row.
 inline constexpr int64_t kLaneRows = 8;
 inline constexpr int64_t kLanePairs = 4;
 inline constexpr int64_t kPair = 2;

@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// A lowering whose reduction has cast operands, and the steps that cast them.
+/// A lowering, and the steps that already cast operands of its reduction. There may be no steps.
 struct WideLowering {
   NamedCompute lowering;
   std::vector<WidenStep> steps;

@@ -12,7 +12,7 @@
 namespace tunec {
 namespace {
 
-// A limit that keeps products of extents and strides far from overflow.
+// Largest product of the factors of a `split`. It keeps extents and strides far from overflow.
 constexpr int64_t kLargestSplit = int64_t{1} << 31;
 
 void CollectLoops(const TreeNode& node, std::vector<VarId>& loops) {
@@ -158,7 +158,7 @@ Status Apply(ScheduleTree& tree, const SplitStep& step) {
   TreeNode* node = FindLoopNode(tree.root, loop);
   const std::vector<StatementId> statements = StatementsBelow(*node);
   TUNEC_RETURN_IF_ERROR(CheckRoundsUp(tree, step, loop, statements, inner_size));
-  // The extents are outermost first; value = sum of part * stride.
+  // Extents of the parts, outermost first. `value` becomes the sum of part * stride.
   std::vector<int64_t> extents = {CeilDivide(tree.loops[loop].extent, inner_size)};
   extents.insert(extents.end(), step.factors.begin(), step.factors.end());
   IndexExpr value(0);

@@ -1,4 +1,4 @@
-// The steps unroll_jam and swizzle, which apply other steps, and the step prefetch.
+// The implementation of unroll_jam and swizzle, which apply other steps, and of prefetch.
 #include <algorithm>
 
 #include "schedule/steps/apply_loop_steps.h"

@@ -1,12 +1,12 @@
 // compute_at: moves a statement into a loop of another statement.
 //
-// The moved statement P and some statement S inside the loop share a tensor that one of them
-// writes. The indices of both express S's iterators by P's. For S: acc[i,j] and P reading acc[p,q],
-// i = p and j = q. Each loop around S, down to the target, then has a value for P's instances too:
-// the loop's expression with S's iterators replaced. A loop over an iterator that is not in the
-// tensor's index (a reduced iterator) gets a fixed value: the loop's first value for a producer,
-// the last one for a consumer. Below the target, P gets copies of S's loops over the related
-// iterators, then loops over its remaining iterators.
+// The moved statement P and some statement S inside the loop access the same tensor. The indices of
+// both express S's iterators by P's. For S: acc[i,j] and P reading acc[p,q], i = p and j = q. Each
+// loop around S, down to the target, then has a value for P's instances too: the loop's expression
+// with S's iterators replaced. A loop over an iterator that is not in the tensor's index (a reduced
+// iterator) gets a fixed value: the loop's first value for a producer, the last one for a consumer.
+// Below the target, P gets copies of S's loops over the related iterators, then loops over its
+// remaining iterators.
 #include <fmt/format.h>
 
 #include <algorithm>

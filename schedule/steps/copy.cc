@@ -22,7 +22,7 @@ std::unexpected<Error> Reject(const CopyStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "copy {}: {}", step.tensor, why);
 }
 
-// A group: an iterator of the reader, and the number of its values that share a copy.
+// The groups along one iterator of the reader: `factor` consecutive values share a copy.
 struct Group {
   VarId iterator;
   int64_t factor = 1;

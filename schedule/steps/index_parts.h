@@ -1,5 +1,5 @@
-// Parts of an index, which may be dimensions of a storage order: quotients and remainders by a
-// factor.
+// Parts of an index: quotients and remainders by a factor, and parts between two factors. The
+// dimensions of a storage order may be such parts, as i/32 and i%32.
 #pragma once
 
 #include <algorithm>

@@ -31,7 +31,7 @@
 namespace tunec {
 namespace {
 
-// A limit that keeps extents far from overflow.
+// Largest multiple to which `pad` extends an iterator. The limit keeps extents far from overflow.
 constexpr int64_t kLargestFactor = int64_t{1} << 31;
 
 std::unexpected<Error> Reject(const PadStep& step, std::string_view why) {

@@ -1,12 +1,12 @@
 // pipeline: begins the copies into an iteration's storage several iterations ahead.
 //
-// The loop contains stages (storage for each iteration) and a sequence. A stage takes part if it is
-// in packed or shared storage, one plain copy alone fills it, and the copy is a part of the
-// sequence. The copy must not read another stage, and only statements inside the loop may touch the
-// storage. The storage then exists several times: a new first dimension is indexed by the iteration
-// modulo the number of stages. The tree keeps the original order. The generator and the legality
-// check handle the copies that begin ahead (polyhedral/generate/pipeline.cc,
-// polyhedral/legality/legality.h).
+// The loop contains staged tensors (storage for each iteration) and a sequence. A staged tensor
+// takes part if its storage is packed or shared, one plain copy alone fills it, and the copy is a
+// part of the sequence. The copy must not read another of these tensors, and only statements inside
+// the loop may touch the tensor. The tensor then exists several times: a new first dimension is
+// indexed by the iteration modulo the number of stages. The tree keeps the original order. The
+// generator and the legality check handle the copies that begin ahead
+// (polyhedral/generate/pipeline.cc, polyhedral/legality/legality.h).
 #include <fmt/format.h>
 
 #include <algorithm>

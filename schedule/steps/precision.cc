@@ -1,4 +1,4 @@
-// precision: a float32 sum of products whose operands are split into bfloat16 parts.
+// precision: splits the operands of a float32 sum of products into bfloat16 parts.
 //
 // With f32(x) = h + m + l, each part is the bfloat16 nearest to the remainder after the earlier
 // parts. A product of two operands is the sum of the products of their parts. Only the leading

@@ -1,5 +1,5 @@
-// skew, peel and distribute: the steps of classical loop restructuring besides split, reorder and
-// fuse.
+// The implementation of skew, peel and distribute, which are classical loop transformations like
+// split, reorder and fuse.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// Limits that keep the bounds of skewed loops far from overflow.
+// Limits of a skewed loop's extent and factor. They keep the loop's bounds far from overflow.
 constexpr int64_t kLongestLoop = int64_t{1} << 50;
 constexpr int64_t kLargestFactor = int64_t{1} << 20;
 

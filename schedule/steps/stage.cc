@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-// One dimension of the staged tensor.
+// The index of the accesses inside the loop, in one dimension of the staged tensor.
 struct Dimension {
   std::optional<IndexExpr> outer;  // part over the loops outside
   Interval inner{kUnbounded, -kUnbounded};

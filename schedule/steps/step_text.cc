@@ -1,5 +1,5 @@
-// One visitor of Fields prints, one parses, and one describes. They share the argument types. A
-// step with an argument of another type does not compile until each visitor supports the type.
+// Three visitors of Fields: one prints a step, one parses it, and one describes it for the manual.
+// A step with an argument of a new type does not compile until each visitor supports the type.
 #include "schedule/steps/step_text.h"
 
 #include <fmt/format.h>

@@ -22,7 +22,7 @@ std::unexpected<Error> Reject(const StorageOrderStep& step, std::string_view why
   return Fail(ErrorCode::kInvalidArgument, "storage_order {}: {}", step.statement, why);
 }
 
-// A dimension of the storage.
+// A dimension of the storage: an iterator of the statement, or a part of one.
 struct Axis {
   VarId iterator;
   IndexPart part;

@@ -1,4 +1,4 @@
-// The words of one line of a schedule, with their columns.
+// A reader of the words of one line of a schedule. Errors have the columns of the words.
 #pragma once
 
 #include <cstdint>

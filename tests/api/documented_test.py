@@ -3,8 +3,8 @@
 
     documented_test.py --tunec PROGRAM --library FOLDER [--flags FLAGS]
 
-Commands run on small models that are called as the page calls them. Blocks of C and C++ are
-compiled inside a frame with the declarations that a page assumes. They run unless they need a GPU.
+Commands run on small models with the file names of the page. Blocks of C and C++ are compiled
+inside a frame with the declarations that a page assumes. They run without calls that need a GPU.
 Blocks of CMake are skipped, because package_test.py tests such a build. A block of C that begins
 with a header uses a library that `tunec build --shared` made before. Any other block is an error.
 """

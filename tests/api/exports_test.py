@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that libtunec.so exports the functions of tunec.h alone, and that all programs have the
-right isl and no protobuf.
+"""Checks that libtunec.so exports exactly the functions of tunec.h. The library and all programs
+must load libisl before libLLVM, which exports an older isl, and must not need libprotobuf.
 
     exports_test.py LIBRARY PROGRAM...
 """

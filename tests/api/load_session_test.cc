@@ -1,5 +1,5 @@
-// Uses tunec.hpp with libtunec_runtime.so alone: `load_session_test BUNDLE OTHER` runs the bundle
-// of tiny.graph. The bundle OTHER for another processor is rejected.
+// Tests tunec.hpp with libtunec_runtime.so alone. `load_session_test BUNDLE OTHER` runs BUNDLE, a
+// bundle of tiny.graph. OTHER, a bundle for another processor, must be rejected.
 #include <algorithm>
 #include <array>
 #include <cstdio>

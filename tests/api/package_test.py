@@ -5,8 +5,8 @@ runs them.
     package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM
                     --build-type TYPE [--flags FLAGS] [--hardened]
 
-FLAGS compile the examples, because a library with a sanitizer requires the sanitizer in the
-program, too. --hardened checks that the installed files are hardened.
+The examples are compiled with FLAGS, because a library with a sanitizer requires the sanitizer in
+the program, too. With --hardened, check_binaries.py also checks the hardening of installed files.
 """
 import argparse
 import json

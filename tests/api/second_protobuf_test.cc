@@ -1,5 +1,5 @@
-// A process in which another libprotobuf copy has registered ONNX's messages. That copy writes a
-// model, then the loaded libtunec.so compiles it, and both still work afterwards.
+// Tests libtunec.so in a process in which another copy of libprotobuf has registered ONNX's
+// messages. That copy writes a model, then libtunec.so compiles it. Both must work afterwards.
 // Usage: test_second_protobuf LIBRARY MODEL
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -73,8 +73,8 @@ TEST(Session, TensorsThatLieOtherwise) {
       for (size_t i = 0; i < 4; ++i) EXPECT_EQ(y[n * 12 + c * 4 + i], -x[n * 12 + i * 3 + c]);
 }
 
-// A graph that computes the mean over the length, the last position of the length, and the doubled
-// input.
+// A graph with the dynamic dimensions batch and length. Its outputs are the mean along the length,
+// the last position of the length, and the doubled input.
 constexpr std::string_view kOfAnyLength = R"(graph of_any_length {
   input x: f32[batch, length]
   mean = reduce_mean(x) {axes=[1], keepdims=0}

@@ -1,4 +1,5 @@
-// Tests a kernel's arithmetic: the instruction of most of its operations, and the amount of work.
+// Tests the table of multiply-add instructions, and ArithmeticOf, which finds a kernel's main
+// instruction and the number of its multiply-adds per multiply-add of the lowering.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests candidates of a second kind of target. They are measured on the target's device, in its
-// memory. A failure of the device during timing is an error of the candidate, never a time.
+// Tests the measurement of candidates on a device with separate memory. A failure of the device
+// during timing is an error of the candidate, never a time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using ::testing::Not;
 using testing::ServedHere;
 using ::testing::StartsWith;
 
-// A schedule that also packs its weight.
+// A schedule of MatmulRelu that packs the weight B.
 constexpr const char* kPackingSchedule = "lower direct\npack B 1/8 0 1%8\n";
 
 class DeviceMeasureTest : public ::testing::Test {

@@ -1,4 +1,4 @@
-// Tests the use of trials from before a change of the measurement policy or of the workload's text.
+// Tests the use of trials that were recorded under an earlier measurement policy or workload text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using testing::MatmulRelu;
 using testing::ScriptedMeasurer;
 using testing::TaskOf;
 
-// The text of an earlier policy in databases, independent of the current constants.
+// The text of an earlier policy, as databases have it. The current constants must not change it.
 constexpr std::string_view kWarm = "warm, median of adaptive repeats v1";
 
 class EarlierPolicy : public testing::TunerTest {
@@ -108,7 +108,8 @@ TEST_F(EarlierPolicy, OfAnotherTargetIsNoSeed) {
   EXPECT_THAT(seeds->measured, IsEmpty());
 }
 
-// Databases from before the finite-weight analysis.
+// A fixture with a task whose weight is marked as finite. Unmarked() is the key of the same task in
+// databases from before the finite-weight analysis.
 class EarlierWorkload : public EarlierPolicy {
  protected:
   EarlierWorkload() {

@@ -1,4 +1,4 @@
-// Targets of tests with a GPU, with and without emulation on the host.
+// Functions that return targets with a GPU for tests, with and without emulation on the host.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -34,7 +34,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 11> kNames = {{
 }};
 
 LoopNest DropInits(LoopNest nest) {
-  // A loop with an empty body is not valid, so it is removed.
+  // Loops, conditions and allocations with empty bodies are not valid, so they are removed.
   const auto unless_empty = [](auto node) {
     return node.body.empty() ? Body() : BodyOf(std::move(node));
   };

@@ -1,5 +1,5 @@
-// A worker that executes the faults in its candidates' schedules, for tests of the tuner. It also
-// has a second target's device, on which the third run of each kernel fails.
+// A worker program for tests of the tuner. It causes the faults that its candidates' schedules
+// name. It also has the device of a second target, on which the third run of each kernel fails.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Tests workers whose GPU has a scripted driver. The tests cover trials on a GPU that fails or
-// hangs.
+// Tests workers whose GPU has a scripted driver. The tests cover the choice of the GPU, the check
+// and the timing of results, and a GPU that fails or hangs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

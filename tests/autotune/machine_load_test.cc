@@ -1,4 +1,4 @@
-// Tests the measurement of other processes' load, and the threads that perform it.
+// Tests the measurement of the load of other processes, and tests ThreadTeam.
 #include "autotune/measure/machine_load.h"
 
 #include <gmock/gmock.h>
@@ -94,7 +94,7 @@ TEST(ThreadTeam, TimesFromTheCommonStartToTheLastEnd) {
   EXPECT_LT(all.share, 0.5);  // a sleeping thread has no processor
 }
 
-/// A folder with a file in the place of /proc/stat.
+/// A fixture with a temporary root folder. Read writes the folder's proc/stat and reads the times.
 class ProcStat : public testing::Test {
  protected:
   ProcStat() : root_(fs::temp_directory_path() / ("tunec-load-" + std::to_string(getpid()))) {

@@ -193,7 +193,7 @@ TEST(Statistics, MedianAndItsDeviation) {
   EXPECT_EQ(MedianDeviation({1, 2, 3, 10}), 1);
 }
 
-// A kernel, and a clock that only the kernel advances.
+// A simulated kernel, the number of its runs, and a clock that only these runs advance.
 struct Simulated {
   double now = 0;
   int runs = 0;
@@ -253,7 +253,8 @@ TEST(TimeRunsTest, AClockThatStandsStillEnds) {
   EXPECT_GT(samples->front(), 0);
 }
 
-// Two kernels on a machine on which each run takes 0.1 % longer than the one before.
+// A simulated machine that times two kernels in turns and becomes slower: run r takes 1 + r / 1000
+// times the kernel's time. `others` is the number of runs of the second kernel.
 struct SlowingDown {
   double now = 0;
   int runs = 0;

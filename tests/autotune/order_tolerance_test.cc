@@ -1,5 +1,5 @@
-// Tests the tolerances of accuracy modes that round operands. The additions of a sum may have any
-// order, and wrong results are detected.
+// Tests the tolerances of accuracy modes that round operands. The checker must accept sums in any
+// order of additions, and must find wrong results.
 #include "autotune/checker/order_tolerance.h"
 
 #include <gtest/gtest.h>

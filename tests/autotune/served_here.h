@@ -1,4 +1,4 @@
-// A tuning worker with which tests exchange messages in frames.
+// A class that runs a tuning worker and exchanges messages with it in frames.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests the reasons for which a tuning ends, and the descriptions of these reasons. They are
-// ceilings, patience, budgets and time limits.
+// Tests the reasons for which a tuning ends, and their descriptions. The reasons are ceilings,
+// patience, budgets and time limits.
 // arithmetic_ceilings_test.cc tests ceilings of other instructions than float32 multiply-adds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests WorkerProcess with programs that do not end, do not stop writing, or end unnoticed.
+// Tests WorkerProcess with programs that do not end, do not stop writing, or end while the host
+// ignores SIGCHLD.
 #include "autotune/worker/worker_process.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Bundles of small models, and files that store them.
+// Small graphs for tests of bundles, and functions that compile graphs to variants of bundles.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Tests that models written into bundles and loaded again equal the same models compiled directly.
+// Tests that models loaded from bundles have the same results, bit for bit, as when they are
+// compiled directly. Damaged bundles and bundles of other versions must be rejected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

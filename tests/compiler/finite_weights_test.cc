@@ -30,7 +30,7 @@ using ::testing::Not;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// The sizes are not multiples of the tiles, but large enough for tiles.
+// A layer that is large enough for tiles. Its sizes are not multiples of the tiles' sizes.
 constexpr std::string_view kLayer = R"(graph layer {
   input x: f32[61, 250]
   weight w: f32[250, 125]
@@ -56,7 +56,7 @@ constexpr std::string_view kImage = R"(graph image {
   output y = c
 })";
 
-// The two layers have equal texts and different weights.
+// A graph of two layers whose workloads have equal texts. The layers have different weights.
 constexpr std::string_view kTwoLayers = R"(graph two {
   input x: f32[64, 96]
   weight w: f32[96, 96]

@@ -1,4 +1,5 @@
-// Tests of the networks of tests/networks, compiled in every way, against PyTorch's outputs.
+// Tests of the networks of tests/networks against PyTorch's outputs, compiled with and without
+// fusion, passes and sketches, for one and two threads, for AVX2, and for an emulated GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +43,8 @@ void ExpectPyTorchsOutputs(const Network& network, const Executable& executable)
   }
 }
 
-// The ways to compile a network.
+// A way to compile a network. All but kOneThread use two threads. kUnfused and the later ways each
+// change one further option.
 enum class Way { kOneThread, kTwoThreads, kUnfused, kNaive, kAvx2, kNoPasses, kEmulatedGpu };
 
 std::string_view Name(Way way) {

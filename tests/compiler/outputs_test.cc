@@ -1,4 +1,4 @@
-// Tests of graphs whose outputs are not simply results of the last kernel.
+// Tests of graphs whose outputs are, for example, inputs, constants, empty, equal or read by nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -146,7 +146,7 @@ TEST(SizedModel, ListedSizesAreNotMoreThanAreKept) {
   EXPECT_EQ(model.error().code, ErrorCode::kResourceLimit);
   EXPECT_EQ(model.error().message,
             "the listed sizes, 5x5 of them, make 25 executables, expected at most 24");
-  // The sizes of a range are compiled when they are first used, so their number is not limited.
+  // Executables for a range of sizes are compiled at their first use, so their number is unlimited.
   const ListedSizes range{.sizes = RoundedSizes(1, 512), .exact = false};
   EXPECT_TRUE(Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}}, {range, range}));
 }
@@ -211,8 +211,8 @@ TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   ExpectEqual(*far, EndsAtText(3001, 3000), {});  // another graph, compiled separately
 }
 
-// Returns the text of a graph. One formula gives its output shape at all lengths, but not the
-// number of rows that it sums.
+// Returns the text of a graph that adds the sum of its first 20 rows to each row. The output has
+// the shape [length, 3] at all lengths. Up to 20 rows, all rows are summed.
 std::string AddsUpToText(int64_t length) {
   return fmt::format(
       "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"

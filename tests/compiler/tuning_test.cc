@@ -23,7 +23,7 @@ using testing::Options;
 
 constexpr int kTrials = 12;
 
-// The graph is kConvRelu with other names, and a pool after it. The result of the first group is an
+// A graph like kConvRelu with other names, followed by a pool. The result of the first group is an
 // output, as in kConvRelu, so both models store it in the same layout.
 constexpr std::string_view kConvReluPool = R"(graph other {
   input image: f32[1, 5, 13, 11]

@@ -123,7 +123,7 @@ TEST(Winograd, OfFourOutputsIsForLooserContracts) {
   for (const char* loose : {"1e-3", "0.01", "tf32", "bf16"}) EXPECT_TRUE(offered(loose)) << loose;
 }
 
-// A position in an image. The 3x3 window of an output contains it if their distance is at most 1.
+// A position in an image. A 3x3 window contains it if its distance to the center is at most 1.
 struct Pixel {
   int64_t row = 0;
   int64_t column = 0;

@@ -418,8 +418,8 @@ TEST(Schema, FirstVersionKeepsItsConvergedTasks) {
   EXPECT_EQ(task.getColumn(2).getDouble(), 0);
 }
 
-// Recorded wrong results are dropped, because an older checker may have been wrong. Other trials
-// are retained.
+// Tests of migrations from the schema version GetParam(). Recorded wrong results are dropped,
+// because an older checker may have been wrong. Other trials are retained.
 class ForgottenWrongResults : public ::testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Schema, ForgottenWrongResults, ::testing::Values(3, 6, 7));
 

@@ -1,4 +1,4 @@
-// Keys, records, files and processes that tests of the database share.
+// Classes and functions that make keys, records, files and processes for tests of the database.
 #pragma once
 
 #include <sys/wait.h>

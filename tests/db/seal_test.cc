@@ -1,4 +1,4 @@
-// Tests the keys of compiled objects, and which user receives which objects.
+// Tests the keys that seal compiled objects. Each user of a database receives only own objects.
 #include "db/seal/object_key.h"
 
 #include <gmock/gmock.h>
@@ -133,7 +133,7 @@ TEST(KeyFile, ProcessesThatMakeItAtOnceAgree) {
   }
 }
 
-/// A file that is not a valid key file. `make` creates it, and the message contains `why`.
+/// A file that is not a valid key file. `make` creates the file. The error message contains `why`.
 struct BadKey {
   const char* name;
   std::string why;
@@ -226,7 +226,7 @@ TEST(Objects, InMemoryNeedNoKey) {
   EXPECT_THAT(database.TakeMissReasons(), IsEmpty());
 }
 
-/// A database that two users share.
+/// A fixture with a database that two users share. Each user has a separate key file.
 class TwoUsers : public ::testing::Test {
  protected:
   Database Open(const std::string& user) {

@@ -1,4 +1,5 @@
-// Tests databases whose file fails, is locked or is removed while it is open, and copies of files.
+// Tests databases that continue in memory after their file fails, is locked or is removed, and
+// databases that are copied from a file into memory.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests of the host as a device. Device memory is memory of the program, and an image can run
+// Tests of the host as a device. Device memory is memory of the program, and a kernel image can run
 // repeatedly.
 #include "runtime/device.h"
 

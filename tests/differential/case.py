@@ -1,4 +1,4 @@
-"""Cases (ONNX models with inputs), random choices for them, and the comparison of two results."""
+"""Classes for cases (ONNX models with inputs) and random choices, and a comparison of results."""
 import dataclasses
 
 import numpy as np

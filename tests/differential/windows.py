@@ -1,5 +1,5 @@
-"""Generators of random convolutions, pools, resizes and pads. They draw no case in which a peer is
-wrong or the result is undefined."""
+"""Generators of random convolutions, pools, resizes and pads. They draw no case for which ONNX
+Runtime is wrong or ONNX leaves the result undefined."""
 import numpy as np
 
 from case import Case, node

@@ -1,5 +1,5 @@
-// One check of fuzz_arithmetic. Kernels of a random contraction run under its accuracy mode on its
-// machine, and the tuner's checker compares the results with float64.
+// A function that performs a check of fuzz_arithmetic. Kernels of a random contraction run under
+// its accuracy mode on its machine. The tuner's checker compares the results with float64.
 #pragma once
 
 #include <map>

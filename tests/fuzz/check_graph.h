@@ -1,6 +1,6 @@
-// One check of fuzz_graphs. Passes, fusion and lowering transform a graph. The interpreter executes
-// the result, which may also run as machine code. Both are compared with the reference execution of
-// the original graph.
+// A function that performs a check of fuzz_graphs. Passes, fusion and lowering transform a graph.
+// The interpreter executes the result, which may also run as machine code. Results are compared
+// with the reference execution of the original graph.
 #pragma once
 
 #include <cstdint>

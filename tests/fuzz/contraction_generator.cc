@@ -204,8 +204,8 @@ class Generator {
     Shapes shapes = Draw();
     while (!Fits(shapes)) shapes = Draw();
     Array left(DataType::kF32, shapes.left), right(DataType::kF32, shapes.right);
-    // Only the image has special values. An infinite weight would give NaN with the zeros that the
-    // step `pad` adds around an image.
+    // The weight of a convolution has no special values. An infinite weight would give NaN with the
+    // zeros that the step `pad` adds around an image.
     const bool in_image = case_.operands == Operands::kSpecial && shapes.op != Op::kMatmul;
     if (Chance(70) || in_image) {
       FillOperands(left, shapes.of_left, right, shapes.of_right, case_.operands, random_);

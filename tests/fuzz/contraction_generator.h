@@ -1,4 +1,4 @@
-// Random kernels, most of them products and convolutions, each with an accuracy mode and a machine.
+// A generator of random kernels, mostly products and convolutions, with accuracy modes and CPUs.
 #pragma once
 
 #include <cstdint>

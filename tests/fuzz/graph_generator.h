@@ -1,6 +1,6 @@
-// Random graphs. One seed makes one graph. Every operator of TUNEC_OPS has a recipe, or a reason
-// why it is excluded; a test checks this. A recipe draws operands from the graph, or makes new
-// leaves, and draws attributes. Draws that the type inference rejects are repeated.
+// A generator of random graphs. A seed makes one graph. Every operator of TUNEC_OPS has a recipe or
+// a reason why it is excluded; a test checks this. A recipe draws operands from the graph, or makes
+// new leaves, and draws attributes. Draws that the type inference rejects are repeated.
 #pragma once
 
 #include <cstdint>

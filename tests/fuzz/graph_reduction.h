@@ -1,4 +1,4 @@
-// A class that removes one node from a graph.
+// A class that reduces a graph to some outputs, and may remove one node.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace tunec::fuzz {
 /// The replacement of a removed node: one of its operands, a new input or a new constant.
 enum class Cut : uint8_t { kOperand, kInput, kConstant };
 
-/// A part of a graph with the nodes and inputs that its outputs need. One node may be removed.
+/// A graph that is reduced to `outputs` and the nodes that they need. CutOut removes one more node.
 class Reduction {
  public:
   Reduction(const Graph& graph, std::vector<ValueId> outputs)

@@ -1,4 +1,4 @@
-// Elements for the two operands of a contraction, chosen to expose errors of its arithmetic.
+// Functions that draw elements for the operands of a contraction, to expose errors of arithmetic.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Patterns of nodes that exporters write. The order of operands varies, a division may be a
-// multiplication by the inverse, and intermediate values may have further users.
+// Functions that add patterns of nodes as exporters write them. The order of operands varies, a
+// division may be a multiplication by the inverse, and intermediate values may have further users.
 #include <algorithm>
 #include <cmath>
 

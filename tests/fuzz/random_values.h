@@ -1,4 +1,4 @@
-// Random elements for inputs and constants of random graphs.
+// Functions that draw random elements for inputs and constants of random graphs.
 #pragma once
 
 #include <cstdint>

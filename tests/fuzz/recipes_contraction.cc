@@ -1,4 +1,4 @@
-// Recipes of matrix products, convolutions, attention and pooling.
+// Recipes that add matrix products, convolutions, attention and pooling to a random graph.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"

@@ -1,4 +1,4 @@
-// Recipes of operators that move elements of their operands.
+// Recipes that add operators which move elements of their operands to a random graph.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"
@@ -171,7 +171,7 @@ Made DrawResize(GraphGenerator& g, Op op) {
   const Ints from = g.ShapeOf(x);
   Ints shape;
   for (size_t a = 0; a < from.size(); ++a) {
-    // Images are resized over their last axes.
+    // The batch and the channels of an image are mostly not resized.
     const bool fixed = from[a] == 0 || (from.size() > 2 && a < 2 && g.Chance(90));
     shape.push_back(fixed || g.Chance(40) ? from[a] : g.Between(1, 2 * from[a]));
   }

@@ -1,4 +1,4 @@
-// Recipes of reductions and normalisations.
+// Recipes that add reductions and normalisations to a random graph.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"

@@ -1,4 +1,5 @@
-// Tests of graphs that the fuzzer found wrong earlier, and tests of its generator and reduction.
+// Tests of graphs for which the fuzzer found wrong results, and tests of the graph generator and of
+// Shrink, which reduces a failing graph.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,7 +112,7 @@ TEST(Shrink, KeepsWhatFails) {
   };
   int shrunk = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    // The first reduction removes nodes that no output depends on.
+    // Each reduction removes nodes that no output depends on, so no tanh may be one of them.
     auto graph = EliminateDeadNodes(GraphGenerator(seed).Make(), {});
     ASSERT_TRUE(graph) << graph.error().Format();
     const Case failing{*std::move(graph), DrawPlan(seed, Values::kOrdinary, false)};

@@ -87,8 +87,8 @@ Freedom FreedomOf(const Node& node) {
   }
 }
 
-/// The largest power of two that divides all finite elements of an array, and their largest
-/// magnitude. If no element counts, because all are 0 or not finite, `quantum` is infinite.
+/// The largest power of two (`quantum`) that divides all finite elements of an array, and their
+/// largest magnitude. If all elements are 0 or not finite, `quantum` is infinite.
 struct Grid {
   double quantum = std::numeric_limits<double>::infinity();
   double largest = 0;
@@ -129,9 +129,9 @@ bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type
   return static_cast<double>(terms) * largest <= quantum / RoundingOf(type);
 }
 
-/// The effect of rounding the mean of a row in a normalisation. Each row has `size` elements, or
-/// `size` is 0 for operators without a mean. `of_rows` has the absolute error of the results in
-/// each row, divided by the relative error of the mean.
+/// The effect of rounding the mean of a row in a normalisation. Each row has `size` elements. For
+/// operators without a mean, `size` is 0 and `of_rows` is empty. `of_rows` has a bound of the
+/// absolute error of the results in each row, divided by the relative error of the mean.
 struct Centring {
   int64_t size = 0;
   std::vector<double> of_rows;
@@ -578,8 +578,8 @@ class Sample {
   bool in_one_kernel_;
 };
 
-/// The samples of one element. A result is accepted between the samples, or beyond them by at most
-/// half of the samples' spread plus the tolerances of `Allows`.
+/// The range of the samples of one element. A result is accepted in the range, or outside by up to
+/// half of its length plus the tolerances of `Allows`. NaN and infinities are recorded separately.
 class Among {
  public:
   explicit Among(double expected) { Add(expected); }

@@ -1,4 +1,4 @@
-// A class that gives bytes a file name, for readers that map files or seek.
+// A class that stores bytes in a file in memory, for readers that map files or seek.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A fuzz target for NumPy files. An input is read as .npz and as .npy. Checks the sizes of arrays.
+// A fuzz target for NumPy files. An input is read as .npz and as .npy. Sizes of arrays are checked.
 #include <algorithm>
 
 #include "numpy/npz.h"

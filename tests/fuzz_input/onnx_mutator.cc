@@ -1,4 +1,4 @@
-// Mutations of ONNX models for libFuzzer. They change ranks, extents, element types, attributes,
+// A mutator of ONNX models for libFuzzer. It changes ranks, extents, element types, attributes,
 // operands and operators. The bytes are parsed and serialized again, so that a change reaches the
 // importer's handlers and is not rejected by protobuf.
 #include <onnx/onnx_pb.h>

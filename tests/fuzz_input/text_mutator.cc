@@ -1,4 +1,4 @@
-// Mutations of texts for libFuzzer. They change words, numbers, lines and brackets, because most
+// A mutator of texts for libFuzzer. It changes words, numbers, lines and brackets, because most
 // changes of single bytes would only make a word unknown.
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
-// Files of expected texts, which `tools/dev bless` rewrites. The command runs the tests whose names
-// contain "Golden" or "golden", so each test with such a file has such a name.
+// Functions for golden files, which contain expected texts. `tools/dev bless` rewrites the files by
+// running the tests with "Golden" or "golden" in their names. Tests of such files need such names.
 #pragma once
 
 #include <gtest/gtest.h>

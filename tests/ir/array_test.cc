@@ -66,7 +66,7 @@ TEST(Half, RoundsToNearestEven) {
 }
 
 TEST(Rounding, RoundsADoubleOnce) {
-  // The value is just above the middle of two halves, by less than a float can represent.
+  // The value is above the middle of two f16 numbers, by less than a float can represent.
   const double value = 1.0 + 0x1p-11 + 0x1p-40;
   EXPECT_EQ(RoundTo(value, DataType::kF16), 1.0 + 0x1p-10);
   EXPECT_EQ(RoundTo(1.0 + 0x1p-11, DataType::kF16), 1.0);

@@ -113,8 +113,8 @@ RC_GTEST_PROP(Expr, LiteralsRoundTrip, (uint64_t bits)) {
 std::string Simplified(const Expr& expr) { return PrintExpr(Simplify(expr), kNames); }
 
 TEST(ExprConstant, IsRoundedOnceAndSaturates) {
-  // The value is just above the middle of two halves. If it were first rounded to a float, it would
-  // be the middle and be rounded down.
+  // The value is just above the middle of two f16 numbers. If it were first rounded to a float, it
+  // would be the middle and be rounded down.
   const double over_the_middle = 1.0 + 0x1p-11 + 0x1p-40;
   EXPECT_TRUE(Expr::Constant(over_the_middle, DataType::kF16).IsConstant(1.0 + 0x1p-10));
   const double infinity = std::numeric_limits<double>::infinity();

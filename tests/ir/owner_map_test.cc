@@ -16,7 +16,7 @@
 namespace tunec {
 namespace {
 
-// A function that returns the matrix position of element i of a lane. A group has four lanes. The
+// A function that returns the matrix position of element i of lane 4 * group + in_group. The
 // formulas are those of NVIDIA's PTX ISA 9.2, 9.7.14.5, "Matrix Fragments for mma.m16n8k16 / k8 /
 // k32".
 using Described = std::function<MatrixPosition(int64_t group, int64_t in_group, int64_t i)>;

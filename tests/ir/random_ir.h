@@ -1,4 +1,4 @@
-// Random index and scalar expressions for property tests.
+// Functions that return random index expressions, scalar expressions and floats for property tests.
 #pragma once
 
 #include "ir/expr/expr.h"

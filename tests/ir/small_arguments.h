@@ -1,4 +1,4 @@
-// Arguments of a nest with so few bits that short sums of their products are exact.
+// A function that returns arguments with so few bits that short sums of their products are exact.
 #pragma once
 
 #include <cstdint>

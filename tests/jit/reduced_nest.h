@@ -1,4 +1,5 @@
-// A nest of row sums, in the form that schedules generate. The threads of a block divide a row.
+// A function that returns a nest of row sums, in the form that schedules generate. The threads of a
+// block divide a row.
 #pragma once
 
 #include <fmt/format.h>

@@ -354,7 +354,7 @@ std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_
     const int scales[] = {0, -63, any};
     const int scale = scales[n % 3];
     for (size_t a = 0; a < 3; ++a) {
-      // Accumulators are scaled as products.
+      // An accumulator is scaled by the product of the factors of both operands.
       const int of_this = a == 2 || n % 3 == 2 ? (a == 2 ? 2 * scale : scale) : scale;
       const int64_t size = arguments[a].size() / count;
       for (int64_t i = n * size; i < (n + 1) * size; ++i) {

@@ -165,7 +165,8 @@ TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
     const Target target = Gpu(arch);
     const std::vector<Sketch> sketches = DeviceSketches(compute, target);
     EXPECT_EQ(sketches[0].Kind(), GetParam().kind);
-    // The times of two memory-bound schedules differ by the sectors at the ends of rows.
+    // The largest allowed ratio of the times. The number of memory sectors at the ends of rows may
+    // differ between the schedules.
     constexpr double kEnds = 1.001;
     EXPECT_LE(PredictedSeconds(compute, Analytic(sketches[0]), target, ReductionOrder::kAny),
               kEnds * PredictedSeconds(compute, Analytic(BlocksOf(compute)), target,
@@ -208,7 +209,8 @@ Schedule Unpadded(const Compute& compute, const Target& target) {
   return schedule;
 }
 
-// Tests with shapes that tiles do not divide, and with borders of convolutions.
+// Tests of analytic schedules that pad, because tiles do not divide the shape or a convolution has
+// borders.
 class PaddedShape : public testing::TestWithParam<Shape> {};
 
 TEST_P(PaddedShape, IsPredictedNoSlowerThanWithoutPadding) {

@@ -1,6 +1,6 @@
-// Tests of attention in one phase of a GPU kernel. The interpreter and the checked emulation check
-// the results, with numbers of rows and keys that blocks divide and others. For large kernels, the
-// tests check the predicted times and the spills that ptxas reports.
+// Tests of the sketch cuda_stream, which computes attention in one phase of a GPU kernel. The
+// results must agree with the interpreter's, also if the last block of rows or keys is partial. For
+// large kernels, the tests check the predicted times and the spills that ptxas reports.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Tests of the analytic schedules of products by tensor cores. The emulation checks the results of
-// small kernels. For large kernels, the tests check the instructions, and that ptxas reports no
-// spills.
+// small kernels. For large kernels, the tests check the instructions, the predicted times, and that
+// ptxas reports no spills.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The copy instructions of 16 bytes, and of 8 or 4 bytes.
+// The instructions that copy 16 bytes to shared memory (kChunks), and 8 or 4 bytes (kNarrowChunks).
 const std::string kChunks = "cp.async.cg.shared.global";
 const std::string kNarrowChunks = "cp.async.ca.shared.global";
 

@@ -73,7 +73,7 @@ RoundingFreedom Freedom() {
   return rounding;
 }
 
-// Returns the warp tile of the nest, or null.
+// Returns the intrinsic that the nest's warp tiles use, or null if there are no such tiles.
 const TileIntrinsic* TileOf(const LoopNest& nest) {
   const TileIntrinsic* found = nullptr;
   ForEach<Tile>(nest, [&](const Tile& tile) { found = WarpIntrinsicOf(tile); });
@@ -127,8 +127,8 @@ double Greatest(const KernelVector& vector) {
 
 // --- Wrong maps of fragments ---
 
-// A wrong owner map of an operand, in the table of tiles while the object exists. Code compiled
-// before has the right map.
+// A guard during whose lifetime the table of tiles has a wrong owner map for an operand. Code that
+// was compiled before uses the original map.
 class PlantedMap {
  public:
   PlantedMap(const TileIntrinsic& tile, TileOperand TileIntrinsic::*operand, OwnerMap wrong)

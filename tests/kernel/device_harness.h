@@ -1,4 +1,4 @@
-// Shared parts of the tests of GPU sketches: descriptions of GPUs, runs and predicted times.
+// Functions for tests of kernels. They describe targets with GPUs, run nests and predict times.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Tests of the code of register tiles by VDPBF16PS and by emulated AMX, against the interpreter.
+// Tests that code with register tiles of VDPBF16PS or emulated AMX agrees with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

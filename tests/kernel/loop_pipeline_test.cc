@@ -1,5 +1,5 @@
-// Tests of the stages from a schedule to code: each is reported, timed and verified. A broken
-// result of a stage is detected there, or at the latest before code generation.
+// Tests of the stages from a schedule to code. Each stage is reported, timed and verified. A broken
+// result is detected after its stage, or at the latest before code generation.
 #include "kernel/loop_pipeline.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests of the code for schedules with `pad`. examples/loops/matmul_padded and convolutions run on
+// Tests of the code for schedules with `pad`. The example matmul_padded and a convolution run on
 // this machine and on an emulated GPU. The example is also compiled for real GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,8 +35,8 @@ std::string Disagreement(std::string_view compute, const Schedule& schedule, con
                               });
 }
 
-// The steps that pad a convolution for a CPU. The output channels are in full vectors. Windows
-// along a padded row have no conditions.
+// The steps that schedule a convolution on a CPU with padded extents. The output channels fill
+// whole vectors, and the padded windows along a row have no conditions.
 constexpr std::string_view kConvSteps =
     "pack X 0 2 3 1\npack W 1 2 3 0\npad acc m 8 ic 4 ow 4\nsplit acc.m 8\nsplit acc.ow 4\n"
     "reorder acc.m.0 acc.oh acc.ow.0 acc.ic acc.kh acc.kw acc.ow.1 acc.m.1\n"

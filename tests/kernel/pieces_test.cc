@@ -1,6 +1,6 @@
 // Tests of the code of long sums that are computed in pieces, against the interpreter. The rounding
-// error, measured against float64, must be below a bound that sums in one chain of additions
-// exceed.
+// error against float64 must be below a bound. A sum in one chain of additions must exceed this
+// bound.
 #include <gtest/gtest.h>
 
 #include <cmath>

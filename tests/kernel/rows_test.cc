@@ -1,5 +1,5 @@
-// Tests of the code for rows, sums and products with few results, against the interpreter. No tile
-// divides the shapes. Each sketch runs with its initial and with random decisions.
+// Tests of the code for operators on rows, and for sums and products with few results, against the
+// interpreter. No tile divides the shapes. Each sketch runs with its initial and random decisions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -17,8 +17,8 @@ The rules:
   5. a THIRD_PARTY header is included only in the folders that own it, and never by a header, except
      for WRAPPERS; nothing outside the owner reaches a wrapper, even indirectly;
   6. the link libraries of a third party are PRIVATE;
-  7. files of one kind of target are included by its folder alone (KINDS), except for those that
-     `EXCEPTIONS` lists.
+  7. a file in a folder of KINDS, for one kind of target, is included only by files of KINDS, jit
+     and device, and by those of EXCEPTIONS.
 
 Every violation is printed with its position. The exit code is 1 if there are any.
 """

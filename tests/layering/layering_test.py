@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants each kind of violation in a small tree and expects that the check finds the violation."""
+"""Tests that layering.py finds each kind of violation in a small tree of files."""
 import tempfile
 import unittest
 from pathlib import Path

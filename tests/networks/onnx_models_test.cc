@@ -1,5 +1,5 @@
-// Tests of ONNX models outside of the repository, named by TUNEC_ONNX_MODELS (see README.md).
-// Prints one line per model: nodes, seconds to import and to run, the largest relative error.
+// A test of the ONNX models in the folder TUNEC_ONNX_MODELS (see README.md). It prints a line per
+// model with the number of nodes, the seconds of import and run, and the largest relative error.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 

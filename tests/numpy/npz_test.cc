@@ -72,7 +72,7 @@ constexpr std::string_view kCompressed =
     "02"
     "00690000000c0100000000";
 
-// The file for savez(f=asfortranarray(arange(6, dtype=int16).reshape(2, 3)), s=int64(-7)).
+// numpy's file for savez(f=asfortranarray(arange(6, dtype=int16).reshape(2, 3)), s=int64(-7)).
 constexpr std::string_view kStored =
     "504b03042d00000000000000210068c6180fffffffffffffffff05001400662e6e7079010010008c00000000000000"
     "8c"

@@ -1,4 +1,4 @@
-// The comparison of a nest with its Compute.
+// A function that compares the outputs of a nest with those of its Compute.
 #pragma once
 
 #include "ir/compute.h"

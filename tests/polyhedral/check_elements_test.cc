@@ -1,5 +1,5 @@
-// Tests of Computes from outside of tunec, which may access elements out of range or read unwritten
-// elements.
+// Tests of the check of Computes from outside of tunec. The check rejects accesses out of range and
+// reads of unwritten elements.
 #include "polyhedral/check_elements.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests of the conditions of statements at one node of a schedule tree. They may always hold, be
-// shared, or bound a loop, and a loop may have a range without conditions.
+// Tests of the conditions of statements at one node of a schedule tree. A condition may always
+// hold, be shared or become a loop's bound. A part of a loop may have no conditions.
 #include "polyhedral/generate/conditions.h"
 
 #include <gmock/gmock.h>
@@ -20,8 +20,8 @@ IndexExpr V(int loop) { return V(VarId(loop)); }
 constexpr StatementId kInit(0);
 constexpr StatementId kSum(1);
 
-// A fixture with kPaddedConv. The sum is over o < 5, ic < 2, kh < 3 where o + kh - 1 >= 0 and 5 - o
-// - kh >= 0.
+// A fixture with kPaddedConv. The sum runs over o < 5, ic < 2 and kh < 3, where o + kh - 1 >= 0 and
+// 5 - o - kh >= 0.
 class ConvConditions : public testing::Test {
  protected:
   const TreeNode& Node(VarId loop) { return *FindLoopNode(tree_.root, loop); }
@@ -109,7 +109,8 @@ TEST_F(ConvConditions, LeaveTheMiddleOfALoopClean) {
   EXPECT_EQ(conditions.FindUnconditionalRange(Node(o_)), (Interval{1, 3}));
 }
 
-// A fixture with two statements in one loop over i < 9. a runs for i <= 6, b for 2 <= i <= 6.
+// A fixture with two statements in one loop over i < 9. Statement `a` runs for i <= 6, and `b` runs
+// for 2 <= i <= 6.
 class SharedConditions : public testing::Test {
  protected:
   SharedConditions() {

@@ -1,4 +1,5 @@
-// Tests of the conditions of writes and of required reads, derived from the selects of a statement.
+// Tests of the conditions under which a statement writes and needs elements. They are derived from
+// the statement's selects.
 #include "polyhedral/effects.h"
 
 #include <fmt/format.h>

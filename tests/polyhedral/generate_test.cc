@@ -1,4 +1,5 @@
-// Tests of the loops that are generated from schedule trees: bounds, conditions, isolation, phases.
+// Tests of the loops that are generated from schedule trees, with bounds, conditions, isolated
+// parts and phases.
 #include "polyhedral/generate/generate.h"
 
 #include <gmock/gmock.h>

@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 
 Status Check(const ScheduleTree& tree, ReductionOrder order = ReductionOrder::kAny) {
-  // The dependences are those of the original statements. Trees here are not staged by steps.
+  // No step has changed the tree's statements, so these dependences are the original ones.
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   const Status quick = CheckLegality(dependences, tree, order);
   const Status exact = CheckLegalityExactly(dependences, tree, order);

@@ -1,5 +1,5 @@
-// Tests of the content of pictures of schedules: exact points, dependences by type, tiles, waves,
-// tasks and order.
+// Tests of the content of pictures of schedules. A picture has the exact points, the dependences by
+// type, and the tiles, waves, tasks and order of the points.
 #include "polyhedral/explain/picture.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Chains of a depthwise convolution, element-wise operations, and a pointwise convolution that
-// reads their results.
+// Programs with a chain of a depthwise convolution, element-wise operations, and a pointwise
+// convolution that reads their results.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tunec::test {
 
-/// The sizes of a chain. The image has a border of half a window.
+/// The sizes of a chain, and whether it adds a bias. The image has a border of half a window.
 struct ChainShape {
   int64_t channels = 19;
   int64_t outputs = 13;

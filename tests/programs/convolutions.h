@@ -1,5 +1,5 @@
-// Texts of convolutions, as lowered from graphs. Images and windows are square, and images have a
-// border on all sides.
+// Functions that return texts of convolutions, as lowered from graphs. Images and windows are
+// square, and images have a border on all sides.
 #pragma once
 
 #include <cstdint>

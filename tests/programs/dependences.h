@@ -21,7 +21,7 @@ inline constexpr std::string_view kPaddedConv = R"(compute padded_conv {
 std::string SeidelText(int64_t inner, int64_t steps);
 inline const std::string kSeidel = SeidelText(7, 4);
 
-/// The time steps overwrite one row, from which each step reads the elements of the previous step.
+/// A program whose time steps overwrite one row. Each step reads what the previous step wrote.
 inline constexpr std::string_view kSeidelRow = R"(compute seidel_row {
   input X: f32[9]
   workspace A: f32[9]

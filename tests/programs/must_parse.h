@@ -1,4 +1,4 @@
-// The parser of test programs.
+// A function that parses the text of a program and stops the test program on errors.
 #pragma once
 
 #include <string_view>

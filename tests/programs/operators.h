@@ -1,4 +1,4 @@
-// Programs of every kind of operator, on sizes that no tile divides.
+// Programs for every kind of operator, with sizes that no tile divides.
 #pragma once
 
 #include <initializer_list>
@@ -34,7 +34,7 @@ inline const std::string kTransposedMatmul = ProductText({.rows = 23,
                                                           .right = {.index = "j, k"},
                                                           .value = "acc[i, j]"});
 
-// A product whose left operand is computed first: by blocks of rows, or in an earlier phase.
+// A product whose left operand is computed first, by blocks of rows or in an earlier phase.
 inline constexpr std::string_view kComputedOperand = R"(compute computed_operand {
   input A: f32[3, 19, 29]
   input scale: f32[29]
@@ -328,8 +328,8 @@ inline constexpr std::string_view kCausal = R"(compute causal {
 }
 )";
 
-// Attention in the form of graph/lower/attention.cc, with one KV block and a number of rows that no
-// vector divides.
+// Attention in the form of graph/lower/attention.cc, with one KV block. The number of rows is not a
+// multiple of a vector's length.
 inline constexpr std::string_view kAttention = R"(compute attention {
   input Q: f32[3, 13, 5]
   input K: f32[3, 29, 5]
@@ -557,7 +557,7 @@ inline constexpr std::string_view kHalfConv = R"(compute half_conv {
 }
 )";
 
-// The greatest and the smallest element, and two values that depend on both.
+// A program that computes the greatest and the smallest element, and two values from both.
 inline constexpr std::string_view kRange = R"(compute range {
   input X: f32[37, 29]
   output scale: f32[]

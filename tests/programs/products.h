@@ -1,4 +1,4 @@
-// Texts of products of matrices, of any sizes, types and orders in memory.
+// Functions that return texts of matrix products, of any sizes, types and orders in memory.
 #pragma once
 
 #include <cstdint>

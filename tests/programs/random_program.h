@@ -1,4 +1,4 @@
-// Random small Computes of the kinds that schedules apply to.
+// A function that returns random small Computes of the kinds that schedules apply to.
 #pragma once
 
 #include <random>

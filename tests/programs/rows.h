@@ -1,5 +1,5 @@
-// Texts of programs that compute rows of matrices: softmax, the greatest element, gathered rows,
-// column sums.
+// Functions that return texts of programs on the rows or columns of matrices, such as softmax,
+// gathered rows and column sums.
 #pragma once
 
 #include <cstdint>

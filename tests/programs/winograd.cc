@@ -19,8 +19,8 @@ struct Tile {
 const Tile kTwo = {{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
                    {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
                    {{1, 1, 1, 0}, {0, 1, -1, -1}}};
-// The matrices for the interpolation points 0, 1, -1, 2, -2 and infinity. The lowering has other
-// points.
+// The matrices of 4x4 tiles for the interpolation points 0, 1, -1, 2, -2 and infinity. The lowering
+// uses other points.
 const Tile kFour = {
     {{0.25, 0, 0},
      {1. / 6, 1. / 6, 1. / 6},

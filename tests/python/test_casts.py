@@ -1,5 +1,5 @@
-"""Tests that casts of floats out of an integer type's range keep low bits, compiled and folded, as
-in NumPy."""
+"""Tests of casts of floats that are out of an integer type's range. Compiled and folded casts must
+keep the low bits, as in NumPy."""
 import math
 import unittest
 

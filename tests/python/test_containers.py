@@ -1,5 +1,5 @@
-"""Tests of the thread pool: a quota of one processor gives one thread, forked processes run, models
-share a pool."""
+"""Tests of the thread pool. A quota of one processor gives one thread, forked processes run models,
+and models share a pool."""
 import multiprocessing
 import os
 import subprocess

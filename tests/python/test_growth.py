@@ -1,5 +1,5 @@
-"""Tests that models that are made, run in threads and dropped do not leak. growth.py makes more
-models."""
+"""Tests that no resources leak when models are made, run in threads and dropped. growth.py makes
+more models."""
 import os
 import tempfile
 import unittest

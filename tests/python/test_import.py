@@ -1,4 +1,4 @@
-"""Tests of the package: its version, repeated imports, and errors about dynamic dimensions."""
+"""Tests of the package's version, of repeated imports, and of errors about dynamic dimensions."""
 import importlib
 import importlib.metadata
 import subprocess

@@ -1,5 +1,5 @@
-"""Tests of tensors whose strides permute dense memory: code is compiled for their order, without
-copies."""
+"""Tests of tensors whose strides permute dense memory. tunec must compile code for their order
+instead of copying them."""
 import gc
 import tempfile
 import tracemalloc

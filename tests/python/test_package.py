@@ -1,4 +1,4 @@
-"""Tests of the package tunec with NumPy: accepted inputs, outputs, and rejections."""
+"""Tests of the package tunec with NumPy, for accepted and rejected inputs, outputs and weights."""
 import array
 import ctypes
 import gc

@@ -1,5 +1,5 @@
-"""Tests of tuning from Python: progress, Ctrl-C, failing callbacks, the database, and the loading
-of the compiler."""
+"""Tests of tuning from Python. They check progress, Ctrl-C, failing callbacks, the database, and
+when the compiler is loaded."""
 import os
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Tests that all public names are annotated, and _native.pyi agrees with the native module."""
+"""Tests that all public names are annotated and that _native.pyi agrees with the native module."""
 import ast
 import unittest
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Compares functions of one operand with NumPy in a wider type: every float16 value, many of
-float32 and float64. Errors are counted in units in the last place of the exact result.
+"""Compares functions of one operand with NumPy in a wider type, for all float16 values and many
+float32 and float64 values. The unit of errors is the last place of the exact result.
 
     python unary_accuracy.py [--options JSON]... [--values N] [--seed S] [NAME...]
 

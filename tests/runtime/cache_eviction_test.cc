@@ -17,7 +17,7 @@ namespace {
 
 using Ranges = std::vector<std::span<const std::byte>>;
 
-// Cache lines in one random cycle, so that each load depends on the previous one.
+// Cache lines that are linked in one random cycle. Each load of a pass needs the previous one.
 class Circle {
  public:
   explicit Circle(size_t lines) : buffer_(*Buffer::Allocate(lines * kLine)) {

@@ -1,4 +1,4 @@
-// Tests of rejected plans, and of weight preprocessing.
+// Tests that bad plans are rejected, and tests of weight preprocessing.
 #include "runtime/executable_plan.h"
 
 #include <gmock/gmock.h>

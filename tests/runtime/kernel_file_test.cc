@@ -1,5 +1,5 @@
-// Tests of two file formats: kernels, and the values of a kernel's inputs and outputs. A parsed
-// file equals the written data, and damaged files are rejected.
+// Tests of two file formats, for kernels and for the values of a kernel's inputs and outputs. A
+// parsed file equals the written data, and damaged files are rejected.
 #include "runtime/kernel_file.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Tests of serialized kernel images. A parsed image equals the original. Damage is an error.
+// Tests of serialized kernel images. A parsed image equals the original. Damaged ones are rejected.
 #include "runtime/kernel_image.h"
 
 #include <gtest/gtest.h>

@@ -51,7 +51,7 @@ SizedForm Form(bool cuts) {
 
 int64_t Bytes(const Sizes& sizes) { return sizes[0] * sizes[1] * kRowElements * 4; }
 
-/// An executable that copies through an arena instead of running kernels.
+/// A dynamic-shape executable that copies through an arena instead of running kernels.
 class Copies : public SizedExecutable {
  public:
   Copies(SizedForm form, std::shared_ptr<Device> device)

@@ -1,4 +1,4 @@
-// Tests of the GPU sketches: the steps of their schedules, and the chosen sizes.
+// Tests of the GPU sketches. They check the steps of the schedules and the chosen sizes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A comparison with the expected schedules of sketches, the files sketches/NAME.sched. `tools/dev
-// bless` rewrites the files.
+// A function that compares a sketch's schedule with the expected one in the file
+// sketches/NAME.sched. `tools/dev bless` rewrites the files.
 #pragma once
 
 #include <filesystem>

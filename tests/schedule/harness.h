@@ -38,7 +38,7 @@ class ScheduleChecker {
   /// the Compute. By default tasks run in order and backwards, so that results differ if tasks
   /// depend on each other. Returns the difference or an error, or an empty string.
   std::string Disagreement(const KernelLoops& kernel, Tasks tasks = Tasks::kBothWays) const;
-  /// A function that runs nests, for example as machine code, for the same check.
+  /// A function that runs a nest on arguments, for example as machine code. It returns the outputs.
   using Runner =
       std::function<Result<std::vector<Array>>(const LoopNest&, const std::vector<Array>&)>;
   std::string Disagreement(const KernelLoops& kernel, const Runner& run) const;

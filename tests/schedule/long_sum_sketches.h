@@ -1,4 +1,4 @@
-// Functions that return the sketches of the Computes of tests/programs/long_sums.h.
+// Functions that return the sketches and the Computes of the sums of tests/programs/long_sums.h.
 #pragma once
 
 #include <optional>

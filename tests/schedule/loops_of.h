@@ -1,4 +1,4 @@
-// The loop pipeline's result for a schedule, with every stage verified.
+// A function that runs the loop pipeline for a schedule and verifies every stage.
 #pragma once
 
 #include "kernel/loop_pipeline.h"

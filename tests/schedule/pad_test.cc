@@ -1,5 +1,5 @@
-// Tests of the step pad. Results are equal bit by bit, including infinities and NaN. Where
-// non-finite operands could change the result, the accuracy mode must allow it.
+// Tests of the step pad. Results with and without padding have the same bits, including infinities
+// and NaN. If non-finite operands could change a result, the accuracy mode must allow the step.
 // steps/padding_test.cc tests uses and rejections of the step, and golden/pad*.txt have the loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

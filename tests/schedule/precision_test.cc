@@ -211,7 +211,7 @@ TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
   arguments[1] = Values({kInner, kColumns}, [](int64_t i) { return i < kColumns ? 1.F : 0.F; });
   for (int round = 0; round < 50; ++round) {
     arguments[0] = Values({kRows, kInner}, [&](int64_t) {
-      // The low terms of smaller numbers are below the range of bfloat16.
+      // Exponents below 40 are left out, because the low terms are below the range of bfloat16.
       const auto exponent = static_cast<uint32_t>(40 + random() % (254 - 40));
       return std::bit_cast<float>((exponent << 23) |
                                   (static_cast<uint32_t>(random()) & 0x807fffffU));

@@ -1,4 +1,4 @@
-// Random decisions of a sketch.
+// Functions that return random decisions of a sketch, or decisions with one knob changed.
 #pragma once
 
 #include <algorithm>

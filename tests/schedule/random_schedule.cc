@@ -213,8 +213,8 @@ class Generator {
     Add(ParallelizeStep{tiles.loops[0]});
   }
 
-  // The names of a sum of products of bfloat16 pairs and of its iterators. The right operand is
-  // stored so that an instruction reads sixteen columns.
+  // The names of a statement that sums products of bfloat16 pairs, and of its iterators. The right
+  // operand is stored so that an instruction reads sixteen columns.
   struct DotPlan {
     std::string statement;
     std::string column;
@@ -347,7 +347,7 @@ class Generator {
       const LoopStep step = TensorizeStep{inner.front(), intrinsic};
       const ScheduleTree before = tree_;
       if (!Add(step)) return;
-      // Some schedules have no full tile.
+      // The step remains only if the loops have a full tile.
       const auto nest = GenerateLoops(tree_, Contraction::kFused);
       if (nest && Print(*nest).contains("tile " + intrinsic)) return;
       tree_ = before;

@@ -1,4 +1,4 @@
-// Random schedules over all steps, for the property test.
+// A function that returns random schedules with steps of all kinds, for the property test.
 #pragma once
 
 #include <random>

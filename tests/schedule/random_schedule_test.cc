@@ -1,6 +1,6 @@
 // Tests of random schedules on small Computes of every kind. A legal schedule must give the
 // interpreter's result. The quick proof of legality and isl must accept the same schedules.
-// TUNEC_SCHEDULES=N sets the number of schedules, and TUNEC_SEED=S selects others.
+// TUNEC_SCHEDULES=N sets the number of schedules, and TUNEC_SEED=S selects other schedules.
 #include "tests/schedule/random_schedule.h"
 
 #include <gtest/gtest.h>

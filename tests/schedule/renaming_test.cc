@@ -19,7 +19,7 @@
 namespace tunec::test {
 namespace {
 
-// The statements t and u both read m, and Y joins them. Neither reads results of the other.
+// A program in which t and u both read m, and Y reads t and u. Neither t nor u reads the other.
 constexpr std::string_view kTwoChains = R"(compute two_chains {
   input A: f32[7, 37]
   input B: f32[7, 37]
@@ -38,8 +38,8 @@ constexpr std::string_view kTwoChains = R"(compute two_chains {
 }
 )";
 
-// A reduction of two values is not split. The other statement that reads X iterates over rows in
-// the same way.
+// A program with a reduction of two values, which is not split. The other statement that reads X
+// iterates over rows in the same way.
 constexpr std::string_view kBesideArgMax = R"(compute beside_argmax {
   input X: f32[6, 37]
   output P: i64[6] range [0, 36]

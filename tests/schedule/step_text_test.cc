@@ -57,7 +57,7 @@ TEST(StepText, TheManualHasAHeadingForEach) {
   EXPECT_THAT(headings, testing::UnorderedElementsAreArray(AllForms()));
 }
 
-// The concept AreSteps rejects a variant with a step that has no Fields, name or equality.
+// Steps for tests of AreSteps. This concept rejects a step without Fields, name or equality.
 struct Complete {
   static constexpr std::string_view kName = "complete";
   std::string loop;

@@ -1,4 +1,4 @@
-// A trial of a schedule by the quick proof of legality, by isl's proof and by the interpreter.
+// A function that checks a schedule by the quick proof of legality, by isl and by the interpreter.
 #pragma once
 
 #include <string>

@@ -43,9 +43,9 @@ struct Script {
   CuResult fault = CuResult::kIllegalAddress;
   int hanging_launch = 0;  // number of the launch that, with all later work, never ends; 0: none
   int unfinished_queries = 0;  // number of the first queries that return kNotReady
-  // If true, graphs, copies within a GPU and events wait in their streams. A test or the last of
-  // unfinished_queries sets this field to false. The next query then completes the waiting
-  // operations. The latest stream is first, as far as events allow.
+  // A flag that makes graphs, copies within a GPU and events wait in their streams. A test or the
+  // last of unfinished_queries sets the flag to false. The next query then completes the waiting
+  // operations, beginning with the latest stream as far as events allow.
   bool holds = false;
 
   // These fields record the calls.

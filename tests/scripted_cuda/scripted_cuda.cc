@@ -452,8 +452,8 @@ CuResult StreamQuery(CuStream stream) {
       std::ranges::any_of(held, [&](const Held& operation) { return operation.stream == stream; }));
 }
 
-// A node with its launch and the values of all parameters, which the driver copies. The script
-// gives the number of parameters. A real driver gets this number from the function.
+// A node of a graph, with its launch and copies of the values of all parameters. The script gives
+// the number of parameters. A real driver gets this number from the function.
 struct Node {
   CuKernelNodeParams with;
   std::vector<uint64_t> values;
@@ -561,7 +561,7 @@ CuResult GraphExecDestroy(CuGraphExec) {
   return State();
 }
 
-// An event. `busy_ms` is the time of all launches before its last record.
+// An event. `busy_ms` is the time of all launches before the last record, whose number is `record`.
 struct Event {
   double busy_ms = 0;
   int record = 0;

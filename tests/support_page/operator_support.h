@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// The result of one operator with one element type.
+/// The support for one operator with one element type.
 enum class Support : uint8_t {
   kRejected,   // type inference rejects the type
   kReference,  // only the reference execution supports the type

@@ -28,7 +28,7 @@ std::set<std::string> StepNames(const Schedule& schedule) {
   return names;
 }
 
-// A golden file's steps, and the kinds of target for which code is generated.
+// The names of a golden file's steps, and whether code is generated for CPUs and for GPUs.
 struct Example {
   std::set<std::string> steps;
   bool on_cpu = false;

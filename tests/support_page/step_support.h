@@ -1,5 +1,5 @@
 // A function that finds the targets for which code is generated from schedules with each step. The
-// examples are the files of tests/schedule/golden.
+// schedules are those in tests/schedule/golden.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the rejections of folders by tools/check_packed.py."""
+"""Tests which files and folders tools/check_packed.py rejects."""
 import shutil
 import sys
 import tempfile

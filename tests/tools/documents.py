@@ -1,4 +1,4 @@
-"""A walk over the Markdown files of a checkout."""
+"""A function that applies a check to the Markdown files of a checkout and prints its findings."""
 import re
 from pathlib import Path
 

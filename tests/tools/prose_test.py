@@ -1,4 +1,4 @@
-"""Tests that the check of prose gives each kind of finding with its line, and nothing in code."""
+"""Tests that tools/prose/check.py finds faults of each kind with their lines, and none in code."""
 import sys
 import unittest
 from pathlib import Path

@@ -8,10 +8,10 @@ lines after it, up to the next command or a line without indent, are its output.
 reproduce the file at PATH. With TUNEC_BLESS=1 in the environment pages and drawings are rewritten
 instead.
 
-With --samples a page shows times, and properties of one machine. Its commands, of any name, run one
-after the other in a shell, in a separate folder with an empty cache. `$ cat FILE` makes FILE of the
-lines after it. A line `...` stands for any number of lines, and text that differs from run to run
-(VARIES) is not compared.
+With --samples, a page shows times and properties of one machine. Its commands may have any name.
+They run one after the other in a shell, in a separate folder with an empty cache. `$ cat FILE`
+writes the following lines to FILE. A line `...` stands for any number of lines, and text that
+differs from run to run (VARIES) is not compared.
 """
 import argparse
 import difflib

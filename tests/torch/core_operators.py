@@ -1,9 +1,9 @@
-"""The operators that PyTorch calls core ATen, with their treatment.
+"""A table of the operators that PyTorch calls core ATen, with the importer's treatment of each.
 
 Each overload with the tag `core` has a row. `Done` operators have a handler. torch's decompositions
-replace `Otherwise` operators with other operators. `Rejected` operators are an error with a reason.
-Each of the first two has samples: functions of a Sampler (samples.py) that return the arguments of
-one call.
+replace `Otherwise` operators with other operators. `Rejected` operators fail with a reason.
+`Number` operators return numbers of shapes. `Done` and `Otherwise` have samples: functions of a
+Sampler (samples.py) that return the arguments of one call.
 """
 from dataclasses import dataclass, field
 

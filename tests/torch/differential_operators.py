@@ -1,4 +1,4 @@
-"""Compares torch's table of operators: eager mode against torch.compile(backend="tunec").
+"""Compares torch.compile(backend="tunec") with eager mode on the operators of torch's table.
 
     python tests/torch/differential_operators.py [--seed N] [--slice I/N] [NAME ...]
 

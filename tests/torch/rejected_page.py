@@ -1,7 +1,7 @@
-"""The tables of docs/reference/torch_rejected.md, made from core_operators.py and from the importer's
+"""Makes the tables of docs/reference/torch_rejected.md from core_operators.py and the importer's
 exceptions.
 
-    python tests/torch/rejected_page.py      # writes them into the page; its other parts are by hand
+    python tests/torch/rejected_page.py      # writes the tables into the page, and nothing else
 """
 import ast
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""Compiled models that tests call like functions. The default is two threads and no database."""
+"""Classes of compiled models that tests call like functions. By default, there is no database and
+a model has two threads."""
 import tunec
 from tunec.torch.sized import as_named, as_stored, empty_output
 

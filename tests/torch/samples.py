@@ -1,4 +1,4 @@
-"""Random tensors of one element type, for the operators' tests."""
+"""A class that makes random tensors of one element type, for the tests of operators."""
 import torch
 
 

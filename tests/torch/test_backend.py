@@ -1,5 +1,5 @@
-"""Tests of torch.compile(backend="tunec") against eager, with other code between the operators as
-in real programs."""
+"""Tests of torch.compile(backend="tunec") against eager mode, with other code between the operators
+as in real programs."""
 import copy
 import os
 import subprocess

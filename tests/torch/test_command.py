@@ -1,4 +1,4 @@
-"""Tests of python -m tunec.torch."""
+"""Tests of the command `python -m tunec.torch`."""
 import json
 import pathlib
 import tempfile

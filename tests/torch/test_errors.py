@@ -1,4 +1,4 @@
-"""Tests of the description of an unsupported node."""
+"""Tests that UnsupportedNode keeps the old name `place`, with a warning."""
 import unittest
 
 from tunec.torch import UnsupportedNode

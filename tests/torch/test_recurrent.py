@@ -1,5 +1,5 @@
-"""Tests of the recurrent layers and the encoder layers of torch.nn. Each is one compiled part, and
-the results agree with eager mode."""
+"""Tests of the recurrent layers and the encoder layers of torch.nn. Each layer is one compiled part
+or stays in torch, and the results agree with eager mode."""
 import itertools
 import unittest
 import unittest.mock

@@ -1,4 +1,4 @@
-"""Tests of weights that change between calls in every way of torch, compared with eager torch."""
+"""Tests of weights that change between calls in all ways of torch, against eager mode."""
 import copy
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""Calls of ATen operators as graphs, and their results in eager PyTorch."""
+"""Functions that make graphs of calls of ATen operators, and run the calls in eager PyTorch."""
 import operator
 
 import torch

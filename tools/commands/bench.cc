@@ -35,7 +35,7 @@ struct BenchArguments {
   bool json = false;
 };
 
-/// The content of a report.
+/// The measurements of a model that a report shows. Measurements without a request are empty.
 struct BenchResult {
   CompiledModel model;
   Timing timing;

@@ -13,7 +13,7 @@ namespace tunec {
 
 namespace {
 
-/// The numbers of a report that are not times of runs.
+/// The facts about a loaded bundle that the report shows in addition to the times of runs.
 struct BenchedBundle {
   double ready_seconds = 0;
   uint32_t variant = 0;

@@ -1,4 +1,4 @@
-// `tunec bench` for bundles.
+// A function that runs `tunec bench` for a bundle.
 #pragma once
 
 #include <cstdint>

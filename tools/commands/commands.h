@@ -1,4 +1,4 @@
-// The subcommands of tunec, each in a separate file.
+// Functions that add the subcommands of tunec. Each subcommand is in a separate file.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -1,4 +1,4 @@
-// `tunec MODEL` compiles, tunes and reports.
+// `tunec MODEL` compiles and tunes a model, and reports the results.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

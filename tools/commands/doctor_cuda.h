@@ -1,4 +1,4 @@
-// The check of CUDA by `tunec doctor`: driver, GPUs, and NVIDIA's assembler and disassembler.
+// Functions by which `tunec doctor` examines the driver, the GPUs, and NVIDIA's ptxas and nvdisasm.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// `tunec opt --count` prints counts after each pass, and counts of the resulting program.
+// `tunec opt --count` prints counts of nodes and bytes after each pass, and of the final phases.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ struct RunArguments {
   bool json = false;
 };
 
-/// The outputs of a run, and its memory.
+/// The outputs of a run, and the memory that the run touched.
 struct RunResult {
   std::vector<Array> outputs;
   std::optional<int64_t> memory_bytes;  // touched by the run, if requested

@@ -183,7 +183,7 @@ class Runner {
   }
 
  private:
-  // A run of more than this number of seconds is timed only once.
+  // The limit of a run in seconds. Longer runs are timed only once.
   static constexpr double kLongRun = 0.5;
   static TimingPolicy Once() {
     return {.budget_seconds = 0, .least_samples = 1, .most_samples = 1};

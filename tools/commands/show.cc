@@ -25,7 +25,7 @@
 namespace tunec {
 namespace {
 
-/// Name that selects all groups; equal groups are shown once.
+/// The name that selects all groups. Equal groups are shown once.
 constexpr const char* kAllGroups = "all";
 
 struct ShowArguments {
@@ -52,7 +52,7 @@ std::string SymbolOf(std::string name) {
   return name;
 }
 
-/// A group with its schedule.
+/// A group's Compute, its schedule, and the loops that result.
 struct ScheduledGroup {
   const Compute* compute = nullptr;
   Schedule schedule;

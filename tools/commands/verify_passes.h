@@ -1,4 +1,4 @@
-// The check of graph passes on a model, by `tunec verify` with --pass NAME or --pipeline.
+// A function that verifies graph passes on a model, for `tunec verify` with --pass or --pipeline.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Drawings of a graph before and after the passes by Graphviz.
+// Functions that draw a graph before and after the passes. Graphviz makes the layout.
 #pragma once
 
 #include <string>

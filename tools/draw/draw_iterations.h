@@ -1,4 +1,4 @@
-// Drawings of iteration spaces with points, dependences, tiles and the order of execution.
+// A function that draws iteration spaces with points, dependences, tiles and the execution order.
 #pragma once
 
 #include <string>

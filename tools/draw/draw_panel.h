@@ -1,4 +1,4 @@
-// The drawing of one panel of iteration spaces.
+// A class that draws one panel of a picture of iteration spaces.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ inline constexpr std::array<const char*, 8> kTaskColours = {
 inline constexpr double kPictureMargin = 44;  // left of the points, for labels of the axes
 inline constexpr double kPictureLine = 18;    // height of a text line
 
-/// A panel with a slice of a statement's iteration space: points on a grid, rows downwards, and the
-/// requested layers. Requires: the arguments of the constructor outlive the panel.
+/// A drawing of a slice of a statement's iteration space. It has points on a grid, whose rows go
+/// downwards, and the requested layers. Requires: the constructor's arguments outlive the drawing.
 class PanelDrawing {
  public:
   PanelDrawing(const ScheduleTree& tree, const Picture& picture, const PicturePanel& panel,

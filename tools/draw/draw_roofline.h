@@ -1,4 +1,4 @@
-// Drawings of a roofline as SVG: the machine's limits at each intensity, and kernels below.
+// A function that draws a machine's limits at each intensity, and kernels below them, as SVG.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A comparison of the outputs of a model with expected outputs.
+// Functions that compare the outputs of a model with expected outputs.
 #pragma once
 
 #include <span>

@@ -13,9 +13,9 @@
 namespace tunec {
 namespace {
 
-// Grid spacings of the two executions, relative to that of the type.
+// The grid spacings to which two executions round operands, relative to that of the type.
 constexpr float kGrids[] = {1.0f, 1.25f};
-// Factor by which the error of a second sample may exceed that of the first.
+// The factor by which a compiled model's error may exceed that of the executions.
 constexpr double kOtherDraw = 2;
 
 OperandRounding RoundingOf(const Accuracy& accuracy) {

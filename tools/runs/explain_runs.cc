@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// Number of consecutive runs of a step alone. The first run warms the caches and is not counted.
+// The number of consecutive runs of a step alone. The first warms the caches and is not counted.
 constexpr int kRepeats = 4;
 constexpr size_t kLongestLabel = 40;
 

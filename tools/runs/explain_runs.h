@@ -1,4 +1,4 @@
-// A comparison of a model's time with the times of its groups, within the model and alone.
+// Functions that compare a model's time with the times of its groups, within the model and alone.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// The check of outputs on inputs that are hard for floats: large means, wide exponents, infinities.
+// A function that checks outputs on inputs that are hard for floats, such as infinities.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// A report of out-of-range indices of gathers.
+// A function that reports out-of-range indices of gathers.
 #pragma once
 
 #include "runtime/executable.h"

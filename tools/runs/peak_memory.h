@@ -1,4 +1,4 @@
-// A measurement of how much memory an operation touches.
+// A class that measures how much memory an operation touches.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A measurement of the ceilings of arithmetics, before and after kernels are timed.
+// A class that measures the ceilings of arithmetics, before and after kernels are timed.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Tables of predictions for GPU kernels that have not run.
+// Functions that print the predictions for GPU kernels that have not run.
 #pragma once
 
 #include <string>

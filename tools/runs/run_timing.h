@@ -1,4 +1,4 @@
-// Timings of the runs of a model.
+// Functions that time runs and steps of models, and print tables of the times.
 #pragma once
 
 #include <functional>
@@ -80,7 +80,7 @@ struct KernelTiming {
 /// Returns the arithmetics of the kernels' multiply-adds, each once.
 std::vector<const MacInstruction*> ArithmeticsOf(const CompileReport& report);
 
-/// Seconds of each step.
+/// The seconds of each step, within runs of the model and alone.
 struct StepSeconds {
   std::vector<double> in_model;
   std::vector<double> alone = {};  // each step run repeatedly alone; empty: not timed

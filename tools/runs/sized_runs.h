@@ -1,4 +1,4 @@
-// Runs of the model of a bundle with dynamic shapes.
+// Functions that make inputs for a model with dynamic shapes and run the model.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The tolerance of a model's outputs, from the types that the model computes in.
+// A function that chooses the tolerance of outputs by the types that the model computes in.
 #pragma once
 
 #include <string>

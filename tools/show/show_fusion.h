@@ -1,4 +1,4 @@
-// Tables of the reasons why nodes were fused into groups, and why groups end where they do.
+// Functions that add tables of the reasons for fusing nodes into groups or for not fusing them.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"

@@ -1,4 +1,4 @@
-// Tables of a graph and of its fusion groups.
+// Functions that make tables of a graph and of its fusion groups.
 #pragma once
 
 #include <string>

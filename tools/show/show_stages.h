@@ -1,4 +1,4 @@
-// The text of a kernel after one stage of the loop pipeline, for `tunec show --after`.
+// Functions that give a kernel's text after a stage of the loop pipeline, for `tunec show --after`.
 #pragma once
 
 #include <string>

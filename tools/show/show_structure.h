@@ -1,4 +1,4 @@
-// Tables of the structure of a graph: dependencies, operator counts, residual connections.
+// Functions that make tables of a graph's dependencies, operator counts and residual connections.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Tables, printed as columns of text or as JSON.
+// Tables that are printed as columns of text or as JSON, and functions that format cells.
 #pragma once
 
 #include <cstdint>
@@ -55,11 +55,11 @@ class TextTable {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// The output of a command: text, or with --json the tables as JSON on standard output.
+/// The form of a command's output: text, or with --json the tables as JSON on standard output.
 enum class OutputForm : uint8_t { kText, kJson };
 void PrintJson(const nlohmann::ordered_json& json);
 
-/// The tables of a command that may print several.
+/// A report that prints the tables of a command, as text or as one JSON object.
 class TableReport {
  public:
   explicit TableReport(OutputForm form) : form_(form) {}

@@ -42,7 +42,7 @@ std::string FullName(const CLI::App& command) {
   return name;
 }
 
-/// Returns the innermost command that the parsed command line names.
+/// Returns the innermost command that the parsed command line names, or `root` if none.
 const CLI::App& NamedCommand(const CLI::App& root) {
   const CLI::App* command = &root;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().back();

@@ -1,4 +1,4 @@
-"""The compared networks, operators and fusion patterns: real architectures, seeded weights.
+"""The networks, operators and fusion patterns that the peers run, with seeded random weights.
 
-`table.py` lists them by name, `seeded.build(name)` builds a module.
+`table.py` lists them by name. `seeded.build(name)` makes a module and its inputs.
 """

@@ -1,4 +1,4 @@
-"""Networks computed in float types other than float32."""
+"""A wrapper that computes a network in a float type other than float32."""
 from torch import nn
 
 

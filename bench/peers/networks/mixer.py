@@ -1,4 +1,4 @@
-"""MLP-Mixer: layers over tokens alternate with layers over channels."""
+"""The network MLP-Mixer, in which layers over tokens alternate with layers over channels."""
 from torch import nn
 
 

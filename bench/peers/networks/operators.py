@@ -1,4 +1,4 @@
-"""Single operators and fusion patterns."""
+"""Modules and functions for single operators and for fusion patterns, such as attention."""
 import math
 
 import torch

@@ -1,4 +1,4 @@
-"""Recurrent networks."""
+"""A recurrent network (LSTM or GRU) that classifies each step of a sequence."""
 from torch import nn
 
 

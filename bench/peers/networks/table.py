@@ -1,4 +1,4 @@
-"""The models by name: factories of module and inputs, and the amount of work."""
+"""The tables of all models by name. An entry of MODELS makes a module and its inputs."""
 import torch
 from torch import nn
 

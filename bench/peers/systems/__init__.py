@@ -1,1 +1,1 @@
-"""The compared systems, one file each; `table.py` has their names in peers.py."""
+"""The compared systems, one file each. `table.py` maps the names that peers.py uses to classes."""

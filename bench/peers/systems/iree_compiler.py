@@ -1,4 +1,4 @@
-"""IREE."""
+"""The peer that runs models in IREE."""
 import os
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""ONNX Runtime."""
+"""The peer that runs models in ONNX Runtime."""
 import numpy as np
 
 from .peer import Peer

@@ -1,4 +1,4 @@
-"""OpenVINO."""
+"""The peers that run models in OpenVINO, in float32 or in bfloat16."""
 from .peer import Peer
 
 

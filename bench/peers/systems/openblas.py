@@ -1,4 +1,4 @@
-"""NumPy."""
+"""The peer that runs single matrix products in NumPy."""
 import os
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The interface of every system."""
+"""The class Peer, the interface of every compared system."""
 
 
 class Peer:

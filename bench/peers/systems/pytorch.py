@@ -1,4 +1,4 @@
-"""PyTorch in eager mode, and compiled by Inductor."""
+"""The peers that run models in PyTorch, in eager mode or compiled by Inductor."""
 import os
 
 from .peer import Peer

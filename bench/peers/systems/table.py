@@ -1,4 +1,4 @@
-"""The systems by their names in peers.py."""
+"""The table of the compared systems: the class of each name that peers.py accepts."""
 from .iree_compiler import Iree
 from .onnx_runtime import Ort
 from .open_vino import OpenVino, OpenVinoBf16

@@ -1,4 +1,4 @@
-"""tunec, in several accuracy modes and for several processors."""
+"""The peers that run models in tunec, with several accuracy modes, processors and databases."""
 import ctypes
 import json
 import os

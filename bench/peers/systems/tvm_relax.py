@@ -1,4 +1,4 @@
-"""TVM, with default schedules and with tuning."""
+"""The peers that run models in TVM, with default schedules or with tuning."""
 import os
 import tempfile
 

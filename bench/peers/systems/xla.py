@@ -1,4 +1,4 @@
-"""XLA, through jax."""
+"""The peer that runs single operators in XLA, through jax."""
 import os
 import re
 

@@ -1,5 +1,5 @@
-// Attention as the ONNX nodes of its definition. The ONNX operator needs opset 23, which not all
-// runtimes support.
+// Export of attention as the ONNX nodes of its definition. The ONNX operator needs opset 23, which
+// not all runtimes support.
 #include <array>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Products, convolutions and pools as ONNX nodes.
+// Export of products, convolutions and pools as ONNX nodes.
 #include <algorithm>
 #include <array>
 #include <limits>

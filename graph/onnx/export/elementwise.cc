@@ -1,4 +1,4 @@
-// Elementwise operators as ONNX nodes.
+// Export of elementwise operators as ONNX nodes.
 #include <array>
 #include <cmath>
 
@@ -123,8 +123,8 @@ bool ShiftsWithin(const Array* count, DataType type) {
   return true;
 }
 
-/// The unsigned bits of x. For a right shift of a negative x all bits are inverted before and
-/// after, so that ones are shifted in.
+/// The shifted operand x as unsigned bits. For a right shift of a negative x all bits are inverted
+/// before and after, so that ones are shifted in.
 struct ShiftOperand {
   std::string bits;
   std::string is_negative;  // empty: the bits are not inverted

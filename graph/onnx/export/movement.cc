@@ -1,4 +1,4 @@
-// Data movement, indexing and memory operators as ONNX nodes.
+// Export of data movement, indexing and memory operators as ONNX nodes.
 #include <array>
 #include <cmath>
 #include <limits>

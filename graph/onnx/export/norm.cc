@@ -1,4 +1,4 @@
-// Normalisations as ONNX nodes.
+// Export of normalisations and softmax as ONNX nodes.
 #include <array>
 
 #include "graph/onnx/export/forms.h"

@@ -1,4 +1,4 @@
-// Reductions, positions of extremes and running sums as ONNX nodes.
+// Export of reductions, argmax, argmin and cumulative sums as ONNX nodes.
 #include <array>
 
 #include "graph/onnx/export/forms.h"

@@ -25,8 +25,8 @@ struct TensorHeader {
 };
 
 Result<TensorHeader> ReadHeader(const OnnxTensor& tensor) {
-  // 2^37 elements have up to 1 TiB, which is far more than can be loaded. Sizes in bytes do not
-  // overflow.
+  // Greatest number of elements. They have up to 1 TiB, which is far more than can be loaded. With
+  // this limit, sizes in bytes do not overflow.
   constexpr int64_t kMostElements = int64_t{1} << 37;
   TUNEC_ASSIGN(const DataType type, DataTypeOf(tensor.data_type));
   std::vector<int64_t> shape = tensor.dims;

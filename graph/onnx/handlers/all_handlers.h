@@ -1,4 +1,4 @@
-// The whole table of operators, for documentation. Only graph/onnx uses this file.
+// A function that returns the whole table of operators. Only graph/onnx uses this file.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
-// Attention (opset 23 to 25) as the operator `attention`. Reshapes and transposes split the heads.
-// Cached keys are concatenated before the new keys. A causal limit becomes the attribute `causal`,
-// unless the input of valid keys is given. All other limits of a query's keys are joined with the
-// mask.
+// Import of Attention (opset 23 to 25) as the operator `attention`. Reshapes and transposes split
+// the heads. Cached keys are concatenated before the new keys. A causal limit becomes the attribute
+// `causal`, unless the input of valid keys is given. All other limits of a query's keys are joined
+// with the mask.
 #include <array>
 #include <cmath>
 #include <limits>

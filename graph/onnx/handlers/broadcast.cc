@@ -1,4 +1,4 @@
-// Elementwise operators with several operands and numpy's broadcasting.
+// Import of elementwise operators with several operands and numpy's broadcasting.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,4 @@
-// Operators without data operands: constants and values that depend only on shapes.
+// Import of operators without data operands: constants, and values that depend only on shapes.
 #include <algorithm>
 #include <array>
 #include <cmath>

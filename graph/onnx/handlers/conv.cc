@@ -1,4 +1,4 @@
-// Convolutions.
+// Import of convolutions, and of Col2Im as a transposed convolution.
 #include <algorithm>
 #include <array>
 

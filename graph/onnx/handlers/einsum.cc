@@ -1,6 +1,6 @@
-// Einsum. Each operand's axes have labels. The axes of an ellipsis get digits as labels, counted
-// from the right, so that ellipses of different length broadcast. Two operands are contracted by
-// one batched matrix product:
+// Import of Einsum. Each operand's axes have labels. The axes of an ellipsis get digits as labels,
+// counted from the right, so that ellipses of different length broadcast. Two operands are
+// contracted by one batched matrix product:
 //
 //   [shared and kept] x [left only] x [shared and summed]  *  [..] x [summed] x [right only]
 //

@@ -1,4 +1,4 @@
-// Einsum as transposes, reductions and batched matrix products. Only graph/onnx uses this file.
+// Import of Einsum as transposes, sums and batched matrix products. Only graph/onnx uses this file.
 #pragma once
 
 #include "graph/onnx/node_context.h"

@@ -1,4 +1,4 @@
-// Elementwise operators with one operand.
+// Import of elementwise operators with one data operand.
 #include <array>
 #include <optional>
 #include <utility>

@@ -1,4 +1,4 @@
-// Sampling of images: GridSample, AffineGrid, RoiAlign, DeformConv.
+// Import of the operators that sample images: GridSample, AffineGrid, RoiAlign and DeformConv.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -269,7 +269,7 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
   for (Formula* part : {&z.index, &z.weight}) *part = part->Reshape({regions, 1, columns, 2});
   const Formula image =
       CheckedIndex(In(node, 2).Cast(DataType::kI64).Reshape({regions, 1, 1}), x_extents[0]);
-  // [regions, rows, columns, 2, 2, channels]
+  // `samples` is [regions, rows, columns, 2, 2, channels]: 2 taps along each axis.
   const Formula samples = SampleTaps(Formula(node, x).Cast(wide), image, {y, z});
   const std::vector<int64_t> cells{regions,   roi.height, roi.ratio,
                                    roi.width, roi.ratio,  x_extents[1]};
@@ -365,7 +365,7 @@ Result<Operands> DeformConv(const NodeContext& node, Op) {
   const Formula split =
       Formula(node, conv.x)
           .Reshape({batch * conv.offset_group, group_channels, conv.image[0], conv.image[1]});
-  // [batch, offset groups, taps, height, width, channels]
+  // `columns` is first [batch, offset groups, taps, height, width, channels].
   Formula columns = Sum(SampleTaps(split, image, axes), {5, 6});
   if (node.HasInput(4)) columns = columns * In(node, 4).Reshape(positions).Unsqueeze(-1);
   const int64_t rows = conv.channels / conv.group * taps;

@@ -1,4 +1,4 @@
-// Operators that look up elements by index.
+// Import of the operators that look up elements by index or return indices.
 #include <algorithm>
 #include <array>
 

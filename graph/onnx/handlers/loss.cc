@@ -1,4 +1,4 @@
-// Classification losses, which training scripts leave at the end of a model.
+// Import of classification losses, which training scripts leave at the end of a model.
 #include <array>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// Matrix products.
+// Import of matrix products and determinants.
 #include <array>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// Normalisations and softmax.
+// Import of normalisations, softmax and hardmax.
 #include <array>
 
 #include "graph/onnx/handlers/formula.h"

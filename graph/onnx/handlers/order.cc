@@ -33,7 +33,7 @@ constexpr int64_t kLanes = 16;
 // costs no more than the stages of a network, each of which is a kernel.
 constexpr int64_t kMostCounted = 32;
 constexpr int64_t kMostComparisons = int64_t{1} << 17;
-// Rows of at least this many times k elements are searched by pieces first.
+// Least length of a row that is searched by pieces first, as a multiple of k.
 constexpr int64_t kLeastPieces = 16;
 // Largest number of parallel tasks, for any number of threads.
 constexpr int64_t kTasks = 64;

@@ -1,4 +1,5 @@
-// Sorting of rows by operators of the graph. Only graph/onnx uses this file.
+// A function that sorts the first elements of rows by graph operators. Only graph/onnx uses this
+// file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Pairs to be sorted: values, greatest first, and their original positions. Only graph/onnx uses
-// this file.
+// Pairs of a value and its original position, which are sorted by value, greatest first. Only
+// graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr int64_t kMostElements = kLater - (int64_t{1} << 15);
 /// A position after all others.
 inline constexpr int64_t kLastPosition = std::numeric_limits<int32_t>::max();
 
-/// The order of NaN in a row whose greatest values come first.
+/// The place of NaN in a row whose greatest values come first. kNone: the type has no NaN.
 enum class NanOrder { kNone, kFirst, kLast };
 
 /// Values to be sorted, greatest first, in a type that compares fast, and the order of NaN.

@@ -1,4 +1,4 @@
-// Pools with a sliding window. ceil_mode and auto_pad become explicit pads.
+// Import of pools with a sliding window. ceil_mode and auto_pad become explicit pads.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,4 @@
-// Positions in several axes as flattened row-major indices. Only graph/onnx uses this file.
+// Functions that convert positions to flattened or checked indices. Only graph/onnx uses this file.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Linear quantisation, expanded: (q - zero_point) * scale and its inverse.
+// Import of linear quantisation, expanded to (q - zero_point) * scale and its inverse.
 #include <array>
 
 #include "graph/onnx/handlers/formula.h"

@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM, expanded step by step: the sequence's length is fixed, so each step has its
-// own nodes. The products with the inputs are one product for all steps.
+// Import of RNN, GRU and LSTM, expanded step by step. The sequence's length is fixed, so each step
+// has separate nodes. The products with the inputs are one product for all steps.
 #include <array>
 #include <functional>
 #include <optional>
@@ -135,7 +135,7 @@ Result<Recurrence> ReadRecurrence(const NodeContext& node, std::vector<std::stri
   return recurrence;
 }
 
-/// The weights and attributes of a cell in one direction.
+/// The recurrent weights and the attributes of a cell in one direction.
 struct Weights {
   Formula r;                      // [gates * hidden, hidden]
   std::optional<Formula> r_bias;  // [gates * hidden]

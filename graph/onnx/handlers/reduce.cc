@@ -1,4 +1,4 @@
-// Reductions, positions of extremes, and running sums.
+// Handlers of reductions, global pools, ArgMax, ArgMin, CumSum and CumProd.
 #include <algorithm>
 #include <array>
 
@@ -29,7 +29,7 @@ Result<Operand> OverNoAxes(const NodeContext& node, Op op, const Operand& x) {
 
 Result<Operands> Reduce(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand given, node.Input(0));
-  // Computes booleans (any, all) as numbers 0 and 1.
+  // Reduces booleans as the numbers 0 and 1. The maximum is then any, and the minimum is all.
   const bool is_bool = given->type == DataType::kBool;
   TUNEC_ASSIGN(const Operand x, node.Cast(given, is_bool ? DataType::kU8 : given->type));
   TUNEC_ASSIGN(std::vector<int64_t> axes, Axes(node, x->rank()));

@@ -1,4 +1,4 @@
-// Resize and its predecessor Upsample.
+// The handler of Resize and of its predecessor Upsample.
 #include <algorithm>
 #include <array>
 #include <cmath>

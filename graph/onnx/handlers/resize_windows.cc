@@ -10,8 +10,8 @@ namespace tunec::onnx_import {
 namespace {
 
 constexpr int64_t kMostTaps = 1 << 26;
-// Smallest weight relative to the greatest one of a window. Smaller weights are rounding errors of
-// zero.
+// Limit below which a weight is dropped, relative to the greatest weight of the window. Smaller
+// weights are rounding errors of zero.
 constexpr double kLeastWeight = 1e-10;
 
 struct Axis {
@@ -119,7 +119,7 @@ Axis AxisOf(const WindowResize& resize, const std::vector<int64_t>& shape, size_
   return axis;
 }
 
-/// The outputs along an axis, and which of them are outside the image.
+/// The windows of the outputs along an axis. `beyond` marks outputs that are outside the image.
 struct ResizedAxis {
   std::vector<TapWindow> windows;
   Array beyond;  // bool, one for each window

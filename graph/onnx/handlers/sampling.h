@@ -1,5 +1,5 @@
-// Weighted elements of images at positions computed at run time. Grid sampling, region pooling and
-// deformable convolution use them. Only graph/onnx uses this file.
+// Functions that return weighted elements of images at positions computed at run time. Grid
+// sampling, region pooling and deformable convolution use them. Only graph/onnx uses this file.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tunec::onnx_import {
 
-/// The elements of one axis that a position reads. The last axis of both shapes counts the taps.
+/// The elements of one axis that a position reads. The last axis of both members counts the taps.
 struct Taps {
   Formula index;   // i64, within the axis
   Formula weight;  // 0 for a tap outside the axis

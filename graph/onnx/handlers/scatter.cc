@@ -1,5 +1,5 @@
-// Scatters and TopK. The graph's scatter writes along one axis, or along several axes that one
-// flattened index addresses. Indices are broadcast to the updates.
+// Handlers of the scatter operators, MaxUnpool and TopK. The graph's scatter writes along one axis,
+// or along several axes that one flattened index addresses. Indices are broadcast to the updates.
 #include <array>
 #include <optional>
 

@@ -1,5 +1,5 @@
-// Operators of language models on sequences, except attention: rotary embeddings, linear attention,
-// causal convolution with a state.
+// Handlers of RotaryEmbedding, LinearAttention and CausalConvWithState. Language models apply these
+// operators to sequences.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -55,7 +55,8 @@ Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
   return Results({heads_first ? y : y.Reshape(input->shape)});
 }
 
-/// The terms that the recurrence of linear attention has.
+/// The optional parts of LinearAttention's formula: exp(g) if `decays`, and beta with -S^T k if
+/// `corrects`.
 struct UpdateRule {
   bool decays = false;
   bool corrects = false;

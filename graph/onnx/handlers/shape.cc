@@ -1,4 +1,4 @@
-// Operators that only rename indices, and operators that return shapes.
+// Handlers of operators that move elements, such as Reshape and Concat, and of Shape and Size.
 #include <fmt/ranges.h>
 
 #include <algorithm>

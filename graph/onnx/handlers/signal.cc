@@ -1,5 +1,5 @@
-// Signal processing: windows, discrete Fourier transforms as products with constant matrices, mel
-// filters.
+// Handlers of operators for signal processing: windows, mel filters, and discrete Fourier
+// transforms, which are products with constant matrices.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Operators that crop and pad: Slice, Split, Pad, CenterCropPad, Trilu.
+// Handlers of Slice, Split, Pad, CenterCropPad and Trilu.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -47,8 +47,8 @@ Result<SliceLists> ReadSlice(const NodeContext& node, int64_t rank) {
   return lists;
 }
 
-/// The elements of an axis that one slice selects. In the result of Normalised, `end` is -1 if a
-/// backward slice includes element 0. In its argument, negative bounds count from the end.
+/// The elements of an axis that one slice selects. Before Normalised, negative bounds count from
+/// the end of the axis. After it, `end` is -1 if a backward slice includes element 0.
 struct AxisSlice {
   int64_t start = 0;
   int64_t end = 0;

@@ -1,5 +1,5 @@
-// Windows of convolutions and pools, with ONNX's attributes made explicit. Only graph/onnx uses
-// this file.
+// Windows of convolutions and pools, which are read from the attributes of ONNX nodes. Only
+// graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Sums over windows. The elements of a window are gathered by constant positions and multiplied by
 // constant weights. If taps are few, each tap is a separate gather and product, so that the
 // elements of a vector are neighbouring outputs. Many taps are gathered along a new axis and summed
-// over this axis. Both forms are one kernel.
+// over this axis. Both forms become one kernel.
 //
 // All windows get as many taps as the longest one. A shorter window repeats some of its elements,
 // and repeated elements share their weight. So elements outside a window are never multiplied by

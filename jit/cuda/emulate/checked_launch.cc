@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// The last blocks that wrote and read a byte. The number is -1 if there is none.
+// The numbers of the last block that wrote a byte and of the last block that read it; -1: none.
 struct BlockMarks {
   int64_t writer = -1;
   int64_t reader = -1;

@@ -1,5 +1,5 @@
-// The emulation of GPU kernels on the host. The same LLVM module is compiled for the host, and each
-// thread of a block has a separate stack.
+// The emulation of GPU kernels on the host. The kernels' LLVM module is compiled for the host, and
+// each thread of a block has a separate stack.
 #pragma once
 
 #include <memory>

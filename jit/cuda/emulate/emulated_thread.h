@@ -1,4 +1,4 @@
-// Data that the code of an emulated kernel receives about its thread.
+// Data that the code of an emulated kernel and the emulation share, such as the state of a thread.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ enum class EmulationMode : uint8_t { kPlain, kChecked };
 class CheckedBlock;
 class WarpOperation;
 
-/// The names of an access in checked mode, a constant in generated code. A name is null if it is
-/// unknown.
+/// The names of an access's statement and tensor. A name is null if it is unknown. In checked mode,
+/// generated code has a constant with the names of each access.
 struct AccessName {
   const char* statement = nullptr;
   const char* tensor = nullptr;

@@ -1,4 +1,4 @@
-// Asynchronous copies of the threads of a block, between their issue and the wait for them.
+// A record of the asynchronous copies of a block's threads, between the issue and the wait.
 //
 // A GPU may execute a copy at any time between its issue and the wait. The emulation executes a
 // copy as late as possible: at its thread's wait, and never if the thread does not wait for it.

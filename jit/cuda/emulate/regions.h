@@ -1,4 +1,4 @@
-// The memory that checked kernels may access.
+// A registry of memory regions whose bounds checked kernels must respect.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned kMostRegisters = 16;
 
-// A call of a warp operation. All calls of a function share one array in memory for the registers.
+// A replacement of one warp intrinsic. All calls in a function share one array for the registers.
 class WarpCall {
  public:
   WarpCall(llvm::IntrinsicInst& call, llvm::Value* thread, int32_t site)

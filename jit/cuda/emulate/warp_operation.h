@@ -1,4 +1,4 @@
-// The operations of a warp. Each lane supplies registers, and all lanes continue with the results.
+// The emulation of warp operations. Each lane supplies registers and continues with the results.
 #pragma once
 
 #include <cstdint>

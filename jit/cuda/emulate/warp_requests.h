@@ -45,7 +45,7 @@ class CountedRun {
   std::map<std::string, EmulatedCounts> counts_;
 };
 
-/// The requests of the warps of one block.
+/// A counter of the memory requests of the warps of one block.
 class WarpRequests {
  public:
   enum class Space : uint8_t { kGlobal, kShared };

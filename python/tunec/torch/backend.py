@@ -1,4 +1,4 @@
-"""torch.compile(backend="tunec"): compiles graphs of Dynamo, traced by AOTAutograd."""
+"""Implements torch.compile(backend="tunec"): compiles Dynamo's graphs, traced by AOTAutograd."""
 import contextlib
 import copy
 import gc

@@ -1,7 +1,7 @@
 """Decides which operators are imported whole and which torch decomposes.
 
 Operators with a handler stay whole: linear, attention, normalisations and activations are one tunec
-operator each. torch's table decomposes all other operators.
+operator each. torch's table and own_decompositions.py decompose other operators.
 """
 import functools
 from collections.abc import Callable, Iterator, Mapping

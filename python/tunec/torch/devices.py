@@ -1,4 +1,4 @@
-"""Devices of a graph's tensors, which select the compilation target."""
+"""Finds the device of a graph, selects the target for the device, and copies weights to the CPU."""
 from __future__ import annotations
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Element types of torch and of the `.graph` text."""
+"""Converts between element types of torch and of the `.graph` text, and tests their properties."""
 import torch
 
 _TEXT = {

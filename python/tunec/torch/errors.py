@@ -1,4 +1,4 @@
-"""Errors of an import."""
+"""Errors of an import, and the texts of their messages."""
 from __future__ import annotations
 
 import warnings

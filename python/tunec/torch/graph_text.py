@@ -1,4 +1,4 @@
-"""Writes the `.graph` text (docs/reference/graph_format.md): lines, names, numbers.
+"""Writes the lines, names and numbers of the `.graph` text (docs/reference/graph_format.md).
 
 Lines are objects until the graph is complete. Names are therefore chosen last, and lines that no
 output depends on are not written.

@@ -1,4 +1,4 @@
-"""An imported torch graph: its text, its weights, and the mapping of inputs and outputs."""
+"""The result of an import: text, weights, and how inputs and outputs map to the FX graph."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field

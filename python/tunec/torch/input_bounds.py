@@ -1,4 +1,4 @@
-"""The sizes and numbers that an exported program is valid for."""
+"""Checks arguments against the sizes and numbers for which an exported program is valid."""
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

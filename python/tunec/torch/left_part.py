@@ -1,5 +1,5 @@
-"""Parts of a graph that were imported but rejected by the compiler, for some sizes or for all
-sizes. torch runs these parts."""
+"""Runs parts of a graph in torch that were imported, but that the compiler rejected for some sizes
+or for all sizes."""
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any

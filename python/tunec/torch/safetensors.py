@@ -1,4 +1,4 @@
-"""Writes weights as a `.safetensors` file: eight bytes of length, a JSON header, the data."""
+"""Writes a `.safetensors` file: the header's length in eight bytes, a JSON header, the data."""
 import json
 import os
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-// Random models with dynamic dimensions. Like a model file, a random model has a graph at each set
-// of sizes. The random choices do not depend on the sizes.
+// A generator of random models with dynamic dimensions. Like a model file, a random model has a
+// graph at each set of sizes. The random choices do not depend on the sizes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The recipes for dynamic-shape models, chosen for their dependence on sizes.
+// Recipes that add nodes to dynamic-shape models. Shapes, attributes or constants depend on sizes.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// One check of a padded graph. The graph runs with random elements in the padding, by the reference
-// and perhaps as machine code. Its results must equal those of the exact graph by the reference.
+// A function that checks a padded graph. The graph runs with random elements in the padding, by the
+// reference and perhaps as machine code. The results must equal those of the exact graph.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct PadCase {
   bool code = false;  // also runs machine code
 };
 
-/// The comparison of the texts of the padded graphs for kExact and kOther.
+/// The result of comparing the texts of the padded graphs for kExact and kOther. It is kRejected if
+/// the graph for kOther cannot be padded.
 enum class Texts : uint8_t { kEqual, kDiffer, kRejected, kNotCompared };
 
 struct PadResult {

@@ -1,4 +1,4 @@
-// The text form of a PadCase, in which cases of regression tests are stored.
+// Functions that print and parse a PadCase. Regression tests store their cases in this text form.
 #include <fmt/format.h>
 
 #include <charconv>

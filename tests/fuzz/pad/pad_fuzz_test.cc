@@ -1,5 +1,5 @@
 // Tests of the fuzzer of padded graphs. It must find planted faults and draw all operators. Cases
-// that it found wrong earlier are checked again.
+// for which it found wrong results are checked again.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Recipes of matrix products, attention, convolutions and pooling.
+// Recipes that add matrix products, attention, convolutions and pooling to the graphs of all sizes.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"

@@ -1,4 +1,4 @@
-// Recipes of element-wise operators.
+// Recipes that add element-wise operators to the graphs of all sizes.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"

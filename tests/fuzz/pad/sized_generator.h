@@ -1,6 +1,6 @@
-// Random models at several sets of sizes. One seed draws one to three dimensions, and one model
-// over them. Each drawn node is added to the graphs of all sizes, with attributes and constants for
-// the shapes of each graph.
+// A generator of random models at several sets of sizes. A seed draws one to three dimensions, and
+// one model over them. Each drawn node is added to the graphs of all sizes, with attributes and
+// constants for the shapes of each graph.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Recipes of operators on images with dynamic height and width. Examples are strides, pools that
-// round up, windows whose start depends on the size, and pyramids with upsampling.
+// Recipes that add operators on images with dynamic height and width. Examples are strides, pools
+// that round up, windows whose start depends on the size, and pyramids with upsampling.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"

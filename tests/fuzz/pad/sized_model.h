@@ -1,5 +1,5 @@
-// One model at several sets of sizes. All graphs have the same nodes in the same order, like the
-// graphs of one file.
+// A model that has a graph at each of several sets of sizes, and its builder. All graphs have the
+// same nodes in the same order, like the graphs of one file.
 #pragma once
 
 #include <array>

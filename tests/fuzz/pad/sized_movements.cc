@@ -1,4 +1,4 @@
-// Recipes of operators that move elements of their operands.
+// Recipes that add operators which move elements of their operands to the graphs of all sizes.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"

@@ -1,4 +1,4 @@
-// Recipes of patterns of real models, with dynamic batches and sequence lengths.
+// Recipes that add patterns of real models, with dynamic batches and sequence lengths.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"

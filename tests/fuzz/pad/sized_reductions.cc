@@ -1,4 +1,4 @@
-// Recipes of reductions and normalisations.
+// Recipes that add reductions and normalisations to the graphs of all sizes.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"

@@ -1,5 +1,5 @@
-// Tests which indices of gathers are proven to be in range, which are rejected, and which are
-// counted at run time.
+// Tests of the checks of gather indices. Indices are proven to be in range, are rejected, or are
+// checked and counted at run time.
 #include "graph/passes/index_checks.h"
 
 #include <gtest/gtest.h>

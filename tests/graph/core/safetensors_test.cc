@@ -1,4 +1,4 @@
-// Tests of hostile .safetensors files, and of the random weights that Python code reproduces.
+// Tests of valid and damaged .safetensors files, and of random weights, which NumPy can reproduce.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

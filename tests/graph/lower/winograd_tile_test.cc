@@ -1,4 +1,4 @@
-// Tests of Winograd's matrices. They check results in float64, and expressions of matrix products.
+// Tests of Winograd's matrices: of convolutions in float64, and of expressions for matrix products.
 #include "graph/lower/winograd_tile.h"
 
 #include <gtest/gtest.h>

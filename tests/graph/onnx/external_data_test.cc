@@ -114,8 +114,8 @@ TEST_F(OnnxExternal, FilesThatAreNoModels) {
               HasSubstr("not a regular file"));
 }
 
-/// A cache of models with the layout of Hugging Face's hub. Names in a snapshot are links to blobs,
-/// which are files named by their hashes.
+/// A fixture with a model in a folder with the layout of Hugging Face's hub. Names in a snapshot
+/// are links to blobs, which are files named by their hashes.
 class OnnxBlobs : public OnnxExternal {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// Tests of the ONNX handlers that move elements or compute shapes.
+// Tests of the ONNX handlers of operators that move elements or compute shapes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

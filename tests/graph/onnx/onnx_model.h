@@ -1,4 +1,4 @@
-// Small ONNX models for tests, built through protobuf.
+// Functions that build small ONNX models for tests through protobuf, and import and run them.
 #pragma once
 
 #include <onnx/onnx_pb.h>

@@ -1,6 +1,6 @@
-// Graphs for tests of padding, made from one `.graph` text at several sizes. In the text, `$(L)`
-// stands for the size L. `$(L-1)`, `$(B*L)`, `$(L/2)` and `$(L%2)` are expressions of two terms.
-// `$iota(L)` is the list of the numbers from 0 to L - 1.
+// Functions that make graphs from one `.graph` text at several sizes, for tests of padding. In the
+// text, `$(L)` stands for the size L. `$(L-1)`, `$(B*L)`, `$(L/2)` and `$(L%2)` are expressions of
+// two terms. `$iota(L)` is the list of the numbers from 0 to L - 1.
 #pragma once
 
 #include <cstdint>

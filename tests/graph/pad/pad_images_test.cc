@@ -16,8 +16,8 @@ using test::SizesByName;
 using ::testing::HasSubstr;
 
 const SizesByName kBucket = {{"H", 24}, {"W", 20}};
-// The heights have each remainder modulo 2, 3 and 4, and the widths modulo 2 and 4. The last sample
-// is as high as the bucket.
+// Samples of sizes. The heights have each remainder modulo 2, 3 and 4, and the widths modulo 2 and
+// 4. The last sample is as high as the bucket.
 const std::vector<SizesByName> kSamples = {{{"H", 12}, {"W", 10}}, {{"H", 23}, {"W", 19}},
                                            {{"H", 17}, {"W", 14}}, {{"H", 22}, {"W", 13}},
                                            {{"H", 21}, {"W", 16}}, {{"H", 24}, {"W", 11}}};

@@ -1,5 +1,5 @@
-// Tests that attention written as primitives by front ends becomes one node and preserves results.
-// Similar graphs that are not attention also preserve results.
+// Tests that attention in primitive nodes, as front ends write it, becomes one node with the same
+// results. Passes must also preserve the results of similar graphs that are not attention.
 #include "graph/passes/recognize_attention.h"
 
 #include <gtest/gtest.h>
@@ -227,8 +227,8 @@ Array Numbers(const Ints& shape, Random& random) {
   return RandomArray(DataType::kF32, shape, random);
 }
 
-// A variant of attention in windows of images. The scores of six windows are reshaped to 2 x 3
-// windows, to add a mask for each of three windows.
+// A variant of attention in windows of images. The scores of six windows are reshaped to `split`,
+// by default 2 x 3 windows. A mask for each of three windows then is added or selects scores.
 struct Windows {
   Ints below;  // shapes of constant masks before and after the reshape; empty: none
   Ints above;

@@ -62,7 +62,7 @@ nest cpu {
 
 TEST(EmulationDeathTest, FindsABarrierThatIsNotForAll) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
-  // The nest is not verified, because the verifier rejects such nests.
+  // The nest is not verified, because the verifier rejects barriers that some threads do not reach.
   const auto nest = ParseLoopNest(R"(
 nest divergent {
   output C: f32[4]

@@ -94,7 +94,7 @@ nest divergent {{
 
 TEST(ShuffleDeathTest, FindsOneThatIsNotForTheWholeWarp) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
-  // The nest is not verified, because the verifier rejects such nests.
+  // The nest is not verified, because the verifier rejects shuffles of a part of the threads.
   const auto nest = ParseLoopNest(Divergent("block.x for t in 0 .. 40"), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   EXPECT_THAT(Verify(*nest).error().message, HasSubstr("alone in loops over all threads"));
@@ -125,12 +125,12 @@ TEST(WarpOperations, AreForTheLanesThatTheWarpHas) {
   const RegisterShuffle others(/*members=*/7, /*distance=*/1);
   EXPECT_EQ(DescribeDivergence(StopsIn(others, 2)),
             "lane 0 waits for the lanes 0x7 at shfl.sync 1, the warp has 0x3");
-  // A tile always uses 32 lanes.
+  // A load of matrices always needs 32 lanes.
   const MatrixLoad load(/*matrices=*/4, /*transposed=*/false);
   EXPECT_EQ(DescribeDivergence(StopsIn(load, 32)), "");
   EXPECT_EQ(DescribeDivergence(StopsIn(load, 16)),
             "lane 0 waits for the lanes 0xffffffff at ldmatrix 1, the warp has 0xffff");
-  // The warp has no operation for these stops, so the block handles them.
+  // No lane is in a warp operation. The block checks stops at barriers.
   const std::vector<ThreadStop> none = {{.ended = false, .site = 2}, {}};
   EXPECT_EQ(DescribeDivergence(none), "");
 }

@@ -1,6 +1,6 @@
-// A device whose memory is not visible to the host and whose kernels run later than they are
-// started. It runs PrintingGenerator's images by the interpreter. If a caller destroys a kernel
-// before its runs complete, the test is stopped.
+// A device for tests. Its memory is not visible to the host, and its kernels run later than they
+// are started. The interpreter runs the images of PrintingGenerator. The test program is stopped if
+// a caller destroys a kernel before the kernel's runs complete.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace tunec::second_target {
 
-/// The log and the controls of interpreting devices, for tests. It must outlive the devices.
+/// The log of interpreting devices, and the run that fails. It must outlive the devices.
 struct Paper {
   std::vector<std::string> log;  // every call
-  /// The number of each kernel's failing run, counted from 1; 0: no run fails. The failure loses
-  /// the device, and every later call fails.
+  /// The number of the run that fails, counted from 1 for each kernel; 0: no run fails. The device
+  /// is then lost, and every later call that waits for started operations fails.
   int failing_run = 0;
 };
 

@@ -1,5 +1,5 @@
-// A code generator for a device that does not exist. Its code is a text of the launch and the
-// loops. It shows that a second kind of target takes a folder like this one.
+// A code generator for a device that does not exist. The generated code is a text of the launches
+// and the loops. This folder shows what a second kind of target must implement.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// A short version of fuzz_bundles, for mutations of SampleBundle.
+// Tests that load and run mutants of SampleBundle. The program fuzz_bundles tries more mutants.
 #include <gtest/gtest.h>
 
 #include <span>

@@ -13,7 +13,7 @@ using bundle::StoredConstant;
 using bundle::StoredPlan;
 using bundle::StoredStep;
 
-/// Pointers to the plan's numbers, by width.
+/// Pointers to the numbers of a plan by width, to its types, and to its kinds of arguments.
 struct Numbers {
   std::vector<int64_t*> wide;
   std::vector<int32_t*> narrow;

@@ -1,4 +1,4 @@
-// Mutations of a bundle's plan.
+// Functions that change a bundle's plan or its sizes at random.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Bundles as lists of sections, for tests that write bundles that tunec never writes.
+// Functions that split bundles into sections and build them from sections. Tests thus write bundles
+// that tunec never writes.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 //
 //   fuzz_bundles SCRIPTED_CUDA N [--stale M] [--seed S] [FILE.tnc...]
 //
-// Tries N mutants with corrected hashes and M (default: a 100th) with stale hashes, of the bundle
-// with all features and of those in the files. Prints the outcomes. The exit code is 1 if a stale
+// Tries N mutants with corrected hashes and M (default: N / 100) with stale hashes, in equal
+// numbers of SampleBundle and of each FILE. Prints the outcomes. The exit code is 1 if a stale
 // mutant was accepted. A mutant that accesses memory outside its buffers ends the program.
 #include <fmt/format.h>
 

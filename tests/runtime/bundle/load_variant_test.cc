@@ -1,4 +1,5 @@
-// Tests of the selection of a bundle's variant, with a scripted driver and without a driver.
+// Tests of the selection of a bundle's variant, with a scripted driver and without a driver, and of
+// bundles that update a cache in place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Numbers of two variants of SampleBundle.
+// The numbers of SampleBundle's first variant for a processor and of its variant for a GPU.
 constexpr uint32_t kFirstHost = 0;
 constexpr uint32_t kGpu = 2;
 

@@ -70,7 +70,7 @@ std::string BundleMutator::ChangeBytes(Random& random) const {
   const uint64_t changes = 1 + random.Below(3);
   for (uint64_t i = 0; i < changes; ++i) {
     const SectionEntry& target = table[random.Below(table.size())];
-    // Sometimes changes the header and the table. They do not contain code.
+    // Some changes are in the header and the table, which do not contain code.
     const bool front = random.Below(8) == 0;
     const Range range = front ? Range{0, sizeof(Header) + sections_.size() * sizeof(SectionEntry)}
                               : Range{target.offset, target.bytes};

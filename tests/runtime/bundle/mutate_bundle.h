@@ -1,4 +1,4 @@
-// Mutations of bundles, except for their code.
+// A class that changes bundles at random. Bundles with corrected hashes have no changed code.
 #pragma once
 
 #include <cstdint>

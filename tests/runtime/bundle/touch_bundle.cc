@@ -30,14 +30,14 @@ using bundle::KernelContract;
 using bundle::SectionKind;
 using bundle::TrustedRange;
 
-// Plans that need more than kMostBytes, but not more than kNobodyHas, are not run: filling large
-// buffers takes long and tests nothing more.
+// The limits of bundles that are run. A plan above kMostBytes is skipped, because large buffers
+// take long to fill. A plan above kNobodyHas is tried, because it must be rejected.
 constexpr int64_t kMostBytes = int64_t{1} << 20;
 constexpr int64_t kNobodyHas = int64_t{1} << 47;
 constexpr size_t kMostKernels = 128;
 constexpr size_t kGpuBytes = size_t{1} << 28;
 
-// The kernels that the functions below replace.
+// The kernels of the current bundle, whose code the functions below replace.
 std::vector<KernelContract> host_kernels;
 DeviceCodeTable device_code;
 volatile std::byte seen;

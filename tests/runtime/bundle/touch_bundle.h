@@ -19,8 +19,8 @@ enum class Touched : uint8_t {
   kRan,
 };
 
-/// A runner of bundles. `scripted_cuda` is the library with the scripted driver, which stays
-/// loaded.
+/// A runner of bundles. `scripted_cuda` is the path of the library with the scripted driver. The
+/// library stays loaded.
 class BundleToucher {
  public:
   explicit BundleToucher(const std::string& scripted_cuda);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-/// A copy of the bytes, page-aligned like a mapped file.
+/// A copy of a bundle's bytes, page-aligned like a mapped file.
 class PageCopy {
  public:
   explicit PageCopy(const std::string& bytes) : size_(bytes.size()) {

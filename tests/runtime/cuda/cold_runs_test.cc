@@ -1,4 +1,4 @@
-// Tests of runs that are timed together on a device with a cache, on a scripted driver.
+// Tests of the timing of kernels whose arguments are not in the GPU's cache, on a scripted driver.
 #include "runtime/cold_runs.h"
 
 #include <gmock/gmock.h>

@@ -46,7 +46,7 @@ class CudaDeviceTest : public ::testing::Test {
   std::unique_ptr<Device> device_;
 };
 
-// The kernel of SumsImage with its memory.
+// The kernel of SumsImage, bound to memory for its input, output and workspace.
 struct Sums {
   DeviceMemory in, out, workspace;
   std::unique_ptr<DeviceKernel> kernel;

@@ -1,4 +1,4 @@
-// Tests of the reasons for which a driver is rejected, and of the messages.
+// Tests of loaded and rejected drivers, of error messages, and of the facts about GPUs.
 #include "runtime/cuda/load_driver.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests of steps on loops: split, fuse, reorder, vectors, tasks and waves, unroll, skew, partition.
+// Tests of steps on loops, such as split, fuse, reorder, vectorize, wavefront, unroll and skew.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Tests of steps on memory access: prefetch, non-temporal stores, storage without bank conflicts.
+// Tests of the steps on memory access, which are prefetch, non_temporal, pipeline and
+// swizzle_storage.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"
@@ -7,7 +8,7 @@
 namespace tunec::test {
 namespace {
 
-// No statement reads t.
+// A program with a workspace t that no statement reads.
 constexpr std::string_view kUnread = R"(compute unread {
   input X: f32[8, 8]
   output Y: f32[8]

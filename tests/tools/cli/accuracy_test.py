@@ -1,4 +1,4 @@
-"""Tests of the comparison by verify, and of the tolerances of accuracy modes."""
+"""Tests of the comparisons and tolerances of tunec verify, and of code for accuracy modes."""
 from cli_case import CliTest, main
 from onnx_bytes import tensor
 from sample_models import DOT, GRAPH, HALF, QUANTISED, RELU, npz, only_number

@@ -1,4 +1,4 @@
-"""Tests of tunec bench: its times, their explanations, and the roofline."""
+"""Tests of the times and the roofline that tunec bench prints, explains and draws."""
 import json
 import sqlite3
 from xml.etree import ElementTree

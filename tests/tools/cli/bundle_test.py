@@ -1,4 +1,4 @@
-"""Tests of models compiled ahead of time."""
+"""Tests of bundles, which are models compiled ahead of time."""
 import json
 import os
 

@@ -1,4 +1,4 @@
-"""The base class of tests with missing, real or scripted programs and drivers of NVIDIA."""
+"""The base class of tests in which NVIDIA's programs and driver are missing, real or scripted."""
 import os
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests of code for GPUs: emulated, as text, predicted, and on a scripted driver."""
+"""Tests of code for GPUs, which is emulated, printed, predicted, or run on a scripted driver."""
 import json
 import re
 import unittest

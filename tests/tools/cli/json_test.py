@@ -1,4 +1,4 @@
-"""Tests of machine-readable tables."""
+"""Tests of the JSON that commands print with --json."""
 import json
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Small models, loop nests and arrays."""
+"""Small models and Computes for the tests of tunec, and functions for .npz files."""
 import io
 import struct
 import zipfile

@@ -1,4 +1,4 @@
-"""Tests of trials, their budget, and the database."""
+"""Tests of tuning. They check trials, their budget, and the database."""
 import shutil
 import signal
 import subprocess

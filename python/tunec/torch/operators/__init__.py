@@ -1,4 +1,4 @@
-"""The handlers, a module for each family of operators. Importing this package registers them."""
+"""The handlers, in a module for each family of operators. An import registers all of them."""
 from . import (  # noqa: F401
     attention,
     comparison,

@@ -1,4 +1,4 @@
-"""Imports scaled dot-product attention: as `attention`, or as vector products for one query."""
+"""Imports scaled dot-product attention as one operator, or as matrix products for one query."""
 import math
 import struct
 

@@ -1,4 +1,4 @@
-"""Imports operators that create values: numbers, ranges, identity matrices, triangles."""
+"""Imports operators that create tensors, such as full and arange, and triangles of matrices."""
 import torch
 
 from ..builder import Value

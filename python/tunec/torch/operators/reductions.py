@@ -1,4 +1,4 @@
-"""Imports reductions, moments, indices of extremes, running sums."""
+"""Imports reductions such as sum, var and argmax, running sums and products, and histograms."""
 import math
 
 from ..errors import Rejected
