@@ -214,7 +214,6 @@ struct PadStep {
 using ComputeStepVariant =
     std::variant<PackStep, CopyStep, CacheWriteStep, IndexSplitStep, ReduceSplitStep, InlineStep,
                  PrecisionStep, NarrowStep, WidenStep, HoistStep, PadStep>;
-static_assert(AreSteps<ComputeStepVariant>);
 
 /// A step that rewrites the Compute. Its special members and its comparison are in steps.cc, like
 /// those of LoopStep.

@@ -338,7 +338,6 @@ using LoopStepVariant =
                  ParallelizeStep, StorageOrderStep, BindStep, PipelineStep, WavefrontStep,
                  PrefetchStep, ComputeAtStep, ReverseComputeAtStep, StageStep, SwizzleStorageStep,
                  TensorizeStep, NonTemporalStep>;
-static_assert(AreSteps<LoopStepVariant>);
 
 /// A step that changes the schedule tree. The functions that copy, move, destroy and compare it are
 /// compiled once, in steps.cc: they are large, because they have a case for each alternative.

@@ -3,6 +3,8 @@
 
 namespace tunec {
 
+static_assert(AreSteps<ComputeStepVariant> && AreSteps<LoopStepVariant>);
+
 LoopStep::LoopStep() = default;
 LoopStep::LoopStep(const LoopStep& step) = default;
 LoopStep::LoopStep(LoopStep&& step) noexcept = default;
