@@ -189,16 +189,17 @@ Result<Variant> ParseArguments(WordReader& words) {
   return step;
 }
 
-template <class... Steps>
+template <class AnyStep, class... Steps>
 const auto& Parsers(std::type_identity<std::variant<Steps...>>) {
-  using Variant = std::variant<Steps...>;
-  static const std::map<std::string_view, ParserOf<Variant>> parsers = {
-      {Steps::kName, ParseArguments<Variant, Steps>}...};
+  static const std::map<std::string_view, ParserOf<AnyStep>> parsers = {
+      {Steps::kName, ParseArguments<AnyStep, Steps>}...};
   return parsers;
 }
 
-const auto& ComputeParsers() { return Parsers(std::type_identity<ComputeStepVariant>()); }
-const auto& LoopParsers() { return Parsers(std::type_identity<LoopStepVariant>()); }
+const auto& ComputeParsers() {
+  return Parsers<ComputeStep>(std::type_identity<ComputeStepVariant>());
+}
+const auto& LoopParsers() { return Parsers<LoopStep>(std::type_identity<LoopStepVariant>()); }
 
 Error UnknownStep(const WordReader& words, const std::string& name) {
   std::vector<std::string_view> known;
