@@ -189,10 +189,10 @@ Result<Variant> ParseArguments(WordReader& words) {
   return step;
 }
 
-template <class AnyStep, class... Steps>
+template <class Variant, class... Steps>
 const auto& Parsers(std::type_identity<std::variant<Steps...>>) {
-  static const std::map<std::string_view, ParserOf<AnyStep>> parsers = {
-      {Steps::kName, ParseArguments<AnyStep, Steps>}...};
+  static const std::map<std::string_view, ParserOf<Variant>> parsers = {
+      {Steps::kName, ParseArguments<Variant, Steps>}...};
   return parsers;
 }
 
