@@ -35,6 +35,12 @@ int64_t CountOfPart(const NestNode& part, bool (*accepts)(LoopKind)) {
 
 }  // namespace
 
+NestNode::NestNode(const NestNode& node) = default;
+NestNode::NestNode(NestNode&& node) noexcept = default;
+NestNode& NestNode::operator=(const NestNode& node) = default;
+NestNode& NestNode::operator=(NestNode&& node) noexcept = default;
+NestNode::~NestNode() = default;
+
 int64_t CountTasks(const Phase& phase) {
   int64_t tasks = 0;
   for (const NestNode& part : phase.body) tasks += CountOfPart(part, NumbersTasks);

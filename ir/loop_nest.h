@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -189,7 +190,17 @@ struct Tile {
   Body body;
 };
 
+/// A node of a loop nest. The functions that copy, move and destroy it are compiled once, in
+/// loop_nest.cc: they are large, because they have a case for each alternative.
 struct NestNode {
+  template <class Kind>
+  explicit NestNode(Kind node) : value(std::move(node)) {}
+  NestNode(const NestNode& node);
+  NestNode(NestNode&& node) noexcept;
+  NestNode& operator=(const NestNode& node);
+  NestNode& operator=(NestNode&& node) noexcept;
+  ~NestNode();
+
   std::variant<Loop, If, Store, Alloc, Prefetch, AsyncCopy, Arrive, Wait, Barrier, Shuffle, Roles,
                Tile>
       value;

@@ -211,9 +211,22 @@ struct PadStep {
   bool operator==(const PadStep&) const = default;
 };
 
-using ComputeStep =
+using ComputeStepVariant =
     std::variant<PackStep, CopyStep, CacheWriteStep, IndexSplitStep, ReduceSplitStep, InlineStep,
                  PrecisionStep, NarrowStep, WidenStep, HoistStep, PadStep>;
-static_assert(AreSteps<ComputeStep>);
+
+/// A step that rewrites the Compute. Its special members and its comparison are in steps.cc, like
+/// those of LoopStep.
+class ComputeStep : public ComputeStepVariant {
+ public:
+  using ComputeStepVariant::ComputeStepVariant;
+  ComputeStep();
+  ComputeStep(const ComputeStep& step);
+  ComputeStep(ComputeStep&& step) noexcept;
+  ComputeStep& operator=(const ComputeStep& step);
+  ComputeStep& operator=(ComputeStep&& step) noexcept;
+  ~ComputeStep();
+  bool operator==(const ComputeStep& step) const;
+};
 
 }  // namespace tunec

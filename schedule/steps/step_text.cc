@@ -189,16 +189,17 @@ Result<Variant> ParseArguments(WordReader& words) {
   return step;
 }
 
-template <class... Steps>
+template <class Variant, class... Steps>
 const auto& Parsers(std::type_identity<std::variant<Steps...>>) {
-  using Variant = std::variant<Steps...>;
   static const std::map<std::string_view, ParserOf<Variant>> parsers = {
       {Steps::kName, ParseArguments<Variant, Steps>}...};
   return parsers;
 }
 
-const auto& ComputeParsers() { return Parsers(std::type_identity<ComputeStep>()); }
-const auto& LoopParsers() { return Parsers(std::type_identity<LoopStep>()); }
+const auto& ComputeParsers() {
+  return Parsers<ComputeStep>(std::type_identity<ComputeStepVariant>());
+}
+const auto& LoopParsers() { return Parsers<LoopStep>(std::type_identity<LoopStepVariant>()); }
 
 Error UnknownStep(const WordReader& words, const std::string& name) {
   std::vector<std::string_view> known;
@@ -276,7 +277,9 @@ Result<AnyStep> ParseStep(WordReader& words) {
   return words.Unexpected("the end of the line", extra);
 }
 
-std::vector<std::string> ComputeStepForms() { return FormsOf(std::type_identity<ComputeStep>()); }
-std::vector<std::string> LoopStepForms() { return FormsOf(std::type_identity<LoopStep>()); }
+std::vector<std::string> ComputeStepForms() {
+  return FormsOf(std::type_identity<ComputeStepVariant>());
+}
+std::vector<std::string> LoopStepForms() { return FormsOf(std::type_identity<LoopStepVariant>()); }
 
 }  // namespace tunec
