@@ -18,6 +18,7 @@ function(tunec_library folder)
   endforeach()
   target_link_libraries(tunec_${folder} PRIVATE ${ARG_PRIVATE})
   tunec_use_precompiled(tunec_${folder} precompiled_standard)
+  tunec_unity(tunec_${folder})
   set_property(GLOBAL APPEND PROPERTY TUNEC_LAYERS "${folder}:${ARG_DEPENDS}")
 endfunction()
 
