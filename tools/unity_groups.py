@@ -4,15 +4,18 @@
 usage: unity_groups.py FILE...
 
 Prints a line `GROUP FILE` for each file. In a group, a name of one file's unnamed namespaces does
-not occur in another file. A group has at most MOST_FILES files and MOST_LINES lines.
+not occur in another file, and a type of them does not occur in the headers of another file. A group
+has at most MOST_FILES files and MOST_LINES lines. Headers are relative to the project's root.
 """
 
+import functools
 import pathlib
 import re
 import sys
 
 MOST_FILES = 12
 MOST_LINES = 2500
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 TYPE = re.compile(r"(?:template <.*> )?"
                   r"(?:(?:struct|class|enum class|enum) (\w+)|using (\w+) =)")
@@ -20,59 +23,89 @@ TYPE = re.compile(r"(?:template <.*> )?"
 VALUE = re.compile(r"(?!return|using|TEST|INSTANTIATE|namespace)"
                    r"[A-Za-z_][\w:<>,&*\s\[\]]*?[\s*&](\w+)\s*[(={\[]")
 MACRO = re.compile(r"#define (\w+)")
+INCLUDE = re.compile(r'#include "([^"]+)"')
 # An identifier that unqualified lookup may find in a namespace.
 WORD = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
 
 
-def defined_names(text: str) -> set[str]:
-    """Returns the names of a file's macros, and those that its unnamed namespaces define."""
-    names = set(MACRO.findall(text))
-    unnamed = False
-    for line in text.splitlines():
-        if line == "namespace {":
-            unnamed = True
-        elif line == "}  // namespace":
-            unnamed = False
-        elif unnamed or line.startswith("static "):
-            found = TYPE.match(line) or VALUE.match(line)
-            if found:
-                names.add(found[found.lastindex or 0])
-    return names
+@functools.cache
+def read(file: pathlib.Path) -> tuple[frozenset[str], tuple[pathlib.Path, ...]]:
+    """Returns the words of a file outside of comments, and the project's headers it includes."""
+    code = re.sub(r"//[^\n]*", "", file.read_text(encoding="utf-8"))
+    headers = (ROOT / name for name in INCLUDE.findall(code))
+    return frozenset(WORD.findall(code)), tuple(h for h in headers if h.is_file())
 
 
-class Group:
-    """Files that are compiled as one."""
+def words_of_headers(file: pathlib.Path) -> set[str]:
+    """Returns the words of all headers that the file includes, directly or indirectly."""
+    words: set[str] = set()
+    seen: set[pathlib.Path] = set()
+    waiting = list(read(file)[1])
+    while waiting:
+        header = waiting.pop()
+        if header not in seen:
+            seen.add(header)
+            words |= read(header)[0]
+            waiting += read(header)[1]
+    return words
 
-    def __init__(self) -> None:
+
+class Source:
+    """A file, or several that are compiled as one."""
+
+    def __init__(self, file: pathlib.Path | None = None) -> None:
         self.files = 0
         self.lines = 0
-        self.defined: set[str] = set()
+        self.values: set[str] = set()
+        self.types: set[str] = set()
         self.words: set[str] = set()
+        self.header_words: set[str] = set()
+        if file is None:
+            return
+        text = file.read_text(encoding="utf-8")
+        self.files = 1
+        self.lines = text.count("\n")
+        self.values = set(MACRO.findall(text))
+        self.words = set(read(file)[0])
+        self.header_words = words_of_headers(file)
+        unnamed = False
+        for line in text.splitlines():
+            if line == "namespace {":
+                unnamed = True
+            elif line == "}  // namespace":
+                unnamed = False
+            elif unnamed or line.startswith("static "):
+                if found := TYPE.match(line):
+                    self.types.add(found[1] or found[2])
+                elif found := VALUE.match(line):
+                    self.values.add(found[1])
 
-    def takes(self, lines: int, defined: set[str], words: set[str]) -> bool:
-        """Returns whether a file with these names and words can join the group."""
-        return (self.files < MOST_FILES and self.lines + lines <= MOST_LINES
-                and not defined & self.words and not self.defined & words)
+    def fits(self, other: "Source") -> bool:
+        """Returns whether both can be compiled as one file."""
+        return (self.files + other.files <= MOST_FILES and self.lines + other.lines <= MOST_LINES
+                and not self.hides(other) and not other.hides(self))
 
-    def add(self, lines: int, defined: set[str], words: set[str]) -> None:
-        self.files += 1
-        self.lines += lines
-        self.defined |= defined
-        self.words |= words
+    def hides(self, other: "Source") -> bool:
+        """Returns whether a name of this source may change the meaning of the other one."""
+        return bool((self.values | self.types) & other.words or self.types & other.header_words)
+
+    def add(self, other: "Source") -> None:
+        self.files += other.files
+        self.lines += other.lines
+        for of_all, of_one in ((self.values, other.values), (self.types, other.types),
+                               (self.words, other.words), (self.header_words, other.header_words)):
+            of_all |= of_one
 
 
 def main() -> None:
-    groups: list[Group] = []
+    groups: list[Source] = []
     for file in sys.argv[1:]:
-        text = pathlib.Path(file).read_text(encoding="utf-8")
-        code = re.sub(r"//[^\n]*", "", text)
-        facts = text.count("\n"), defined_names(text), set(WORD.findall(code))
-        free = [number for number, group in enumerate(groups) if group.takes(*facts)]
-        if not free:
-            free = [len(groups)]
-            groups.append(Group())
-        groups[free[0]].add(*facts)
-        print(free[0], file)
+        source = Source(pathlib.Path(file))
+        number = next((n for n, group in enumerate(groups) if group.fits(source)), len(groups))
+        if number == len(groups):
+            groups.append(Source())
+        groups[number].add(source)
+        print(number, file)
 
 
 if __name__ == "__main__":
