@@ -4,8 +4,9 @@
 usage: unity_groups.py FILE...
 
 Prints a line `GROUP FILE` for each file. In a group, a name of one file's unnamed namespaces does
-not occur in another file, and a type of them does not occur in the headers of another file. A group
-has at most MOST_FILES files and MOST_LINES lines. Headers are relative to the project's root.
+not occur in another file. Such a type does not occur in the headers of another file, and no other
+name is a type of these headers. A group has at most MOST_FILES files and MOST_LINES lines. Headers
+are relative to the project's root.
 """
 
 import functools
@@ -30,10 +31,14 @@ WORD = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
 
 @functools.cache
 def read(file: pathlib.Path) -> tuple[frozenset[str], tuple[pathlib.Path, ...]]:
-    """Returns the words of a file outside of comments, and the project's headers it includes."""
+    """Returns the words of a file outside of comments, and the project's headers it includes.
+
+    A type that the file defines is also a word with the prefix "type ".
+    """
     code = re.sub(r"//[^\n]*", "", file.read_text(encoding="utf-8"))
     headers = (ROOT / name for name in INCLUDE.findall(code))
-    return frozenset(WORD.findall(code)), tuple(h for h in headers if h.is_file())
+    types = (f"type {name}" for name in re.findall(r"\b(?:struct|class|enum) (\w+)", code))
+    return frozenset([*WORD.findall(code), *types]), tuple(h for h in headers if h.is_file())
 
 
 def words_of_headers(file: pathlib.Path) -> set[str]:
@@ -87,7 +92,8 @@ class Source:
 
     def hides(self, other: "Source") -> bool:
         """Returns whether a name of this source may change the meaning of the other one."""
-        return bool((self.values | self.types) & other.words or self.types & other.header_words)
+        return bool((self.values | self.types) & other.words or self.types & other.header_words
+                    or {f"type {name}" for name in self.values} & other.header_words)
 
     def add(self, other: "Source") -> None:
         self.files += other.files
