@@ -5,7 +5,7 @@ usage: unity_groups.py FILE...
 
 Prints a line `GROUP FILE` for each file. In a group, a name of one file's unnamed namespaces does
 not occur in another file. Such a type does not occur in the headers of another file, and no other
-name is a type of these headers. A group has at most MOST_FILES files and MOST_LINES lines. Headers
+name is a type or a constant of these headers. A group has at most MOST_FILES files and MOST_LINES lines. Headers
 are relative to the project's root.
 """
 
@@ -22,9 +22,11 @@ TYPE = re.compile(r"(?:template <.*> )?"
                   r"(?:(?:struct|class|enum class|enum) (\w+)|using (\w+) =)")
 # A function or a variable: words of a type, a name, and what follows the name.
 VALUE = re.compile(r"(?!return|using|TEST|INSTANTIATE|namespace)"
-                   r"[A-Za-z_][\w:<>,&*\s\[\]]*?[\s*&](\w+)\s*[(={\[]")
+                   r"[A-Za-z_][\w:<>,&*\s\[\]]*?[\s*&](\w+)\s*[(={\[;]")
 MACRO = re.compile(r"#define (\w+)")
 INCLUDE = re.compile(r'#include "([^"]+)"')
+# A name that cannot be overloaded: of a type or of a constant.
+FIXED = re.compile(r"\b(?:(?<=struct )|(?<=class )|(?<=enum )|(?<=using )|(?=k[A-Z]))(\w+)")
 # An identifier that unqualified lookup may find in a namespace.
 WORD = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
 
@@ -33,12 +35,12 @@ WORD = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
 def read(file: pathlib.Path) -> tuple[frozenset[str], tuple[pathlib.Path, ...]]:
     """Returns the words of a file outside of comments, and the project's headers it includes.
 
-    A type that the file defines is also a word with the prefix "type ".
+    A type or a constant that the file defines is also a word with the prefix "fixed ".
     """
     code = re.sub(r"//[^\n]*", "", file.read_text(encoding="utf-8"))
     headers = (ROOT / name for name in INCLUDE.findall(code))
-    types = (f"type {name}" for name in re.findall(r"\b(?:struct|class|enum) (\w+)", code))
-    return frozenset([*WORD.findall(code), *types]), tuple(h for h in headers if h.is_file())
+    fixed = (f"fixed {name}" for name in FIXED.findall(code))
+    return frozenset([*WORD.findall(code), *fixed]), tuple(h for h in headers if h.is_file())
 
 
 def words_of_headers(file: pathlib.Path) -> set[str]:
@@ -93,7 +95,7 @@ class Source:
     def hides(self, other: "Source") -> bool:
         """Returns whether a name of this source may change the meaning of the other one."""
         return bool((self.values | self.types) & other.words or self.types & other.header_words
-                    or {f"type {name}" for name in self.values} & other.header_words)
+                    or {f"fixed {name}" for name in self.values} & other.header_words)
 
     def add(self, other: "Source") -> None:
         self.files += other.files
