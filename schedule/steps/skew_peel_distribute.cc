@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/sizes.h"
 #include "schedule/steps/apply_loop_steps.h"
 
 namespace tunec {
@@ -30,7 +31,7 @@ Status Apply(ScheduleTree& tree, const SkewStep& step) {
     return Fail(ErrorCode::kInvalidArgument, "skew {}: loop {} is not around all of its statements",
                 step.loop, step.by);
   }
-  const int64_t reach = step.factor * std::max<int64_t>(tree.loops[by].extent - 1, 0);
+  const int64_t reach = MultiplySizes(step.factor, std::max<int64_t>(tree.loops[by].extent - 1, 0));
   const int64_t extent = tree.loops[loop].extent + reach;
   if (extent > kLongestLoop) {
     return Fail(ErrorCode::kInvalidArgument, "skew {}: it would have {} iterations", step.loop,

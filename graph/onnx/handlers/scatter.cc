@@ -1,6 +1,8 @@
 // Handlers of the scatter operators, MaxUnpool and TopK. The graph's scatter writes along one axis,
 // or along several axes that one flattened index addresses. Indices are broadcast to the updates.
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 
 #include "graph/onnx/handlers/formula.h"
@@ -150,7 +152,8 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
     TUNEC_ASSIGN(output_shape, node.ConstantInts(2));
   }
   const int64_t size = ElementCount(shape);
-  if (size < 0 || output_shape.size() != shape.size() || ElementCount(output_shape) < size) {
+  if (size < 0 || output_shape.size() != shape.size() || ElementCount(output_shape) < 0 ||
+      !std::ranges::equal(shape, output_shape, std::less_equal())) {
     return Fail(ErrorCode::kInvalidArgument, "the result's shape does not fit");
   }
   // Indices refer to the tensor that was pooled. A larger result has zeros at its ends.

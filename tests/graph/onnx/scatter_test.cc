@@ -59,6 +59,27 @@ TEST(OnnxScatter, CachesAndPools) {
               ElementsAre(0, 5, 6, 0));
 }
 
+// A larger result has zeros at its ends. No axis may be smaller than the pooled tensor's.
+TEST(OnnxScatter, UnpoolsToAnOutputShape) {
+  const auto unpool = [](std::vector<int64_t> shape) {
+    return RunCall({.op = "MaxUnpool",
+                    .attributes = {{"kernel_shape", std::vector<int64_t>{1, 2}},
+                                   {"strides", std::vector<int64_t>{1, 2}}},
+                    .operands = {Floats({1, 1, 2, 1}, {5, 6}), Ints({1, 1, 2, 1}, {1, 2}),
+                                 Ints({4}, std::move(shape))},
+                    .constants = {2}});
+  };
+  const auto larger = unpool({1, 1, 2, 3});
+  ASSERT_TRUE(larger) << larger.error().Format();
+  EXPECT_THAT(Values((*larger)[0]), ElementsAre(0, 5, 0, 6, 0, 0));
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{1, 1, 1, 9}, {1, 1, 9, 1}, {1, 1, 4}}) {
+    const auto smaller = unpool(shape);
+    ASSERT_FALSE(smaller);
+    EXPECT_THAT(smaller.error().message, HasSubstr("the result's shape does not fit"));
+  }
+}
+
 TEST(OnnxTopK, LargestAndSmallestInOrder) {
   const auto top = [](int largest) {
     const auto results = RunCall({.op = "TopK",
