@@ -3,10 +3,12 @@
 
 usage: unity_groups.py FILE...
 
-Prints a line `GROUP FILE` for each file. In a group, a name of one file's unnamed namespaces does
-not occur in another file. Such a type does not occur in the headers of another file, and no other
-name is a type or a constant of these headers. A group has at most MOST_FILES files and MOST_LINES lines. Headers
-are relative to the project's root.
+Prints a line `GROUP FILE` for each file. A group has at most MOST_FILES files and MOST_LINES lines.
+In a group, no file changes the meaning of another one:
+- A name of one file's unnamed namespaces does not occur in another file.
+- Such a type does not occur in the headers of another file.
+- Such a function or variable has not the name of a type or constant of these headers.
+- Each file sees the same inner namespaces as alone.
 """
 
 import functools
@@ -35,12 +37,14 @@ WORD = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
 def read(file: pathlib.Path) -> tuple[frozenset[str], tuple[pathlib.Path, ...]]:
     """Returns the words of a file outside of comments, and the project's headers it includes.
 
-    A type or a constant that the file defines is also a word with the prefix "fixed ".
+    A type or a constant that the file defines is also a word with the prefix "fixed ", and an inner
+    namespace is one with the prefix "namespace ".
     """
     code = re.sub(r"//[^\n]*", "", file.read_text(encoding="utf-8"))
     headers = (ROOT / name for name in INCLUDE.findall(code))
     fixed = (f"fixed {name}" for name in FIXED.findall(code))
-    return frozenset([*WORD.findall(code), *fixed]), tuple(h for h in headers if h.is_file())
+    inner = (f"namespace {name}" for name in re.findall(r"\bnamespace \w+::(\w+)", code))
+    return frozenset([*WORD.findall(code), *fixed, *inner]), tuple(h for h in headers if h.is_file())
 
 
 def words_of_headers(file: pathlib.Path) -> set[str]:
@@ -94,6 +98,10 @@ class Source:
 
     def hides(self, other: "Source") -> bool:
         """Returns whether a name of this source may change the meaning of the other one."""
+        visible = self.words | self.header_words
+        unknown = (w for w in visible - other.words - other.header_words if w.startswith("namespace "))
+        if any(word.removeprefix("namespace ") in other.words for word in unknown):
+            return True
         return bool((self.values | self.types) & other.words or self.types & other.header_words
                     or {f"fixed {name}" for name in self.values} & other.header_words)
 
