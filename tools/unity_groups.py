@@ -5,9 +5,9 @@ usage: unity_groups.py FILE...
 
 Prints a line `GROUP FILE` for each file. A group has at most MOST_FILES files and MOST_LINES lines.
 In a group, no file changes the meaning of another one:
-- A name of one file's unnamed namespaces does not occur in another file.
+- A type of one file, or another name of its unnamed namespaces, does not occur in another file.
 - Such a type does not occur in the headers of another file.
-- Such a function or variable has not the name of a type or constant of these headers.
+- Such another name is no type or constant of these headers.
 - Each file sees the same inner namespaces as alone.
 """
 
@@ -21,7 +21,7 @@ MOST_LINES = 2500
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 TYPE = re.compile(r"(?:template <.*> )?"
-                  r"(?:(?:struct|class|enum class|enum) (\w+)|using (\w+) =)")
+                  r"(?:(?:struct|class|enum class|enum) (\w+)\b(?!::|;)|using (\w+) =)")
 # A function or a variable: words of a type, a name, and what follows the name.
 VALUE = re.compile(r"(?!return|using|TEST|INSTANTIATE|namespace)"
                    r"[A-Za-z_][\w:<>,&*\s\[\]]*?[\s*&](\w+)\s*[(={\[;]")
@@ -85,10 +85,10 @@ class Source:
                 unnamed = True
             elif line == "}  // namespace":
                 unnamed = False
+            elif found := TYPE.match(line):
+                self.types.add(found[1] or found[2])
             elif unnamed or line.startswith("static "):
-                if found := TYPE.match(line):
-                    self.types.add(found[1] or found[2])
-                elif found := VALUE.match(line):
+                if found := VALUE.match(line):
                     self.values.add(found[1])
 
     def fits(self, other: "Source") -> bool:
