@@ -3,7 +3,7 @@
 # is compiled again. So only continuous integration uses TUNEC_UNITY.
 option(TUNEC_UNITY "compile several source files as one" OFF)
 
-# Groups the source files of a target. Files with compile options of their own remain separate.
+# Groups the source files of a target. A file with other compile options than its target stays alone.
 function(tunec_unity target)
   if(NOT TUNEC_UNITY)
     return()
