@@ -38,8 +38,8 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Returns the number of threads. Thread numbers are in [0, threads()); the caller is 0. Within
-  /// one job, only one thread uses a number.
+  /// Returns the requested number of threads. Thread numbers are in [0, threads()), and the caller
+  /// has number 0. No two threads of a job have the same number.
   int threads() const;
 
   /// Runs the phases in order. All tasks of a phase finish, and their writes are visible, before

@@ -11,8 +11,8 @@
 
 namespace tunec {
 
-/// The maximum number of sizes for which one bundle has exact code because padded code is wrong or
-/// impossible.
+/// The maximum number of sizes that get exact code because padded code is wrong for them or cannot
+/// be made. Without any padding, it applies to each combination of listed sizes separately.
 inline constexpr size_t kMostForThemselves = 24;
 
 /// Returns the sizes to compare between `least` and `most`. If there are at most 256 combinations,

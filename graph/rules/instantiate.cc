@@ -159,8 +159,8 @@ class Planner {
     if (const auto operands = FoldableOperands(node)) {
       const Node as_node{.op = node.op, .name = "folded", .attributes = node.attributes};
       const std::optional<Array> folded = JoinConstants(as_node, *operands, node.type);
-      // Under kStrict, rejects results that are not finite: products by the separate factors may
-      // stay finite.
+      // JoinConstants rejects results that are not finite if all operands are finite. Under
+      // kStrict, they are rejected for all operands.
       if (!folded || (site_.rules == FloatRules::kStrict && !IsFinite(*folded))) return {};
       ValueType type = TypeOf(*folded);
       return Plan{.kind = Plan::Kind::kConstant, .type = std::move(type), .constant = *folded};

@@ -47,7 +47,8 @@ class RaceDetector {
 
   using Thread = std::array<int16_t, 3>;
   const Thread& thread() const { return now_.thread; }
-  /// Sets the thread of a later action, such as the end of a copy that the thread began.
+  /// Sets the thread that makes the following accesses. The accesses of an asynchronous copy are
+  /// those of the thread that began the copy, even if another thread waits for its end.
   void SetThread(const Thread& thread) { now_.thread = thread; }
 
  private:

@@ -34,8 +34,8 @@ IrValue CpuMachine::Argument(Builder& builder, int64_t number) {
   return builder.Load({Element::kPointer, 1}, entry, 8);
 }
 
-// Returns an address in the scratch. SerializeThreads has moved storage that the threads of a block
-// share to the scratch.
+// Returns an address in the scratch. SerializeThreads has moved the shared storage of blocks there,
+// so an Alloc of shared scope is an error.
 Result<IrValue> CpuMachine::Storage(Builder& builder, Scope scope, int64_t offset) {
   if (scope == Scope::kShared)
     return std::unexpected(MakeUnsupportedOnCpu("an alloc of shared scope"));

@@ -61,7 +61,7 @@ struct ErrorCase {
 
 void PrintTo(const ErrorCase& value, std::ostream* out) { *out << value.name; }
 
-// Returns uniform numbers from `least` to 1 for all arguments of the Compute, in order.
+// Returns arrays of uniform numbers from `least` to 1 for the inputs and weights, in order.
 std::vector<Array> Uniform(const Compute& compute, double least) {
   std::mt19937 random(1);
   std::vector<Array> arrays;

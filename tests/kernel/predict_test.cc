@@ -282,7 +282,8 @@ TEST(PredictTime, OfTilesIsByTheRateOfTheirTypes) {
 }
 
 TEST(PredictTime, NamesItsBound) {
-  // The busiest of 100 processors has 3 blocks, with all lanes busy: 8 blocks of 8 warps fit.
+  // The busiest of 100 processors has 3 blocks, which run at the same time, since 8 blocks fit.
+  // Their 24 warps keep all 128 lanes busy.
   ExpectTime({.operations = 300e9}, Blocks(300, 256), 2e-6 + 3e9 / 128e9, TimeBound::kMultiplyAdds);
   // One more block gives one processor a fourth block.
   ExpectTime({.operations = 301e9}, Blocks(301, 256), 2e-6 + 4e9 / 128e9, TimeBound::kMultiplyAdds);

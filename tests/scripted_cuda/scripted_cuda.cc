@@ -471,7 +471,7 @@ struct Node {
     with.parameters = pointers.data();
   }
 };
-// A graph. `prepared` has the nodes of the prepared graph, keyed by those of the original.
+// A CUDA graph. `prepared` has the nodes of the instantiated graph, by their handles in the graph.
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
   std::map<CuGraphNode, Node> prepared;

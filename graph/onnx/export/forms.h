@@ -74,7 +74,8 @@ class FormContext {
 
 struct ExportForm {
   Op op = Op::kIdentity;
-  /// Writes the node and returns the name of its value. Null if nodes of the operator are omitted.
+  /// Writes the node and returns the name of its value. The pointer is null if the export omits
+  /// nodes of this operator.
   Result<std::string> (*write)(FormContext& node) = nullptr;
   std::string_view onnx_name = "";  // ONNX operator, for a `write` of several operators
 };

@@ -25,8 +25,8 @@ CheckResult ResultOf(std::string_view stage, const Error& error) {
   return Wrong(stage, error.Format());
 }
 
-/// Returns true if the error is about a constant index out of range. The compiler also finds
-/// indices that its passes fold to constants. The reference does not run passes.
+/// Returns whether compilation failed because of a constant index out of range. The reference may
+/// accept the graph, since it does not run the passes that fold indices to constants.
 bool HasWrongIndices(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument &&
          error.message.find(" is out of range, expected ") != std::string::npos;

@@ -113,8 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Tiles, WinogradTiles, testing::Values(&TileOfTwo(), &Ti
                            return "OutputsOf" + std::to_string(info.param->outputs);
                          });
 
-// Rows and columns that differ only in signs share their sums. Without sharing, the expressions
-// would have more operations.
+// In the tile of four, rows or columns that differ only in signs share partial sums. Without
+// sharing, its expressions would have more operations. In the tile of two, sharing saves nothing.
 TEST(WinogradTile, SharesWhatDiffersInSigns) {
   EXPECT_EQ(Operations(TransformBothSides(TileOfTwo().input, Reads(4))), 32U);
   EXPECT_LE(Operations(TransformBothSides(TileOfFour().input, Reads(6))), 12 * 22U);
