@@ -54,17 +54,17 @@ class ColdRunsTest : public ::testing::Test {
       if (launch.symbol == "second") written_.push_back(Parameter<const float*>(launch, 1));
     };
     device_ = *OpenCudaDevice(*LoadCudaDriver(kLibrary), 0);
-    in_ = *device_->Allocate(kBytes);
-    out_ = *device_->Allocate(kBytes);
-    workspace_ = *device_->Allocate(kBytes);
+    in_ = *device_->Allocate(kSumsBytes);
+    out_ = *device_->Allocate(kSumsBytes);
+    workspace_ = *device_->Allocate(kSumsBytes);
     const std::array<float, kFloats> ones = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    TUNEC_CHECK(device_->CopyIn(in_.address, ones.data(), kBytes), "copies");
+    TUNEC_CHECK(device_->CopyIn(in_.address, ones.data(), kSumsBytes), "copies");
   }
 
   ColdRuns Make(Lap lap) {
     const DeviceCall call{
         *device_->Load(SumsImage()), {in_.address, out_.address}, workspace_.address};
-    auto runs = ColdRuns::Make(*device_, call, std::array{kBytes, kBytes}, lap);
+    auto runs = ColdRuns::Make(*device_, call, std::array{kSumsBytes, kSumsBytes}, lap);
     TUNEC_CHECK(runs, "{}", runs.error().Format());
     return *std::move(runs);
   }

@@ -52,9 +52,9 @@ struct Sums {
   std::unique_ptr<DeviceKernel> kernel;
 
   explicit Sums(Device& device)
-      : in(*device.Allocate(kBytes)),
-        out(*device.Allocate(kBytes)),
-        workspace(*device.Allocate(kBytes)),
+      : in(*device.Allocate(kSumsBytes)),
+        out(*device.Allocate(kSumsBytes)),
+        workspace(*device.Allocate(kSumsBytes)),
         kernel(*device.Bind(*device.Load(SumsImage()), {in.address, out.address},
                             workspace.address)) {}
 };
@@ -63,11 +63,11 @@ TEST_F(CudaDeviceTest, RunsPhasesInWavesOnItsMemory) {
   const Sums sums(*device_);
   std::array<float, kFloats> values{};
   for (size_t i = 0; i < kFloats; ++i) values[i] = static_cast<float>(i);
-  ASSERT_TRUE(device_->CopyIn(sums.in.address, values.data(), kBytes));
+  ASSERT_TRUE(device_->CopyIn(sums.in.address, values.data(), kSumsBytes));
   sums.kernel->Start();
   ASSERT_TRUE(device_->Synchronize());
   std::array<float, kFloats> results{};
-  ASSERT_TRUE(device_->CopyOut(results.data(), sums.out.address, kBytes));
+  ASSERT_TRUE(device_->CopyOut(results.data(), sums.out.address, kSumsBytes));
   for (size_t i = 0; i < kFloats; ++i) EXPECT_EQ(results[i], 2 * (values[i] + 1)) << i;
   EXPECT_THAT(script_.log,
               ElementsAre("load", "copy 48 in", "launch first grid 2x1x1 block 2x1x1 shared 0",
@@ -80,13 +80,13 @@ TEST_F(CudaDeviceTest, CodeIsLoadedOnceAndBoundOften) {
   const auto code = device_->Load(SumsImage());
   ASSERT_TRUE(code) << code.error().Format();
   EXPECT_EQ((*code)->OnHost(), nullptr);
-  const DeviceMemory memory = *device_->Allocate(4 * kBytes);
+  const DeviceMemory memory = *device_->Allocate(4 * kSumsBytes);
   const auto at = [&](size_t part) {
-    return static_cast<std::byte*>(memory.address) + part * kBytes;
+    return static_cast<std::byte*>(memory.address) + part * kSumsBytes;
   };
   const auto one = *device_->Bind(*code, {at(0), at(1)}, at(2));
   const auto two = *device_->Bind(*code, {at(0), at(3)}, at(2));
-  ASSERT_TRUE(device_->Fill(at(0), std::byte{0}, kBytes));
+  ASSERT_TRUE(device_->Fill(at(0), std::byte{0}, kSumsBytes));
   one->Start();
   two->Start();
   std::array<float, 3 * kFloats> results{};
@@ -116,7 +116,7 @@ TEST_F(CudaDeviceTest, PoisonIsNan) {
   const Sums sums(*device_);
   sums.kernel->Poison();
   std::array<float, kFloats> results{};
-  ASSERT_TRUE(device_->CopyOut(results.data(), sums.workspace.address, kBytes));
+  ASSERT_TRUE(device_->CopyOut(results.data(), sums.workspace.address, kSumsBytes));
   EXPECT_THAT(results, Each(::testing::IsNan()));
 }
 
@@ -132,7 +132,7 @@ TEST_F(CudaDeviceTest, APhaseWithoutBlocksIsNotLaunched) {
   KernelImage image = SumsImage();
   image.phases[0].grid = {0, 1, 1};
   image.phases[0].waves = 1;
-  const DeviceMemory memory = *device_->Allocate(kBytes);
+  const DeviceMemory memory = *device_->Allocate(kSumsBytes);
   const auto kernel =
       device_->Bind(*device_->Load(image), {memory.address, memory.address}, memory.address);
   ASSERT_TRUE(kernel);
@@ -240,9 +240,10 @@ TEST_F(CudaDeviceTest, AFaultLosesTheDevice) {
   EXPECT_EQ(first.error().message, message);
   script_.fault = CuResult::kMisalignedAddress;  // the first fault is reported
   std::array<float, kFloats> results{};
-  EXPECT_EQ(device_->CopyOut(results.data(), sums.out.address, kBytes).error().message, message);
-  EXPECT_EQ(device_->CopyIn(sums.in.address, results.data(), kBytes).error().message, message);
-  EXPECT_EQ(device_->Fill(sums.in.address, std::byte{0}, kBytes).error().message, message);
+  EXPECT_EQ(device_->CopyOut(results.data(), sums.out.address, kSumsBytes).error().message,
+            message);
+  EXPECT_EQ(device_->CopyIn(sums.in.address, results.data(), kSumsBytes).error().message, message);
+  EXPECT_EQ(device_->Fill(sums.in.address, std::byte{0}, kSumsBytes).error().message, message);
   EXPECT_EQ(device_->Allocate(1).error().message, message);
   EXPECT_EQ(device_->Load(SumsImage()).error().message, message);
   EXPECT_EQ(sums.kernel->Seconds(1).error().message, message);
@@ -275,7 +276,7 @@ TEST(HangingCudaDevice, IsSaidAndLeftAlone) {
   script.hanging_launch = 2;
   sums.kernel->Start();
   std::array<float, kFloats> results{};
-  const Status copied = queue->CopyOut(results.data(), sums.out.address, kBytes);
+  const Status copied = queue->CopyOut(results.data(), sums.out.address, kSumsBytes);
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code, ErrorCode::kDevice);
   const std::string message =

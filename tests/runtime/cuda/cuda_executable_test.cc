@@ -36,7 +36,7 @@ ExecutablePlan Plan(const std::shared_ptr<Device>& device,
                     const std::shared_ptr<const DeviceCode>& code) {
   static const Floats c = {1, 2, 3};
   const auto step = [&](std::string name, ValueRef from, ValueRef to) {
-    Step made{.name = std::move(name), .kernel = {.workspace_bytes = kBytes}};
+    Step made{.name = std::move(name), .kernel = {.workspace_bytes = kSumsBytes}};
     made.arguments = {from, to};
     made.code = code;
     return made;
@@ -45,14 +45,14 @@ ExecutablePlan Plan(const std::shared_ptr<Device>& device,
           .inputs = {Spec("x")},
           .outputs = {Spec("y"), Spec("z"), Spec("x")},
           .constants = {{.name = "c",
-                         .bytes = kBytes,
+                         .bytes = kSumsBytes,
                          .data = std::shared_ptr<const void>(&c, [](const void*) {}),
                          .alignment = 4}},
           .steps = {step("one", ValueRef::Input(0), ValueRef::Arena(0)),
                     step("two", ValueRef::Arena(0), ValueRef::Output(0)),
                     step("three", ValueRef::Constant(0), ValueRef::Output(1)),
-                    MakeCopyStep("copy", ValueRef::Input(0), ValueRef::Output(2), kBytes)},
-          .arena_bytes = kBytes};
+                    MakeCopyStep("copy", ValueRef::Input(0), ValueRef::Output(2), kSumsBytes)},
+          .arena_bytes = kSumsBytes};
 }
 
 class CudaExecutableTest : public ::testing::Test {

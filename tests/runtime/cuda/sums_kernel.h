@@ -13,7 +13,7 @@
 namespace tunec {
 
 inline constexpr size_t kFloats = 12;
-inline constexpr size_t kBytes = kFloats * sizeof(float);
+inline constexpr size_t kSumsBytes = kFloats * sizeof(float);
 
 /// Returns the image of a kernel without code, for which RunSums computes. Phase `first` is W = A +
 /// 1 in three waves of two blocks. Phase `second` is C = 2 * W in one wave of three blocks. W is
@@ -26,7 +26,7 @@ inline KernelImage SumsImage() {
                       .grid = {3, 1, 1},
                       .block = {4, 2, 1},
                       .shared_bytes = 64 << 10}},
-          .workspace_bytes = kBytes};
+          .workspace_bytes = kSumsBytes};
 }
 
 template <class T>
