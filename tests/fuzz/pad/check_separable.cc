@@ -120,7 +120,7 @@ bool IsOnlyOne(const SizedModel& model, const std::vector<OpenAxis>& open,
   if (extent.exact == extent.padded) return false;
   return std::ranges::all_of(open, [&](const OpenAxis& axis) {
     const ValueId input = model.graphs[kExact].inputs()[axis.input];
-    const Sizes sizes = ShapeOf(model, input)[axis.axis];
+    const AxisSizes sizes = ShapeOf(model, input)[axis.axis];
     return axis.dimension == dimension || sizes[kExact] != extent.exact ||
            sizes[kBucket] != extent.padded;
   });
@@ -138,7 +138,7 @@ std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis
     const auto first = std::ranges::find(open, dimension, &OpenAxis::dimension);
     if (first == open.end()) return fmt::format("{} is no dimension", dimension);
     const ValueId input = model.graphs[kExact].inputs()[first->input];
-    const Sizes sizes = ShapeOf(model, input)[first->axis];
+    const AxisSizes sizes = ShapeOf(model, input)[first->axis];
     const PaddedExtent extent{.padded = sizes[kBucket], .exact = sizes[kExact]};
     const auto number = std::ranges::find(padded.dimensions, dimension);
     const Dimension one{static_cast<size_t>(number - padded.dimensions.begin()), extent};

@@ -15,13 +15,13 @@ Drawn Matmul(SizedGenerator& g) {
   const SizedShape shape = g.ShapeOf(a);
   const bool transpose_a = shape.size() > 1 && g.Chance(20);
   const bool transpose_b = g.Chance(30);
-  const Sizes depth = transpose_a ? shape[shape.size() - 2] : shape.back();
-  const Sizes columns = g.Axis();
+  const AxisSizes depth = transpose_a ? shape[shape.size() - 2] : shape.back();
+  const AxisSizes columns = g.Axis();
   SizedShape other = transpose_b ? SizedShape{columns, depth} : SizedShape{depth, columns};
   if (g.Chance(10) && !transpose_b) other = {depth};
   if (shape.size() > 2 && other.size() == 2 && g.Chance(60)) {
     SizedShape batch(shape.begin() + g.Between(0, std::ssize(shape) - 2), shape.end() - 2);
-    for (Sizes& sizes : batch)
+    for (AxisSizes& sizes : batch)
       if (g.Chance(20)) sizes = Fixed(1);
     other.insert(other.begin(), batch.begin(), batch.end());
   }
@@ -69,7 +69,7 @@ Drawn Attention(SizedGenerator& g) {
 // Returns a random window that fits into the image at the smallest sizes.
 DrawnWindow WindowFor(SizedGenerator& g, const SizedShape& image, bool transposed) {
   Ints least;
-  for (const Sizes& sizes : image) least.push_back(*std::ranges::min_element(sizes));
+  for (const AxisSizes& sizes : image) least.push_back(*std::ranges::min_element(sizes));
   return DrawWindow(g, least, transposed);
 }
 
@@ -79,11 +79,11 @@ Drawn Conv(SizedGenerator& g) {
   const SizedShape shape = g.ShapeOf(x);
   const bool transposed = g.Chance(30);
   DrawnWindow window = WindowFor(g, shape, transposed);
-  const Sizes channels = shape[1];
+  const AxisSizes channels = shape[1];
   if (!IsFixed(channels) && g.Chance(80)) return {};
   const bool depthwise = IsFixed(channels) && g.Chance(30);
   const int64_t filters = g.OneOf<int64_t>({1, 2, 3, 4});
-  Sizes outputs = depthwise ? channels : Fixed(filters);
+  AxisSizes outputs = depthwise ? channels : Fixed(filters);
   if (g.Chance(4)) outputs = g.Dimension();
   SizedShape weight = transposed ? SizedShape{channels, depthwise ? Fixed(1) : outputs}
                                  : SizedShape{outputs, depthwise ? Fixed(1) : channels};

@@ -58,7 +58,7 @@ Drawn Where(SizedGenerator& g) {
 // the last index.
 Drawn WithSize(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kNumber);
-  const Sizes sizes = g.Dimension();
+  const AxisSizes sizes = g.Dimension();
   const int64_t kind = g.Below(4);
   std::array<double, kSizeSets.size()> numbers{};
   for (const SizeSet set : kSizeSets) {

@@ -11,15 +11,15 @@ namespace {
 constexpr int64_t kMostLeafElements = 700;
 constexpr int64_t kMostElements = 3000;
 
-using Agree = bool (*)(const Sizes&, const Sizes&);
+using Agree = bool (*)(const AxisSizes&, const AxisSizes&);
 
-bool IsOne(const Sizes& sizes) { return sizes == Fixed(1); }
+bool IsOne(const AxisSizes& sizes) { return sizes == Fixed(1); }
 
 // Returns true if the axes broadcast by the same rule at all sizes.
-bool SameOrOne(const Sizes& a, const Sizes& b) { return a == b || IsOne(a) || IsOne(b); }
+bool SameOrOne(const AxisSizes& a, const AxisSizes& b) { return a == b || IsOne(a) || IsOne(b); }
 
 // Returns true if the axes broadcast at the drawn sizes, although other sizes might not fit.
-bool HappenToFit(const Sizes& a, const Sizes& b) {
+bool HappenToFit(const AxisSizes& a, const AxisSizes& b) {
   for (const SizeSet set : kSizeSets)
     if (a[set] != b[set] && a[set] != 1 && b[set] != 1) return false;
   return true;
@@ -39,8 +39,8 @@ bool BroadcastsTo(const SizedShape& from, const SizedShape& to) {
 }
 
 // Returns the quotient of `sizes` by `factor`, or no value if it is not exact at all sizes.
-std::optional<Sizes> Quotient(const Sizes& sizes, const Sizes& factor) {
-  Sizes quotient{};
+std::optional<AxisSizes> Quotient(const AxisSizes& sizes, const AxisSizes& factor) {
+  AxisSizes quotient{};
   for (const SizeSet set : kSizeSets) {
     if (factor[set] == 0 || sizes[set] % factor[set] != 0) return {};
     quotient[set] = sizes[set] / factor[set];
@@ -62,7 +62,7 @@ void SizedGenerator::DrawDimensions() {
   for (int64_t i = Between(1, 3); i > 0; --i) {
     const int64_t bucket = OneOf<int64_t>({1, 2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 12, 16});
     const auto below = [&] { return Chance(12) ? bucket : Between(1, bucket); };
-    Sizes sizes = {below(), bucket, below()};
+    AxisSizes sizes = {below(), bucket, below()};
     if (Chance(2)) sizes[kExact] = 0;
     if (IsFixed(sizes)) sizes[Chance(50) ? kExact : kOther] = std::max<int64_t>(bucket / 2, 1);
     dimensions_.push_back(sizes);
@@ -102,7 +102,7 @@ void SizedGenerator::ChooseOutputs() {
   for (const ValueId output : outputs) builder_.AddOutput(output);
 }
 
-Sizes SizedGenerator::Axis() {
+AxisSizes SizedGenerator::Axis() {
   if (Chance(50)) return Dimension();
   return Fixed(OneOf<int64_t>({1, 1, 2, 2, 3, 3, 4, 5, 8}));
 }
@@ -113,7 +113,7 @@ SizedShape SizedGenerator::Shape(int64_t least_rank, int64_t most_rank) {
   SizedShape shape;
   int64_t elements = 1;
   for (int64_t d = 0; d < rank; ++d) {
-    Sizes sizes = Axis();
+    AxisSizes sizes = Axis();
     if (elements * sizes[kBucket] > kMostLeafElements) sizes = Fixed(OneOf<int64_t>({1, 2}));
     elements *= sizes[kBucket];
     shape.push_back(sizes);
@@ -151,7 +151,7 @@ ValueId SizedGenerator::BroadcastingTo(DataType type, const SizedShape& shape) {
     if (TypeOf(value) == type && BroadcastsTo(ShapeOf(value), shape)) return value;
   }
   SizedShape own(shape.begin() + Below(std::ssize(shape) + 1), shape.end());
-  for (Sizes& sizes : own)
+  for (AxisSizes& sizes : own)
     if (Chance(25)) sizes = Fixed(1);
   return Leaf(type, own);
 }
@@ -181,14 +181,14 @@ ValueId SizedGenerator::Leaf(DataType type, const SizedShape& shape) {
   return known_.back();
 }
 
-bool SizedGenerator::IsDimension(const Sizes& sizes) const {
+bool SizedGenerator::IsDimension(const AxisSizes& sizes) const {
   return std::ranges::find(dimensions_, sizes) != dimensions_.end();
 }
 
 // Returns two factors of `sizes`, each a dimension or a constant, or no value if there are none.
-std::optional<SizedShape> SizedGenerator::Factors(const Sizes& sizes) {
-  for (const Sizes& dimension : dimensions_) {
-    const std::optional<Sizes> rest = Quotient(sizes, dimension);
+std::optional<SizedShape> SizedGenerator::Factors(const AxisSizes& sizes) {
+  for (const AxisSizes& dimension : dimensions_) {
+    const std::optional<AxisSizes> rest = Quotient(sizes, dimension);
     if (!rest || !(IsFixed(*rest) || IsDimension(*rest))) continue;
     return Chance(50) ? SizedShape{dimension, *rest} : SizedShape{*rest, dimension};
   }
@@ -202,7 +202,7 @@ ValueId SizedGenerator::Input(DataType type, const SizedShape& shape, const char
                         std::ranges::any_of(kSizeSets, [&](SizeSet set) {
                           return ElementCount(ShapeAt(shape, set)) == 0;
                         });
-  for (const Sizes& sizes : shape) {
+  for (const AxisSizes& sizes : shape) {
     const bool whole = as_it_is || IsFixed(sizes) || IsDimension(sizes) || Chance(10);
     const auto parts = whole ? std::nullopt : Factors(sizes);
     if (parts) factors.insert(factors.end(), parts->begin(), parts->end());
@@ -229,7 +229,7 @@ ValueId SizedGenerator::Constant(DataType type, const SizedShape& shape, const E
 
 ValueId SizedGenerator::Table(DataType type, const SizedShape& shape, Values values) {
   Ints most;
-  for (const Sizes& sizes : shape) most.push_back(*std::ranges::max_element(sizes));
+  for (const AxisSizes& sizes : shape) most.push_back(*std::ranges::max_element(sizes));
   const Array table = RandomElements(type, most, values, random());
   const auto index = [&](const Ints& position) {
     int64_t i = 0;

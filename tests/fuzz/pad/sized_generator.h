@@ -28,8 +28,8 @@ class SizedGenerator : public Draws {
   SizedModel Make() &&;
 
   /// Returns a named dimension, or a small size that is equal in all graphs.
-  Sizes Axis();
-  Sizes Dimension() { return dimensions_[Below(std::ssize(dimensions_))]; }
+  AxisSizes Axis();
+  AxisSizes Dimension() { return dimensions_[Below(std::ssize(dimensions_))]; }
   SizedShape Shape(int64_t least_rank, int64_t most_rank);
 
   /// Returns a value of the model, or a new leaf, of a type in the domain.
@@ -67,12 +67,12 @@ class SizedGenerator : public Draws {
   void DrawDimensions();
   void ChooseOutputs();
   ValueId Recent();
-  bool IsDimension(const Sizes& sizes) const;
-  std::optional<SizedShape> Factors(const Sizes& sizes);
+  bool IsDimension(const AxisSizes& sizes) const;
+  std::optional<SizedShape> Factors(const AxisSizes& sizes);
   std::string LeafName(const char* prefix);
 
   SizedBuilder builder_;
-  std::vector<Sizes> dimensions_;
+  std::vector<AxisSizes> dimensions_;
   std::vector<ValueId> known_;
   int nodes_ = 0;
   int leaves_ = 0;

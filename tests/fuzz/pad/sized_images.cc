@@ -38,7 +38,7 @@ Image AnyImage(SizedGenerator& g) {
   return DrawImage(g);
 }
 
-int64_t Least(const Sizes& sizes) { return *std::ranges::min_element(sizes); }
+int64_t Least(const AxisSizes& sizes) { return *std::ranges::min_element(sizes); }
 
 /// A window with strides and pads. The pads may depend on the size.
 struct SizedWindow {
@@ -48,7 +48,8 @@ struct SizedWindow {
 
 /// Sets the pads of axis `a` to nothing, to constants, to the completion of the last window, or to
 /// the pads of the ONNX mode SAME.
-void PadAxis(SizedGenerator& g, SizedWindow& window, size_t a, size_t axes, const Sizes& sizes) {
+void PadAxis(SizedGenerator& g, SizedWindow& window, size_t a, size_t axes,
+             const AxisSizes& sizes) {
   const int64_t kernel = window.kernel[a], stride = window.strides[a];
   const int64_t reach = (kernel - 1) * window.dilations[a] + 1;
   const int64_t kind = g.Below(4);
@@ -76,7 +77,7 @@ SizedWindow DrawSizedWindow(SizedGenerator& g, const Image& image) {
   const size_t axes = image.spatial();
   for (Ints& pads : window.pads) pads.assign(2 * axes, 0);
   for (size_t a = 0; a < axes; ++a) {
-    const Sizes& sizes = image.shape[a + 2];
+    const AxisSizes& sizes = image.shape[a + 2];
     window.kernel.push_back(g.Between(1, std::clamp<int64_t>(Least(sizes), 1, 3)));
     window.strides.push_back(g.OneOf<int64_t>({1, 2, 2, 3}));
     window.dilations.push_back(g.Chance(85) ? 1 : 2);
@@ -181,11 +182,11 @@ Drawn Skip(SizedGenerator& g) {
 Drawn Shuffle(SizedGenerator& g) {
   const Image image = AnyImage(g);
   if (image.channels() % 2 != 0 || image.spatial() != 1) return {};
-  const Sizes half = Fixed(image.channels() / 2);
+  const AxisSizes half = Fixed(image.channels() / 2);
   const Drawn split = g.Reshape(image.value, {image.shape[0], half, Fixed(2), image.shape[2]});
   const Drawn turned =
       split ? g.Try(Op::kTranspose, {*split}, {{"perm", Ints{0, 1, 3, 2}}}) : Drawn();
-  Sizes twice = image.shape[2];
+  AxisSizes twice = image.shape[2];
   for (int64_t& size : twice) size *= 2;
   const Drawn flat = turned ? g.Reshape(*turned, {image.shape[0], half, twice}) : Drawn();
   return flat && g.Chance(70) ? ConvOf(g, Of(g, *flat)) : flat;

@@ -35,7 +35,7 @@ bool FitInto(const std::vector<ValueType>& types, const std::vector<ValueType>& 
 
 std::vector<int64_t> ShapeAt(const SizedShape& shape, SizeSet set) {
   std::vector<int64_t> sizes;
-  for (const Sizes& axis : shape) sizes.push_back(axis[set]);
+  for (const AxisSizes& axis : shape) sizes.push_back(axis[set]);
   return sizes;
 }
 

@@ -21,10 +21,10 @@ enum SizeSet : uint8_t { kExact, kBucket, kOther };
 inline constexpr std::array<SizeSet, 3> kSizeSets = {kExact, kBucket, kOther};
 
 /// The size of an axis in each of the graphs.
-using Sizes = std::array<int64_t, kSizeSets.size()>;
-using SizedShape = std::vector<Sizes>;
-inline Sizes Fixed(int64_t size) { return {size, size, size}; }
-inline bool IsFixed(const Sizes& sizes) {
+using AxisSizes = std::array<int64_t, kSizeSets.size()>;
+using SizedShape = std::vector<AxisSizes>;
+inline AxisSizes Fixed(int64_t size) { return {size, size, size}; }
+inline bool IsFixed(const AxisSizes& sizes) {
   return sizes[kExact] == sizes[kBucket] && sizes[kExact] == sizes[kOther];
 }
 std::vector<int64_t> ShapeAt(const SizedShape& shape, SizeSet set);

@@ -6,19 +6,19 @@
 namespace tunec::fuzz {
 namespace {
 
-Sizes Times(const Sizes& a, const Sizes& b) {
-  Sizes product{};
+AxisSizes Times(const AxisSizes& a, const AxisSizes& b) {
+  AxisSizes product{};
   for (const SizeSet set : kSizeSets) product[set] = a[set] * b[set];
   return product;
 }
 
-bool Divides(const Sizes& factor, const Sizes& sizes) {
+bool Divides(const AxisSizes& factor, const AxisSizes& sizes) {
   return std::ranges::all_of(
       kSizeSets, [&](SizeSet set) { return factor[set] > 0 && sizes[set] % factor[set] == 0; });
 }
 
-Sizes Over(const Sizes& sizes, const Sizes& factor) {
-  Sizes quotient{};
+AxisSizes Over(const AxisSizes& sizes, const AxisSizes& factor) {
+  AxisSizes quotient{};
   for (const SizeSet set : kSizeSets) quotient[set] = sizes[set] / factor[set];
   return quotient;
 }
@@ -37,9 +37,9 @@ void RegroupOnce(SizedGenerator& g, SizedShape& shape) {
     return;
   }
   if (at < std::ssize(shape)) {
-    const Sizes factor = g.Chance(60) ? g.Dimension() : Fixed(g.Between(2, 4));
+    const AxisSizes factor = g.Chance(60) ? g.Dimension() : Fixed(g.Between(2, 4));
     if (!Divides(factor, shape[at])) return;
-    const Sizes rest = Over(shape[at], factor);
+    const AxisSizes rest = Over(shape[at], factor);
     const bool outer = g.Chance(50);
     shape[at] = outer ? factor : rest;
     shape.insert(shape.begin() + at + 1, outer ? rest : factor);
@@ -53,8 +53,8 @@ Drawn Reshape(SizedGenerator& g) {
   SizedShape shape = g.ShapeOf(x);
   for (int64_t times = g.Between(1, 3); times > 0; --times) RegroupOnce(g, shape);
   if (g.Chance(15)) {
-    Sizes all = Fixed(1);
-    for (const Sizes& sizes : g.ShapeOf(x)) all = Times(all, sizes);
+    AxisSizes all = Fixed(1);
+    for (const AxisSizes& sizes : g.ShapeOf(x)) all = Times(all, sizes);
     shape = {all};
   }
   return g.Reshape(x, shape);
@@ -80,7 +80,7 @@ Drawn ReshapeAndBack(SizedGenerator& g) {
 Drawn Expand(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 0, 3);
   SizedShape shape = g.ShapeOf(x);
-  for (Sizes& sizes : shape)
+  for (AxisSizes& sizes : shape)
     if (sizes == Fixed(1) && g.Chance(60)) sizes = g.Axis();
   if (g.Chance(40)) shape.insert(shape.begin(), g.Axis());
   return g.TryAt(Op::kExpand, {x}, [&](SizeSet set) {
@@ -126,11 +126,11 @@ Range RangeOf(int64_t kind, int64_t size, int64_t a, int64_t b, int64_t other) {
   }
 }
 
-SizedRange DrawRange(SizedGenerator& g, const Sizes& sizes) {
+SizedRange DrawRange(SizedGenerator& g, const AxisSizes& sizes) {
   const int64_t least = *std::ranges::min_element(sizes);
   const int64_t kind = g.Chance(45) ? -1 : g.Below(13);
   const int64_t a = g.Below(std::max<int64_t>(least, 1)), b = g.Between(1, 3);
-  const Sizes other = g.Dimension();
+  const AxisSizes other = g.Dimension();
   SizedRange range{};
   for (const SizeSet set : kSizeSets) range[set] = RangeOf(kind, sizes[set], a, b, other[set]);
   return range;
@@ -139,7 +139,7 @@ SizedRange DrawRange(SizedGenerator& g, const Sizes& sizes) {
 Drawn Slice(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
   std::vector<SizedRange> ranges;
-  for (const Sizes& sizes : g.ShapeOf(x)) ranges.push_back(DrawRange(g, sizes));
+  for (const AxisSizes& sizes : g.ShapeOf(x)) ranges.push_back(DrawRange(g, sizes));
   return g.TryAt(Op::kSlice, {x}, [&](SizeSet set) {
     Ints starts, ends, steps;
     for (const SizedRange& range : ranges) {
@@ -200,7 +200,7 @@ Drawn Tile(SizedGenerator& g) {
 
 // Returns indices into an axis, as a constant, an input or a computed value. Some count from the
 // end.
-ValueId Indices(SizedGenerator& g, const SizedShape& shape, const Sizes& sizes) {
+ValueId Indices(SizedGenerator& g, const SizedShape& shape, const AxisSizes& sizes) {
   const DataType type = g.OneOf({DataType::kI64, DataType::kI64, DataType::kI32, DataType::kU8});
   const int64_t least = *std::ranges::min_element(sizes);
   switch (g.Below(7)) {
@@ -245,7 +245,7 @@ Drawn GatherElements(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
   const int64_t axis = g.AnyAxis(x);
   SizedShape shape = g.ShapeOf(x);
-  const Sizes sizes = shape[axis];
+  const AxisSizes sizes = shape[axis];
   if (g.Chance(70)) shape[axis] = g.Axis();
   for (int64_t a = 0; a < std::ssize(shape); ++a)
     if (a != axis && g.Chance(15)) shape[a] = Fixed(1);
@@ -259,7 +259,7 @@ Drawn Scatter(SizedGenerator& g) {
   SizedShape shape = g.ShapeOf(x);
   const int64_t axis = g.AnyAxis(x);
   const int64_t depth = axis + 1 < std::ssize(shape) && g.Chance(30) ? 2 : 1;
-  Sizes extent = shape[axis];
+  AxisSizes extent = shape[axis];
   if (depth == 2) {
     for (const SizeSet set : kSizeSets) extent[set] *= shape[axis + 1][set];
     shape.erase(shape.begin() + axis + 1);
@@ -298,7 +298,7 @@ Drawn CountUp(SizedGenerator& g) {
   const DataType type = g.TypeIn(Domain::kNumber);
   const double start = g.OneOf({0.0, 0.0, 1.0, 2.0});
   const bool up = g.Chance(80) || !(IsFloat(type) || IsSigned(type));
-  const Sizes sizes = g.Dimension();
+  const AxisSizes sizes = g.Dimension();
   return g.TryAt(Op::kRange, {}, [&](SizeSet set) {
     const auto size = static_cast<double>(sizes[set]);
     return Attributes{{"start", up ? start : size - 1},
@@ -310,7 +310,7 @@ Drawn CountUp(SizedGenerator& g) {
 
 Drawn OneHot(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kInteger, 0, 3);
-  const Sizes depth = g.Chance(50) ? g.Dimension() : Fixed(g.Between(1, 6));
+  const AxisSizes depth = g.Chance(50) ? g.Dimension() : Fixed(g.Between(1, 6));
   const int64_t axis = g.Between(0, g.RankOf(x));
   const std::string type(Name(g.TypeIn(Domain::kNumber)));
   return g.TryAt(Op::kOneHot, {x}, [&](SizeSet set) {
@@ -322,7 +322,7 @@ Drawn OneHot(SizedGenerator& g) {
 Drawn Rotary(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   SizedShape shape = g.ShapeOf(x);
-  const Sizes size = shape.back();
+  const AxisSizes size = shape.back();
   const bool each = g.Chance(50);
   if (!Divides(Fixed(2), size)) return {};
   if (!each) shape.back() = Over(size, Fixed(2));

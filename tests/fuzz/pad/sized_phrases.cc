@@ -8,8 +8,8 @@ namespace {
 
 Attributes Axes(int64_t axis) { return {{"axes", Ints{axis}}, {"keepdims", int64_t{1}}}; }
 
-Sizes Times(const Sizes& sizes, int64_t factor) {
-  Sizes product = sizes;
+AxisSizes Times(const AxisSizes& sizes, int64_t factor) {
+  AxisSizes product = sizes;
   for (int64_t& size : product) size *= factor;
   return product;
 }
@@ -18,7 +18,7 @@ Sizes Times(const Sizes& sizes, int64_t factor) {
 struct States {
   ValueId value;
   DataType type = DataType::kF32;
-  Sizes batch{}, length{};
+  AxisSizes batch{}, length{};
   int64_t width = 1;
   SizedShape shape() const { return {batch, length, Fixed(width)}; }
 };
@@ -34,7 +34,7 @@ States DrawStates(SizedGenerator& g, int64_t width) {
 Drawn MeanBySum(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   const int64_t axis = g.AnyAxis(x);
-  const Sizes sizes = g.ShapeOf(x)[axis];
+  const AxisSizes sizes = g.ShapeOf(x)[axis];
   const Drawn sum = g.Try(Op::kReduceSum, {x}, Axes(axis));
   if (!sum) return {};
   const bool inverse = g.Chance(50);
@@ -74,7 +74,7 @@ Drawn Linear(SizedGenerator& g) {
   const int64_t columns = g.Between(1, 5);
   Drawn y = x.value;
   const bool flat = g.Chance(40);
-  Sizes rows{};
+  AxisSizes rows{};
   for (const SizeSet set : kSizeSets) rows[set] = x.batch[set] * x.length[set];
   if (flat) y = g.Reshape(x.value, {rows, Fixed(x.width)});
   if (y) y = g.Try(Op::kMatmul, {*y, g.Table(x.type, {Fixed(x.width), Fixed(columns)})});
@@ -86,7 +86,7 @@ Drawn Linear(SizedGenerator& g) {
 // Adds rows of a table, chosen by token ids, and rows of another table, chosen by positions.
 Drawn Embedding(SizedGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
-  const Sizes batch = g.Axis(), length = g.Dimension();
+  const AxisSizes batch = g.Axis(), length = g.Dimension();
   const int64_t width = g.Between(1, 4);
   const ValueId ids = g.Input(DataType::kI64, {batch, length}, "index");
   Drawn tokens =
@@ -107,7 +107,7 @@ Drawn Embedding(SizedGenerator& g) {
 }
 
 // Returns a causal mask. It is 0 for visible tokens, and else a number that hides the token.
-ValueId Triangle(SizedGenerator& g, DataType type, const Sizes& length, const Sizes& keys) {
+ValueId Triangle(SizedGenerator& g, DataType type, const AxisSizes& length, const AxisSizes& keys) {
   const double hidden = g.OneOf<double>({-INFINITY, -10000});
   const bool from_end = g.Chance(30);
   return g.Constant(type, {length, keys}, [&](const Ints& position, SizeSet set) {
@@ -117,8 +117,8 @@ ValueId Triangle(SizedGenerator& g, DataType type, const Sizes& length, const Si
 }
 
 // Computes a causal boolean mask from ranges. It is true for visible tokens.
-Drawn ComputedTriangle(SizedGenerator& g, const Sizes& length, const Sizes& keys) {
-  const auto count = [&](const Sizes& sizes, const SizedShape& shape) -> Drawn {
+Drawn ComputedTriangle(SizedGenerator& g, const AxisSizes& length, const AxisSizes& keys) {
+  const auto count = [&](const AxisSizes& sizes, const SizedShape& shape) -> Drawn {
     const Drawn range = g.TryAt(Op::kRange, {}, [&](SizeSet set) {
       return Attributes{{"start", 0.0},
                         {"limit", static_cast<double>(sizes[set])},
@@ -205,7 +205,7 @@ Drawn OneToken(SizedGenerator& g) {
 
 // Computes position ids by a cumulative sum of a mask, and gathers rows of a table with them.
 Drawn CountedPositions(SizedGenerator& g) {
-  const Sizes batch = g.Axis(), length = g.Dimension();
+  const AxisSizes batch = g.Axis(), length = g.Dimension();
   const ValueId mask = g.Input(DataType::kBool, {batch, length});
   const Drawn number = g.Try(Op::kCast, {mask}, {{"to", std::string("i64")}});
   const Drawn sums = number ? g.Try(Op::kCumSum, {*number}, {{"axis", int64_t{1}}}) : Drawn();
@@ -237,7 +237,7 @@ Drawn Rolled(SizedGenerator& g) {
 Drawn Blocks(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 3));
   const int64_t block = g.Between(2, 4);
-  Sizes whole{};
+  AxisSizes whole{};
   for (const SizeSet set : kSizeSets) whole[set] = (x.length[set] + block - 1) / block;
   const Drawn filled = g.TryAt(Op::kPad, {x.value}, [&](SizeSet set) {
     return Attributes{{"pads", Ints{0, 0, 0, 0, whole[set] * block - x.length[set], 0}}};

@@ -56,7 +56,7 @@ Drawn ChannelNorm(SizedGenerator& g) {
   const Op op = g.OneOf({Op::kBatchNorm, Op::kInstanceNorm, Op::kGroupNorm});
   const ValueId x = g.Operand(Domain::kFloat, 2);
   const DataType type = g.TypeOf(x);
-  const Sizes channels = g.ShapeOf(x)[1];
+  const AxisSizes channels = g.ShapeOf(x)[1];
   const SizedShape vector = {channels};
   std::vector<ValueId> inputs = {x, g.Parameter(type, vector), g.Parameter(type, vector)};
   Attributes attributes = {{"epsilon", Epsilon(g)}};

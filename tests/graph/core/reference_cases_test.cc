@@ -14,7 +14,8 @@ namespace {
 
 bool Close(double a, double b, double scale, double tolerance) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return a == b || std::abs(a - b) <= tolerance * std::max(scale, std::abs(b));
+  if (!std::isfinite(a) || !std::isfinite(b)) return a == b;
+  return std::abs(a - b) <= tolerance * std::max(scale, std::abs(b));
 }
 
 void ExpectClose(const Array& have, const Array& expected, const std::string& text) {
