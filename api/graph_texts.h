@@ -9,13 +9,13 @@
 namespace tunec {
 
 /// Returns a source of graphs that calls `source.text_at` for each graph, one call at a time.
-/// `source.release` is called when the last copy of the result is destroyed, and if this function
-/// fails. Fails with kInvalidArgument if `source` lacks a part or names an axis that does not
-/// exist. Also fails if the graph of the example sizes cannot be made.
+/// `source.release`, if not null, is called when the last copy of the result is destroyed, and if
+/// this function fails. Fails with kInvalidArgument if `source` lacks a part or names an axis that
+/// does not exist. Also fails if the graph of the example sizes cannot be made.
 Result<SizedSource> SourceOfTexts(const tunec_graph_source& source);
 
-/// Fails with kInvalidArgument if "dims" in the options names a dimension that the source does not
-/// have.
+/// Checks that the source has every dimension that "dims" in the options names. The error is
+/// kInvalidArgument.
 Status CheckDims(const SizedSource& source, const ModelOptions& options);
 
 }  // namespace tunec

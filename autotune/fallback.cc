@@ -17,8 +17,8 @@ std::string Reason(const TrialRecord& failed) {
   return reason;
 }
 
-// Returns a text with the known times of both schedules; empty if no time is known. A candidate
-// with a wrong result has the time of its single, checked run.
+// Returns a text with the time of the used schedule, and the failed one's if known; empty if the
+// used schedule has no time. A candidate with a wrong result has the time of its checked run.
 std::string Compared(const TrialRecord& failed, const RankedSchedule& used) {
   std::string text;
   if (used.seconds) text += "; it takes " + Milliseconds(*used.seconds);

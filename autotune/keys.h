@@ -33,7 +33,7 @@ inline constexpr std::string_view kDeviceMeasurementPolicy =
 inline constexpr std::string_view kPredictionPolicy = "predicted 2";
 
 /// Returns the method of timing of a policy, without the names of the callers' arguments. Times of
-/// one method rank schedules alike.
+/// one method rank schedules in about the same order.
 std::string_view TimingMethod(std::string_view policy);
 /// Returns true if times under the policy are predicted, by any version of the formula.
 bool IsPrediction(std::string_view policy);

@@ -22,9 +22,9 @@ namespace tunec {
 /// Returns an identifier of the set of a model's tuning keys; the order of `keys` does not matter.
 std::string ModelIdentity(const std::vector<TuningKey>& keys);
 
-/// Returns the initial charge of each task of a model with `recorded` trials: at most the task's
-/// share of `budget`. If the budget does not divide evenly, the tasks with the fewest trials have
-/// the larger shares.
+/// Returns the initial charge of each task of a model: the number of its trials in `recorded`, but
+/// at most its share of `budget`. If the budget does not divide evenly, the tasks with the fewest
+/// trials have the larger shares.
 std::vector<int64_t> FairCharges(const std::vector<int64_t>& recorded, int64_t budget);
 
 /// The budget of one model. Several processes may tune the same model at once: Refresh reads the

@@ -17,7 +17,7 @@ using SketchSource = std::function<std::vector<Sketch>(const TuningTask&)>;
 
 /// The replaceable parts of Tune.
 struct TuningParts {
-  /// Starts the measurer. Called at most once, and only if there are candidates to measure.
+  /// Starts the measurer. Called at most once, and only if trials are left and a task is open.
   std::function<Result<std::unique_ptr<Measurer>>()> make_measurer;
   SketchSource sketches;
   /// The functions that measure the machine's ceilings.

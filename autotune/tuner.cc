@@ -406,7 +406,7 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
       .machine = [&] { return MeasureRoofline(options.target); },
       .arithmetic =
           [&](const MacInstruction& by) { return MeasureArithmetic(options.target, by); }};
-  // Predicted times do not depend on the load of the machine.
+  // Predicted times do not depend on the load of the machine, so it is not measured for them.
   if (!PredictsTimes(options.target)) {
     parts.machine_is_busy = [&] {
       const int threads = std::min(options.target.host.threads, options.target.host.cores);

@@ -25,7 +25,7 @@ struct StagedModel {
   double build_ms = 0;  // time to build the kernels
 };
 
-/// Runs the stages. Errors: those of Compile.
+/// Runs the stages of Compile up to the kernels. Errors: those of Compile.
 Result<StagedModel> RunStages(const Graph& graph, Database* database,
                               const CompileOptions& options);
 

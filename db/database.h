@@ -68,7 +68,7 @@ class Database {
 
   const std::string& Path() const;
 
-  // --- Trials (records.cc). A tuning key without records has no trials; it is not an error.
+  // --- Trials (records.cc). A tuning key without records has no trials; this is not an error.
 
   /// Records one candidate. After the return, the record survives the death of this process. A
   /// schedule is stored once per key, with the record of most information. The order is: a wrong
@@ -153,14 +153,14 @@ class Database {
   /// Imports JSON lines. A malformed line gives kParse at `name`:line, and no line is imported.
   Result<ExchangeCounts> Import(std::istream& in, const std::string& name);
   Result<ExchangeCounts> ImportFile(const std::string& path);
-  /// Merges another database, except its artifacts, into this one. Merging twice changes nothing.
-  /// If both databases have different records of one schedule, both directions of merging store the
-  /// same record.
+  /// Merges another database, except its artifacts, into this one. A second merge of the same
+  /// database changes nothing. If both databases have different records of one schedule, both
+  /// directions of merging store the same record.
   Result<ExchangeCounts> Merge(const std::string& other_path);
 
   // --- Upkeep (upkeep.cc).
 
-  /// Removes trials and artifacts by `policy`, then empty keys, workloads and targets.
+  /// Removes trials and artifacts by `policy`, then unused keys, workloads and targets.
   Result<PruneCounts> Prune(const PrunePolicy& policy);
   /// Removes all trials of the workloads of these texts, on every target.
   Result<PruneCounts> Forget(const std::vector<std::string>& workload_texts);

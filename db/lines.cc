@@ -196,7 +196,8 @@ Status LineImporter::TakeLine(const TrialLine& line) {
     trial.schedule = WithStorageOrders(trial.schedule, older->second);
   }
   TUNEC_RETURN_IF_ERROR(Validate(trial));
-  // Exports up to version 5 were written before schema 8, whose migration deletes wrong results.
+  // In exports up to version 5, wrong results may be errors of an earlier checker. They are left
+  // out, and the task counts as not converged.
   if (version_ < 6 && trial.status == TrialStatus::kWrongResult) {
     Query(connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", task).Run();
     return {};

@@ -104,7 +104,7 @@ Status CheckWholePages(const std::string& path, const unsigned char* header, int
               path, size);
 }
 
-/// Rejects the file at `path` unless its header has tunec's application id and a supported version.
+/// Rejects the file at `path` if it is not tunec's, has a newer schema or has an incomplete page.
 Status CheckFile(const std::string& path) {
   const SQLite::Database probe(path, SQLite::OPEN_READONLY, kBusyTimeoutMs);
   sqlite3_file* file = nullptr;

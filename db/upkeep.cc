@@ -104,6 +104,7 @@ void CheckContents(DatabaseConnection& connection, Problems& problems) {
 }
 
 /// Removes tasks without trials, and their charges, then workloads and targets without references.
+/// Returns the number of removed tasks.
 int64_t RemoveOrphans(DatabaseConnection& c) {
   const int64_t tasks =
       Query(c, "DELETE FROM tasks WHERE id NOT IN (SELECT task FROM trials)").Run();

@@ -58,8 +58,8 @@ void DatabaseConnection::ContinueWithoutFile(std::function<void(const std::strin
   log_ = std::move(log);
 }
 
-/// Switches to memory if ContinueWithoutFile was called and the error is kIo or kParse. Returns
-/// true if this call has switched. Requires: the mutex is held.
+/// Switches from the file to memory if ContinueWithoutFile was called and the error is kIo or
+/// kParse. Returns whether this call has switched. Requires: the mutex is held.
 bool DatabaseConnection::SwitchToMemory(const Error& error) {
   const bool of_file = error.code == ErrorCode::kIo || error.code == ErrorCode::kParse;
   if (!log_ || in_memory_ || !of_file) return false;

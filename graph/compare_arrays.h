@@ -18,8 +18,8 @@ struct OutputError {
   bool IsWithin(double tolerance) const { return Relative() <= tolerance; }
 };
 
-/// Returns the differences between an output and the reference. Equal infinities and two NaN at the
-/// same index count as equal. Requires: equal shapes.
+/// Returns the greatest difference between an output and the reference. Equal infinities and two
+/// NaN at the same index count as equal. Requires: equal shapes.
 OutputError CompareOutput(const std::string& name, const Array& actual, const Array& expected);
 
 }  // namespace tunec

@@ -80,7 +80,7 @@ class Graph {
   /// Returns for each value the nodes that read it, in order, once per use.
   std::vector<std::vector<NodeId>> Users() const;
   bool IsOutput(ValueId id) const { return data_->is_output[id.index]; }
-  /// Returns whether the graphs share their data: one is a copy of the other.
+  /// Returns whether the graphs share their data, as copies do.
   bool IsSameObject(const Graph& other) const { return data_ == other.data_; }
 
  private:

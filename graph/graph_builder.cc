@@ -10,7 +10,7 @@ ValueType TypeOf(const Array& array) {
   return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
 }
 
-/// Adds the location to an inference error, or the node's name if the location is unknown.
+/// Adds the known location to an inference error, and the node's name if the line is unknown.
 Error Locate(Error error, const std::string& node_name, const SourceLocation& where) {
   if (where.line == 0) error.message = fmt::format("node {}: {}", node_name, error.message);
   if (!where.file.empty() && !error.where) error.where = where;

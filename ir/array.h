@@ -41,8 +41,8 @@ class Array {
     return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(size_)};
   }
 
-  /// Returns element i in row-major order, converted to double or int64. Slow, because the type is
-  /// tested for each element.
+  /// Returns element i in row-major order, converted to double or int64. These functions are slow,
+  /// because they test the type for each element.
   double GetDouble(int64_t i) const;
   int64_t GetInt(int64_t i) const;
   void SetDouble(int64_t i, double value);

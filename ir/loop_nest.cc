@@ -20,8 +20,8 @@ const Loop* AsLoop(const NestNode& node, bool (*accepts)(LoopKind)) {
   return loop != nullptr && accepts(loop->kind) ? loop : nullptr;
 }
 
-// Returns the product of the extents of a part's outermost loops, up to the first loop whose kind
-// `accepts` rejects.
+// Returns the product of the extents of the chain of loops at the top of a part. The chain ends at
+// a body of several nodes, or before a node that is not a loop of an accepted kind.
 int64_t CountOfPart(const NestNode& part, bool (*accepts)(LoopKind)) {
   int64_t count = 1;
   const NestNode* node = &part;

@@ -13,7 +13,7 @@ void Move(MatrixPosition& position, const std::vector<OwnerDigit>& digits, int64
   }
 }
 
-// Returns the number whose digits move an element to this row and column.
+// Returns the number that `digits` give an element: its lane, or its number in the lane.
 IndexExpr NumberAt(const std::vector<OwnerDigit>& digits, const IndexExpr& row,
                    const IndexExpr& column) {
   IndexExpr number;

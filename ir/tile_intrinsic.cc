@@ -25,9 +25,9 @@ float FlushedFma(double a, double b, float accumulator) {
                           Flushed(accumulator)));
 }
 
-// Returns a sum of fused multiply-adds. The exact results of a GPU's tensor cores are not
-// documented, so this sum is used instead. The accuracy contract bounds the difference between this
-// sum and other roundings.
+// Returns a sum of fused multiply-adds, as instructions of CPUs compute it. The exact results of a
+// GPU's tensor cores are not documented, so this sum also stands for them. The accuracy contract
+// bounds the difference between this sum and other roundings.
 Scalar SumOfFmas(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   auto sum = static_cast<float>(accumulator.real);
@@ -165,8 +165,8 @@ TileIntrinsic WarpMma(std::string name, DataType type, DataType accumulator, Til
           .features = {"sm_80"}};
 }
 
-// Returns an instruction of four warps. Rows of the left and columns of the right operand are
-// contiguous along the reduced dimension. No code generator emits it yet, so it has no owner maps.
+// Returns an intrinsic of wgmma, an instruction of four warps. Rows of the left and columns of the
+// right operand are contiguous. No code generator emits wgmma yet, so there are no owner maps.
 TileIntrinsic Wgmma(int64_t columns) {
   return {.name = fmt::format("wgmma.m64n{}k16.bf16", columns),
           .extents = {64, 16, 1, columns},

@@ -72,7 +72,7 @@ class CodeGenerator {
 std::vector<std::shared_ptr<const CodeGenerator>> CodeGenerators();
 /// Returns the generator for the target's kind. Fails with kUnsupported if there is none.
 Result<std::shared_ptr<const CodeGenerator>> GeneratorFor(const Target& target);
-/// Returns the version of the target's generator, such as "tunec-codegen 1, LLVM 22.1.8".
+/// Returns the Version of the target's generator, or "no code generator" if there is none.
 std::string CodeGeneratorVersion(const Target& target);
 
 /// A registration of a generator for the kind of targets that its Name() returns. The registration

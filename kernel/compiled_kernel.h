@@ -45,7 +45,7 @@ struct CompiledKernel {
 /// Returns an artifact: JSON of everything except the images, and the concatenated bytes of the
 /// images.
 Artifact ToArtifact(const CompiledKernel& kernel);
-/// Returns the kernel of an artifact. Errors: kParse if the artifact is damaged.
+/// Returns the kernel of an artifact. Fails with kParse if the artifact is damaged.
 Result<CompiledKernel> FromArtifact(const Artifact& artifact);
 
 }  // namespace tunec

@@ -8,12 +8,12 @@
 
 namespace tunec {
 
-/// Writes a logical row-major array to `memory` in the tensor's layout. Padding of the layout is
-/// filled with 0xff bytes (NaN for floats), because a kernel may load the padding but not use it.
-/// `memory` has StorageBytes(tensor) bytes. Errors: those of the device.
+/// Writes a logical row-major array to `memory` in the tensor's layout. Padding is filled with 0xff
+/// bytes (NaN for floats). A kernel may load padding but must not use it; NaN makes a use visible.
+/// `memory` has StorageBytes(tensor) bytes. Fails if an operation of the device fails.
 Status WriteArray(Device& device, const DeviceMemory& memory, const Tensor& tensor,
                   const Array& array);
-/// Reads the tensor back as a logical row-major array. Errors: those of the device.
+/// Reads the tensor back as a logical row-major array. Fails if an operation of the device fails.
 Result<Array> ReadArray(Device& device, const DeviceMemory& memory, const Tensor& tensor);
 
 /// Allocates the memory that the image's kernel needs besides the arguments. Returns an empty

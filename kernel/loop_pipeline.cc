@@ -42,8 +42,8 @@ Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& sc
   return trees;
 }
 
-// Returns the error of an illegal schedule. If the options allow illegal schedules, records the
-// first error instead.
+// Returns `legal`. If the options allow illegal schedules, instead of an error returns success,
+// records the first error and turns off the verification of later results.
 Status Pipeline::Heed(Status legal) {
   if (legal || options_.legality == Legality::kReject) return legal;
   if (!rejection_) rejection_ = std::move(legal).error();

@@ -63,11 +63,11 @@ struct LoopPipelineOptions {
   VerifyStages verify = VerifyStages::kLast;
 #endif
   Legality legality = Legality::kReject;
-  /// Called after each stage. May be empty.
+  /// A function that is called after each stage. It may be empty.
   std::function<void(const StageRecord&, const StageProduct&)> on_stage = {};
   /// A function for tests that corrupts the result of a stage before it is verified. For stage
   /// `emit` the function receives the loops after their last verification. Only a check of the
-  /// kernel's results can then detect a corruption. May be empty.
+  /// kernel's results can then detect a corruption. The function may be empty.
   std::function<void(const StageRecord&, const MutableStageProduct&)> plant = {};
 };
 
@@ -81,10 +81,10 @@ struct KernelLoops {
   std::optional<Error> rejection;  // Legality::kReport: the reason why these loops must not run
 };
 
-/// Runs the stages. Errors: kInvalidArgument if a step does not fit the Compute; kIllegalSchedule,
-/// naming the violated dependence or the freedom that the accuracy contract does not give;
-/// kResourceLimit if isl's quota is used up; kInternal if the result of a stage breaks an
-/// invariant.
+/// Runs the stages. Fails with kInvalidArgument if a step does not fit the Compute. Fails with
+/// kIllegalSchedule and the violated dependence or the freedom that the accuracy contract does not
+/// give. Fails with kResourceLimit if isl's quota is used up, and with kInternal if the result of a
+/// stage breaks an invariant.
 Result<KernelLoops> RunLoopPipeline(const Compute& compute, const Schedule& schedule,
                                     const LoopPipelineOptions& options);
 

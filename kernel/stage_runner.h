@@ -41,7 +41,7 @@ class StageRunner {
     return {};
   }
 
-  /// Runs a stage that only checks `checked`.
+  /// Runs a stage that only checks `checked`. If it succeeds, passes `checked` to `on_stage`.
   template <class T, class Stage>
   Status Check(std::string_view stage, std::string_view name, const T& checked,
                const Stage& check) const {
@@ -54,8 +54,8 @@ class StageRunner {
   /// Verifies the loops that a stage receives, in every mode.
   static Status VerifyBefore(std::string_view stage, const LoopNest& nest);
 
-  /// Turns off the verification of all later results, because loops of an illegal schedule need not
-  /// satisfy any invariant.
+  /// Turns off the verification of later results by Finish, because loops of an illegal schedule
+  /// need not satisfy any invariant.
   void StopVerifying() { verify_ = VerifyStages::kLast; }
 
   template <class T>

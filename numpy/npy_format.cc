@@ -73,7 +73,7 @@ class HeaderReader {
     rest_.remove_prefix(end - rest_.data());
     return value;
   }
-  // Reads a shape: (), (3,), (3, 4), (3, 4,)
+  // Reads a shape such as (), (3,), (3, 4) or (3, 4,).
   std::optional<std::vector<int64_t>> Shape() {
     if (!Take("(")) return std::nullopt;
     std::vector<int64_t> shape;
@@ -118,7 +118,7 @@ Status ParseEntry(HeaderReader& reader, Header& header) {
   return {};
 }
 
-// Parses a header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+// Parses a header such as {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 Result<Header> ParseHeader(std::string_view text) {
   HeaderReader reader(text);
   Header header;

@@ -28,9 +28,9 @@ struct NamedArrayView {
 
 /// Read arrays that are stored in row-major or column-major order. ReadNpz reads stored and
 /// deflated members, and skips members whose name does not end in .npy. Both functions are safe on
-/// hostile files: sizes and offsets are checked before their use. Errors: kNotFound, kIo, kParse
-/// (damaged, two members of one name), kUnsupported (big-endian, structured or complex types,
-/// encryption), kResourceLimit without memory. Messages name the file and the member.
+/// hostile files: sizes and offsets are checked before their use. They fail with kNotFound, kIo,
+/// kParse (damaged, two members of one name), kUnsupported (big-endian, structured, complex types,
+/// encryption) or kResourceLimit without memory. Messages name the file and the member.
 Result<std::vector<NamedArray>> ReadNpz(const std::string& path);
 Result<NamedArray> ReadNpy(const std::string& path);
 

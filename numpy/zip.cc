@@ -40,8 +40,8 @@ std::unexpected<Error> Bad(fmt::format_string<Args...> format, Args&&... args) {
   return Fail(ErrorCode::kParse, format, std::forward<Args>(args)...);
 }
 
-// Loads a little-endian number. tunec runs only on little-endian machines. Requires: the number is
-// within `bytes`.
+// Loads a little-endian number, which must be within `bytes`. tunec runs only on little-endian
+// machines.
 template <class T>
 T Load(Bytes bytes, size_t offset) {
   T value;
@@ -172,7 +172,7 @@ Status CheckSizes(const ZipMember& member) {
   return {};
 }
 
-// Inflates `packed`. Returns true if the result fills `out` exactly.
+// Inflates `packed` into `out`. Returns whether the result fills `out` exactly.
 bool Inflate(Bytes packed, std::span<std::byte> out) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;

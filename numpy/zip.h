@@ -22,7 +22,7 @@ struct ZipMember {
 
 /// Returns the members in the order of the central directory. Every size and offset is checked
 /// against the file. The members together have at most as many packed bytes as the file. So the
-/// unpacked bytes are at most 1032 times the file, which is deflate's greatest ratio. Fails with
+/// unpacked bytes are at most 1032 times as many, which is deflate's greatest ratio. Fails with
 /// kParse or kUnsupported; messages name the member, not the file.
 Result<std::vector<ZipMember>> ListZip(std::span<const std::byte> file);
 

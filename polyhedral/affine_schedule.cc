@@ -47,7 +47,7 @@ void SetOptions(isl_ctx* ctx, StatementFusion fusion) {
   isl_options_set_schedule_serialize_sccs(ctx, fusion == StatementFusion::kSeparate ? 1 : 0);
   // Put as many loops as possible into one band: tiles are made from deep bands.
   isl_options_set_schedule_maximize_band_depth(ctx, 1);
-  // Among rows of equal distance, prefer one that runs in parallel.
+  // With shared loops, among rows of equal distance, prefer one that runs in parallel.
   isl_options_set_schedule_maximize_coincidence(ctx, fusion == StatementFusion::kShared ? 1 : 0);
 }
 

@@ -150,8 +150,8 @@ class ElementChecker {
                 home.name, fmt::join(*missing, ", "));
   }
 
-  /// Checks that every element of one read is written before. `written` has the elements that
-  /// earlier statements write.
+  /// Checks that every element of one read is written before. A read with loaded indices or
+  /// conditions passes. `written` has the elements that earlier statements write.
   Status CheckRead(const WrittenStorage& storage, const Access& access, const isl::Set& written) {
     if (access.writes || AnyLoaded(access.index) || AnyLoaded(access.guard)) return {};
     const Statement& statement = compute_.statements[access.statement];
@@ -226,7 +226,7 @@ class ElementChecker {
   }
 
   /// Returns whether the write certainly writes every element of the storage. Each index must be a
-  /// different iterator with the whole extent, and the write must have no conditions.
+  /// different iterator with the whole extent. Only the write of a reduction may have conditions.
   bool CoversAll(const WrittenStorage& storage, const Access& access) const {
     const Statement& statement = compute_.statements[access.statement];
     std::vector<VarId> used;

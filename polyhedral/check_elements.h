@@ -12,7 +12,7 @@ namespace tunec {
 /// of a workspace or output that was not written before; an element of an output is never written.
 /// A loaded index may have any value in the `range` of its tensor; a tensor without a range must
 /// not be used as an index. A check that isl cannot decide within a quota of operations (some
-/// tenths of a second) counts as passed. Requires: `compute` verifies.
+/// tenths of a second) counts as passed. Verify must accept `compute`.
 Status CheckElements(const Compute& compute);
 
 }  // namespace tunec

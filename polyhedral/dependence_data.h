@@ -38,7 +38,7 @@ struct Dependences::Data {
   /// context.
   isl_ctx* Begin();
 
-  /// Returns the dependences through one storage. Errors: kResourceLimit.
+  /// Returns the dependences through one storage. Fails with kResourceLimit at isl's quota.
   Result<const std::vector<Dependence>*> FindDependencesThrough(size_t storage);
 
  private:

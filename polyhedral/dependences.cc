@@ -48,8 +48,8 @@ Status Dependences::Data::Append(const WrittenStorage& storage, DependenceKind k
 }
 
 // Returns the original order of statement instances, in which one statement runs after the other.
-// All additions of a reduction have the same time here, so that isl need not compute their order.
-// WithinReductions adds their dependences.
+// All additions of a reorderable reduction have the same time, so that isl need not compute their
+// order. WithinReductions adds their dependences.
 isl::UnionMap Dependences::Data::OriginalOrder() const {
   size_t length = 1;
   for (const Statement& statement : statements) {

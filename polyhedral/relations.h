@@ -42,8 +42,8 @@ bool HasTime(const TreeNode& node);
 /// Returns the time at which the tree runs the instances of a statement, over its iterators. The
 /// entries are positions in sequences and values of loops, from the root down to the leaf.
 std::vector<IndexExpr> TimeOf(const ScheduleTree& tree, StatementId statement);
-/// Returns whether all iterations of a loop write the same elements, for fixed iterations of all
-/// other loops. Lanes that add to these elements can then be summed first. `written` is the
+/// Returns true only if all iterations of a loop write the same elements, for fixed iterations of
+/// all other loops. Lanes that add to these elements can then be summed first. `written` is the
 /// statement as it was before staging.
 bool WritesOneElement(const ScheduleTree& tree, StatementId statement, const Statement& written,
                       VarId loop);

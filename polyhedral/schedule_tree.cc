@@ -16,8 +16,8 @@ namespace tunec {
 namespace {
 
 // Returns S.init, which stores the identity into every element that S writes. Its iterators are
-// those in S's write indices. Other conditions of S are left out, so that elements without any
-// contribution also get the identity. Elements that no statement reads are excluded.
+// those in S's write indices. The conditions of S are left out, so that elements without any
+// contribution also get the identity. Elements that all readers exclude get none.
 Statement InitOf(const Compute& compute, const Statement& update) {
   Statement init{.name = update.name + ".init"};
   std::vector<VarId> used;

@@ -27,8 +27,8 @@ class AnyShape {
   virtual const std::vector<TensorSpec>& Outputs() const = 0;
 
   /// Returns the shapes of the outputs for inputs of these shapes. If formulas do not give the
-  /// shapes, the code for these sizes is compiled unless it exists. Fails with kInvalidArgument if
-  /// the model does not accept the shapes.
+  /// shapes, finds or compiles the code for these sizes. Fails with kInvalidArgument if the model
+  /// does not accept the shapes. Other errors: those of the compilation.
   virtual Result<std::vector<Shape>> OutputShapes(std::span<const Shape> inputs) const = 0;
 
   /// Returns the number of the device whose memory may hold callers' buffers, like
@@ -44,7 +44,7 @@ class AnyShape {
   /// Waits for all queued runs, like Executable::Wait.
   virtual Status Wait() const = 0;
 
-  /// Returns the number of gather indices that were out of range in all runs so far.
+  /// Returns the number of gather indices out of range in all runs so far, except queued runs.
   virtual int64_t CountOutside() const = 0;
 
   /// Returns a report of the code compiled so far, as JSON.

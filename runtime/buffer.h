@@ -16,8 +16,8 @@ class Buffer {
   static constexpr size_t kAlignment = 64;
 
   Buffer() = default;
-  /// Allocates a block. The bytes are not cleared. Fails with kResourceLimit without memory or
-  /// above 2^47 bytes.
+  /// Allocates a block. The bytes are not cleared. Fails with kResourceLimit if `bytes` exceeds
+  /// 2^47 or the free memory.
   static Result<Buffer> Allocate(size_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept

@@ -61,7 +61,7 @@ class DeviceKernel {
   /// Sets the address of an argument from the next Start on. Allocates nothing.
   virtual void SetArgument(size_t number, void* address) = 0;
   /// Starts the launches of all phases in order, with all waves. The call may return before they
-  /// are done; Device::Synchronize returns their errors. Allocates nothing.
+  /// are done; Device::Synchronize or Device::Mark returns their errors. Allocates nothing.
   virtual void Start() = 0;
   /// Returns the time of this number of consecutive starts in seconds, by the device's clock. Waits
   /// for them. Fails with kDevice for errors in these runs or in work started before.
@@ -93,7 +93,7 @@ class DeviceSequence {
   /// Returns the time of this number of starts of all kernels, like DeviceKernel::Seconds.
   virtual Result<double> SecondsOfAll(int times) = 0;
   /// Returns the reason why the kernels are started one by one, although the device can store
-  /// kernels as one unit of work. Empty: they are one unit, or the device never stores units.
+  /// kernels as one unit of work. It is empty if they are one unit or the device stores no units.
   virtual std::string Note() const { return {}; }
 };
 
@@ -121,21 +121,21 @@ class Device {
   /// in host memory only.
   virtual std::optional<int> Number() const { return std::nullopt; }
   /// Directs further work into the caller's stream, in order with other work there; null: into the
-  /// device's own stream again. Requires: the last call was Synchronize or Mark. Fails with
-  /// kUnsupported if the device has no streams.
+  /// device's own stream again. Requires: no work was started since the last Synchronize or Mark.
+  /// Fails with kUnsupported for a stream if the device has no streams.
   virtual Status UseStream(void* stream);
 
   /// Marks the end of the work in a caller's stream, for callers that do not wait. Returns errors
   /// that are known so far. Later errors are returned once: by HasReachedMark, WaitForMark or the
   /// next Synchronize, whichever is first. Fails with kUnsupported if the device has no streams.
   virtual Status Mark();
-  /// Makes all further work wait for the mark, in every stream. The next Synchronize returns an
-  /// error of this call.
+  /// Makes further work in the current stream wait for the mark, which may be in another stream.
+  /// The next Synchronize or Mark returns an error of this call.
   virtual void FollowMark() {}
   /// Returns true if all work before the mark is done, or if there is no mark. Fails with kDevice
   /// for errors of this work.
   virtual Result<bool> HasReachedMark() { return true; }
-  /// Waits until the mark is reached. Fails with kDevice also on a timeout.
+  /// Waits until the mark is reached. Fails with kDevice for errors of the work, and on a timeout.
   virtual Status WaitForMark() { return {}; }
 
   /// Fails with kResourceLimit if it is known that the memory cannot be allocated. The message has
@@ -174,8 +174,8 @@ class Device {
   /// Binds all kernels. In this implementation each kernel is then started separately. Errors and
   /// requirements: as Bind.
   virtual Result<std::unique_ptr<DeviceSequence>> Record(std::vector<DeviceCall> calls);
-  /// Waits for all started work. Fails with kDevice for errors since the last call, and on a
-  /// timeout.
+  /// Waits for all started work. Fails with kDevice for errors that no call has returned yet, and
+  /// on a timeout.
   virtual Status Synchronize() = 0;
 };
 

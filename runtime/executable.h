@@ -107,11 +107,11 @@ class Executable {
   /// Runs the program once: reads the inputs and writes the outputs. There is one dense buffer per
   /// input and output, aligned to the element; a buffer of no bytes may be null. An input may
   /// overlap outputs; the input is then copied first, unless the plan can update the buffer in
-  /// place (in_place_outputs.h). Two outputs must not overlap. Allocates only if more calls run at
-  /// once than ever before, or if an input overlaps an output for the first time. Fails with
-  /// kInvalidArgument for a wrong number of buffers, for a null or misaligned buffer, and for
-  /// outputs that overlap; nothing was written then. Fails with kResourceLimit without memory. If
-  /// the plan has a rejection, returns the rejection.
+  /// place (in_place_outputs.h). Two outputs must not overlap. Allocates only if FreeIdle was
+  /// called, if more calls run at once than before, or if an input first overlaps an output.
+  /// Fails with kInvalidArgument for a wrong number of buffers, for a null or misaligned buffer,
+  /// and for outputs that overlap; nothing was written then. Fails with kResourceLimit without
+  /// memory. If the plan has a rejection, returns the rejection.
   ///
   /// On a device: host buffers are copied to the device and back. Device buffers are used in place,
   /// except for inputs that overlap outputs and for buffers that are not aligned to 16 bytes, which

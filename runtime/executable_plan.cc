@@ -107,7 +107,7 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
   return {};
 }
 
-// Checks that a step has code for the device or the host on which the step runs.
+// Checks that the code of a step, if it has any, is for the device or host that runs the step.
 Status VerifyCode(const Step& step, bool on_device) {
   const bool nothing = step.kernel.phases.empty() && step.code == nullptr;
   if (nothing || on_device == (step.code != nullptr)) return {};

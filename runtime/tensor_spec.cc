@@ -12,7 +12,7 @@ Result<int64_t> ByteSize(const TensorSpec& spec) {
       return Fail(ErrorCode::kInvalidArgument, "tensor '{}' has a dimension of {}, expected >= 0",
                   spec.name, dimension);
     empty = empty || dimension == 0;
-    // A later dimension of 0 makes the size 0, so an overflow is only checked at the end.
+    // A later dimension of 0 makes the size 0, so an overflow is only reported at the end.
     too_large = too_large || (dimension > 0 && bytes > kLimit / dimension);
     if (!too_large && dimension > 0) bytes *= dimension;
   }

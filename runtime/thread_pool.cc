@@ -191,7 +191,7 @@ ThreadPool::Impl::~Impl() {
   for (const Worker& worker : workers_) pthread_join(worker.handle, nullptr);
 }
 
-// Claims and runs a few tasks of the current phase. Returns false if no task was free.
+// Claims and runs some tasks of the current phase. Returns false if no task was free.
 bool ThreadPool::Impl::RunSome(int thread) {
   uint64_t seen = unclaimed_.load(std::memory_order_relaxed);
   FreeRange left = FreeRange::Unpack(seen);
@@ -267,7 +267,7 @@ void ThreadPool::Impl::RunPhases(std::span<const ParallelPhase> phases) {
       RunJob(phases);
       return busy_.store(false, std::memory_order_release);
     }
-    // Another caller has the workers and may keep them longer than this phase takes.
+    // Another caller may keep the workers longer than this phase takes, so this thread runs it.
     RunAlone(phases.first(1));
     phases = phases.subspan(1);
   }

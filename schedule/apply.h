@@ -40,8 +40,8 @@ struct ScheduledTrees {
 /// changes the tree of this prepack. Fails with kInvalidArgument if a step does not fit.
 Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule);
 
-/// Checks the dependences of the tree. Fails with kIllegalSchedule and the violated dependence, or
-/// with kResourceLimit if isl exceeds its limits.
+/// Checks that the tree is legal (polyhedral/legality/legality.h). Fails with kIllegalSchedule and
+/// the violation, or with kResourceLimit if isl exceeds its limits.
 Status CheckLegality(const ScheduledTree& scheduled, const RoundingFreedom& rounding);
 
 /// Checks the tiles in the loops that were generated from the tree. Fails with kInvalidArgument if
@@ -54,10 +54,10 @@ Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Rounding
 struct TreeStage {
   std::string_view name;
   std::string_view summary;  // one line, for --help
-  /// Checks the tree and the loops, if they are generated already. Null if the stage generates.
+  /// Checks the tree and any loops generated so far. The pointer is null if the stage generates.
   Status (*check)(const ScheduledTree& scheduled, const std::optional<LoopNest>& nest,
                   const RoundingFreedom& rounding) = nullptr;
-  /// Generates the loops. Null if the stage checks.
+  /// Generates the loops. The pointer is null if the stage checks.
   Result<LoopNest> (*generate)(const ScheduleTree& tree, const RoundingFreedom& rounding) = nullptr;
 };
 /// Returns these stages in order: CheckLegality, the generation of loops whose tiles and fragments

@@ -12,8 +12,8 @@
 namespace tunec {
 
 /// Returns the iterator by which the first write of `writer` indexes a dimension that `reader`
-/// indexes by `iterator` alone. Returns nothing if there is no such dimension. With `t[i, j] = ...`
-/// and `y[p] sum= t[p, q]`, the iterator q of the reader gives j.
+/// indexes by `iterator` alone. Returns nothing if there is no such dimension or iterator. With
+/// `t[i, j] = ...` and `y[p] sum= t[p, q]`, the iterator q of the reader gives j.
 std::optional<VarId> WrittenBy(const Statement& writer, const Statement& reader, VarId iterator);
 
 /// A relation for an iterator that occurs only in divisions: floor(iterator / factor) is `value`.

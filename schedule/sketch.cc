@@ -54,7 +54,8 @@ bool HasEmptyLoop(const Compute& compute) {
 }
 
 // Checks that an operand is contiguous along the reduced dimension. If the reduction has several
-// operands, this operand must not be constant, and each of its elements must be read once.
+// operands, this one must not be constant, its indices must be iterators or constants, and each of
+// its elements must be read once.
 bool IsContiguousRow(const Compute& compute, const Statement& reduction, const Read& read) {
   const auto along = ContiguousIterator(compute, reduction, read.tensor, read.index);
   if (!along || UsesIterator(reduction.writes[0].index, *along)) return false;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto kPidDescriptor = static_cast<idtype_t>(3);  // P_PIDFD, which older headers lack
 
-// Encodes the status like waitpid.
+// Returns the status in the encoding of waitpid.
 int StatusOf(const siginfo_t& info) {
   if (info.si_code == CLD_EXITED) return (info.si_status & 0xff) << 8;
   return info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0);

@@ -49,7 +49,7 @@ Result<std::filesystem::path> ReplaceablePath(const std::filesystem::path& path)
   return Fail(ErrorCode::kIo, "{} is not a regular file, so it can't be replaced", path.string());
 }
 
-// Returns the permissions of a file, or nullopt if the file does not exist.
+// Returns the permissions of a file, or nullopt if it does not exist or cannot be inspected.
 std::optional<mode_t> ModeOf(const std::filesystem::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return {};

@@ -30,8 +30,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path);
 
 /// Writes a temporary file in the same folder, syncs it and renames it over `path`. Readers see the
 /// old bytes or the new ones. If `path` is a symbolic link, its target is replaced. The permissions
-/// of a replaced file are retained; the umask decides those of a new file. Errors: kIo, also if
-/// `path` is a device or pipe. On an error the temporary file is removed.
+/// of a replaced file are retained; the umask decides those of a new file. On an error, removes the
+/// temporary file. Errors: kNotFound if the folder does not exist, else kIo (also for a device).
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// Bytes and their offset in a file.

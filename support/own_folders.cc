@@ -10,8 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A function of which only the address is used. The address is inside the library or program that
-// contains this code.
+// Does nothing. Only its address is used, which is inside the library or program that contains this
+// code.
 void Anchor() {}
 
 void AddFoldersOf(const fs::path& file, std::vector<fs::path>& folders) {

@@ -34,10 +34,9 @@ class SizeExpression {
   SizeExpression() = default;
   static SizeExpression Constant(int64_t value);
   static SizeExpression Size(size_t number);
-  /// Makes an expression. Returns nullopt if there are more than kMostSteps steps or kMostDepth
-  /// values on the stack. Returns nullopt also if a step's kind is unknown, operands are missing or
-  /// more than one value is left. Returns nullopt also if the number of a size is not below `sizes`
-  /// or a divisor is less than 1.
+  /// Makes an expression. Returns nullopt in these cases: there are more than kMostSteps steps or
+  /// kMostDepth values on the stack; a step's kind is unknown; operands are missing; several values
+  /// are left; the number of a size is not below `sizes`; a divisor is less than 1.
   static std::optional<SizeExpression> FromSteps(std::vector<Step> steps, size_t sizes);
 
   bool empty() const { return steps_.empty(); }

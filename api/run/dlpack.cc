@@ -81,7 +81,7 @@ Result<std::span<const int64_t>> CheckedShape(const DLTensor* tensor, const Tens
     return Fail(ErrorCode::kInvalidArgument, "{} '{}' {}", what, spec.name, problem);
   };
   if (tensor == nullptr) return wrong(fmt::format("is null, expected {}", FormatType(spec)));
-  // The number of dimensions is compared first: the array `shape` must not be read beyond it.
+  // The array `shape` has `ndim` elements, so `ndim` is compared before they are read.
   if (tensor->ndim != static_cast<int64_t>(spec.shape.size()))
     return wrong(fmt::format("has {} dimensions, expected {} of shape {}", tensor->ndim,
                              spec.shape.size(), SpecShapeText(spec.shape)));

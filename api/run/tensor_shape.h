@@ -17,9 +17,9 @@ namespace tunec {
 /// The maximum number of dimensions, the same as in NumPy 2.
 inline constexpr int32_t kMostDimensions = 64;
 
-/// Returns why the tensor's sizes cannot be read, as words that follow the tensor's name in a
-/// message. Returns nullopt if the sizes can be read and are not negative. `most` is the largest
-/// number of dimensions.
+/// Returns the fault of the tensor's shape, as words that follow the tensor's name in a message.
+/// Returns nullopt if the sizes can be read and are not negative. `most` is the largest number of
+/// dimensions.
 inline std::optional<std::string> ShapeProblem(const DLTensor& tensor,
                                                int32_t most = kMostDimensions) {
   if (tensor.ndim < 0 || tensor.ndim > most)

@@ -23,8 +23,8 @@ Expr Apply(ScalarOp op, Expr a, Expr b) { return Expr::Apply(op, {std::move(a), 
 Expr Abs(const Expr& x) { return Unary(ScalarOp::kAbs, x); }
 bool IsZero(const Expr& x) { return x.IsConstant(0.0); }
 
-// The following functions build expressions of errors. They omit a literal zero, so that exact
-// expressions stay exact.
+// The following functions build expressions of errors. Plus, Times and Larger omit literal zeros,
+// so that exact expressions stay exact.
 Expr Plus(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : a + b; }
 Expr Times(const Expr& a, const Expr& b) { return IsZero(a) || IsZero(b) ? Number(0) : a * b; }
 Expr Larger(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : Max(a, b); }
@@ -58,7 +58,7 @@ Expr Step(const BoundedValue& x, const std::function<Expr(const Expr&)>& functio
   return function(at + x.error) - function(at - x.error);
 }
 
-// Returns the error of a product; the errors of both factors may be large.
+// Returns the error of a product. It includes the product of both errors, which may be large.
 Expr ProductError(const BoundedValue& a, const BoundedValue& b) {
   const Expr first = Plus(Times(Magnitude(a.value), b.error), Times(Magnitude(b.value), a.error));
   return Plus(first, Times(a.error, b.error));
@@ -69,7 +69,7 @@ Expr QuotientError(const BoundedValue& a, const BoundedValue& b, const Expr& val
   if (IsZero(above)) return above;
   const Expr size = Abs(Expr::Cast(b.value, kWide));
   const Expr error = above / (IsZero(b.error) ? size : AboveZero(size - b.error));
-  // Integers are truncated towards zero afterwards.
+  // The quotient of integers is truncated towards zero, which may change the result by 1 more.
   return IsFloat(value.type()) ? error : Plus(error, Where(IsPositive(above), Number(1)));
 }
 
@@ -139,7 +139,7 @@ struct Operation {
   const std::vector<BoundedValue>& of;
 };
 
-// Returns the error of a function with steps, such as floor, at an operand that may not be whole.
+// Returns the change of a function with steps, such as floor or sign, within its operand's error.
 Expr StepError(const Operation& o) {
   const BoundedValue& x = o.of[0];
   if (x.IsExact()) return x.error;
@@ -151,8 +151,8 @@ struct SteepestPair {
   Expr from, to;
 };
 
-// These functions return the pair for an operand x. The second argument is above x, between x and
-// `bound`, or farther from 0. The Outward functions replace x by |x|.
+// These functions return the pair for an operand x. `to` is above x, between `bound` and x, or
+// farther from 0. The Outward functions replace x by |x|. OutwardTo1 limits `to` to 1.
 SteepestPair Above(const Expr& x, const Expr& error) { return {x, x + error}; }
 template <int bound>
 SteepestPair Toward(const Expr& x, const Expr& error) {

@@ -193,7 +193,7 @@ Statement StatementBounder::Rewrite(const Statement& statement, BoundedStatement
   return result;
 }
 
-// Returns the number of nodes that a text of the expression has. A node counts once for each use.
+// Returns the number of nodes of the expression as a tree, where each use of a node counts once.
 double TreeSize(const Expr& expr, std::unordered_map<const ExprNode*, double>& known) {
   const auto found = known.find(&expr.node());
   if (found != known.end()) return found->second;

@@ -115,10 +115,10 @@ Compute WithSumsAsOutputs(Compute compute, const std::vector<StatementId>& sums)
 }
 
 // Returns the largest distance of legal evaluations from the float64 sum, relative to the sum of
-// its terms' magnitudes. In mode kBound the bound is returned. In other modes the result is twice
-// the distance of the sequential evaluation, plus the tolerance of another order in modes that
-// round operands. A step before the sum may make the sequential evaluation's distance very large.
-// So the result is limited by the distance that rounding alone explains.
+// its terms' magnitudes. In mode kBound the bound is returned. In other modes the result is an ulp
+// plus twice the distance of the sequential evaluation. Modes that round operands add the tolerance
+// of another order. A step before the sum may make the sequential evaluation's distance very large.
+// So the result is limited by the distance that rounding alone explains, plus an ulp.
 double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results& expected,
                   const Results& sequential, const Accuracy& accuracy) {
   if (accuracy.mode == AccuracyMode::kBound) return accuracy.bound;

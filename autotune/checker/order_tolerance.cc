@@ -64,7 +64,7 @@ double OrderTolerance(const Compute& compute) {
   double squares = 0;
   for (const StatementId id : FloatSums(compute)) {
     const Statement& sum = compute.statements[id];
-    // The error of 16-bit sums has no useful bound.
+    // Sums of 16-bit floats are skipped, since their error has no useful bound.
     if (SizeOf(sum.values[0].type()) < SizeOf(DataType::kF32)) continue;
     squares += std::pow(OrderTolerance(sum), 2);
   }

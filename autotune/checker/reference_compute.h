@@ -35,7 +35,7 @@ std::optional<StatementId> LastContraction(const Compute& compute);
 std::string MagnitudeTensor(const std::string& sums);
 /// Returns the compute with a new output for each of these sums, the sum of its terms' magnitudes.
 ///   before: acc[i,j] sum= a[i,k] * b[k,j]
-///   after:  that; acc.magnitude[i,j] sum= abs(a[i,k] * b[k,j])
+///   after:  acc[i,j] sum= a[i,k] * b[k,j]; acc.magnitude[i,j] sum= abs(a[i,k] * b[k,j])
 Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& sums);
 
 /// Returns the name of the output tensor that WithSquares adds for a tensor of sums.
@@ -46,10 +46,10 @@ std::string SquaresTensor(const std::string& sums);
 Compute WithSquares(const Compute& compute, StatementId sum);
 
 /// Returns a plain schedule that is legal for any Compute: each statement has separate loops.
-/// Vectors are along the iterator with the most contiguous accesses, tasks over up to two other
-/// iterators. Instances with different values of such an iterator write different elements, and do
-/// not read each other's elements. Each element is accumulated in the order of the iterators as
-/// written.
+/// Vectors are along an iterator with many values and contiguous accesses, tasks over up to two
+/// other iterators. Instances with different values of these iterators write different elements,
+/// and do not read each other's elements. Each element is accumulated in the order of the iterators
+/// as written.
 Schedule PlainSchedule(const Compute& compute);
 /// Returns the loops of PlainSchedule. The schedule is legal by construction, so dependences are
 /// not computed; that would take longer than the evaluation. A test checks the schedule against

@@ -21,7 +21,7 @@
 namespace tunec {
 
 /// Returns `count` numbers of different blocks, ascending. Blocks at the corners of the block
-/// space, which have guards and partial tiles, are chosen first, then others at random. `extents`
+/// space, which may have guards and partial tiles, come first, then others at random. `extents`
 /// are those of the loops over blocks, outermost first; the innermost is fastest in a block's
 /// number. Equal seeds give equal results. Requires: 0 < count <= the product of the extents.
 std::vector<int64_t> SampleBlocks(std::span<const int64_t> extents, int64_t count, uint64_t seed);

@@ -35,7 +35,7 @@ std::optional<double> RecordedGain(const Database* database, const Target& targe
   return ceiling->flops / plain->flops;
 }
 
-// Measures the gain on one core, where the ratio is the same and other processes disturb less. The
+// Measures the gain on one core. It equals that of all cores, and other processes disturb less. The
 // measurements of the two ceilings alternate, so that a disturbance affects both. A disturbance can
 // only lower a ceiling, so the greatest value of each ceiling is taken.
 double MeasureGain(Target target, const MacInstruction& by) {

@@ -152,7 +152,7 @@ CeilingKernel MakeCeilingKernel(const MacInstruction& by, const Target& target, 
 int64_t UsualRounds(const MacInstruction& by) {
   const bool matrix =
       by.intrinsic != nullptr && by.intrinsic->extents[static_cast<size_t>(TileAxis::kRow)] > 1;
-  // The run takes 4.8 million vector instructions, or as many cycles of tile instructions.
+  // A run has 4.8 million vector instructions, or tile instructions that take as many cycles.
   return matrix ? 75'000 : 400'000;
 }
 

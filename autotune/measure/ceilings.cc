@@ -22,7 +22,7 @@ Status Ceilings::Ensure() {
   return MeasureAgain(Float32Fma());
 }
 
-// Does not measure again in this tuning, even if the first measurement failed or is provisional.
+// Measures at most once per tuning, even if that measurement failed or its result is provisional.
 Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   const std::optional<ArithmeticCeiling> known = Find(by);
   const bool sure = known && !known->IsProvisional();

@@ -37,8 +37,8 @@ Measurement MakeFailedMeasurement(const Error& error) {
 
 using Storage = std::map<std::string, GuardedMemory>;  // key: argument name
 
-// Allocates memory filled with NaN. Padding of packed weights stays NaN, so that a kernel that uses
-// the padding gives NaN. Loading the padding is allowed.
+// Allocates memory filled with 0xff bytes, which are NaN as floats. Padding of packed weights stays
+// NaN, so that a kernel that computes with the padding gives NaN. Loading the padding is allowed.
 Result<GuardedMemory> AllocatePoisoned(Device& device, size_t bytes) {
   TUNEC_ASSIGN(GuardedMemory memory, GuardedMemory::Allocate(device, bytes));
   TUNEC_RETURN_IF_ERROR(memory.Poison());
@@ -306,7 +306,7 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
 
 // Returns the seconds of `runs` runs. The constants are evicted from the caches before each run. If
 // runs and evictions together take longer than 3 ms, the remaining runs are skipped, and the mean
-// of the others is used for them. An example is a kernel that reads a few rows of a large table.
+// of the others is used for them. Evictions take long, for example, if a constant is a large table.
 Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int runs) {
   if (candidate.constants.Empty()) return candidate.kernel->Seconds(runs);
   constexpr double kMostMilliseconds = 3;

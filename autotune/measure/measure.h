@@ -45,8 +45,9 @@ class CompiledCandidate {
 /// workload's arguments and reference outputs.
 class Workbench {
  public:
-  /// Computes the reference outputs. Requires: the pool outlives the workbench. Errors: see
-  /// ComputeKernelReference.
+  /// Opens the device, computes the reference outputs and allocates the arguments. Requires: the
+  /// pool outlives the workbench. Errors: of the device, of ComputeKernelReference, and
+  /// kInvalidArgument without a lowering.
   static Result<Workbench> Make(Workload workload, ThreadPool& pool, CandidateHook hook = {});
   Workbench(Workbench&&) noexcept;
   Workbench& operator=(Workbench&&) noexcept;

@@ -148,8 +148,8 @@ class CacheMeter {
   std::atomic<int64_t> sink_ = 0;  // prevents the compiler from dropping the reads
 };
 
-// Measures each cache level with data of half of its size, since other data also use the cache. A
-// level is skipped unless this half is more than twice the size of the previous level.
+// Measures each cache level with data of half of its size, since other data also use the cache, but
+// at most a quarter of `from`. Skips a level if this is at most twice the size of the previous one.
 std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target,
                                           const Buffer& from, Buffer& to) {
   std::array<CacheCeiling, 3> caches = CachesOf(target);

@@ -23,13 +23,13 @@ int RunsPerSample(double seconds, const TimingPolicy& policy) {
 
 namespace {
 
-// Returns true for a run that is far slower than the best. The first run finds cold caches and
+// Returns whether a run is long and far slower than the best. The first run finds cold caches and
 // predictors, so a moderate slowdown is not enough.
 bool IsLost(double seconds, double best, const TimingPolicy& policy) {
   return seconds > 4 * policy.race_factor * best && seconds > 10 * policy.sample_seconds;
 }
 
-// Returns the mean seconds of one run in a sample of `runs` runs.
+// Returns the mean seconds of one run in a sample of `runs` runs, at least 1 ns.
 Result<double> SampleOf(const TimeOf& time_of, int runs) {
   TUNEC_ASSIGN(const double seconds, time_of(runs));
   return std::max(seconds / runs, 1e-9);

@@ -32,7 +32,7 @@ using TimeOf = std::function<Result<double>(int runs)>;
 /// samples only warms up. `clock` measures the time for the budget. `best` is the fastest known
 /// time. A candidate whose first sample is over race_factor times `best` has one sample only.
 /// `before` is the time of a run just before, if there was one. If that run or the first one is
-/// very long, its time is the only sample. Errors: the first that `time_of` returns.
+/// very long or far slower than `best`, its time is the only sample. Errors: those of `time_of`.
 Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before = std::nullopt);
@@ -46,8 +46,8 @@ struct ReferenceRuns {
 /// by the other kernel's time in the same turn, and multiplied by `other.known`. So a lower clock
 /// frequency does not make the kernel look slower, neither one during the measurement nor one since
 /// the other kernel was first timed. The order of the two kernels changes with every turn. The
-/// other rules are those of TimeRuns, with the other kernel as the best. A warm-up run that is far
-/// slower than the other kernel is returned unscaled, as the only sample.
+/// other rules are those of TimeRuns, with the other kernel as the best. If `before` or the warm-up
+/// run is far slower than the other kernel, its time is the only sample and is not scaled.
 Result<std::vector<double>> TimeInTurns(const TimeOf& time_of, const ReferenceRuns& other,
                                         const TimingPolicy& policy, const Clock& clock,
                                         std::optional<double> before = std::nullopt);

@@ -35,8 +35,8 @@ std::vector<int64_t> IndependentBlocks(const LoopNest& nest) {
   return ExtentsOf(nest.phases.front());
 }
 
-// Copies the sizes of registers, spills and local memory from the GPU's phases to the emulated
-// ones. Requires: both images have the same phases, in order.
+// Copies the number of registers and the bytes of spills and local memory from the GPU's phases to
+// the emulated ones. Requires: both images have the same phases, in order.
 void TakeUses(const KernelImage& gpu, KernelImage& emulated) {
   TUNEC_CHECK(gpu.phases.size() == emulated.phases.size(), "{} phases, emulated {}",
               gpu.phases.size(), emulated.phases.size());

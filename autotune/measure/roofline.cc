@@ -185,7 +185,7 @@ Result<Roofline> RecordRoofline(Database& database, const Target& target,
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used) {
   for (const MacInstruction* by : used) {
-    // The ceiling of float32 was measured together with those of caches and memory.
+    // The ceiling of float32 was measured with those of caches and memory, so it is skipped.
     if (by == &Float32Fma() || !MissingFeatures(*by, target).empty()) continue;
     const std::optional<ArithmeticCeiling> known = roofline.CeilingOf(*by);
     if (known && !known->IsProvisional()) continue;

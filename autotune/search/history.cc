@@ -8,7 +8,7 @@ namespace tunec {
 
 namespace {
 
-// Orders the fastest first; among equal times the smaller text goes first.
+// Returns whether `a` goes before `b`: the faster goes first, among equal times the smaller text.
 bool IsBefore(const TriedCandidate& a, const TriedCandidate& b) {
   return std::tie(a.seconds, a.schedule) < std::tie(b.seconds, b.schedule);
 }

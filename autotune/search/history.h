@@ -30,8 +30,8 @@ class History {
   /// Returns the text of the fastest correct schedule, which may be outside the search space. Among
   /// equal times the smaller text is returned. The result is empty if no schedule is correct.
   std::string BestSchedule() const;
-  /// Returns the number of candidates added since the last one that was more than 1 % faster than
-  /// all before.
+  /// Returns the number of candidates added since the last gain. A gain is the first correct
+  /// candidate, or one that is more than 1 % faster than all before.
   int CountStale() const { return stale_; }
   /// Sets CountStale() to 0. This is for a changed space and for a search that is reopened: earlier
   /// trials without gain then do not count any more.

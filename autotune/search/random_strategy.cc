@@ -61,8 +61,8 @@ class RandomStrategy : public Strategy {
                                  Random& random) const override {
     Proposals proposals(history, count);
     const std::vector<int> live = LiveSketches(space, history);
-    // The list is empty only if the best schedule is not in the space: otherwise the sketch of the
-    // best schedule is live.
+    // The list is empty only if the best schedule is of no searched sketch: otherwise the sketch of
+    // the best schedule is live.
     if (live.empty()) return {};
     if (space.Size() <= kEnumerated) {
       int64_t size = 0;

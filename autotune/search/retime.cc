@@ -60,7 +60,7 @@ Status RetimeBest(TaskSearch& search, Measurer& measurer, Database& database) {
                                           timed[i] = measurement;
                                           return {};
                                         });
-  // On failure the recorded times stay valid.
+  // If the timing failed, the recorded times stay valid, so only a cancellation is returned.
   if (!status) {
     return status.error().code == ErrorCode::kCancelled ? status : Status();
   }

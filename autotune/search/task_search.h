@@ -91,12 +91,12 @@ class TaskSearch {
   BestCode best_code;
 
  private:
-  /// Returns the least seconds of the multiply-adds; 0 if the best schedule's arithmetic has no
-  /// known ceiling.
+  /// Returns the least seconds of the arithmetic operations at the rate PeakFlops; 0 if PeakFlops
+  /// returns none.
   double ArithmeticSeconds() const;
   double TrafficSeconds() const { return key_.workload.bytes / ceilings_.BytesPerSecond(); }
   int64_t Patience() const;
-  /// Returns the ceiling of the best kernel's arithmetic, in useful operations per second.
+  /// Returns Ceilings::PeakFlops for the best kernel's arithmetic; none without an arithmetic.
   std::optional<double> PeakFlops() const;
   bool IsNearCeiling() const;
   /// Returns true if the schedule is for a lowering that transforms its operands.

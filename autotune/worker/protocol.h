@@ -60,7 +60,8 @@ using Event = std::variant<StartedEvent, CompiledEvent, FinishedEvent, FailedEve
 std::string Encode(const Request& request);
 /// Decodes and verifies a request: its numbers are within limits, and its workload has the
 /// invariants of verify_workload.h. The schedules of candidates are parsed later, at compilation.
-/// Fails with kUnsupported for another version of the protocol, and with kParse for malformed text.
+/// Errors: kUnsupported for another version of the protocol, kParse for malformed text,
+/// kInvalidArgument for a number outside its limits, and those of Verify.
 Result<Request> DecodeRequest(std::string_view text);
 std::string Encode(const Event& event);
 /// Decodes an event. Fails with kParse for a malformed event, and for code whose hash differs from

@@ -12,7 +12,7 @@ namespace tunec {
 ///     memory of the first lowering, so arguments, outputs and storage must be equal.
 ///   - Sizes: a statement has at most 2^44 instances; the tensors, as float64, fit in this
 ///     machine's memory.
-///   - Target: a CPU with 16 vector registers of 256 bits, or 32 of 512 bits and the features
+///   - Target: its CPU has 16 vector registers of 256 bits, or 32 of 512 bits and the features
 ///     that they need. DecodeTarget has already checked the limits of its numbers.
 /// Errors: kInvalidArgument, kResourceLimit for sizes.
 Status Verify(const Workload& workload);

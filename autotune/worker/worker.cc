@@ -231,8 +231,8 @@ void Confine(int64_t memory_bytes, int64_t parent) {
   std::set_new_handler([] { _exit(kOutOfMemoryExit); });
   Limit(RLIMIT_CORE, 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // RLIMIT_AS would also count memory that is only reserved. A sanitizer's shadow memory is larger
-  // than any sensible limit.
+  // RLIMIT_AS would also count memory that is only reserved. With a sanitizer there is no limit,
+  // since the sanitizer's shadow memory is larger than any sensible limit.
   if (memory_bytes > 0) Limit(RLIMIT_DATA, static_cast<rlim_t>(memory_bytes));
 #else
   (void)memory_bytes;

@@ -48,7 +48,7 @@ class WorkerMeasurer : public Measurer {
       if (open.together.empty() && open.alone.empty()) return {};
       TUNEC_RETURN_IF_ERROR(Prepare(workload));
       const Result<bool> progress = Round(candidates, incumbent, on_measured, open);
-      // A worker in the middle of a request cannot take another one.
+      // The worker is stopped, since it cannot take another request in the middle of one.
       if (!progress && worker_) (void)StopWorker(Outcome::kDied);
       if (!progress) return std::unexpected(progress.error());
       idle_deaths = *progress ? 0 : idle_deaths + 1;
@@ -137,8 +137,8 @@ class WorkerMeasurer : public Measurer {
     return {};
   }
 
-  // Stops the program, and returns the error "not a worker of this build". If `why` is empty, the
-  // reason is how the program ended.
+  // Stops the program, and returns the error that it does not answer as a worker of this build. If
+  // `why` is empty, the reason is how the program ended.
   Status NotAWorker(const std::string& why) {
     (void)StopWorker(Outcome::kDied);
     return Fail(ErrorCode::kIo, "'{}' does not answer as the tunec-worker of this tunec: {}", path_,
@@ -212,8 +212,8 @@ class WorkerMeasurer : public Measurer {
     return on_measured(finished->candidate, finished->measurement);
   }
 
-  // Returns the earliest deadline of the candidates in flight, and sets `overdue_` to that
-  // candidate. Without candidates in flight, returns `idle` and sets `overdue_` to none.
+  // Returns the earliest deadline of the candidates in flight, and sets `overdue_` to the candidate
+  // with this deadline. Without candidates in flight, returns `idle` and sets `overdue_` to none.
   SteadyTime::time_point NextDeadline(SteadyTime::time_point idle) {
     overdue_.reset();
     SteadyTime::time_point earliest = idle;

@@ -27,8 +27,8 @@ class WorkerProcess {
   static Result<WorkerProcess> Start(const std::string& path, int64_t memory_bytes);
 
   Status Send(const Request& request);
-  /// Returns the next event, or none if `until` has passed. Returns kIo if the process has ended or
-  /// closed its side; kParse for malformed frames and for frames over `longest` bytes.
+  /// Returns the next event, or none if `until` has passed. Errors: kIo if the process has ended or
+  /// closed its side; kParse for frames over `longest` bytes; those of DecodeEvent.
   Result<std::optional<Event>> Receive(Time until, size_t longest = kLongestFrame);
 
   /// The way in which a process ended.

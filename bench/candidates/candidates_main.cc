@@ -113,8 +113,8 @@ std::vector<CompiledCandidate> CompileBatch(const Workbench& bench, int64_t begi
   return compiled;
 }
 
-// Returns the milliseconds that LLVM takes to compile a candidate for the GPU. The text output is
-// PTX, for which ptxas does not run.
+// Returns the mean milliseconds that LLVM takes to compile a candidate for the GPU. The text output
+// is PTX, for which ptxas does not run.
 double MillisecondsOfPtx(const Workload& workload, int64_t candidates) {
   Target gpu = workload.target;
   gpu.device->features.erase(std::string(kEmulated));

@@ -47,7 +47,7 @@ def unpacked():
     if not folder.is_dir():
         aside = CARRIED / f"unpacking-{os.getpid()}"
         with tarfile.open(ARCHIVE) as archive:
-            # missing in older Pythons
+            # Older Pythons have no data_filter.
             archive.extraction_filter = getattr(tarfile, "data_filter", None)
             archive.extractall(aside)
         [made] = aside.iterdir()

@@ -47,7 +47,7 @@ def run_options(passes, fused):
 
 
 def peak_memory(tunec, model, options):
-    # Large memory blocks come directly from the system, so that their pages are not resident.
+    # Large blocks come directly from the system, so that only pages that are touched are resident.
     environment = dict(os.environ, MALLOC_MMAP_THRESHOLD_="65536")
     command = [tunec, "run", model, "--no-db", "--memory"] + options
     text = subprocess.run(command, check=True, capture_output=True, text=True,

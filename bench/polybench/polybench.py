@@ -27,7 +27,7 @@ FLAGS = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC"]
 POLLY = ["-mllvm", "-polly", "-mllvm", "-polly-vectorizer=stripmine"]
 PARALLEL = ["-mllvm", "-polly-parallel", "-lgomp"]
 GCC, CLANG = "gcc", "clang-22"
-# The forms in C: tuples of the name, the compiler, further flags and the number of threads.
+# Each form in C is a tuple of the name, the compiler, further flags and the number of threads.
 C_FORMS = [
     ("gcc", GCC, [], 1),
     ("clang", CLANG, [], 1),

@@ -198,7 +198,7 @@ class Contest {
   }
 
  private:
-  // Fills with numbers between 0 and 1, integers within the tensor's range.
+  // Fills an argument with numbers from 0 to 1, or integers in the tensor's range. Skips outputs.
   static void Fill(Argument& argument) {
     const Tensor& tensor = *argument.tensor;
     if (tensor.role == TensorRole::kOutput) return;
@@ -272,7 +272,7 @@ class Contest {
     return !(apart <= Undecided(type) * largest);
   }
 
-  // Returns the share of output elements in which the two references differ.
+  // Returns the share of output elements that are undecided, since the two references differ.
   double UndecidedShare() const {
     double open = 0;
     double all = 0;

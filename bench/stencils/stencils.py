@@ -22,7 +22,7 @@ ROOT = HERE.parents[1]
 NAMES = ["jacobi_1d", "jacobi_2d", "heat_3d", "gauss_seidel_2d"]
 PLAIN = ["-O3", "-march=native", "-shared", "-fPIC"]
 POLLY = ["-mllvm", "-polly"]
-# The forms in C: tuples of the name, further flags and the number of threads.
+# Each form in C is a tuple of the name, further flags and the number of threads.
 C_FORMS = [
     ("clang -O3", [], 1),
     ("clang, Polly", POLLY, 1),
@@ -32,7 +32,7 @@ C_FORMS = [
     ("clang, Polly untiled, 2 threads",
      POLLY + ["-mllvm", "-polly-tiling=false", "-mllvm", "-polly-parallel", "-lgomp"], 2),
 ]
-# Rounding differs if a compiler contracts a product and a sum.
+# The tolerance allows other roundings, since a compiler may contract a product and a sum.
 TOLERANCE = 1e-5
 
 

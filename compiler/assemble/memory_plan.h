@@ -31,7 +31,7 @@ struct MemoryPlan {
 /// Assigns offsets so that values alive at the same step do not overlap, unless one reuses the
 /// other's storage. Returns the smallest of six plans: three greedy orders, each with and without
 /// reuse in place. Requires: bytes >= 0, first_use <= last_use, alignments are powers of two.
-/// Ensures: VerifyPlan. Deterministic. O(values^2).
+/// Ensures: VerifyPlan. Equal values give equal plans. The time is O(values^2).
 MemoryPlan PlanMemory(std::span<const PlannedValue> values);
 
 /// Checks the invariants listed in memory_plan.cc. The kInternal error names the values that break

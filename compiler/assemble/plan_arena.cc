@@ -61,7 +61,7 @@ class Lifetimes {
       : graph_(graph), direct_(DirectOutputs(graph)) {
     for (const StorageView& view : views) owner_[view.value] = view.owner;
     for (size_t step = 0; step < steps.size(); ++step) AddStep(steps[step], static_cast<int>(step));
-    // Outputs are copied to the caller's buffer after the last kernel.
+    // Outputs in the arena are copied to the caller's buffer after the last kernel.
     for (const ValueId output : graph.outputs()) Extend(output, static_cast<int>(steps.size()));
     for (const ArenaStep& step : steps)
       for (const auto& [input, output] : step.in_place) AllowInPlace(*step.group, input, output);

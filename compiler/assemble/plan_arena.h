@@ -25,8 +25,8 @@ struct ArenaPlan {
   int64_t bytes = 0;
 };
 
-/// Returns the graph outputs that a kernel writes directly into the caller's buffer, each with its
-/// position among the outputs.
+/// Returns the graph outputs that a kernel writes in row-major order, so that no copy is needed.
+/// Each has its first position among the outputs.
 std::map<ValueId, int32_t> DirectOutputs(const Graph& graph);
 
 /// Assigns offsets to every value that a step writes, except DirectOutputs and views. A view has no

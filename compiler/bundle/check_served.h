@@ -17,8 +17,8 @@ inline constexpr size_t kMostForThemselves = 24;
 
 /// Returns the sizes to compare between `least` and `most`. If there are at most 256 combinations,
 /// all are returned. Otherwise each dimension takes all its sizes, once with the least and once
-/// with the greatest sizes of the other dimensions, and 64 random combinations are added. Fails
-/// with kUnsupported if one dimension has more than 8192 sizes.
+/// with the greatest sizes of the other dimensions. If there are several dimensions, 64 random
+/// combinations are added. Fails with kUnsupported if one dimension has more than 8192 sizes.
 Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most);
 
 /// Compares the form with the graphs of the sizes that the bundle serves. Limits runs of separable

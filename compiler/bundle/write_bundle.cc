@@ -64,8 +64,8 @@ class BundleWriter {
     parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(buffer)});
   }
   void Add(const WeightLayout& weights) {
-    // A section of 0 bytes would begin where the next section begins, so the section has at least
-    // kConstantAlignment bytes.
+    // This last section begins at a page. If it had 0 bytes, the file would end before this offset.
+    // So it has at least kConstantAlignment bytes.
     std::string whole(std::max(weights.bytes(), bundle::kConstantAlignment), '\0');
     const uint64_t offset = Begin(SectionKind::kWeights, 0, whole.size());
     for (const FilePart& part : weights.parts())

@@ -38,8 +38,8 @@ class Library {
   Status NameItself(const std::string& file);
   /// Rebuilds the hash table of symbol names.
   Status HashSymbols();
-  /// Enlarges the last segment to hold the bundle, and returns its offset in the file. The table of
-  /// sections moves behind the bundle.
+  /// Moves the last segment to the end of the file, with the bundle's size, and returns the new
+  /// offset. The table of sections moves behind the bundle.
   Result<uint64_t> ReserveBundle(uint64_t bytes);
 
   const std::string& front() const { return bytes_; }

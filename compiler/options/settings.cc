@@ -281,7 +281,7 @@ Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>&
   return std::make_shared<const RuleSet>(std::move(rules));
 }
 
-// Returns the named GPU, else the first GPU of this machine.
+// Returns the GPU of the option `arch`, else this machine's GPU `device`, by default the first.
 Result<Accelerator> GpuOf(const Settings& settings) {
   if (!settings.arch.empty()) return CudaAccelerator(settings.arch, settings.gpu);
   if (!settings.gpu.empty())

@@ -73,7 +73,7 @@ struct Setting {
   std::string_view unset;  // default value, for help texts; empty: none
   SettingField field;
   int64_t most = 0;  // upper bound of an int field
-  /// Checks the set value; the message of its error is the expected value. Null: no check.
+  /// Checks the set value; the message of its error is the expected value. Null means no check.
   Status (*check)(const Settings&) = nullptr;
 };
 

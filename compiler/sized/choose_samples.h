@@ -24,8 +24,8 @@ std::vector<Sizes> SamplesOf(const ServedSizes& served);
 /// the last set, a dimension without listed sizes has four times its size in `sizes`.
 std::vector<Sizes> SizesFarFrom(const Sizes& sizes, const std::vector<ListedSizes>& listed);
 
-/// Returns further samples for the divisions in the formulas: one for each remainder that does not
-/// occur in `samples`. A rounded number, for example with a stride, has one formula for all sizes
+/// Returns further samples for the divisions in the formulas, with the remainders that do not occur
+/// in `samples`. A rounded number, for example with a stride, has one formula for all sizes
 /// with the same remainder. The result is empty if every remainder occurs, or if there are already
 /// 40 samples. Only the remainders of about the first 2048 served sizes of a dimension are
 /// considered.

@@ -56,7 +56,7 @@ class SizedModel : public SizedExecutable {
   Status CompileListed();
   Result<VariantPtr> Compile(const SizedKey& key) const;
   using PaddedPtr = std::shared_ptr<const SizedGraph>;
-  /// Returns the graph of padded code. A graph that was evicted is made again.
+  /// Returns the graph of the key (GraphFor). A graph that is not cached is made.
   Result<PaddedPtr> PaddedFor(const SizedKey& key) const;
   /// Returns true if padded code computes the model of these sizes correctly. Requires: the code
   /// serves the sizes.

@@ -56,7 +56,7 @@ ModelTasks CollectTasks(const FrontReport& front, const Target& target) {
       TuningTask& task = tasks.unique[found->second];
       task.weight += 1;
       // The runtime may allocate an argument in one group of the task, for example in the middle of
-      // the model. It then counts as the runtime's in the whole task: this is the usual case.
+      // the model. In the whole task it then counts as allocated by the runtime, as most are.
       std::erase_if(task.callers, [&](const std::string& name) {
         return std::ranges::find(callers, name) == callers.end();
       });

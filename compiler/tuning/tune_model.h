@@ -15,8 +15,8 @@ struct TunedModel {
 };
 
 /// Looks up the trials of the tasks in the database, and measures as the options request. `on_log`
-/// receives a note if earlier versions tuned the model, or if more groups are tuned for other
-/// options. Errors:
+/// receives a note if earlier versions tuned the model, if more groups are tuned for other options,
+/// or if groups are tuned only under near keys. Errors:
 /// - kInvalidArgument: trials without a database, `retune` without trials or a time limit, or
 ///   `retune` with the name of an unknown group.
 /// - kDevice: trials for a target that this machine cannot run.

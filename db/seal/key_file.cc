@@ -51,8 +51,8 @@ Result<std::string> ReadStart(int file, const std::string& path) {
 }
 
 /// Renames the finished file `aside` to `path` unless `path` exists. Returns false on failure, with
-/// errno set. Some file systems have no hard links, others have no rename that preserves existing
-/// files.
+/// errno set. Tries two ways, because some file systems have no hard links, and others have no
+/// rename that preserves existing files.
 bool Publish(const std::string& aside, const std::string& path) {
   if (link(aside.c_str(), path.c_str()) == 0) {
     unlink(aside.c_str());

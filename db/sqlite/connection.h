@@ -69,8 +69,7 @@ class DatabaseConnection {
   /// database in memory, a random key takes the place of a missing file.
   const ObjectKey* FindOrMakeKey();
 
-  /// Stores the reason why a row was skipped, for TakeMissReasons. May be called inside Read and
-  /// Write.
+  /// Stores a reason for missing results, for TakeMissReasons. May be called inside Read and Write.
   void NoteMiss(std::string reason);
   std::vector<std::string> TakeMissReasons();
 

@@ -74,8 +74,8 @@ inline constexpr int64_t kExchangeVersion = 6;
 
 /// Returns one line of JSON without the line break. Requires: IsStorableText of all texts.
 std::string EncodeLine(const ExchangeLine& line);
-/// Decodes a line. Fails with kParse if the line is not a known record. The message has the name of
-/// the first field that is missing or has a wrong value, or the number of unknown fields.
+/// Decodes a line. Fails with kParse if the line is not a JSON object of a known record, lacks a
+/// required field, or has an unknown or wrong field. The message has the reason.
 Result<ExchangeLine> DecodeLine(std::string_view text);
 
 }  // namespace tunec

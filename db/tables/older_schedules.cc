@@ -22,8 +22,8 @@ std::string_view TakeUpTo(char end, std::string_view& text) {
 
 enum class Argument { kNone, kVariable, kConstant };
 
-// Returns whether `tensor` is an argument of the workload, and whether it is constant. Reads the
-// argument's line, such as ` weight w1: f32[512, 1024] constant align 64`.
+// Returns whether `tensor` is an input or weight of the workload, and whether it is constant. Reads
+// its line, such as ` weight w1: f32[512, 1024] constant align 64`.
 Argument FindArgument(std::string_view workload, std::string_view tensor) {
   while (!workload.empty()) {
     std::string_view line = TakeUpTo('\n', workload);

@@ -212,7 +212,8 @@ Result<TrialRecord> DecodeTrial(const Query& row) {
   trial.tool_version = row.Text(13);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   if (!samples) return Fail(ErrorCode::kParse, "samples are not a list of numbers");
-  // Normalised would change such fields, so an exported row would be imported as a different trial.
+  // Normalised would change a time of 0 and the median of a failure. So an exported row would be
+  // imported as a different trial.
   if (trial.created_at == 0) return Fail(ErrorCode::kParse, "creation time is 0");
   if (trial.status != TrialStatus::kOk && trial.median_seconds != 0)
     return Fail(ErrorCode::kParse, "a trial that is not ok has a median");

@@ -29,7 +29,7 @@ int64_t EnsureTask(DatabaseConnection& connection, int64_t workload, int64_t tar
 int64_t EnsureTask(DatabaseConnection& connection, const TuningKey& key);
 
 /// Returns the convergence in three columns of the current row, from `column` on; none if the space
-/// is 0. A reason that this version does not have becomes kUnknown.
+/// is not positive. A reason that this version does not have becomes kUnknown.
 std::optional<Convergence> ReadConvergence(const Query& row, int column);
 
 /// Adds `trials` trials of a task to a model's charges.
@@ -66,13 +66,13 @@ Result<MachineFact> DecodeFact(const Query& row, int first);
 /// `connection`.
 std::optional<MachineFact> ReadFact(DatabaseConnection& connection, const Query& row, int first);
 
-/// Returns true if `a` replaces `b`, a record of the same schedule. This is a total order on
+/// Returns whether `a` replaces `b`, a record of the same schedule. This is a total order on
 /// contents, so that both directions of merging store the same record.
 bool Supersedes(const TrialRecord& a, const TrialRecord& b);
-/// Records `trial` unless the stored record has more information. Requires: `trial` is valid and
-/// normalised.
+/// Records `trial` if its schedule has no record or a damaged one, or `trial` supersedes the
+/// record. Requires: `trial` is valid and normalised.
 RecordOutcome UpsertTrial(DatabaseConnection& connection, int64_t task, const TrialRecord& trial);
-/// Records `fact` unless the stored fact is later.
+/// Records `fact` if it is new or greater than the stored fact in the order of time, value, text.
 RecordOutcome UpsertFact(DatabaseConnection& connection, int64_t target, const MachineFact& fact);
 
 }  // namespace tunec

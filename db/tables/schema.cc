@@ -218,7 +218,8 @@ std::map<std::string, Columns> ColumnsOfTables(SQLite::Database& sqlite) {
   return tables;
 }
 
-/// Returns kParse unless `sqlite` has the tables and columns that the migrations `applied` make.
+/// Returns kParse if `sqlite` lacks a table or column that the migrations `applied` make, or has
+/// tables although no migration is applied.
 Status CheckTables(SQLite::Database& sqlite, const std::string& path,
                    std::span<const Migration> applied) {
   SQLite::Database sound(":memory:", SQLite::OPEN_READWRITE);

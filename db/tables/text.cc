@@ -6,7 +6,7 @@
 namespace tunec {
 namespace {
 
-/// Returns the length of the UTF-8 sequence at `at`, or 0 if it is invalid (Unicode 15, table 3-7).
+/// Returns the length of the UTF-8 sequence at `at`; 0 if invalid (Unicode 15, table 3-7) or NUL.
 size_t SequenceLength(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[at + i]); };
   const uint8_t lead = byte(0);

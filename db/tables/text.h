@@ -9,8 +9,7 @@ namespace tunec {
 
 bool IsStorableText(std::string_view text);
 
-/// Returns `text` with each byte that cannot be stored replaced by `?`. Used for messages of
-/// compilers and kernels.
+/// Returns `text` with each byte that cannot be stored replaced by `?`.
 std::string MakeStorable(std::string_view text);
 
 }  // namespace tunec

@@ -57,9 +57,9 @@ bool SameShape(const Graph& graph, ValueId a, ValueId b) {
 
 bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::kElementwise; }
 
-// Returns whether every user can be in the kernel that makes the value. The only user of a value
-// that is no output always can. Several users must be elementwise operators with the value's shape,
-// or reductions over the same rows.
+// Returns whether every user can be in the kernel that makes the value. A single user can if the
+// value is not an output. Several users must be elementwise operators with the value's shape, or
+// reductions over the same rows.
 bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() == 1) return !graph.IsOutput(q.value);
   constexpr size_t kMostUsers = 64;  // a kernel has fewer; bounds the time of the check

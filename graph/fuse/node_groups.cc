@@ -77,8 +77,8 @@ std::set<int32_t> NodeGroups::Successors(int32_t group) {
   return successors;
 }
 
-// Skips groups that start after the last node of `into`. They are single nodes, from which no path
-// leads back.
+// Skips groups that start after the last node of `into`. Groups are joined in graph order, so these
+// are single nodes, from which no path leads back.
 bool NodeGroups::HasOtherPath(int32_t from, int32_t into) {
   const int32_t last = members_[into].back();
   std::set<int32_t> seen = Successors(from);

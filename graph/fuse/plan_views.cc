@@ -199,9 +199,9 @@ class ViewPlanner {
   }
 
   // Returns the concatenation's placement. A placement in an outer concatenation stays. If all
-  // operands have placements in one other concatenation, the result has one there, too. Otherwise
-  // the result has separate storage. One operand without a placement excludes the second case,
-  // because the other concatenation has other elements at its position.
+  // operands have placements in one other concatenation of equal rank and layout, the result has
+  // one there, too. Otherwise the result has separate storage. One operand without a placement
+  // excludes the second case, because the other concatenation has other elements at its position.
   Placement PlacementOfConcat(const Node& node) const {
     const ValueId output = node.outputs[0];
     const auto first = placements_.find(node.inputs[0]);
@@ -291,8 +291,8 @@ class ViewPlanner {
     }
   }
 
-  // Returns whether the contiguous dimension stays contiguous, no dimension is reversed, and the
-  // contiguous runs have at least kCacheLine bytes.
+  // Returns whether the value is not empty, its placement is affine, the contiguous dimension stays
+  // contiguous, no dimension is reversed, and contiguous runs have at least kCacheLine bytes.
   bool IsReadable(ValueId value) const {
     const IndexExpr& linear = placements_.at(value).linear;
     if (ElementsOf(graph_, value) == 0) return false;

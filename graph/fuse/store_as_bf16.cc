@@ -19,8 +19,8 @@ bool IsLongEnough(const Graph& graph, const Node& node) {
 }
 
 // Returns whether the operator multiplies its operand in a way that bfloat16 instructions support.
-// They multiply pairs of summed elements, so sums must be long enough and convolutions must have
-// one group.
+// They multiply pairs of summed elements, so sums must be long enough. Convolutions must have one
+// group.
 bool Multiplies(const Graph& graph, const Node& node, size_t operand) {
   if (operand > 1) return false;
   if (node.op == Op::kConv) return IsLongEnough(graph, node);

@@ -407,8 +407,8 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
   if (!HidesColumns(node)) return sizes;
   std::vector<StreamingSizes> ending;
   for (StreamingSizes size : sizes) {
-    // `ends` is not tried with a partial last chunk: all tiles of each chunk would test for the
-    // last column.
+    // `ends` is not tried with one block of rows, nor with a partial last chunk, for which all
+    // tiles of each chunk would test for the last column.
     if (size.rows >= queries || keys % size.chunk != 0) continue;
     size.ends = true;
     ending.push_back(size);

@@ -95,7 +95,7 @@ class LowerContext {
   /// Returns the elements of a tensor as a lazy value.
   Lazy Stored(TensorId tensor, DataType type);
   /// Writes the value to a workspace tensor of its ComputeType and returns the tensor's value. A
-  /// value that is already stored is returned unchanged.
+  /// value that is already a read of a tensor is returned unchanged.
   Lazy Materialise(const Lazy& value, const std::string& name = "");
   /// Materialises the value only if recomputing it is expensive.
   Lazy MaterialiseIfExpensive(const Lazy& value);
@@ -116,8 +116,8 @@ class LowerContext {
   Lazy EmitReduction(StatementBuilder builder, TensorId tensor, const Index& index, Expr value,
                      Reducer reducer, DataType type);
 
-  /// Sets the iteration space for later statements of the same shape. A schedule can then fuse
-  /// these statements into the contraction's loops.
+  /// Sets the anchor: the iteration space for later statements of the same shape. A schedule can
+  /// then fuse these statements into the anchor's loops.
   void SetAnchor(IterationSpace space) { anchor_ = std::move(space); }
   /// Returns the anchor's space if it has this shape, otherwise one iterator per dimension
   /// (IterationSpaceOf).

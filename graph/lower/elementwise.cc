@@ -149,7 +149,8 @@ Expr HardSigmoid(const ElementContext& p) {
 }
 Expr HardSwish(const ElementContext& p) {
   const Expr& x = p.x[0];
-  // x + 3 is exact near -3, and 6 times the rounded sixth is 1.
+  // The result is accurate near -3, where x + 3 is exact. From 3 on the result is x, because 6
+  // times the rounded sixth is 1.
   return x * (Clamp(x + Number(3, x), 0, 6) * Number(1.0 / 6, x));
 }
 Expr ThresholdedRelu(const ElementContext& p) {

@@ -58,9 +58,9 @@ bool LoadsIndex(const Statement& statement, int slot) {
   return loads;
 }
 
-// Returns whether `next` can run at each point directly after `first`. From a tensor that `first`
-// writes, `next` must read only the element just written, and not as an index. `next` must not
-// write a tensor that `first` reads or writes.
+// Returns whether `next` can run at each point directly after `first`. Both must have equal extents
+// and domains. From a tensor that `first` writes, `next` must read only the element just written,
+// and not as an index. `next` must not write a tensor that `first` reads or writes.
 bool CanFollow(const Statement& first, const Statement& next) {
   if (Extents(first) != Extents(next) || first.domain != next.domain) return false;
   for (const Write& write : next.writes)

@@ -79,7 +79,7 @@ Lazy Standardised(LowerContext& context, const Lazy& x, const AxisSet& axes, dou
       });
 }
 
-// Returns x * scale + bias. operand_index returns the index of scale and bias.
+// Returns x * scale, plus the bias if there is one. operand_index returns the index of both.
 Lazy Affine(LowerContext& context, const Node& node, const Lazy& x,
             const std::function<Index(const Index&)>& operand_index) {
   std::vector<Lazy> operands = {context.Input(node, 1)};

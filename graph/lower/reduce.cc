@@ -55,8 +55,8 @@ DataType AccumulatorFor(Op op, DataType type) {
   return extremum ? ComputeType(type) : AccumulatorType(type);
 }
 
-// Returns the node's output from `remaining` (over the remaining axes), with extents of 1 for
-// keepdims.
+// Returns the node's output: `after` of `remaining` (over the remaining axes), with extents of 1
+// for keepdims.
 Lazy FinishReduction(LowerContext& context, const Node& node, const Lazy& remaining,
                      const AxisSet& axes, int cost, const std::function<Expr(const Expr&)>& after) {
   const std::vector<int64_t> shape = context.OutputShape(node);

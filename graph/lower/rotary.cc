@@ -11,7 +11,7 @@ struct Rotation {
   int64_t pairs = 0;
   bool for_each = false;  // an angle for each element instead of each pair
 
-  // Returns the element at `i` rotated with its partner at `other`, by the angle of `pair`.
+  // Returns the element at `index` rotated with its partner at `other`, by the angle of `pair`.
   Expr Turned(StatementBuilder& builder, const Index& index, const IndexExpr& other,
               const IndexExpr& pair, const std::function<Expr(const Expr&)>& sign) const {
     Index partner = index;
@@ -26,8 +26,8 @@ struct Rotation {
 Expr Same(const Expr& e) { return e; }
 Expr Negated(const Expr& e) { return -e; }
 
-// Rotates the pairs (i, i + pairs). A half that the bounds of `index` exclude is left out of the
-// selection.
+// Returns the element at `index` after the rotation of its pair (i, i + pairs). A half that the
+// bounds of `index` exclude is left out of the selection.
 Expr Halves(const Rotation& r, StatementBuilder& builder, const Index& index) {
   const IndexExpr& i = index.back();
   const IndexExpr in_first = IndexExpr(r.pairs - 1) - i;

@@ -14,8 +14,8 @@ namespace {
 
 using onnx_import::DataFolders;
 
-/// Returns the folders of a model file's external data. `data_folder` replaces the folder of
-/// `path`.
+/// Returns the folders of a model file's external data. `data_folder`, if given, replaces the
+/// folder of `path`.
 DataFolders FoldersOf(const std::string& path, const onnx_import::MappedFile& file,
                       const std::optional<std::string>& data_folder) {
   return {data_folder.value_or(std::filesystem::path(path).parent_path().string()), file.folder()};

@@ -20,7 +20,7 @@ constexpr int64_t kMostNodes = 1'000'000;
 
 Result<int64_t> OpsetOf(const Scope& scope, const std::string& domain) {
   const auto it = scope.opsets.find(domain);
-  // Exporters may omit domains other than the default domain.
+  // Exporters may omit the opset of any domain except the default domain. The opset is then 1.
   if (it == scope.opsets.end() && !domain.empty()) return 1;
   if (it == scope.opsets.end()) {
     return Fail(ErrorCode::kParse, "the opset of the default domain is not given");
@@ -73,8 +73,8 @@ Declares DeclarationsOf(const OnnxGraph& graph) {
   return is_fixed ? Declares::kSizes : Declares::kRank;
 }
 
-/// Checks an output against the file's declaration. Accepts names, sizes of 0 and shapes without
-/// dimensions, because exporters write them for unknown sizes.
+/// Checks an output's rank, and with kSizes its sizes, against the file's declaration. Accepts
+/// names, sizes of 0 and shapes without dimensions, because exporters write them for unknown sizes.
 Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, Declares declares) {
   if (!output.dims || output.dims->empty()) return {};
   const std::vector<Dim>& declared = *output.dims;

@@ -101,8 +101,8 @@ bool IsOpen(const OnnxValue& input) {
   return !input.dims || !std::ranges::all_of(*input.dims, &Dim::IsFixed);
 }
 
-/// Returns the shapes given as options, and the shapes of arrays for inputs with dynamic
-/// dimensions.
+/// Returns the shapes given as options, and the shapes of arrays for the other inputs whose shape
+/// the model does not fix.
 Shapes GivenShapes(const std::vector<const OnnxValue*>& inputs, const ImportOptions& options) {
   Shapes shapes = options.shapes;
   for (const OnnxValue* input : inputs) {
@@ -138,8 +138,8 @@ std::vector<Dim> WithFixed(std::vector<Dim> dims, const Fixed& fixed) {
   return dims;
 }
 
-/// Returns an example size for a dynamic dimension. Many models divide image sizes by powers of
-/// two.
+/// Returns an example size for a dynamic dimension. Images get 224, a multiple of 32, because many
+/// models halve an image up to five times.
 int64_t ExampleSize(size_t axis, size_t rank) {
   constexpr int64_t kImage = 224, kLength = 16;
   if (axis == 0) return 1;

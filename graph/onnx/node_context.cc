@@ -12,7 +12,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Returns the attribute as a T, or the default if it is absent.
+/// Returns the attribute as a T, or the default if it is absent. Fails for another kind.
 template <class T>
 Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::string_view expected) {
   const auto it = node.attributes.find(name);

@@ -106,11 +106,11 @@ Result<std::vector<int64_t>> NormalizeAxes(std::vector<int64_t> axes, int64_t ra
 /// Returns the float type in which operands of these types are combined before one rounding. This
 /// is the widest of the floats, at least f32.
 DataType CombinedType(std::initializer_list<DataType> types);
-/// Returns all axes of a value with this rank.
+/// Returns all axes of a value with this rank, in order.
 std::vector<int64_t> AllAxes(int64_t rank);
 /// Returns the elements as integers.
 std::vector<int64_t> ToInts(const Array& array);
-/// Returns a one-dimensional i64 array.
+/// Returns the values as a one-dimensional i64 array.
 Array IntArray(const std::vector<int64_t>& values);
 /// Returns the product of the values at the existing indices in [begin, end). Returns -1 if the
 /// product exceeds the limit of shapes.

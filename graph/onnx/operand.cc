@@ -31,7 +31,7 @@ std::vector<Dim> DimsOf(const std::vector<int64_t>& shape) {
   return std::vector<Dim>(shape.begin(), shape.end());
 }
 
-/// Fails for an integer division that would trap in the processor.
+/// Fails if an integer division may trap in the processor. Requires constant operands.
 Status CheckDivision(Op op, const std::vector<Operand>& inputs) {
   if ((op != Op::kDiv && op != Op::kMod) || !IsInteger(inputs[1]->type)) return {};
   const Array& divisor = *inputs[1]->constant;
@@ -49,7 +49,7 @@ Status CheckDivision(Op op, const std::vector<Operand>& inputs) {
   return {};
 }
 
-/// Checks constant indices. Type inference reports all other errors of the operands.
+/// Checks the constant indices of a gather. Type inference reports all other errors.
 Status CheckIndexOperand(Op op, const std::vector<Operand>& inputs, const Attributes& attributes) {
   if ((op != Op::kGather && op != Op::kGatherElements) || inputs.size() != 2) return {};
   const auto& indices = inputs[1]->constant;

@@ -10,7 +10,7 @@ struct AxisRange {
   size_t end = 0;
 };
 
-// Returns the row-major position within the axes of `range`.
+// Returns the row-major position of `index` within the axes of `range`.
 IndexExpr Linearise(const std::vector<IndexExpr>& index, const std::vector<int64_t>& shape,
                     AxisRange range) {
   IndexExpr linear = 0;

@@ -17,7 +17,7 @@ std::vector<IndexExpr> ReshapeIndex(const std::vector<IndexExpr>& index,
 /// Returns index[permutation[d]] at d.
 std::vector<IndexExpr> Permute(const std::vector<IndexExpr>& index,
                                const std::vector<int64_t>& permutation);
-/// Returns the inverse permutation: index[d] at permutation[d].
+/// Applies the inverse permutation: returns index[d] at permutation[d].
 std::vector<IndexExpr> Unpermute(const std::vector<IndexExpr>& index,
                                  const std::vector<int64_t>& permutation);
 

@@ -29,7 +29,7 @@ Status CheckRanks(const InferenceInput& input) {
               Name(input.operand(0).type));
 }
 
-// Returns whether the number of query heads is a multiple of the number of key heads.
+// Returns whether the number of query heads is known to be a multiple of the number of key heads.
 bool GroupsHeads(const Dim& query, const Dim& key) {
   if (query == key) return true;
   if (!query.IsFixed() || !key.IsFixed() || key.size() == 0) return false;

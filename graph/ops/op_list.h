@@ -24,16 +24,16 @@
 // clang-format off
 
 /// Pointwise operators: each result is computed from the operands' elements at the same index.
-/// reference/scalar_functions.cc computes the result; lower/elementwise.cc makes its expression.
+/// lower/elementwise.cc makes the expression of the result.
 #define TUNEC_POINTWISE(X, id, name, operands, cost, range, reference)                             \
   X(id, name, Compute, Elementwise, operands, cost, Spread, None, SameOrder, range, reference,     \
     Elementwise)
 
-/// Sums of products. They are never recomputed, and nothing is known about the range of results.
+/// Operators with sums of products. They are never recomputed. Their results have no known range.
 #define TUNEC_CONTRACTION(X, id, name, operands, repeats, images, reference, lowering)             \
   X(id, name, Compute, Contraction, operands, 0, repeats, None, images, Any, reference, lowering)
 
-/// Reductions, normalisations, windows.
+/// Operators that combine several elements: reductions, normalisations and sliding windows.
 #define TUNEC_OVER_ROWS(X, id, name, pattern, operands, cost, repeats, rows, images, range,        \
                         reference, lowering)                                                       \
   X(id, name, Compute, pattern, operands, cost, repeats, rows, images, range, reference, lowering)

@@ -25,8 +25,8 @@ struct ExactNumbers {
 /// the padded extent.
 Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along);
 
-/// Converts positions in the exact axis to positions in the padded axis. The position within each
-/// part of the axis is unchanged, but `extents` become the padded extents.
+/// Converts positions in the exact axis to positions in the padded axis. `extents` are the exact
+/// extents of the axis's parts. The position within each part does not change.
 Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
                       const std::vector<ValueId>& extents);
 

@@ -40,8 +40,8 @@ class Axis {
   bool is_repeated() const { return repeated_; }
   /// Returns an axis of the same parts that is not repeated.
   Axis Different() const { return Axis(parts_); }
-  /// Returns whether the exact positions are the first ones, in order: only the slowest part is
-  /// open.
+  /// Returns whether the exact positions are the first ones, in order: no part except the slowest
+  /// is open.
   bool IsPrefix() const;
   /// Returns the position within each part for a position in the padded axis.
   std::vector<int64_t> Digits(int64_t position) const;

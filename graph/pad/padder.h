@@ -112,9 +112,11 @@ class Padder {
   void MixWhatMeetsItself(const Axes& axes);
 
   /// Returns whether an element is exact along the axes `along`: a bool that broadcasts to the
-  /// value's shape. Marks these axes as mixed. Requires: one of the axes is open.
+  /// value's shape. Marks these axes, and the dimensions on which their extents may depend, as
+  /// mixed. Requires: one of the axes is open.
   Result<ValueId> IsExact(const Axes& axes, const std::set<size_t>& along);
-  /// Returns the value at exact positions along these axes, and `neutral` elsewhere.
+  /// Returns the value at exact positions along `along`, and `neutral` elsewhere. Marks and
+  /// requires the same as IsExact.
   Result<ValueId> Mask(const PaddedValue& value, const std::set<size_t>& along, double neutral);
   /// Returns the value at exact positions, and 0 elsewhere; repeated axes are not masked. Does not
   /// mark dimensions as mixed: use it only if no exact element depends on the zeros.
@@ -162,7 +164,7 @@ class Padder {
 /// node's rule replaces operands by masked operands where necessary.
 class PaddedNode {
  public:
-  /// Makes the node with the index `number` in the exact graph and in the bucket's graph.
+  /// Begins to pad the node with the index `number` in the exact graph and in the bucket's graph.
   PaddedNode(Padder& padder, size_t number);
 
   Op op() const { return bucket_.op; }
@@ -239,7 +241,7 @@ using Rule = Result<std::vector<PaddedValue>> (*)(PaddedNode& node);
 /// Returns the operator's rule; null if the operator cannot be padded.
 Rule RuleFor(Op op);
 
-/// Returns one output with these axes.
+/// Returns one output with these axes. It is 0 beyond the exact positions along `zero_beyond`.
 inline std::vector<PaddedValue> WithAxes(Axes axes, std::set<size_t> zero_beyond = {}) {
   return {PaddedValue{{}, std::move(axes), std::move(zero_beyond)}};
 }
@@ -252,7 +254,7 @@ Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadChannelNorm(PaddedNode& node);
 // pad_reduction.cc
 /// Returns the sum of `value` along `axes`, by a reduction with `attributes`, divided by the number
-/// of exact elements of operand 0. Requires: `value` is 0 beyond the exact elements.
+/// of exact elements of operand 0 along `axes`. Requires: `value` is 0 beyond the exact elements.
 Result<ValueId> MeanAlong(PaddedNode& node, ValueId value, const std::set<size_t>& axes,
                           const Attributes& attributes);
 Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node);

@@ -123,7 +123,7 @@ class FoldingPlan {
   }
 
   // Returns whether only matrix products and convolutions read the results, and not as their first
-  // operand. Constant weights are packed in advance.
+  // operand. The results are then weights, which are packed in advance if they are constant.
   bool AreWeights(const Node& node) const {
     return std::ranges::all_of(node.outputs, [&](ValueId output) {
       const std::vector<NodeId>& users = users_[output.index];

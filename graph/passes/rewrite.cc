@@ -151,7 +151,7 @@ class Sweep {
     const size_t first = builder.graph().values().size();
     const std::optional<Match> match = Find(node, inputs, builder.graph());
     if (!match) {
-      // Rebuild adds the values of the copy next.
+      // Rebuild adds the values of the copy next, so their entries are appended here.
       for (const ValueId output : node.outputs) {
         uses_.push_back(before_uses_[output.index]);
         is_output_.push_back(before_output_[output.index]);

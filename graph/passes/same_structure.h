@@ -6,7 +6,7 @@
 namespace tunec {
 
 /// Returns whether both graphs have the same nodes, edges, attributes and layouts, and share the
-/// arrays of constants. Names are not compared.
+/// arrays of constants. Names and the types of values are not compared.
 bool HaveSameStructure(const Graph& a, const Graph& b);
 
 }  // namespace tunec

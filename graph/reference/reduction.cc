@@ -38,8 +38,8 @@ double Extreme(std::span<const double> x, double sign) {
   return sign * best;
 }
 
-/// Computes log(sum(exp(x))) as max + log(sum(exp(x - max))), which neither overflows nor
-/// underflows.
+/// Returns log(sum(exp(x))), computed as max + log(sum(exp(x - max))). The greatest term of this
+/// sum is 1, so no term overflows and the sum is not 0.
 double LogSumExp(std::span<const double> x) {
   const double largest = Extreme(x, 1);
   if (!std::isfinite(largest)) return largest;
@@ -114,7 +114,7 @@ int64_t ReduceInts(Op op, std::span<const int64_t> x, DataType type) {
 }
 
 /// Calls reduce(the elements along `axes`) for every index of the other axes, and stores the
-/// results. In and Out are the types of its argument and its result.
+/// results. In and Out are the types of the elements and of the results of `reduce`.
 template <class In, class Out, class F>
 std::vector<Array> ReduceOver(const RunContext& context, const std::vector<int64_t>& axes,
                               const F& reduce) {

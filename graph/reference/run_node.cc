@@ -4,8 +4,8 @@ namespace tunec {
 namespace reference {
 namespace {
 
-/// Fails if a result is too large for memory or has an unknown size. This is an error of the model,
-/// so it must not abort.
+/// Fails if a result has more than 2^33 elements or an unknown size. This is an error of the model,
+/// so the program must not abort.
 Status CheckOutputs(const Node& node, std::span<const ValueType> types) {
   constexpr int64_t kMostElements = int64_t{1} << 33;
   for (const ValueType& type : types) {

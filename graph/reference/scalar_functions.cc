@@ -20,8 +20,8 @@ double Softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::
 double Sign(double x) { return std::isnan(x) ? x : (x > 0) - (x < 0); }
 double Clamp(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
 
-// Uses 1 + erf(x) = erfc(-x) and 1 + tanh(x) = 2*sigmoid(2*x), so the tails keep their relative
-// error.
+// Uses 1 + erf(x) = erfc(-x) and 1 + tanh(x) = 2*sigmoid(2*x), so the relative error is small also
+// for large negative x.
 double Gelu(double x) { return x * (0.5 * std::erfc(-x / std::numbers::sqrt2)); }
 double GeluTanh(double x) {
   const double c = std::sqrt(2 / std::numbers::pi);

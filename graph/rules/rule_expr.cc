@@ -35,8 +35,8 @@ bool AtKeyword(const Lexer& lexer, std::string_view word) {
   return !lexer.Peek().starts_line || after.text != "(" || after.follows_space;
 }
 
-// Takes the sign if it is the next token, and returns whether it is. A minus at the start of a
-// line, outside brackets, belongs to the next rule.
+// Takes the sign if it is the next token, and returns whether it was taken. A minus at the start of
+// a line, outside brackets, belongs to the next rule and is not taken.
 bool RuleExprParser::TakeSign(std::string_view sign) {
   if (sign == "-" && lexer_.Peek().starts_line && depth_ == 0) return false;
   return lexer_.TryTake(sign);

@@ -37,8 +37,9 @@ RuleValue OnLists(const Attribute& a, const Attribute& b, const F& apply) {
   return Attribute(std::move(result));
 }
 
-// Computes with integers if both arguments are integers or lists of integers, and with doubles
-// otherwise. Lists are computed element by element. An overflow gives kUndefined.
+// Computes with integers if both arguments are integers or lists of integers, and with doubles if
+// neither is a list. Lists are computed element by element. An integer overflow, lists of different
+// lengths, and all other arguments give kUndefined.
 template <class OnInts, class OnDoubles>
 RuleValue Arithmetic(Arguments in, const OnInts& ints, const OnDoubles& doubles) {
   const Attribute& a = in[0].attribute;
@@ -127,7 +128,7 @@ RuleValue Size(const MatchSite&, Arguments in) {
   return Attribute(static_cast<int64_t>(list->size()));
 }
 
-// Returns list[index]. Negative indices count from the end.
+// Returns list[index], or kUndefined out of range. Negative indices count from the end.
 RuleValue Element(const MatchSite&, Arguments in) {
   const Ints* list = AsInts(in[0].attribute);
   const int64_t* index = AsInt(in[1].attribute);
@@ -138,7 +139,8 @@ RuleValue Element(const MatchSite&, Arguments in) {
   return Attribute((*list)[at]);
 }
 
-// Returns the elements of a list at a list of indices. A negative index gives kUndefined.
+// Returns the elements of a list at a list of indices. A negative or too large index gives
+// kUndefined.
 RuleValue Take(const MatchSite&, Arguments in) {
   const Ints* list = AsInts(in[0].attribute);
   const Ints* indices = AsInts(in[1].attribute);
@@ -211,7 +213,7 @@ RuleValue Extent(const MatchSite& site, Arguments in) {
   return Attribute(dims[at].size());
 }
 
-// Returns the extents of the axes [begin, end), if they are fixed.
+// Returns the extents of the axes [begin, end), or kUndefined if one is dynamic or does not exist.
 RuleValue Extents(const MatchSite& site, Arguments in) {
   const std::vector<Dim>& dims = site.TypeOf(in[0].value).dims;
   const int64_t* begin = AsInt(in[1].attribute);
@@ -261,7 +263,8 @@ RuleValue IsIntegerValue(const MatchSite& site, Arguments in) {
 RuleValue IsConstant(const MatchSite& site, Arguments in) {
   return Truth(site.ConstantOf(in[0].value) != nullptr);
 }
-// Returns whether the value is neither a graph input nor a constant.
+// Returns whether the value is neither an input, a constant nor a range, and its node has a single
+// output and no nested graphs.
 RuleValue IsComputed(const MatchSite& site, Arguments in) {
   return Truth(KindOf(site.NodeOf(in[0].value).op) != OpKind::kData);
 }
@@ -301,7 +304,7 @@ RuleValue KeepsOrder(const MatchSite& site, Arguments in) {
 }
 
 // Returns whether the second value's element type can represent every number of the first value's
-// type. Returns false if one is a float type and the other is not.
+// type. Returns false if the types are of different classes (float, integer, bool).
 RuleValue Holds(const MatchSite& site, Arguments in) {
   const DataType narrow = site.TypeOf(in[0].value).type;
   const DataType wide = site.TypeOf(in[1].value).type;
@@ -325,7 +328,8 @@ RuleValue IsNonzero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(!range.nan && !range.ContainsZero());
 }
-// Returns whether no element can be negative or -0.0. NaNs are allowed, because they stay NaNs.
+// Returns whether no element can be negative or -0.0. NaNs are allowed, because the rules with this
+// condition return NaN for NaN before and after the replacement.
 RuleValue IsPositiveOrZero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(range.low >= 0 && !range.negative_zero);

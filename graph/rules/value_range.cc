@@ -61,7 +61,7 @@ ValueRange ProductOf(const ValueRange& a, const ValueRange& b) {
 }
 
 // Returns the range of an integer result. Arithmetic that leaves the type wraps around, so the
-// result may be any value. Above 2^53 doubles do not represent all integers.
+// result may be any value. The same is assumed above 2^53, where doubles omit some integers.
 ValueRange Unwrapped(const ValueRange& range, DataType type) {
   constexpr double kExact = 0x1p53;
   const ValueRange whole = RangeOfType(type);
@@ -142,7 +142,7 @@ ValueRange Greatest(Q q) {
 }
 
 // Returns the operand's range, or all values if the operand may have no elements: its extreme is
-// then infinite.
+// then infinite, or a limit of the integer type.
 ValueRange Extreme(Q q) {
   const ValueType& type = q.OperandType(0);
   return type.IsFixed() && type.Elements() > 0 ? q.Operand(0) : ValueRange();

@@ -68,8 +68,8 @@ class StatementRun {
   }
 
   // Returns the extents of the iterators that the writes' indices use, and 1 for the other
-  // iterators. Returns nothing if each of these elements has an instance, or if loaded values
-  // decide which elements are written.
+  // iterators. Returns nothing if each element that the indices select has an instance, or if
+  // loaded values decide which elements are written.
   std::optional<std::vector<int64_t>> ExtentsOfWrites() const {
     std::vector<VarId> used;
     for (const Write& write : statement_.writes) {

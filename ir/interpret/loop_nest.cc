@@ -284,7 +284,7 @@ class Runner {
 };
 
 // Returns a race detector that watches every written tensor if the nest has loops over tasks or
-// threads, or several parts. Otherwise it watches no tensor.
+// threads, or a phase of several parts. Otherwise it watches no tensor.
 RaceDetector WatchRaces(const LoopNest& nest, const Storage& storage) {
   IdVector<TensorId, TensorId> homes;
   for (const TensorId t : nest.tensors.ids()) homes.push_back(storage.FindAliasOwner(t));

@@ -19,8 +19,8 @@ namespace tunec {
 
 class RaceDetector {
  public:
-  /// `homes` has for each tensor the tensor whose storage it shares. `elements` has, by home, the
-  /// number of elements of each storage to watch; 0 for storage that is never written.
+  /// Constructs a detector. homes[t] is the owner of the storage of tensor t. elements[h]
+  /// is the number of elements of owner h's storage to watch; 0 for storage that is never written.
   RaceDetector(IdVector<TensorId, TensorId> homes, const IdVector<TensorId, int64_t>& elements);
 
   /// Begins a section: all later accesses come after all earlier ones.

@@ -26,7 +26,7 @@ Status CheckAlias(const Tensor& tensor, const Tensor& target) {
 }
 
 TensorId FollowAlias(const Tensors& tensors, TensorId tensor) {
-  // At most as many steps as tensors, so that a cycle ends.
+  // Follows at most as many aliases as there are tensors, so that the loop ends for a cycle.
   for (size_t n = 0; n < tensors.size() && tensors[tensor].alias; ++n) {
     tensor = *tensors[tensor].alias;
   }

@@ -53,8 +53,8 @@ class PairTest {
     return store != nullptr && StoreAllows(*store);
   }
 
-  // Returns whether the store writes one value to the output, without a reducer, and reads the
-  // input only at the offset of the write.
+  // Returns whether the store writes one value to the output, without a reducer, at an offset that
+  // is not loaded. It must read the input at this offset only, and must not read the output.
   bool StoreAllows(const Store& store) const {
     if (store.reducer || store.writes.size() != 1) return false;
     const Write& write = store.writes[0];

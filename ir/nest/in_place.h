@@ -16,7 +16,7 @@ struct InPlacePair {
 };
 
 /// Returns the pairs for which the nest computes the same result with shared and with separate
-/// storage, in the order of the arguments. The input and the output have as many elements, of the
+/// storage, in the order of the arguments. The two tensors have the same number of elements, of the
 /// same size. Only the phases up to the last reader of the input matter. There a store may touch
 /// the two tensors only if it writes one element of the output and reads the input only at the same
 /// offset. Prefetches may also touch them. The offsets are compared as expressions, so some

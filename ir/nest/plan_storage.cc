@@ -93,8 +93,8 @@ void AssignWorkspaceOffsets(const LoopNest& nest, StoragePlan& plan) {
 bool IsInScratch(Scope scope) { return scope == Scope::kGlobal || scope == Scope::kPacked; }
 bool IsShared(Scope scope) { return scope == Scope::kShared; }
 
-// Places the Allocs whose scope `belongs` accepts, at offsets from `top` on. Returns the end of the
-// bytes in use. A tensor with several Allocs gets the largest offset that any of its Allocs needs.
+// Places the tensors of Allocs whose scope `belongs` accepts, at offsets from `top` on, except
+// aliases. Returns the end of the bytes in use. A tensor gets the largest offset of its Allocs.
 int64_t AssignAllocOffsets(const LoopNest& nest, const Body& body, bool (*belongs)(Scope),
                            int64_t top, StoragePlan& plan) {
   int64_t most = top;

@@ -80,8 +80,8 @@ class Sampler {
     loops_.push_back({&loop, extent});
     for (int64_t n = 0; n < visited; ++n) {
       ++steps_;
-      // Space the samples evenly over the range. Include the last iteration, which may have a
-      // smaller tile.
+      // Several samples are spaced evenly over the range. They include the last iteration, which
+      // may have a smaller tile.
       point_[loop.var.index()] = visited == 1 ? lower : lower + n * (extent - 1) / (visited - 1);
       InBody(loop.body);
     }

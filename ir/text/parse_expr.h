@@ -32,7 +32,7 @@ class ExprParser {
   /// Parses a list of expressions in parentheses. The list may be empty.
   Result<std::vector<Expr>> ParseExprList();
   Result<TensorId> ParseTensorName();
-  /// Parses the slot number after the '@' of a read that has a separate line (`@0 = A[i, k]`).
+  /// Parses `@0`, the slot of a read that has a separate line (`@0 = A[i, k]`).
   Result<int> ParseSlotNumber();
 
   /// Gives the read the next slot, even if an equal read already has a slot.

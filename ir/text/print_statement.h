@@ -27,8 +27,8 @@ struct Assignment {
   const std::optional<Reducer>& reducer;
 };
 
-/// Returns the lines of an assignment: first a reducer without a predefined name, then the reads
-/// that cannot be written in place, then `C[i, j] sum= A[i, k] * B[k, j]`.
+/// Returns the lines of an assignment: first a reducer without a predefined name, and last
+/// `C[i, j] sum= A[i, k] * B[k, j]`. If a read cannot be in place, all reads have lines between.
 std::vector<std::string> PrintAssignment(const Assignment& assignment, const Tensors& tensors,
                                          const std::function<std::string(VarId)>& variable);
 

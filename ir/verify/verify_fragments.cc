@@ -231,7 +231,7 @@ class FragmentVerifier {
     return CheckZero(wrong, variables, values, budget);
   }
 
-  // Checks that `wrong` is 0 for all values of the remaining variables.
+  // Checks that `wrong` is 0 for all values of `variables`. Fails after `budget` values.
   Status CheckZero(const IndexExpr& wrong, std::span<const VarId> variables,
                    std::vector<int64_t>& values, int64_t& budget) const {
     if (variables.empty()) {

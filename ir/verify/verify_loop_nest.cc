@@ -168,7 +168,7 @@ class Verifier {
   static bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
 
   // Checks that parallel, grid and block loops are nested as allowed, and that block loops have
-  // constant bounds.
+  // constant bounds of at least 0.
   Status CheckBinding(const Loop& loop) {
     if (IsParallel(loop.kind) && IsAround(IsGrid)) {
       return Wrong("a parallel loop stands inside a grid loop");
@@ -233,7 +233,7 @@ class Verifier {
     TUNEC_RETURN_IF_ERROR(Annotate(CheckKind(loop, top), where));
     const Binding binding = Bind(loop);
     const bool outer_whole = context_.visits_every_point;
-    // A loop that may run no iteration proves nothing about its body.
+    // If a loop may have no iterations, the points of its body may never be visited.
     context_.visits_every_point &= binding.exact || OnceAtLeast(loop);
     bindings_.emplace(loop.var, binding);
     const bool chain = NumbersTasks(loop.kind) && loop.body.size() == 1;

@@ -245,7 +245,7 @@ TUNEC_BINARY_INTRINSIC(UMin, umin)
 TUNEC_BINARY_INTRINSIC(UMax, umax)
 #undef TUNEC_BINARY_INTRINSIC
 
-// The sign is copied with integer operations. With LLVM's copysign and a widened sign, the
+// Copies the sign with integer operations. With LLVM's copysign and a widened sign, the
 // instruction selection narrows from double to half in one step, which becomes a library call.
 IrValue Builder::CopySign(IrValue a, IrValue sign) {
   const Element element = TypeOf(a).element;

@@ -73,8 +73,7 @@ class Builder {
   /// as 0.
   using BFloat16Rounding = IrValue (*)(Builder& builder, IrValue value);
   void SetBFloat16Rounding(BFloat16Rounding rounding);
-  /// Returns null if the machine has no such instruction; the rounding then uses integer
-  /// instructions.
+  /// Returns the function that was set. If it is null, the rounding uses integer instructions.
   BFloat16Rounding bfloat16_rounding() const;
 
   /// The machine's instruction for value * 2^power, rounded once; null functions if there is none.
@@ -219,8 +218,8 @@ class Builder {
   void StoreSlot(IrValue slot, IrValue value);
   /// Returns stack memory that is not promoted to SSA values, 64-byte aligned.
   IrValue StackBytes(int64_t bytes);
-  /// Returns stack memory like StackBytes. All calls with the same number of bytes return the same
-  /// memory, so the contents must be used before the next call.
+  /// Returns stack memory like StackBytes. Within a function, all calls with the same number of
+  /// bytes return the same memory, so the contents must be used before the next call.
   IrValue ScratchStackBytes(int64_t bytes);
 
  private:

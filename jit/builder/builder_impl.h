@@ -24,8 +24,8 @@ struct Builder::Impl {
   llvm::Type* Type(IrType type);
   /// Splats the scalar operand if the other operand is a vector.
   void Match(llvm::Value*& a, llvm::Value*& b);
-  /// Returns a vector of copies of the scalar. The copy is emitted once per scalar and block, so
-  /// that the code stays small.
+  /// Returns a vector of copies of the scalar. Within a block, a vector of the same scalar and
+  /// length is used again, so that the code stays small.
   llvm::Value* Splat(llvm::Value* scalar, int lanes);
 
   // Shared pointers can be destroyed where LLVM's classes are incomplete types.

@@ -93,7 +93,7 @@ std::set<TensorId> AccumulatorsThatStay(const EmitState& state, const Loop& loop
       });
     };
     const bool local = state.tensor(tensor).role == TensorRole::kLocal;
-    // If there are too many tiles, an inner loop may have fewer.
+    // With too many tiles, they do not stay here, but may stay in an inner loop, which has fewer.
     if (local && !uses.others.contains(tensor) && std::ranges::none_of(writes, moves) &&
         CountTiles(state, uses, writes) <= kAccumulators) {
       staying.insert(tensor);
@@ -164,7 +164,7 @@ Status AmxTiles::Emit(EmitState& state, const TileParts& parts, TileDot dot) {
 }
 
 /// Returns the register of an accumulator that stays in a register. At the accumulator's first use,
-/// emits its load before the loop.
+/// emits its load before the loop. Fails if no register is left for it.
 Result<int> AmxTiles::FindAccumulator(EmitState& state, const TileLocation& location) {
   const auto found = std::ranges::find(accumulators_, location);
   const auto number = static_cast<int>(found - accumulators_.begin());

@@ -33,7 +33,7 @@ class AmxTiles {
  public:
   explicit AmxTiles(const Target& target) : registers_(MakeTileRegisters(target)) {}
 
-  /// Configures the registers before a phase that uses them; EndPhase releases them.
+  /// Emits the configuration of the registers, if the phase uses them. EndPhase emits the release.
   void BeginPhase(EmitState& state, const Phase& phase);
   void EndPhase(EmitState& state);
 

@@ -99,8 +99,8 @@ std::vector<std::string> FeaturesUsed(const Host& host) {
   };
   std::ranges::for_each(jit::kFeaturesThatMatter, see);
   std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
-  // A named feature that LLVM does not use or list counts as used. If no machine has the feature,
-  // the check of the host fails.
+  // A feature of the host counts as used, even if LLVM does not know it. CheckRuns then fails on
+  // machines without this feature.
   for (const std::string& named : host.features) {
     if (named == kAmxEmulated) continue;  // emulated by code for AVX-512
     if (std::ranges::find(used, named) == used.end()) used.push_back(named);

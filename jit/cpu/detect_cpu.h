@@ -24,7 +24,7 @@ Target DetectCpu(int threads);
 /// fails with kDevice for `native` alone, and with kInvalidArgument otherwise.
 Result<Target> ParseCpu(std::string_view spec, int threads);
 
-/// Returns the features of this machine, by LLVM's names; AMX only if AMX is granted.
+/// Returns the features of this machine, by LLVM's names. Includes AMX only if AMX is granted.
 std::set<std::string> MachineFeatures();
 
 /// Checks whether a machine with `features` can run code for the host. If not, fails with kDevice,

@@ -20,8 +20,8 @@ namespace {
 llvm::AnalysisID IdOf(llvm::Pass* pass) { return std::unique_ptr<llvm::Pass>(pass)->getPassID(); }
 
 // Returns whether a pass is omitted. These passes take 40 % of the time of code generation
-// (measured) and do not improve the code. Its addresses already are displacements from few
-// pointers, and the order of instructions is good.
+// (measured) and do not improve the code. The emitted addresses already are displacements from few
+// pointers, and the emitted order of instructions is good.
 bool IsLeftOut(llvm::AnalysisID id) {
   static const std::array<llvm::AnalysisID, 3> left_out = {
       IdOf(llvm::createLoopStrengthReducePass()),

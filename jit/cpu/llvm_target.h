@@ -22,8 +22,8 @@ llvm::Triple HostTriple();
 /// Returns LLVM's back end for the host, which the first call registers. Fails with kInternal if
 /// LLVM has none.
 Result<const llvm::Target*> FindX86();
-/// Returns whether LLVM has a processor of that name. Call this function before the others, because
-/// LLVM prints to stderr for unknown names.
+/// Returns whether LLVM has a processor of that name. Call this function before MakeSubtarget,
+/// because LLVM prints to stderr for unknown names.
 bool IsKnownCpu(const llvm::Target& x86, const std::string& cpu);
 /// Returns LLVM's description of a processor, with `features` (LLVM's "+a,-b") in addition. The
 /// result is a shared_ptr because deleting it requires LLVM's header. Requires IsKnownCpu(x86,
@@ -31,7 +31,7 @@ bool IsKnownCpu(const llvm::Target& x86, const std::string& cpu);
 std::shared_ptr<llvm::MCSubtargetInfo> MakeSubtarget(const llvm::Target& x86,
                                                      const std::string& cpu,
                                                      const std::string& features);
-/// Returns LLVM's feature string that enables the host's features and disables all others.
+/// Returns LLVM's text that enables or disables each of kFeaturesThatMatter, as the host has it.
 std::string FeatureString(const Host& host);
 /// Checks whether the host has the features that all generated code uses. Fails with `code` if not.
 Status CheckNeededFeatures(const Host& host, ErrorCode code);

@@ -11,7 +11,7 @@
 namespace tunec::jit {
 namespace {
 
-/// Calls an intrinsic with operands of any vector type of the same size.
+/// Emits a call of an intrinsic. Operands may have any vector type of the expected size.
 IrValue CallWithBits(Builder& b, llvm::Intrinsic::ID id, std::vector<IrValue> operands) {
   llvm::Function* callee = llvm::Intrinsic::getOrInsertDeclaration(&b.module(), id);
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -53,11 +53,11 @@ IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right)
   return CallWithBits(b, llvm::Intrinsic::x86_avx512_vpdpbusd_512, {c, left, right});
 }
 
-// LLVM splits longer vectors into vectors that the instruction supports.
 IrValue X86RoundToBFloat16(Builder& b, IrValue value) {
   llvm::IRBuilderBase& ir = b.instructions();
   const auto lanes = llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
   const auto vector = [&](llvm::Type* of) { return llvm::FixedVectorType::get(of, lanes); };
+  // LLVM splits longer vectors into vectors that the instruction supports.
   return ir.CreateBitCast(ir.CreateFPTrunc(value, vector(ir.getBFloatTy())),
                           vector(ir.getInt16Ty()));
 }

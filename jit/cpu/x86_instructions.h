@@ -8,7 +8,7 @@ namespace tunec::jit {
 // --- Dot products. The left and right operands are vectors of i32, whose lanes are groups of
 // elements. Lane i of c is increased by the products of the two groups in lane i. ---
 IrValue X86DotBFloat16(Builder& b, IrValue c, IrValue left, IrValue right);  // pairs, c is f32
-/// Multiplies groups of four, u8 times i8; c is i32.
+/// Multiplies groups of four elements, u8 times i8; c is i32.
 IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right);
 
 /// Rounds vectors of a multiple of 16 lanes from f32 to the bits of bfloat16; denormals become 0.
@@ -28,7 +28,7 @@ void X86TileStore(Builder& b, int tile, IrValue pointer, int64_t row_bytes);
 void X86TileDotBFloat16(Builder& b, int c, int left, int right);        // c is f32
 void X86TileDotUnsignedSigned(Builder& b, int c, int left, int right);  // u8 times i8, c is i32
 
-/// Orders non-temporal stores before the stores that follow.
+/// Emits a fence that orders non-temporal stores before the stores that follow.
 void X86StoreFence(Builder& b);
 
 }  // namespace tunec::jit

@@ -38,7 +38,7 @@ Error MakeUnsupportedOnCuda(std::string_view what) {
   return MakeError(ErrorCode::kUnsupported, "{} cannot be emitted for cuda", what);
 }
 
-// Emits a read of a special register, and returns its number as a nonnegative i64.
+// Emits a read of a special register, and returns its value as a nonnegative i64.
 IrValue ReadRegister(Builder& builder, llvm::Intrinsic::ID id) {
   llvm::IRBuilderBase& ir = builder.instructions();
   return builder.ZeroExtend(ir.CreateIntrinsic(id, llvm::ArrayRef<llvm::Value*>{}), Element::kI64);
@@ -215,14 +215,14 @@ Status CudaMachine::CheckScope(Scope scope) {
   return std::unexpected(MakeUnsupportedOnCuda("an alloc of tile or fragment scope"));
 }
 
-// LLVM's builder adds metadata to new instructions only by copying it from another instruction. So
-// a temporary instruction has the metadata.
 void CudaMachine::NameAccess(Builder& builder, std::string_view statement,
                              std::string_view tensor) {
   if (names_ == AccessNames::kNone) return;
   llvm::LLVMContext& context = builder.module().getContext();
   llvm::Metadata* names[] = {llvm::MDString::get(context, statement),
                              llvm::MDString::get(context, tensor)};
+  // LLVM's builder adds metadata to new instructions only by copying it from another instruction.
+  // So a temporary instruction has the metadata.
   auto* named = new llvm::UnreachableInst(context);
   named->setMetadata(kAccessMetadata, llvm::MDNode::get(context, names));
   builder.instructions().CollectMetadataToCopy(named, {context.getMDKindID(kAccessMetadata)});

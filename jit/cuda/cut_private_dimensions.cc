@@ -154,7 +154,7 @@ class DimensionCutter {
     return cut;
   }
 
-  // Calls `take` for each index of the node itself.
+  // Calls `take` for each index of the node itself, if it is a Store, Shuffle or Prefetch.
   template <class Node, class Take>
   static void ForEachIndex(Node& node, const Take& take) {
     Visit(node, [&](auto& leaf) {

@@ -26,7 +26,7 @@ Status Check(const Limit& limit, const Phase& phase, const Accelerator& device) 
               limit.used, limit.what, device.name, limit.most);
 }
 
-// Checks if the storage is in registers. A fragment is stored in the registers of a warp's lanes.
+// Returns whether the storage is in registers. A fragment is in the registers of a warp's lanes.
 bool IsRegisters(Scope scope) { return scope == Scope::kRegister || scope == Scope::kFragment; }
 
 // Returns the largest number of bytes of register tensors and fragments that one thread has at

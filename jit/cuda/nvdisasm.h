@@ -15,9 +15,9 @@ using Nvdisasm = ToolkitProgram;
 /// TUNEC_NVDISASM names another program.
 Result<Nvdisasm> FindNvdisasm();
 
-/// Returns the instructions of a cubin's functions. Errors: kResourceLimit for a timeout; kDevice
-/// with nvdisasm's message if it cannot read the code, for example because it is older than the
-/// GPU.
+/// Returns the instructions of a cubin's functions. Fails with kResourceLimit for a timeout. Fails
+/// with kDevice and nvdisasm's message if nvdisasm cannot read the code, for example because it is
+/// older than the GPU.
 Result<std::string> Disassemble(const Nvdisasm& nvdisasm, std::string_view cubin);
 
 }  // namespace tunec

@@ -37,7 +37,7 @@ class Counter {
       if (known_ && counts_.contains(&node)) Step(node);
   }
 
-  // Finds the nodes that are or contain Arrives and Waits; returns true if any exist.
+  // Finds the nodes that are or contain Arrives and Waits. Returns whether there are any.
   bool Mark(const Body& body) {
     bool any = false;
     for (const NestNode& node : body) {

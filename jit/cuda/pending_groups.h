@@ -13,8 +13,8 @@ namespace tunec {
 
 /// Returns for each Wait the least number of Arrives, of any token, between the awaited Arrive and
 /// the Wait. The number is 0, which awaits all copies, if it depends on the block or thread, or if
-/// counting takes too long. Requires: a verified nest. O(Arrives and Waits that run
-/// in a block).
+/// counting takes too long. The nest must be verified. The time is O(Arrives and Waits that run in
+/// a block).
 std::map<const Wait*, int> PendingGroups(const LoopNest& nest);
 
 }  // namespace tunec

@@ -29,10 +29,10 @@ namespace tunec {
 ///       tile mma.m16n8k16.bf16             ->      tile mma.m16n8k16.bf16
 ///         f[16*i + m, n] sum=                        f[i, 0, 0] sum=
 ///
-/// Requires: a verified nest from AssignThreads. Ensures: a nest that verifies, with the same
-/// results. Errors: kUnsupported for an index that is not the sum of a part with only the thread's
-/// number and a part with only other loops; kUnsupported for two accesses with different thread
-/// parts.
+/// The nest must be verified and come from AssignThreads. The result satisfies Verify and computes
+/// the same values. Fails with kUnsupported for an index that is not the sum of a part with only
+/// the thread's number and a part with only other loops. Also fails with kUnsupported for two
+/// accesses with different thread parts.
 Result<LoopNest> PrivatizeThreads(const LoopNest& nest);
 
 }  // namespace tunec

@@ -30,14 +30,14 @@ struct Cubin {
 using Ptxas = ToolkitProgram;
 
 /// Returns the ptxas of this process, found once by FindToolkitProgram. TUNEC_PTXAS names another
-/// program. Errors: those of FindToolkitProgram and CheckPtxasVersion.
+/// program. Fails like FindToolkitProgram and CheckPtxasVersion.
 Result<Ptxas> FindPtxas();
 
-/// Checks a version of ptxas. Errors: kDevice for versions that are known to write wrong code.
+/// Checks a version of ptxas. Fails with kDevice for versions that are known to write wrong code.
 Status CheckPtxasVersion(std::string_view version);
 
-/// Assembles for an arch ("sm_90a"). Errors: kResourceLimit for a timeout or unreasonably large
-/// PTX, kInternal with ptxas's message if it rejects the PTX, since tunec wrote the PTX.
+/// Assembles for an arch ("sm_90a"). Fails with kResourceLimit for a timeout or unreasonably large
+/// PTX. Fails with kInternal and ptxas's message if it rejects the PTX, since tunec wrote the PTX.
 Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_view arch);
 
 /// The type of a function like Assemble. Tests pass a replacement.
@@ -45,7 +45,7 @@ using Assembler =
     std::function<Result<Cubin>(const Ptxas& ptxas, std::string_view ptx, std::string_view arch)>;
 
 /// Checks for warnings with numbers C75xx. These warnings state that ptxas repaired the code, or
-/// serialized operations that should overlap. Errors: kUnsupported, with the warning's text.
+/// serialized operations that should overlap. Fails with kUnsupported and the warning's text.
 Status CheckPtxasWarnings(const Cubin& cubin);
 
 /// Adds the uses and warnings in the output of `ptxas -v` to `cubin`.

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kLongestAnswer{10000};
 
-// Returns the value of an environment variable; empty if it is not set.
+// Returns the value of an environment variable, or an empty string if it is not set.
 std::string Environment(const std::string& variable) {
   const char* const value = std::getenv(variable.c_str());
   return value == nullptr ? "" : value;

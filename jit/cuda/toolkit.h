@@ -23,13 +23,13 @@ struct ToolkitSearch {
   std::string package;   // PyPI package that contains it: "nvidia-cuda-nvcc==13.0.88"
 };
 
-/// Returns the file that the variable names, else the first program found. The search order is
+/// Returns the program that the variable names, else the first program found. The search order is
 /// OwnFolders (for a packaged tunec), PATH, and the toolkit in CUDA_HOME (default /usr/local/cuda).
-/// Errors: kNotFound, with the package to install; kParse if the program reports no version; and
-/// the errors of running the program.
+/// Fails with kNotFound and the package to install, with kParse if the program reports no version,
+/// and like RunProcess.
 Result<ToolkitProgram> FindToolkitProgram(const ToolkitSearch& search);
 
-/// Returns the version in a program's output for --version. Errors: kParse if the output has none.
+/// Returns the version in a program's output for --version. Fails with kParse if there is none.
 Result<std::string> ToolkitVersion(std::string_view output);
 
 /// Returns the last non-empty line. If a program of the toolkit fails, this line states the reason.

@@ -53,8 +53,8 @@ llvm::Intrinsic::ID LoadInstruction(int64_t matrices, bool transposed) {
   return found->id;
 }
 
-// Converts an operand's register to the type that the instruction requires. Rounds it to tf32 if
-// the intrinsic has rounds_operands.
+// Converts an operand's register to the type that the instruction requires. Rounds the value to
+// tf32 if the intrinsic has rounds_operands.
 IrValue AsOperand(Builder& builder, const TileIntrinsic& intrinsic, IrValue bits) {
   llvm::IRBuilderBase& ir = builder.instructions();
   if (intrinsic.rounds_operands) {

@@ -21,11 +21,11 @@ class WarpTiles {
  public:
   explicit WarpTiles(const LoopNest& nest);
 
-  /// Starts a phase. Requires: called before the parts, in the function's first scope. `thread` is
+  /// Starts a phase. Must be called before the parts, in the function's first scope. `thread` is
   /// the thread's number along x, an i64.
   void BeginPhase(EmitState& state, const Phase& phase, IrValue thread);
-  /// Emits a tile. Requires: BeginPhase for a phase with tiles; a nest from PrivatizeThreads.
-  /// Errors: kUnsupported for an accumulator whose index is not constant.
+  /// Emits a tile of a nest from PrivatizeThreads, after BeginPhase. Fails with kUnsupported for an
+  /// accumulator whose index is not constant or that has too many registers.
   Status Emit(EmitState& state, const TileParts& parts);
   /// Discards fragments, since memory may have changed or another part of the code begins.
   void Forget() { fragments_.clear(); }

@@ -14,12 +14,12 @@ class TargetMachine;
 
 namespace tunec::jit {
 
-/// Returns LLVM's back end for the arch. Errors: kInternal if libLLVM was built without it.
+/// Returns LLVM's back end for the arch. Fails with kInternal if libLLVM was built without it.
 Result<std::shared_ptr<llvm::TargetMachine>> MakeNvptxMachine(const CudaArch& arch);
 
-/// Optimises the module (-O2) and returns its PTX. Requires: a module that LLVM's verifier accepts,
-/// with the machine's triple and data layout. LLVM ends the process for an intrinsic that the arch
-/// lacks.
+/// Optimises the module (-O2) and returns its PTX. LLVM's verifier must accept the module, which
+/// must have the machine's triple and data layout. LLVM ends the process for an intrinsic that the
+/// arch lacks.
 Result<std::string> WritePtx(llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace tunec::jit

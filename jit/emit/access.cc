@@ -64,8 +64,8 @@ class Reader {
             .lanes = shared ? 1 : state_.lanes.width};
   }
 
-  /// Returns the number of copies of an unrolled loop whose elements are loaded together; 0 if no
-  /// transposed block is loaded. Nothing may write between the reads of these copies.
+  /// Returns the number of copies of an unrolled loop whose elements are loaded as one transposed
+  /// block, or 0. The storage must be invariant, so that nothing writes between these reads.
   int TransposedCopies() const {
     const LinearIndex& offset = location_.offset;
     const bool apart = offset.per_lane == nullptr && std::abs(offset.lane_factor) > 1;

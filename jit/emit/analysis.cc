@@ -105,7 +105,7 @@ class Analyzer {
     return trips <= std::max(loop.unroll, 1);
   }
 
-  /// Checks if the value is a constant once the enclosing loops are unrolled.
+  /// Returns whether the value is a constant once the enclosing loops are unrolled.
   bool IsConstantAfterUnrolling(const IndexExpr& expr) const {
     if (expr.UsesLoaded()) return false;
     std::vector<VarId> variables;
@@ -189,7 +189,7 @@ class Analyzer {
     return lanes;
   }
 
-  /// Checks if the lanes are elements along the last dimension of a register tensor in slots.
+  /// Returns whether lanes are elements along the last dimension of a register tensor in slots.
   bool UsesRegisters(const Loop& loop) const {
     bool uses = false;
     const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
@@ -240,7 +240,7 @@ class Analyzer {
     }
   }
 
-  /// Checks if the index is lane + constant, in a vector loop of constant chunks.
+  /// Returns whether the index is lane + constant, in a vector loop of constant chunks.
   bool IsLane(const IndexExpr& index) const {
     if (vector_ == nullptr || index.Coefficient(vector_->var) != 1) return false;
     if (!result_.vector_loops.at(vector_).unrolled || vector_->lower.size() != 1) return false;

@@ -21,8 +21,8 @@ IrValue BFloat16Bits(Builder& b, IrValue value) {
   return b.And(b.Select(is_nan, quiet, rounded), b.IntLike(bits, int64_t{0xffff0000}));
 }
 
-/// Returns the bfloat16 nearest to an f32, as an f32. Uses the machine's vector instruction if one
-/// exists.
+/// Returns the bfloat16 nearest to an f32, as an f32. Uses bfloat16_rounding if it is set and the
+/// number of lanes is a multiple of 16. Denormal numbers may then become 0.
 IrValue BFloat16Float(Builder& b, IrValue value) {
   constexpr int kLanes = 16;
   const auto rounding = b.bfloat16_rounding();
@@ -32,8 +32,8 @@ IrValue BFloat16Float(Builder& b, IrValue value) {
   return b.Bitcast(b.Shl(wide, b.IntLike(wide, 16)), Element::kF32);
 }
 
-/// Converts f64 to f32 so that a later rounding to f16 or bf16 gives the nearest value: the last
-/// bit is set if bits were lost (round to odd).
+/// Converts f64 to f32 so that a later rounding to f16 or to a normal bf16 gives the nearest value:
+/// the last bit is set if bits were lost (round to odd).
 IrValue NarrowToOdd(Builder& b, IrValue value) {
   const IrValue bits = b.Bitcast(value, Element::kI64);
   const IrValue lost = b.And(bits, b.IntLike(bits, (int64_t{1} << 29) - 1));
@@ -78,8 +78,8 @@ IrValue ConvertSigned(Builder& b, IrValue value, Element element, double end,
   return b.FloatToSigned(value, element);
 }
 
-/// Emits an unsigned conversion. A value of at least `end` is converted without `end`, which is the
-/// highest bit of the result.
+/// Emits an unsigned conversion. `end` is subtracted from a value of at least `end`, and is added
+/// back after the conversion, as the highest bit of the result.
 IrValue ConvertUnsigned(Builder& b, IrValue value, Element element, double end,
                         const FloatRange& range) {
   if (range.hi < end) return ConvertSigned(b, value, element, end, range);

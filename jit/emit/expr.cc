@@ -92,7 +92,7 @@ class ExprEmitter {
 
   IrValue CastValue(const Expr& expr) {
     const Expr& operand = expr.operands()[0];
-    // An index is converted to the requested type directly, without 64-bit lanes.
+    // An index that fits in 32 bits is converted to the requested type without 64-bit lanes.
     if (operand.kind() == ExprKind::kIndex) return IndexValue(operand.node().index[0], expr.type());
     const FloatRange range = IsFloat(operand.type()) ? FloatRangeOf(operand) : FloatRange{};
     return EmitCast(b_, Emit(operand), operand.type(), expr.type(), range);

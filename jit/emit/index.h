@@ -27,7 +27,7 @@ struct LinearIndex {
   IrValue per_lane = nullptr;  // a vector of i64, or null
 
   bool IsConstant() const { return terms.empty() && IsUniform(); }
-  /// Returns true if the index is the same in every lane.
+  /// Returns whether the index is the same in every lane.
   bool IsUniform() const { return lane_factor == 0 && per_lane == nullptr; }
 };
 
@@ -48,8 +48,8 @@ class IndexEmitter {
   IrBlock EndOf(int depth) const;
 
   // --- variables ---
-  /// Creates a live value in the current scope. Requires: the value is within `interval` and a
-  /// multiple of `multiple`.
+  /// Creates a live value in the current scope. The value must be within `interval` and a multiple
+  /// of `multiple`.
   LinearIndex NewValue(IrValue value, Interval interval, int64_t multiple = 1);
   void Bind(VarId variable, LinearIndex value);
   const LinearIndex& ValueOf(VarId variable) const;
@@ -67,7 +67,7 @@ class IndexEmitter {
   LinearIndex Scaled(const LinearIndex& a, int64_t factor);
   /// Returns the interval of the index over all lanes.
   Interval Bounds(const LinearIndex& index) const;
-  /// Returns a tighter interval, which also uses the expression's structure.
+  /// Returns the interval of `value`, the value of `expr`. The structure of `expr` may narrow it.
   Interval Bounds(const IndexExpr& expr, const LinearIndex& value) const;
   /// Returns the greatest known divisor of lane 0's value (0 for the constant 0).
   int64_t Multiple(const LinearIndex& index) const;
@@ -76,8 +76,8 @@ class IndexEmitter {
   IrValue Scalar(const LinearIndex& index);
   /// Emits any index as a vector of `element` (i32 or i64) over the lanes.
   IrValue Vector(const LinearIndex& index, Element element);
-  /// Emits only the part that differs between lanes: lane_factor * lane + per_lane, i64. Requires:
-  /// an index that is not uniform.
+  /// Emits only the part that differs between lanes: lane_factor * lane + per_lane, i64. The index
+  /// must not be uniform.
   IrValue LanePart(const LinearIndex& index);
   /// Emits pointer + scale * (uniform part of index), in bytes.
   IrValue Address(IrValue pointer, const LinearIndex& index, int64_t scale);
@@ -95,7 +95,7 @@ class IndexEmitter {
     std::map<std::pair<IrValue, Terms>, IrValue> sums;  // keyed by pointer (or null) and terms
     std::map<std::tuple<Terms, int64_t, int64_t>, LinearIndex> divisions;
   };
-  /// Emits the sum of the terms, added to `start` if given. Each part is computed in its scope.
+  /// Emits start + scale * (sum of the terms); `start` may be null. Adds terms in their scopes.
   IrValue SumOfTerms(IrValue start, const Terms& terms, int64_t scale);
   IrValue AddTerms(IrValue start, const Terms& terms, int depth);
   LinearIndex FloorDivide(const LinearIndex& numerator, int64_t divisor);

@@ -39,7 +39,7 @@ void StartBlock(EmitState& state) {
   state.builder.SetBlock(next);
 }
 
-/// Checks if the body is one tile without rows that one thread executes: a single vector
+/// Returns whether the body is one tile without rows that one thread executes: a single vector
 /// instruction.
 bool IsVectorTile(const Body& body) {
   const auto* tile = body.size() == 1 ? std::get_if<Tile>(&body.front().value) : nullptr;
@@ -47,9 +47,9 @@ bool IsVectorTile(const Body& body) {
   return intrinsic != nullptr && !intrinsic->IsOfWarp() && intrinsic->Extent(TileAxis::kRow) == 1;
 }
 
-/// Checks if the body contains an unrolled loop, so that one copy of the body is a whole step of a
-/// register tile. A loop over the vector tiles of one row does not count, because these tiles use
-/// values that other rows have loaded.
+/// Returns whether the body contains an unrolled loop, so that one copy of the body is a whole step
+/// of a register tile. A loop over the vector tiles of one row does not count, because these tiles
+/// use values that other rows have loaded.
 bool HoldsUnrolled(const Body& body) {
   return std::ranges::any_of(body, [](const NestNode& node) {
     if (const auto* choice = std::get_if<If>(&node.value)) return HoldsUnrolled(choice->body);
@@ -71,8 +71,8 @@ Interval ValuesOf(EmitState& state, const Loop& loop) {
   return values;
 }
 
-/// Emits a copy of the body for each possible value of the variable. A copy that may not run has a
-/// condition. Fails with kUnsupported if there are too many values.
+/// Emits a copy of the body for each possible value of the variable. A copy that does not always
+/// run has a condition. Fails with kUnsupported if there are too many values.
 Status EmitUnrolled(EmitState& state, const Loop& loop) {
   const LinearIndex lower = EmitGreatest(state, loop.lower);
   const LinearIndex upper = state.index.Sum(lower, ExtentFrom(state, lower, loop.upper));
@@ -112,7 +112,8 @@ LinearIndex Plus(LinearIndex index, int64_t constant) {
   return index;
 }
 
-/// Emits a loop of `unroll` copies, then a loop of single iterations for the remainder.
+/// Emits a loop of `unroll` copies, then a loop of single iterations for the remainder. A loop that
+/// certainly has no iterations is omitted.
 Status EmitSerial(EmitState& state, const Loop& loop) {
   const LinearIndex lower = EmitGreatest(state, loop.lower);
   const LinearIndex extent = ExtentFrom(state, lower, loop.upper);

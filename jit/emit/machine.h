@@ -51,7 +51,7 @@ class Machine {
   virtual Status EmitSerialLoop(EmitState& state, const Loop& loop,
                                 const std::function<Status()>& emit) = 0;
   virtual Status EmitTile(EmitState& state, const Tile& tile) = 0;
-  /// Orders stores that bypassed the caches before later stores.
+  /// Emits a fence between stores that bypassed the caches and later stores.
   virtual void StoreFence(Builder& builder) = 0;
   /// Invalidates loaded operands: memory may have changed, or another part of the code begins.
   virtual void ForgetOperands() = 0;

@@ -11,8 +11,8 @@
 
 namespace tunec::jit {
 
-/// Writes one function NAME_phase<k> per phase and returns the launches of the functions. Errors:
-/// kUnsupported or kResourceLimit for a nest that the machine cannot run.
+/// Writes one function NAME_phase<k> per phase and returns the launches of the functions. Fails
+/// with kUnsupported or kResourceLimit for a nest that the machine cannot run.
 Result<std::vector<PhaseLaunch>> EmitNest(const LoopNest& nest, Machine& machine, Builder& builder);
 
 }  // namespace tunec::jit

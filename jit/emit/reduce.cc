@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kMostAccumulators = 4;
 
-/// Checks if the expression that combines a value also combines two partial results. This holds for
-/// component-wise operators and for the arg reducers.
+/// Returns whether the expression that combines a value also combines two partial results. This
+/// holds for component-wise operators and for the arg reducers.
 bool Regroups(const Reducer& reducer) {
   if (!reducer.reorderable) return false;
   bool componentwise = true;

@@ -227,8 +227,8 @@ IrValue RoundToType(Builder& builder, IrValue value, DataType type);
 
 Element ComputeElement(DataType type);
 Element MemoryElement(DataType type);
-/// Converts a value to its memory form. Requires: a float32 to be stored as bfloat16 has been
-/// rounded.
+/// Converts a value to its memory form. A float32 that is stored as bfloat16 must have been rounded
+/// to bfloat16.
 IrValue ToMemory(Builder& builder, IrValue value, DataType type);
 IrValue FromMemory(Builder& builder, IrValue value, DataType type);
 IrValue MemoryConstant(Builder& builder, DataType type, double value);

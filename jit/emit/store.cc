@@ -5,7 +5,7 @@
 namespace tunec::jit {
 namespace {
 
-/// Makes the value of the latest read available to the indices of later reads.
+/// Makes the value of the latest read available to all later index expressions of the store.
 void PublishLoaded(EmitState& state, const Store& store, const std::vector<IrValue>& reads,
                    std::vector<std::pair<IrValue, Interval>>& loaded) {
   const size_t slot = reads.size() - 1;
@@ -34,7 +34,7 @@ bool UsesLoaded(const Store& store) {
   return uses;
 }
 
-/// Checks if the store combines the values of several lanes into targets that all lanes share.
+/// Returns whether the store combines values of several lanes into targets that all lanes share.
 bool CombinesLanes(EmitState& state, const Store& store) {
   if (!store.reducer || state.lanes.width == 1) return false;
   for (const Write& write : store.writes)
@@ -43,7 +43,7 @@ bool CombinesLanes(EmitState& state, const Store& store) {
   return true;
 }
 
-/// Checks if combining into write k adds the value to the old value.
+/// Returns whether combining into write k adds the value to the old value.
 bool IsPlainSum(const Reducer& reducer, size_t k) {
   const Expr& combine = reducer.combine[k];
   if (!combine.Is(ScalarOp::kAdd)) return false;
@@ -53,8 +53,8 @@ bool IsPlainSum(const Reducer& reducer, size_t k) {
          a.node().slot == static_cast<int>(k) && b.node().slot == static_cast<int>(k);
 }
 
-/// Checks if value k is a product that a fused multiply-add consumes: the product itself is then
-/// not needed.
+/// Returns whether value k is a product that a fused multiply-add computes: the product itself is
+/// then not needed.
 bool FusesIntoSum(const EmitState& state, const Store& store, size_t k) {
   return store.reducer && state.nest.contraction == Contraction::kFused &&
          IsPlainSum(*store.reducer, k) && store.values[k].Is(ScalarOp::kMul) &&

@@ -24,7 +24,7 @@ class ElementSwizzle {
 
   int64_t chunk() const { return chunk_; }
 
-  // Maps an i64, or a vector of i64.
+  // Returns the mapped offset for an offset that is an i64 or a vector of i64.
   IrValue Of(Builder& b, IrValue offset) const {
     const IrValue row = b.LShr(offset, b.I64(std::countr_zero(Unsigned(row_))));
     const IrValue moves = b.And(row, b.I64(chunks_ - 1));

@@ -30,7 +30,7 @@ void Exchange(Builder& b, IrValue& first, IrValue& second, int step, int width) 
   first = new_first;
 }
 
-/// Checks if the copy `distance` after the current one reads the element `distance` after `here`.
+/// Returns whether the copy that is `distance` later reads the element `distance` after `here`.
 bool Reads(EmitState& state, const UnrolledLoop& loop, const IndexExpr& offset,
            const LinearIndex& here, int64_t distance) {
   LinearIndex copy;
@@ -55,7 +55,7 @@ int CountNeighbourCopies(EmitState& state, const IndexExpr& offset, const Linear
   constexpr int kFewest = 4;  // with fewer copies, a gather is as fast
   if (state.unrolled.empty() || state.lanes.width < kFewest) return 0;
   const UnrolledLoop& loop = state.unrolled.back();
-  // In another scope the copy is under a condition, or in a loop that other copies may not enter.
+  // In another scope the read is under a condition, or in a loop that other copies may skip.
   if (loop.depth != state.index.depth()) return 0;
   const auto most = static_cast<uint64_t>(std::min<int64_t>(loop.end - loop.at, state.lanes.width));
   int copies = 1;

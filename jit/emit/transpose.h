@@ -10,11 +10,11 @@ namespace tunec::jit {
 /// Returns the number of copies of the current unrolled loop, from the current copy on, that read
 /// consecutive offsets starting at `here`. `here` is the offset in the current copy. The result is
 /// a power of two, at most the number of lanes of the inner vector loop; 0 if there are fewer than
-/// 4 such copies.
+/// 4 such copies, or if the current scope is inside the copy.
 int CountNeighbourCopies(EmitState& state, const IndexExpr& offset, const LinearIndex& here);
 
-/// Transposes a block of vectors, one per row. Requires: the number of rows and the row length are
-/// powers of two, and a row is not longer than the number of rows.
+/// Transposes a block of vectors, one per row. The number of rows and the row length must be powers
+/// of two, and a row must not be longer than the number of rows.
 std::vector<IrValue> Transpose(Builder& builder, std::vector<IrValue> rows);
 
 }  // namespace tunec::jit

@@ -99,8 +99,8 @@ class VectorLoop {
     return {};
   }
 
-  /// Returns the end of the last whole step from `from`: from + floor((upper - from) / step) *
-  /// step.
+  /// Returns the end of the last whole step from `from`: from + floor(l / step) * step, where l is
+  /// max(upper - from, 0).
   LinearIndex WholeEnd(const LinearIndex& from, int64_t step) {
     const LinearIndex left = state_.index.Sum(upper_, from, -1);
     if (left.IsConstant())

@@ -49,7 +49,7 @@ struct WideNumber {
   IrValue low;
 };
 
-/// Emits the angle m * 2^e in quadrants, modulo 4, times 2^126. Requires: -12 <= e.
+/// Emits the angle m * 2^e in quadrants, modulo 4, times 2^126. e must be at least -12.
 WideNumber Quadrants(Builder& b, IrValue m, IrValue e) {
   static const IrType kWord{Element::kI64, 1};
   std::array<int64_t, kTwoOverPiBits.size()> words{};
@@ -72,7 +72,7 @@ WideNumber Quadrants(Builder& b, IrValue m, IrValue e) {
   return {b.Or(b.Shl(high, spare), moved), b.Shl(low, spare)};
 }
 
-/// Reduces one number. Requires: |x| >= kFar or x is not finite.
+/// Returns the reduced angle of one number. |x| must be at least kFar, or x must not be finite.
 Angle ReduceFar(Builder& b, IrValue x) {
   const IrValue bits = b.Bitcast(x, Element::kI64);
   const IrValue exponent = b.And(b.LShr(bits, b.I64(52)), b.I64(0x7ff));

@@ -115,7 +115,7 @@ IrValue ExpOf(Builder& b, IrValue r) {
   return b.Fma(b.FMul(r, r), ExpTail(b, r), b.FAdd(r, b.Like(r, 1)));
 }
 
-// Emits 2^(n + more). Requires: the result is a normal number.
+// Emits 2^(n + more); the low bits of `shifted` are n. The result must be a normal number.
 IrValue PowerOf(Builder& b, IrValue shifted, int more, const ExpConstants& c) {
   const bool single = b.TypeOf(shifted).element == Element::kF32;
   IrValue bits = b.Bitcast(shifted, single ? Element::kI32 : Element::kI64);

@@ -41,7 +41,7 @@ IrValue AtMost(Builder& b, IrValue size, double most) {  // NaN stays
   return b.Select(b.Cmp(Compare::kFlt, bound, size), bound, size);
 }
 
-// Returns the x at which x * exp(x) rounds to 0.
+// Returns a number at and below which x * exp(x) rounds to 0.
 double LeastForProduct(Builder& b, IrValue x) {
   return b.TypeOf(x).element == Element::kF32 ? -110.0 : -760.0;
 }

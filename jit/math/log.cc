@@ -80,7 +80,7 @@ IrValue ExponentAsFloat(Builder& b, IrValue exponent, const FloatForm& form) {
   return b.SignedToFloat(narrow, form.number);
 }
 
-/// Splits a positive finite x, denormals included.
+/// Splits a positive finite x into mantissa and exponent. x may be denormal.
 Split SplitFloat(Builder& b, IrValue x) {
   const FloatForm& form = FormOf(b, x);
   const IrValue small = b.Cmp(Compare::kFlt, x, b.Like(x, form.least_normal));
@@ -92,7 +92,7 @@ Split SplitFloat(Builder& b, IrValue x) {
 }
 
 /// Splits 1 + x into mantissa and exponent. `sum` is 1 + x after rounding. The mantissa includes
-/// the rounding error of `sum`. Requires: x is more than -1.
+/// the rounding error of `sum`. x must be greater than -1.
 Split SplitOneAnd(Builder& b, IrValue x, IrValue sum) {
   const FloatForm& form = FormOf(b, x);
   const IntegerSplit split = SplitNormal(b, sum);
@@ -208,7 +208,7 @@ IrValue EmitAtanh(Builder& b, IrValue x) {
 
 namespace {
 
-/// Checks if y is an integer. Requires: a finite y.
+/// Emits the test whether y is an integer. y must be finite.
 IrValue IsInteger(Builder& b, IrValue y) { return b.Cmp(Compare::kFeq, b.Truncate(y), y); }
 
 IrValue PowDouble(Builder& b, IrValue x, IrValue y) {

@@ -21,11 +21,11 @@ struct LiftedExp {
   IrValue power;
   double lowering;
 };
-/// Returns the exponential of x. Requires: x is at most 20 and at least -110 for f32, -1000 for
-/// f64.
+/// Returns the exponential of x. x must be at most 20. It must be at least -110 for f32, and at
+/// least -1000 for f64.
 LiftedExp EmitLiftedExp(Builder& b, IrValue x);
-/// Returns the exponential of the exact product x * (y + y_low). Requires: the product is within
-/// the same bounds.
+/// Returns the exponential of the exact product x * (y + y_low), which must be within the same
+/// bounds.
 LiftedExp EmitLiftedExp(Builder& b, IrValue x, IrValue y, std::optional<IrValue> y_low);
 IrValue EmitSinh(Builder& b, IrValue x);
 IrValue EmitCosh(Builder& b, IrValue x);
@@ -73,7 +73,7 @@ IrValue EmitFmod(Builder& b, IrValue x, IrValue y);
 
 /// Emits c[0] + x*(c[1] + x*(...)) by fused multiply-adds.
 IrValue Polynomial(Builder& b, IrValue x, std::span<const double> coefficients);
-/// Evaluates f in f64 and rounds the result. Functions whose speed matters little use it.
+/// Emits f in f64 and rounds the result to x's type, for functions whose speed matters little.
 template <class F>
 IrValue InDouble(Builder& b, IrValue x, F f) {
   if (b.TypeOf(x).element == Element::kF64) return f(x);

@@ -43,7 +43,7 @@ IrValue Bit(Builder& b, IrValue number, int64_t bit) {
   return b.Cmp(Compare::kNe, b.And(number, b.IntLike(number, bit)), b.IntLike(number, 0));
 }
 
-/// Emits asin(x) from x and its square. Requires: |x| <= 1/2.
+/// Emits asin(x) from x and its square. |x| must be at most 1/2.
 IrValue SmallAsin(Builder& b, IrValue x, IrValue square) {
   return b.Fma(b.FMul(x, square), Polynomial(b, square, kAsin), x);
 }

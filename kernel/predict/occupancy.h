@@ -21,7 +21,7 @@ int64_t WarpsOf(const PhaseLaunch& launch);
 std::optional<Occupancy> OccupancyOf(const PhaseLaunch& launch, const Accelerator& device);
 
 /// Returns the number of times that the blocks of one start fill all processors, rounded up. A
-/// start has launch.Blocks() / launch.waves blocks. Requires: occupancy.blocks > 0.
+/// start has launch.Blocks() / launch.waves blocks. occupancy.blocks must be greater than 0.
 int64_t OccupancyWaves(const PhaseLaunch& launch, const Occupancy& occupancy,
                        const Accelerator& device);
 

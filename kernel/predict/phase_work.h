@@ -26,7 +26,7 @@ struct PhaseWork {
   bool operator==(const PhaseWork&) const = default;
 };
 
-/// Returns the operations of threads and the multiply-adds of tiles together.
+/// Returns the sum of the operations of threads and the multiply-adds of tiles.
 double AllOperations(const PhaseWork& work);
 
 /// Returns the work of each phase. `nest` has the form that the stages of a GPU's

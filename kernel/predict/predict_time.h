@@ -56,8 +56,8 @@ Result<std::vector<PredictedPhase>> PredictPhases(const std::vector<PhaseWork>& 
                                                   const Accelerator& device);
 
 /// Returns the time of a kernel, which is the sum over its phases. Fails with kResourceLimit if a
-/// phase has no predicted time: not even one block fits, or its registers are unknown. Requires:
-/// CheckPredicts accepts the device.
+/// phase has no predicted time: not even one block fits, or its registers are unknown.
+/// CheckPredicts must accept the device.
 Result<double> PredictSeconds(const std::vector<PredictedPhase>& phases);
 /// Fails with kUnsupported if properties of the device are unknown that the predictions need.
 Status CheckPredicts(const Accelerator& device);

@@ -73,7 +73,7 @@ isl::Map Overwritten(isl_ctx* ctx, const Statements& statements, const WrittenSt
   return all;
 }
 
-// Keeps one entry for each pair: the one with the first reason.
+// Sorts the entries, and keeps only the first by type and tensor for each pair of instances.
 void RemoveDuplicates(std::vector<InstancePair>& pairs) {
   std::ranges::sort(pairs, [](const InstancePair& a, const InstancePair& b) {
     return std::tie(a.from, a.to, a.type, a.tensor) < std::tie(b.from, b.to, b.type, b.tensor);

@@ -211,8 +211,8 @@ void PictureBuilder::FindTiles(Panel& panel) const {
   }
 }
 
-// Splits each point's time into three parts: up to the last wave loop, up to the last loop over
-// tasks or threads, and the rest without vector loops. Numbers the different values of each part.
+// Takes three parts of each point's time: up to the last wave loop, up to the last loop over tasks
+// or threads, and the rest without vector loops. Numbers the different values of each part.
 void PictureBuilder::FindOrder() {
   struct Parts {
     Key wave, task, step;

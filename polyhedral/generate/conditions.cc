@@ -55,7 +55,7 @@ bool IsSlanted(const IndexExpr& condition) {
          !std::ranges::all_of(condition.terms(), rises);
 }
 
-// Returns an equivalent condition without loops that cannot decide it. Let the terms that are not
+// Returns an equivalent condition without loops that do not affect it. Let the terms that are not
 // multiples of some number g have a sum y between two consecutive multiples of g. Then g*x + y >= 0
 // equals x + floor(y / g) >= 0. This shows that a tile of four is complete below 4*b + 3, which the
 // four single conditions do not show. Only slanted conditions, which have coefficients of both

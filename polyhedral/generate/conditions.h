@@ -59,14 +59,14 @@ class Conditions {
 
   /// Rewrites an expression over known loops as an expression over the nest's variables.
   IndexExpr ToNest(const IndexExpr& over_loops) const;
-  /// Returns whether all loops of an expression are known, except `except`.
+  /// Returns whether each loop that the expression uses has a value or is `except`.
   bool IsKnown(const IndexExpr& expr, std::optional<VarId> except = {}) const;
 
   /// Simplifies the conditions of the statements below a node and removes those that are always
   /// true. A statement with a condition that is never true has no instances below the node and is
   /// not live there.
   void Prove(const TreeNode& node);
-  /// Returns the statements below a node that have instances here, in order.
+  /// Returns the statements below a node in order, without those that are not live (see Prove).
   std::vector<StatementId> FindLiveStatements(const TreeNode& node) const;
 
   /// Returns the conditions that satisfy `predicate` and that all the statements have. TakeShared
@@ -82,8 +82,8 @@ class Conditions {
   /// Narrows the loop's range by these conditions. Returns the bounds that are not constant.
   Bounds TakeBounds(const TreeNode& loop);
 
-  /// Returns the values of the loop for which no condition below can fail, if the conditions limit
-  /// the loop to an interval. The interval is empty if there are no such values.
+  /// Returns the interval of the loop's values for which no condition on the loop can fail. It is
+  /// empty if there are none. Returns nullopt if a condition below is not linear in the loop.
   std::optional<Interval> FindUnconditionalRange(const TreeNode& loop) const;
 
   /// Returns conditions that use a loop of `asking` and that also depend on variables outside
@@ -92,7 +92,7 @@ class Conditions {
   SlantedConditions FindSlantedConditions(const TreeNode& loop,
                                           const std::vector<VarId>& asking) const;
 
-  /// Returns whether two of the conditions are never true together.
+  /// Returns whether the ranges prove that two of the conditions are never true together.
   bool Contradict(const std::vector<IndexExpr>& conditions) const;
 
  private:

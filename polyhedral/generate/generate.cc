@@ -117,7 +117,7 @@ Body Generator::OnePart(Body parts) {
   return BodyOf(std::move(once));
 }
 
-// Counts the threads that the loops need along each axis.
+// Raises the numbers of threads along the axes to those that the loops of the node need.
 void Generator::CountThreads(const TreeNode& node) {
   if (node.kind == TreeNode::Kind::kLoop && IsBlock(tree.loops[node.loop].kind)) {
     int64_t& threads = block_.at(BlockAxis(tree.loops[node.loop].kind));

@@ -9,7 +9,7 @@ namespace tunec {
 namespace {
 
 // Returns the parts of a loop's range. The schedule's cuts separate parts. The range of an isolated
-// loop is also split at the start and end of the iterations in which no condition can fail.
+// loop is also split before and after the iterations in which no condition on the loop can fail.
 std::vector<Interval> Parts(const TreeLoop& loop, const TreeNode& node,
                             const Conditions& conditions) {
   const Interval whole = conditions.range(node.loop);

@@ -125,9 +125,9 @@ std::string InstanceText(const Statement& statement, const std::vector<int64_t>&
   return fmt::format("{}({})", statement.name, text);
 }
 
-// Returns the distance between two instances as text, such as ` at distance (t 1, i -1)`, or an
-// empty text. Between instances of one statement the distance is over its iterators, otherwise over
-// the shared loops.
+// Returns the distance between two instances as text, such as ` at distance (t 1, i -1)`. Between
+// instances of one statement the distance is over its iterators, otherwise over the shared loops.
+// The text is empty if there are no such iterators or loops.
 std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
                          const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
   std::string text;
@@ -150,7 +150,7 @@ std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
   return text.empty() ? text : fmt::format(" at distance ({})", text);
 }
 
-// Returns the text of the first violated instance of the dependence.
+// Returns the first violating pair of instances as text, or "all" if isl cannot find the pair.
 std::string OrderCheck::Describe(const isl::Set& violating, const Dependence& dependence) const {
   const isl::Map& from = times_[dependence.from];
   const isl::Map& to = times_[dependence.to];

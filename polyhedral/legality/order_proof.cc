@@ -60,8 +60,8 @@ class OverlappingInstances {
       return found == value_.end() ? IndexExpr::Var(v) : found->second;
     });
   }
-  // Uses the equation x = y to replace an iterator of x, or else one of y. No replacement contains
-  // an iterator that is replaced.
+  // If x or else y is only an iterator, records its replacement by the other side of x = y. Records
+  // nothing for loaded indices, or if a replacement would contain a replaced iterator.
   void Relate(const IndexExpr& x, const IndexExpr& y) {
     if (x.UsesLoaded() || y.UsesLoaded()) return;
     if (const auto v = x.AsVar(); v && CanReplace(*v, y)) {

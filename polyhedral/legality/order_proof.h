@@ -8,10 +8,10 @@
 
 namespace tunec {
 
-/// Returns for each storage whether the tree's order certainly respects the storage's dependences,
-/// so that all questions are answered; false means unknown. Every pair of instances that access one
-/// element, of which one writes, counts as a dependence in the original order. O(pairs of accesses
-/// times questions).
+/// Returns for each storage whether a proof was found that the tree's order respects the storage's
+/// dependences, as the questions require. False means unknown. Every pair of instances that access
+/// one element, of which one writes, counts as a dependence in the original order. O(pairs of
+/// accesses times questions).
 std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<OrderQuestion>& questions,
                              const std::vector<WrittenStorage>& storages);
 

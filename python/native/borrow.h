@@ -23,7 +23,7 @@ class Borrowed {
   Borrowed() = default;
   /// Borrows the tensor. `what` names the tensor in messages. Raises tunec.InvalidArgument if
   /// `object` is not a tensor, if `access` is kWrite and the tensor is read-only, or if its type,
-  /// shape or strides are not supported.
+  /// shape or strides are not supported. Passes on the exceptions of `__dlpack__`.
   Borrowed(nanobind::handle object, Access access, const std::string& what);
   Borrowed(Borrowed&& other) noexcept { Swap(other); }
   Borrowed& operator=(Borrowed&& other) noexcept {
@@ -35,8 +35,8 @@ class Borrowed {
   DLTensor& tensor() { return tensor_; }
   const DLTensor& tensor() const { return tensor_; }
 
-  /// Visits the held Python objects for the garbage collector. Only needed for tensors that are
-  /// held longer than one call.
+  /// Visits the held Python objects for the garbage collector. This is only needed for tensors that
+  /// are held longer than one call.
   int Visit(visitproc visit, void* arg) const;
 
  private:

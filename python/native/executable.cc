@@ -85,9 +85,9 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   return tensors.results;
 }
 
-// If an input is a GPU tensor of a library with DLPack's table, the run goes into the library's
-// current stream, after earlier work of the stream. If no tensor has to be copied to or from the
-// GPU, the run is queued and not waited for.
+// Returns the options of a run. If an input is a GPU tensor of a library with DLPack's table, the
+// run goes into the library's current stream, after earlier work of the stream. Such a run is
+// queued and not waited for if no tensor has to be copied to or from the GPU.
 tunec_run_options Executable::OptionsOf(const Tensors& tensors) const {
   tunec_run_options options = {.size = sizeof(tunec_run_options), .stream = nullptr, .queued = 0};
   if (!IsGpu(tensors.device) || tensors.exchange->current_stream == nullptr) return options;

@@ -35,7 +35,7 @@ std::string Text(const AxisOrder& order);
 nanobind::object Permuted(nanobind::handle tensor, const AxisOrder& order);
 AxisOrder Inverse(const AxisOrder& order);
 
-/// Returns a dense copy in this order, made by the tensor's own library.
+/// Returns a tensor with the same elements, dense in this order. Copies only if necessary.
 nanobind::object CopyInOrder(nanobind::handle tensor, const AxisOrder& order);
 
 }  // namespace tunec::python

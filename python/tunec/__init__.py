@@ -50,7 +50,7 @@ if not TYPE_CHECKING:  # for a type checker, other names are errors
     def __getattr__(name: str) -> object:
         if name == "__version__":
             return version()
-        # Classes of the native module, which is loaded at the first access.
+        # These are classes of the native module, which is loaded at the first access.
         if name in ("Executable", "Progress"):
             from ._compile import _native
             return getattr(_native(), name)

@@ -18,6 +18,6 @@ def held(weights: Mapping[str, object]) -> dict[str, object]:
 def _pinned(torch: Any, tensor: Any) -> object:
     same = tensor.detach()
     if same.device.type == "cpu":
-        # torch forbids resizing a storage that NumPy has seen.
+        # torch forbids resizing a storage of which a NumPy array was made.
         torch.empty(0, dtype=torch.uint8).set_(same.untyped_storage()).numpy()
     return same

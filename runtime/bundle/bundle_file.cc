@@ -16,7 +16,7 @@ std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... arg
               fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Reads the header. Fails if the file has no room for the table of sections.
+// Reads and checks the header. After success, the file is large enough for the table.
 Result<Header> ReadHeader(std::span<const std::byte> file) {
   Header header;
   if (file.size() < sizeof header) return Damaged("it has {} bytes", file.size());
@@ -60,8 +60,8 @@ bool IsKnown(SectionKind kind) {
   return kind >= SectionKind::kVariant && kind <= SectionKind::kSizes;
 }
 
-// Checks the kind and the offset of a section, and that the bytes before it, from the end of the
-// previous section at `end`, are zero.
+// Checks the kind, the variant, the offset and the size of a section. Also checks that the bytes
+// before it, from the end of the previous section at `end`, are zero.
 Status CheckSection(std::span<const std::byte> file, const SectionEntry& section, uint64_t end) {
   if (!IsKnown(section.kind) || section.variant >= kMostSections)
     return Damaged("it has a section of kind {} and variant {}",
@@ -76,8 +76,8 @@ Status CheckSection(std::span<const std::byte> file, const SectionEntry& section
   return {};
 }
 
-// Checks the set of sections: each variant has all its sections, the numbers of the variants have
-// no gaps, and no section occurs twice. Returns the number of variants.
+// Checks the set of sections: there are weights and variants, each variant has all its sections,
+// their numbers have no gaps, and no section occurs twice. Returns the number of variants.
 Result<uint32_t> CountVariants(const std::vector<SectionEntry>& sections) {
   const auto count = [&](SectionKind kind, uint32_t variant) {
     return std::ranges::count_if(sections, [&](const SectionEntry& section) {

@@ -37,8 +37,8 @@ class BundleFile {
  public:
   /// Maps the file. Errors: those of WatchedFile::Open and of Read.
   static Result<BundleFile> Open(const std::filesystem::path& path, ThreadPool& pool);
-  /// Opens a bundle in memory. Errors: those of CheckSections. Fails with kParse if a variant lacks
-  /// a section or a section occurs twice.
+  /// Opens a bundle in memory. Errors: those of CheckSections. Fails with kParse if the weights or
+  /// a section of a variant are missing, or if a section occurs twice.
   static Result<BundleFile> Read(BundleBytes bytes, ThreadPool& pool);
 
   uint32_t Variants() const { return variants_; }

@@ -60,9 +60,9 @@ class ByteReader {
     if (!taken.empty()) std::memcpy(&value, taken.data(), sizeof value);
     return value;
   }
-  /// Returns the bytes that Text wrote, without a copy.
+  /// Returns the bytes that ByteWriter::Text wrote, without a copy.
   std::span<const std::byte> Block() { return Take(Count(1)); }
-  /// Reads the count of elements of at least `least_bytes` bytes each.
+  /// Reads a count of elements. Rejects it unless `least_bytes` bytes per element are left.
   size_t Count(size_t least_bytes) {
     const auto count = static_cast<uint64_t>(Size());
     ok_ = ok_ && count <= rest_.size() / least_bytes;

@@ -14,9 +14,9 @@
 
 namespace tunec {
 
-/// Builds the graph once. Later starts update only pointers of kernels that changed since the last
-/// start. If the driver cannot build a graph, the kernels are launched one by one, and Note returns
-/// the reason. The GPU and the timer must outlive the sequence.
+/// Builds a CUDA graph of the kernels. A start updates only kernels whose pointers changed since
+/// the last start. If the driver cannot build a graph, the kernels are launched one by one, and
+/// Note returns the reason. The GPU and the timer must outlive the sequence.
 std::unique_ptr<DeviceSequence> RecordCudaSequence(
     Gpu& gpu, CudaTimer& timer, std::vector<std::unique_ptr<CudaKernel>> kernels);
 

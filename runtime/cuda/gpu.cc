@@ -108,7 +108,7 @@ Status Gpu::Mark() {
   const CuResult result = driver_.EventRecord(mark_, stream());
   marked_ = result == CuResult::kSuccess;
   RecordRequest(result, "mark the end of a run");
-  // Without a mark, no later call could find out if the work is done.
+  // Without a mark, no later call could find out if the work is done, so this call waits for it.
   if (!marked_ && !lost_) (void)Wait();
   return TakePendingError();
 }

@@ -69,14 +69,14 @@ class Gpu {
   /// Converts the result of a call whose purpose was `what`; messages are "cannot {what}". Stores
   /// the error if the GPU is lost. Errors: kResourceLimit without memory, else kDevice.
   Status Check(CuResult result, std::string_view what);
-  /// Records the result of a call that started `what`. If the call failed, the next Synchronize
-  /// returns the error. Allocates memory only for a failure.
+  /// Records the result of a call that started `what`. If the call failed, the next Synchronize or
+  /// Mark returns the error. Allocates memory only for a failure.
   void RecordRequest(CuResult result, std::string_view what);
   /// Records that the function `symbol` was put into the stream; later faults are attributed to it.
-  /// `symbol` must stay valid until the next Synchronize, which returns the error of a failed
-  /// launch. Allocates memory only for a failure.
+  /// `symbol` must stay valid until the next Synchronize. That call or Mark returns the error of a
+  /// failed launch. Allocates memory only for a failure.
   void RecordLaunch(CuResult result, std::string_view symbol);
-  /// Waits for the stream. Returns the first error since the last call.
+  /// Waits for the stream. Returns the pending error if there is one, otherwise errors of the work.
   Status Synchronize();
   /// Implement the functions of Device that have the same names.
   Status Mark();
@@ -84,7 +84,7 @@ class Gpu {
   Result<bool> HasReachedMark();
   Status WaitForMark();
   /// Waits for the work in the stream. It is called before driver calls that would wait implicitly,
-  /// without a timeout. The next Synchronize returns errors of the work.
+  /// without a timeout. The next Synchronize or Mark returns errors of the work.
   void WaitForStream();
 
  private:

@@ -72,11 +72,12 @@ SizedKey KeyFor(const SizedForm& form, const Sizes& sizes);
 bool IsListed(const SizedForm& form, const Sizes& sizes);
 /// Returns all results of KeyFor for sizes up to the listed ones and for the parts of split runs;
 /// without output extents only the exact listed sizes. Each key occurs once; exact keys are first.
-/// Requires: every dimension has listed sizes. Fails with kResourceLimit for more than `most` keys.
+/// Requires: every dimension has listed sizes. Fails with kResourceLimit for more than `most` keys,
+/// or for more than 4 * `most` combinations of sizes.
 Result<std::vector<SizedKey>> KeysOf(const SizedForm& form, size_t most);
 
 /// Returns the outputs' shapes. Requires: output extents. Fails with kParse if a formula gives an
-/// invalid extent.
+/// invalid extent, and with kInvalidArgument if an output is too large.
 Result<std::vector<std::vector<int64_t>>> ShapesAt(const SizedForm& form, const Sizes& sizes);
 
 /// Returns the sizes of inputs of these shapes. Fails with kInvalidArgument if the model does not

@@ -25,7 +25,7 @@ struct Chain {
 std::optional<Chain> FindChain(const NamedCompute& lowering, const Target& target);
 
 /// Adds the first sum to `plan`, the plan of the second sum. Returns false, and adds nothing,
-/// unless the plan computes its operand by blocks of rows, contiguous along the reduced dimension.
+/// unless the plan computes its operand by blocks of rows, contiguous along its only reduced loop.
 bool AddFirstSum(const Chain& chain, TilePlan& plan);
 
 /// Returns tiles of the second sum, of at most `most_vectors` vectors per row, with the cost of

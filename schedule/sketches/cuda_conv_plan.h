@@ -49,8 +49,8 @@ struct CudaConvPlan {
   int64_t Taps() const;
 };
 
-/// Returns the packs of operands that MakeCudaConvPlan requires. Returns an empty list if the first
-/// statement is not a sum of products of this kind.
+/// Returns the packs of operands that MakeCudaConvPlan requires. Returns an empty list without a
+/// plan of MakeCudaTilePlan, or if the sum does not add products of two elements.
 std::vector<PackStep> PacksOfCudaConv(const Compute& compute);
 
 /// Returns a plan if the first statement is a sum of products of an image's windows and weights.

@@ -26,9 +26,9 @@ struct SumParts {
 /// length and is at least twice the previous one. No part has fewer than `least` iterations.
 std::vector<int64_t> PartCounts(int64_t length, int64_t least);
 
-/// Returns possible lengths of the parts if the last part may be shorter. The lengths are multiples
-/// of `multiple`, and each is at most about half of the previous one. There are at most 64 parts,
-/// of about `least` iterations or more.
+/// Returns possible lengths of the parts if the last part may be shorter. Half of `length`, a
+/// quarter and so on are rounded up to multiples of `multiple`, and no length occurs twice. There
+/// are at most 64 parts, of which only the last may have fewer than `least` iterations.
 std::vector<int64_t> PartLengths(int64_t length, int64_t least, int64_t multiple);
 
 /// Splits the first statement's sum along the iterator `reduced` into parts of `length` iterations.

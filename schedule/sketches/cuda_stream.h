@@ -14,9 +14,9 @@ struct EstimatedSketch {
   double seconds = 0;  // estimated time for the initial values of its knobs
 };
 
-/// Returns sketches for the lowerings of a group that are flash attention, the best first. Receives
-/// all lowerings, because they differ in sizes that only estimates for the device can rank. Applies
-/// each sketch that it returns. Requires: no property of the device is unknown (WithAllFacts).
+/// Returns at most four sketches for lowerings of a group that are flash attention, the best first.
+/// Receives all lowerings, because they differ in sizes that only the device's estimates can rank.
+/// Each initial schedule applies. Requires: no property of the device is unknown (WithAllFacts).
 std::vector<EstimatedSketch> MakeCudaStreamSketches(const std::vector<NamedCompute>& lowerings,
                                                     const Accelerator& device,
                                                     const RoundingFreedom& rounding);

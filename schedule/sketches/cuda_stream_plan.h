@@ -70,13 +70,13 @@ struct CudaStreamChoice {
 /// Returns the number of threads along the rows.
 int64_t RowThreads(const CudaStreamPlan& plan, const CudaStreamChoice& choice);
 
-/// Checks that a warp has several rows. Without a swizzle, the exponentials of these rows would be
-/// in the same banks of shared storage. With the swizzle, each exponential needs a separate
-/// address.
+/// Returns whether a warp has several rows. Without a swizzle, their exponentials would be in the
+/// same banks of shared storage. With the swizzle, each exponential needs a separate address in a
+/// register.
 bool RowsChangePlaces(const CudaStreamChoice& choice);
 
 /// Returns the number of consecutive elements, of `extent` in a row, that one thread processes
-/// together. It is 4, 2 or 1, divides `extent`, and leaves work for all threads of a row.
+/// together: 4 or 2 if it divides `extent` and leaves work for all threads of a row, otherwise 1.
 int64_t LanesOf(int64_t extent, const CudaStreamChoice& choice);
 
 /// Returns the choice, reduced to sizes that the plan and the device allow.

@@ -57,17 +57,18 @@ const TileIntrinsic* MatrixInstructionFor(const Statement& sum, const Accelerato
 /// Returns the multiply-adds that a processor executes per clock by the instruction.
 double MatrixRate(const TileIntrinsic& intrinsic, const Accelerator& device);
 
-/// Returns the plan for the first statement, or nothing in these cases: the statement is not a sum
-/// of products of two elements; the contract permits no matrix instruction of the device; an
-/// operand is not a rectangular slice; complete instructions do not fill its row, column and
-/// reduced dimension. `compute` has the sum, as written or with operands split by `precision`, and
-/// the statements after it that write outputs.
+/// Returns the plan for the first statement, or nothing, for example in these cases: the statement
+/// has conditions, or is not a sum of products of two elements; the contract permits no matrix
+/// instruction of the device; an operand is not a rectangular slice; complete instructions do not
+/// fill its row, column and reduced dimension. `compute` has the sum, as written or with operands
+/// split by `precision`, and the statements after it that write outputs.
 std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const Accelerator& device,
                                                  const RoundingFreedom& rounding);
 
-/// Returns a plan for any extents. The sum is padded until all tiles are full. Copies are narrower
-/// if rows in memory are not multiples of 16 bytes. Returns nothing in the cases of
-/// MakeCudaTensorPlan but the last, and if no copy can hold the zeros.
+/// Returns a plan for any extents, and for sums with conditions. The sum is padded until all tiles
+/// are full. Copies are narrower if rows in memory are not multiples of 16 bytes. Returns nothing
+/// if MakePaddedCudaTilePlan does, if operands are split by `precision`, if an operand is not a
+/// rectangular slice, or if the contract permits no matrix instruction of the device.
 std::optional<CudaTensorPlan> MakePaddedCudaTensorPlan(const Compute& compute,
                                                        const Accelerator& device,
                                                        const RoundingFreedom& rounding);
@@ -88,9 +89,10 @@ struct CudaTensorChoice {
 };
 
 /// Returns the choice, reduced to sizes that the plan and the device allow. Tiles of blocks fill
-/// the row, the column and the reduced dimension; with padding they are at most twice as long. The
-/// device has enough threads, registers and shared storage for a block. Requires: the sizes are
-/// powers of two, except for the stages; no property of the device is unknown (WithAllFacts).
+/// the row, the column and the reduced dimension; with padding, no tile is more than twice as long
+/// as its dimension. Sizes are reduced until the device's threads, registers and shared storage
+/// suffice for a block, or all are 1. Requires: the sizes are powers of two, except for the stages;
+/// no property of the device is unknown (WithAllFacts).
 CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
                         const Accelerator& device);
 
@@ -99,7 +101,7 @@ CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
 int64_t TileExtent(const CudaTensorPlan& plan, const CudaTensorChoice& choice, VarId iterator);
 
 /// Returns the step that pads the iterators whose extents the tiles do not divide. Returns nothing
-/// if tiles divide all extents.
+/// if tiles divide all extents and the sum has no conditions.
 std::optional<PadStep> PaddingOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice);
 
 /// Returns the number of stages that are useful: at most the number of K-blocks.

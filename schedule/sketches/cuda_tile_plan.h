@@ -72,8 +72,8 @@ struct CudaTilePlan {
   const std::string& Name(VarId iterator) const { return sum.iterators[iterator].name; }
 };
 
-/// Returns a plan if the first statement is a sum over two operands, and each operand uses outputs
-/// that the other one does not use. `compute` has the sum and its followers.
+/// Returns a plan if the first statement is a sum over several operands with enough terms, and no
+/// operand uses both the row's and the column's iterator. `compute` has the sum and its followers.
 std::optional<CudaTilePlan> MakeCudaTilePlan(const Compute& compute);
 
 /// Returns a plan whose tiles are all full (`pad`). Returns nothing if MakeCudaTilePlan does, and
@@ -109,7 +109,7 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
 /// are different blocks.
 int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator);
 
-/// Returns the iterations of the piecewise reduction in a K-block.
+/// Returns the number of iterations of the piecewise reduction in a K-block.
 int64_t PieceLength(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
 /// Returns the step that pads the iterators whose extents the tiles do not divide. Returns nothing
@@ -132,7 +132,7 @@ IndexExpr PlaceInTile(const CudaTilePlan& plan, const CudaTileChoice& choice,
                       const IndexExpr& index);
 
 /// Returns the number of stages that are useful: one without shared copies or with only one
-/// K-block.
+/// K-block, otherwise that of the choice.
 int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
 /// Returns the estimated time by occupancy, waves and bytes. Requires: no property of the device is

@@ -34,7 +34,7 @@ double EstimateSeconds(const PhaseCost& cost, const Accelerator& device);
 
 /// Returns the estimated seconds of a phase whose warps multiply tiles. Two warps for each of the
 /// four matrix units keep a processor busy: one warp loads while the other multiplies. `clocks`
-/// returns the clocks of a block if `resident` blocks share a processor; the result is > 0.
+/// returns the clocks of a block if `resident` blocks share a processor; `resident` is > 0.
 double EstimateWarpSeconds(PhaseCost cost, const Accelerator& device,
                            const std::function<double(int64_t resident)>& clocks);
 

@@ -15,7 +15,7 @@ namespace tunec {
 struct DevicePhase {
   std::string kind;  // "cuda_tile"
   std::vector<Knob> knobs;
-  /// Adds the steps for the values of the knobs. Pure.
+  /// Adds the steps for the values of the knobs. The function must be pure.
   std::function<void(const std::vector<int64_t>& values, Schedule& schedule)> write;
   std::optional<double> seconds = {};  // estimate for the knobs' initial values, if there is one
 
@@ -43,7 +43,8 @@ std::optional<DevicePhase> MakeCudaConvPhase(const PhaseQuestion& question);
 /// storage (cuda_tile.cc).
 std::optional<DevicePhase> MakeCudaTilePhase(const PhaseQuestion& question);
 
-/// Returns a phase of elementwise work or data movement, 16 bytes per thread (cuda_elements.cc).
+/// Returns a phase of elementwise work, of data movement, or of a sum for each lane of a thread. A
+/// thread reads or writes up to 16 consecutive bytes (cuda_elements.cc).
 std::optional<DevicePhase> MakeCudaElementsPhase(const PhaseQuestion& question);
 
 /// Longest chain of terms that one thread should reduce in order; a contract may require longer

@@ -22,12 +22,12 @@ std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 /// rounding, and the target must have an instruction for products of bfloat16.
 bool CanRoundToBf16(const RoundingFreedom& rounding, const Target& target);
 
-/// Returns the plan with the instruction in place of multiply-adds. `plain` is a plan of the
-/// lowering; its column and rows are unchanged. For an instruction on matrices, rows and depth are
-/// padded like the columns. Returns nothing in these cases: the sum is not one of products of two
-/// bfloat16 operands, or of float32 operands that the contract permits to round (for matrices, to
-/// split into several bfloat16 parts); no iterator of the reduction is a dimension of both
-/// operands; zeros cannot pad the rest of incomplete instructions.
+/// Returns the plan with the instruction in place of multiply-adds. The column and the row of
+/// `plain`, a plan of the lowering, are unchanged. Incomplete instructions are padded with zeros.
+/// Returns nothing if the instruction does not fit, for example in these cases: the operands are
+/// neither bfloat16 nor float32 that the contract permits to round (for matrices, to split into
+/// several bfloat16 parts); no iterator of the reduction is a dimension of both operands; zeros
+/// cannot pad the incomplete instructions.
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,
                                     const TileIntrinsic& intrinsic,
                                     const RoundingFreedom& rounding);

@@ -32,8 +32,8 @@ struct OperandPhases {
   void Write(Schedule& schedule) const;
 };
 
-/// Returns the phases of the statements before `end`. Returns nothing if no elementwise phase fits
-/// one of these statements.
+/// Returns the phases and the constants of the statements before `end`. Returns nothing if no
+/// elementwise phase fits one of the statements that run at run time.
 std::optional<OperandPhases> MakeOperandPhases(const Compute& compute, StatementId end,
                                                const PhaseQuestion& question);
 

@@ -36,10 +36,10 @@ struct PointwisePlan {
 /// index is loaded or equal for several instances.
 bool Scatters(const Statement& statement);
 
-/// Returns the plan of a statement. Returns nothing for a reduction and for a statement of one
-/// element. Also returns nothing if elements may depend on each other, except for the elements that
-/// a scatter writes several times. Blocked transposed reads are used only if both extents are at
-/// least `block`.
+/// Returns the plan of a statement. Returns nothing for a reduction, for a statement without
+/// iterators, and if elements may depend on each other. The elements that a scatter writes several
+/// times are an exception. Blocks of transposed reads are used only if both of their iterators have
+/// at least `block` values.
 std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Statement& statement,
                                                int64_t block);
 
@@ -50,8 +50,8 @@ struct PointwiseChoice {
   int64_t block = 0;  // block of transposed reads; 0: gathered
 };
 
-/// Adds the statement's steps. Outer loops become tasks until each of `threads` threads has several
-/// tasks.
+/// Adds the statement's steps. If the statement is large enough, each of `threads` threads gets
+/// several tasks.
 void WritePointwise(const PointwisePlan& plan, const PointwiseChoice& choice, int threads,
                     Schedule& schedule);
 

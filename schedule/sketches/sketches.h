@@ -26,7 +26,7 @@ void AddStreamSketches(const SketchQuestion& question, std::vector<Sketch>& sket
 
 /// Adds sketches of row-streaming reductions (sweep.cc). The operand is read once, in long rows
 /// along the results; rows are added one after the other to a block of results in the cache. The
-/// sketches are inserted at position `first` if no cache can hold the operand, else last.
+/// sketches are inserted at position `first` if the data exceeds the L2 cache, else last.
 void AddSweepSketches(const NamedCompute& lowering, const SketchQuestion& question, size_t first,
                       std::vector<Sketch>& sketches);
 
@@ -41,8 +41,8 @@ void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question
 void AddAbreastSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches);
 
-/// Adds sketches of one reduction of all elements to one value, with scalar followers
-/// (reduce_all.cc).
+/// Adds sketches of one or several reductions, each of all elements to one value, with scalar
+/// followers (reduce_all.cc).
 void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
@@ -57,14 +57,14 @@ void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
 /// Adds sketches for a sum of products with too few results to occupy all threads (split_sum.cc).
-/// The sum is split into parts. A sketch of another kind schedules the resulting Compute. These
-/// sketches come first. Applies other sketches to the parts.
+/// The sum is split into parts, and a composed sketch schedules the resulting Compute. The added
+/// sketches come first. Applies sketches to the parts.
 void AddSplitSumSketches(const NamedCompute& lowering, const SketchQuestion& question,
                          std::vector<Sketch>& sketches);
 
 /// Adds all sketches above that fit one lowering, the most promising first, except for flash
 /// attention, transforms and split sums. Sketches of columns and of strided reductions are added
-/// only if no other sketch fits. Does not use the question's other lowerings.
+/// only if `sketches` would else be empty. Does not use the question's other lowerings.
 void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches);
 
@@ -78,16 +78,17 @@ void AddComposedSketches(const NamedCompute& lowering, const SketchQuestion& que
 void AddPartialSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches);
 
-/// Adds sketches for a device, with rows as in AddRowSketches. The threads of a block process each
-/// row together (cuda_rows.cc). Applies the sketches that it adds.
+/// Adds sketches for a device, with rows as in AddRowSketches. The threads of a block process one
+/// or several rows at once (cuda_rows.cc). Applies the sketches that it adds.
 void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
                         const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
 /// Adds sketches for a device, where each phase has a kind that fits (cuda_phases.cc). The kinds
-/// are tiles of sums by matrix instructions or by threads (one sketch for each if both fit),
-/// elementwise work, else blocks. The sketch with the least estimated time comes first. Adds
-/// nothing if only blocks fit. Receives all lowerings, because tiles can share different data in
-/// each lowering. Requires: no lowering has an empty loop. Applies the sketches that it adds.
+/// are tiles by matrix instructions or by threads (one sketch for each if several fit), else long
+/// sums, elementwise work or blocks. Streamed products are one phase. The sketch with the least
+/// estimated time comes first, unless the first one has no estimate. Skips lowerings where only
+/// blocks fit. Receives all lowerings, because tiles can share different data in each lowering.
+/// Requires: no lowering has an empty loop. Applies the sketches that it adds.
 void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,
                      const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 

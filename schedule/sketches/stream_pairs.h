@@ -46,10 +46,10 @@ struct StreamPairs {
   int64_t Lanes() const { return intrinsic->Extent(TileAxis::kColumn); }
 };
 
-/// Returns the plan's products by the instruction, which must work on vectors. Returns nothing in
-/// these cases: an operand is neither float32 nor bfloat16; the rows are not complete vectors; an
-/// index does not determine the consecutive elements of a pair; the contract requires unrounded
-/// operands.
+/// Returns the plan's products by the instruction, which must work on vectors. Returns nothing if
+/// the products do not fit, for example in these cases: an operand is neither float32 nor bfloat16;
+/// the rows are not complete vectors; an index does not determine the consecutive elements of a
+/// pair; the contract requires unrounded operands.
 std::optional<StreamPairs> MakeStreamPairs(const StreamPlan& plan, const TileIntrinsic& intrinsic,
                                            const RoundingFreedom& rounding);
 

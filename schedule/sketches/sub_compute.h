@@ -5,10 +5,10 @@
 
 namespace tunec {
 
-/// Returns the statements from `begin` to before `end` as a Compute. A tensor that only other
-/// statements write becomes an input. A tensor that other statements read becomes an output. Names
-/// are unchanged, so steps for the result are also valid steps for `compute`. Requires: no tensor
-/// shares the storage of another tensor.
+/// Returns the statements from `begin` to before `end` as a Compute. A tensor that they only read
+/// becomes an input, unless it is a weight. A tensor that they write and others read becomes an
+/// output. Names are unchanged, so steps for the result are also valid steps for `compute`.
+/// Requires: no tensor shares the storage of another tensor.
 Compute StatementsOf(const Compute& compute, StatementId begin, StatementId end);
 
 /// Returns the end of the elementwise statements (followers) after a reduction. A follower has no

@@ -16,8 +16,8 @@
 namespace tunec {
 
 /// Returns the number of vector registers for the sums of a tile. Four registers are reserved for
-/// the operands of one step of the reduction: a row of the packed operand, and an element of the
-/// other operand in all lanes.
+/// the operands of one step of the reduction: a row of four vectors of the packed operand, or a
+/// shorter row and an element of the other operand in all lanes.
 inline int64_t AccumulatorRegisters(const Target& target) {
   return target.host.vector_registers - 4;
 }

@@ -12,8 +12,8 @@
 
 namespace tunec {
 
-/// Returns the storage order of the operand along the columns. Axes without a factor get the factor
-/// `columns`. Requires: plan.pack.
+/// Returns the storage order of the packed operand. Axes over parts of a dimension that have no
+/// factor get the factor `columns`. Requires: plan.pack.
 PackStep PackForColumns(const TilePlan& plan, int64_t columns);
 
 /// A writer of the steps that compute the operands of one plan. The plan and the schedule must
@@ -32,14 +32,15 @@ class TileOperands {
   /// has the name suffixes of the row's inner loops, outermost first. If a sum computes the
   /// operand, its register tiles have the rows of the last part and one vector of columns.
   void ComputeByBlock(const std::vector<std::string>& row_parts);
-  /// Vectorizes the last of the operand's loops. Call it after all other steps on the operand.
+  /// Vectorizes the last of the operand's loops. If a sum computes the operand, unrolls the rows of
+  /// its tiles and its short loops. Call it after all other steps on the operand.
   void VectorizeBlock();
-  /// Prefetches, in each iteration of the loop, the reads of the operand's sum in the next
-  /// iteration. Requires: VectorizeBlock was called.
+  /// Prefetches, in each iteration of the loop, the unpacked operands that the operand's sum reads
+  /// in the next iteration. Requires: VectorizeBlock was called.
   void PrefetchSum(const std::string& loop);
-  /// Adds the steps of a separate phase with the loops of this statement. The last loop is
+  /// Adds the steps of a separate phase with the loops of the statement `name`. The last loop is
   /// vectorized. The first loops become tasks, up to and including the first one with several
-  /// iterations. Adds nothing for a reduction.
+  /// iterations. Adds nothing for a reduction or a statement without loops.
   void WritePhase(const std::string& name);
 
  private:

@@ -85,10 +85,10 @@ struct TilePlan {
   }
   /// Returns the name of the statement whose results are the complete sums.
   const std::string& Total() const { return pieces ? pieces->total : reduction.name; }
-  /// Returns the names of the statements that write the tile's elements, in this order.
+  /// Returns the names of the statements that write the tile's elements, in order of execution.
   std::vector<std::string> Writers() const;
-  /// Returns the number of values of the long reduction's iterator, or of those in a K-block if the
-  /// reduction is split.
+  /// Returns the number of values of the long reduction's iterator, or of those in a K-block if
+  /// K-blocks split this iterator.
   int64_t LongSteps() const;
   /// Returns the number of results for each value of the column: the product of the extents of all
   /// other outputs.
@@ -126,8 +126,8 @@ void AssignBefore(TilePlan& plan, StatementId reduction);
 /// `dot`. Call it last.
 void CutLongSum(const RoundingFreedom& rounding, TilePlan& plan);
 
-/// Returns the arguments of a sum that is computed from memory in place, without packed or cast
-/// operands. Every read that uses the column must be of such an argument, contiguous along the
+/// Returns the arguments that a sum without conditions reads in place, without packed or cast
+/// operands. Every read that uses the column must be of an argument, be contiguous along the
 /// columns, and read each element once. Caching the argument is then useless. Otherwise returns an
 /// empty list.
 std::vector<std::string> StreamedOperands(const TilePlan& plan);
@@ -140,8 +140,8 @@ std::vector<VarId> ReductionOrderOf(const TilePlan& plan);
 /// by itself, or as one with an offset.
 PackStep PackInLoopOrder(const TilePlan& plan, const Read& read);
 
-/// Returns one plan for each promising column, the best first. Returns an empty list unless the
-/// Compute has exactly one reduction.
+/// Returns one plan for each of the most promising columns, the best first. Returns an empty list
+/// if the Compute has no reduction that fits, or several reductions.
 std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& target);
 
 }  // namespace tunec

@@ -62,11 +62,13 @@ bool HasTransforms(const Compute& compute);
 /// planes of sums; elementwise followers.
 std::optional<TransformedPlan> MakeTransformedPlan(const NamedCompute& lowering);
 
-/// Splits the sum into K-blocks if it is long and the contract permits a split. Call it last.
+/// Splits the sum into K-blocks if it is long, the contract permits a split and the plan has no
+/// `dot`. Call it last.
 void CutLongSum(const RoundingFreedom& rounding, TransformedPlan& plan);
 
 /// Returns the plan with the instruction, one of DotInstructions that works on vectors, in place of
-/// multiply-adds. Returns nothing if columns and reduced pairs do not fill complete instructions.
+/// multiply-adds. Returns nothing if columns and reduced pairs do not fill complete instructions,
+/// or an operand cannot be rounded to bfloat16.
 std::optional<TransformedPlan> MakeDotPlan(const TransformedPlan& plain,
                                            const NamedCompute& lowering,
                                            const TileIntrinsic& intrinsic);

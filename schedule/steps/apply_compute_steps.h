@@ -12,7 +12,7 @@ namespace tunec {
 Result<Compute> Apply(const Compute& compute, const PackStep& step);
 Result<Compute> Apply(const Compute& compute, const CopyStep& step);
 Result<Compute> Apply(const Compute& compute, const CacheWriteStep& step);
-/// Fails also with kIllegalSchedule and the dependence that the order of the parts violates.
+/// Fails with kIllegalSchedule if the order of the parts violates a dependence, and names it.
 Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step,
                       ReductionOrder order = ReductionOrder::kAny);
 Result<Compute> Apply(const Compute& compute, const ReduceSplitStep& step);
@@ -21,8 +21,8 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step);
 Result<Compute> Apply(const Compute& compute, const NarrowStep& step);
 Result<Compute> Apply(const Compute& compute, const WidenStep& step);
 Result<Compute> Apply(const Compute& compute, const HoistStep& step);
-/// Fails also with kIllegalSchedule, naming a condition of the domain, if `order` forbids a product
-/// with 0 of an operand that may be infinite or NaN.
+/// Fails with kIllegalSchedule if `order` forbids a product with 0 of an operand that may be
+/// infinite or NaN. The message says in which instances.
 Result<Compute> Apply(const Compute& compute, const PadStep& step,
                       ReductionOrder order = ReductionOrder::kAny);
 

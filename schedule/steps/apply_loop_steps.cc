@@ -64,8 +64,8 @@ Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const 
 
 namespace {
 
-// Checks for letters, digits, '_' and '.', with a letter or '_' first: the names that a nest's
-// variable can have.
+// Checks that the name consists of letters, digits, '_' and '.', and begins with a letter or '_'.
+// A variable of a nest can have only such a name.
 bool IsLoopName(const std::string& name) {
   const auto is_letter = [](char c) {
     return std::isalpha(static_cast<unsigned char>(c)) || c == '_';

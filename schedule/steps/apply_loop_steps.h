@@ -35,8 +35,8 @@ Status Apply(ScheduleTree& tree, const TensorizeStep& step);
 /// loops.
 Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name);
 
-/// Returns the loop of this name if it is serial and not part of a tile, peeled, prefetching or
-/// pipelined. A step that replaces a loop would lose these properties.
+/// Returns the loop of this name if it is serial and not part of a tile, unrolled, peeled,
+/// prefetching or pipelined. A step that replaces a loop would lose these properties.
 Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const std::string& name);
 
 /// Adds a loop of this name to the list of loops; the caller puts it into the tree. Fails if the

@@ -81,8 +81,8 @@ bool HoldsPipeline(const ScheduleTree& tree, const TreeNode& node) {
 
 bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
 
-// Checks that the loops over threads form one chain: this loop must be directly outside or inside
-// the other loops over threads.
+// Checks that the last loop of `path` can be a loop over threads. It must be directly outside or
+// inside the others. It may not be inside tasks or contain shared storage or a pipelined loop.
 Status CheckBlock(const ScheduleTree& tree, const std::vector<const TreeNode*>& path,
                   const BindStep& step) {
   const auto is_block = [&](const TreeNode& node) {

@@ -109,7 +109,8 @@ IndexExpr Mover::Known(const IndexExpr& forward) const {
   });
 }
 
-// Returns the value of one of the partner's loops for the moved statement's instances.
+// Returns the value of one of the partner's loops for the moved statement's instances. A loop over
+// unrelated iterators has its first value if this statement precedes the partner, else its last.
 Result<IndexExpr> Mover::ValueFor(VarId loop) const {
   const IndexExpr& forward = tree_.forward[relation_.partner].at(loop);
   std::vector<VarId> used;
@@ -279,7 +280,8 @@ bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
 }
 
 // Checks that a statement can be moved into the loop (CanTakeStatement). None of the statement's
-// tensors may be staged, because their indices must be the original ones.
+// tensors may be staged, because their indices must be the original ones. No pipelined loop may
+// begin a copy inside the loop ahead of time.
 Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
   const Statement& statement = tree.statements[moved];
   const auto is_staged = [&](const auto& access) {

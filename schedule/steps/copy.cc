@@ -211,7 +211,7 @@ IndexExpr Shortest(const IndexExpr& condition, const IntervalOf& interval) {
 }
 
 // Returns the statement that makes the copy. The domain excludes positions of a window outside of
-// the tensor. If the written part of the tensor is known, it excludes all other elements.
+// the tensor. If the written part of the tensor is known, the domain excludes all other elements.
 Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
                         const Windows& windows) {
   const Tensor& copy = compute.tensors[to];

@@ -79,7 +79,7 @@ Status CheckInline(const Compute& compute, StatementId id) {
   return {};
 }
 
-// Checks that some read's index uses the value of read `slot`.
+// Checks that the index or the guard of some read uses the value of read `slot`.
 bool IsLoadedIndex(const Statement& statement, int slot) {
   bool used = false;
   const auto look = [&](const IndexExpr& index) {
@@ -95,7 +95,7 @@ bool IsLoadedIndex(const Statement& statement, int slot) {
   return used;
 }
 
-// Removes reads that no value and no other read's index uses.
+// Removes reads that no value and no index or guard of a read uses.
 void RemoveUnusedReads(Statement& statement) {
   std::vector<bool> used(statement.reads.size(), false);
   for (const Expr& value : statement.values) {

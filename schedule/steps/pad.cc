@@ -180,7 +180,8 @@ Status Padder::RoundUp() {
   return {};
 }
 
-// Checks that the value is 0 if the reads in `zero_reads` are 0, as in added instances.
+// Checks that the value is 0 if the reads in `zero_reads` are 0, as in added instances. Unless the
+// terms may be reordered, the other reads may be infinite or NaN.
 Status Padder::CheckValue(const std::vector<bool>& zero_reads, std::string_view where) const {
   const Expr& value = sum_.values[0];
   if (IsZero(value, zero_reads, OtherOperands::kAnything)) return {};
@@ -256,8 +257,8 @@ Status Padder::GrowWritten() {
   return Reject(step_, fmt::format("{} would have too many elements", tensor.name));
 }
 
-// Adds guards to operands that are read in place. For a copy, removes the conditions that its zeros
-// imply.
+// Adds guards to operands that are read in place. For a copy, removes the conditions that fail only
+// where the copy has zeros.
 void Padder::GuardOperands() {
   const IntervalOf intervals = RoundedIntervals();
   for (size_t r = 0; r < sum_.reads.size(); ++r) {
@@ -292,7 +293,7 @@ size_t DimensionOf(const Write& write, VarId iterator) {
   return static_cast<size_t>(found - write.index.begin());
 }
 
-// Extends the copy to all elements that the sum reads. If the sum reads elements below the source's
+// Extends the copy to all elements that the sum reads. If the sum reads elements below the copy's
 // first element, the copy begins at the lowest of them, and the indices of the copy's readers are
 // shifted.
 Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
@@ -340,7 +341,7 @@ void Padder::ShiftReads(TensorId tensor, size_t dimension, int64_t by) {
 }
 
 // Adds guards to the copy's read of its source, so that elements outside of the source are 0.
-// `before` is the copy with its old extents, those of the source.
+// `before` is the copy with its old extents. `source_of` has the values of its iterators.
 void Padder::GuardSource(const Statement& before, const std::vector<IndexExpr>& source_of,
                          Statement& copy) const {
   const auto now = [&](std::vector<IndexExpr> all) {

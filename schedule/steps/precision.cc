@@ -47,14 +47,15 @@ constexpr const char* kIterator = "term";
 // the product. The intervals of these expressions must be exactly those of the planes, because they
 // determine the storage of copies.
 
-// Returns the planes for the parts h0 h0 m m l h.
+// Returns the planes for the parts h0 h0 m m l h, or h0 m h if there are two parts. In a finite
+// operand, h replaces h0.
 IndexExpr AscendingPlanes(int bf16_parts, bool finite, const IndexExpr& p) {
   if (bf16_parts == 2) return finite ? IndexExpr::Mod(p, 2) : p;
   const IndexExpr planes = IndexExpr::FloorDiv(p, 2) + IndexExpr::FloorDiv(p, 5);
   return finite ? IndexExpr::Mod(planes, 3) : planes;
 }
 
-// Returns the planes for the parts l m m h0 h0 h.
+// Returns the planes for the parts l m m h0 h0 h, or m h0 h if there are two parts.
 IndexExpr DescendingPlanes(int bf16_parts, bool finite, const IndexExpr& p) {
   if (bf16_parts == 2) {
     return finite ? IndexExpr(1) - IndexExpr::FloorDiv(p + 1, 2)

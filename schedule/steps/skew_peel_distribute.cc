@@ -87,8 +87,8 @@ VarId LoopOfPart(ScheduleTree& tree, VarId whole, const TreeNode& part) {
       {.name = std::move(name), .extent = loop.extent, .isolate = loop.isolate});
 }
 
-// Returns the part that keeps the original loop: the part with the statement after which the loop
-// is named, else the first part.
+// Returns the part that keeps the original loop: the part with the statement S if the loop is named
+// S.ITERATOR, else the first part.
 size_t FindLoopOwner(const ScheduleTree& tree, VarId loop, const std::vector<TreeNode>& parts) {
   const std::string& name = tree.loops[loop].name;
   for (size_t i = 0; i < parts.size(); ++i) {

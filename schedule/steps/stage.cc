@@ -51,7 +51,7 @@ class Stager {
 };
 
 // Returns the terms of `index` that use only loops outside the stage. Returns nothing if a term
-// mixes outside and inside loops.
+// mixes outside and inside loops or is a loaded value.
 std::optional<IndexExpr> OuterPart(const IndexExpr& index, const std::set<VarId>& outside) {
   IndexExpr outer(0);
   for (const IndexTerm& term : index.terms()) {

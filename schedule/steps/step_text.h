@@ -20,7 +20,7 @@ using AnyStep = std::variant<ComputeStep, LoopStep>;
 /// Parses all words of the line. Fails with kParse at the first wrong word.
 Result<AnyStep> ParseStep(WordReader& words);
 
-/// Returns the heading of each step in the manual's order: `split LOOP FACTOR...`.
+/// Return the headings of all steps of a kind in the manual's order: `split LOOP FACTOR...`.
 std::vector<std::string> ComputeStepForms();
 std::vector<std::string> LoopStepForms();
 

@@ -77,8 +77,8 @@ bool Fits(const ScheduleTree& tree, const TileIntrinsic& intrinsic, const std::v
   return true;
 }
 
-// Returns a nest with the tile only. Its loops are in this order, over the variables of the tree's
-// loops.
+// Returns a nest with the tile only. Its loops have the order of `loops` and the variables of the
+// tree's loops.
 LoopNest TrialNest(const ScheduleTree& tree, const std::string& intrinsic,
                    const std::vector<VarId>& loops, const Store& store) {
   Body body;

@@ -127,7 +127,7 @@ std::vector<size_t> StorageOrder(const Tensor& tensor) {
   return order;
 }
 
-/// Returns T.wide = cast(T), element by element in storage order.
+/// Returns the statement T.wide = cast(T), element by element in storage order.
 Statement WideningStatement(const Tensor& source, TensorId from, const Tensor& copy, TensorId to) {
   Statement statement{.name = copy.name};
   std::vector<IndexExpr> index = AddElementIterators(copy.shape, statement);

@@ -35,7 +35,7 @@ class ArithmeticCeilings : public testing::TunerTest {
       return found;
     };
   }
-  // Sets the results of further measurements; the last one repeats.
+  // Sets the results of the measurements of instructions, in order. The last result repeats.
   void ArithmeticsAre(const std::vector<ArithmeticCeiling>& found) {
     meters_.arithmetic = [this, found](const MacInstruction& by) -> Result<ArithmeticCeiling> {
       measured_.push_back(by.name);

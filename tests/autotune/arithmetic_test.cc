@@ -90,7 +90,7 @@ TEST(KernelArithmetic, IsOfTheTypeThatIsComputedIn) {
   EXPECT_EQ(ArithmeticText(Product("bf16", "bf16", "f32")), "fma.f32 x 1");
 }
 
-// A schedule may do more or fewer operations, but float32 counts only the useful ones.
+// The operations of these schedules differ in number. Without bfloat16 parts, all count as useful.
 TEST(KernelArithmetic, OfFloat32AloneIsExactlyOne) {
   for (const char* steps : {"", "pack B 0 1", "reduce_split acc k 4 inner", "cache_write acc",
                             "index_split acc i 1 36"}) {
@@ -111,7 +111,7 @@ TEST(KernelArithmetic, IsTheTilesInstruction) {
             "vnni.avx512 x 1");
   EXPECT_EQ(ArithmeticText(Product("i8", "u8", "i32"), "tensorize acc.i.1 amx.int8"),
             "amx.int8 x 1");
-  // The intrinsic does not multiply operands of other types.
+  // The intrinsic does not multiply float32 operands.
   EXPECT_EQ(ArithmeticText(Float32Product(), dot), "fma.f32 x 1");
 }
 
@@ -180,7 +180,7 @@ TEST(KernelArithmetic, WithoutMultiplyAddsIsOfTheFloatType) {
   EXPECT_EQ(ArithmeticText(elementwise("f64", "exp(X[i, j])")), "fma.f64 x 1");
   EXPECT_EQ(ArithmeticText(elementwise("i32", "X[i, j] + 1i32")), "none");
   EXPECT_EQ(ArithmeticText(elementwise("f32", "X[i, j]")), "none");
-  // Integers in an expression are indices.
+  // The operations on integers compute indices and do not count.
   EXPECT_EQ(ArithmeticText(elementwise("f32", "X[i, j] + f32(index_i64(i) * 3i64 + index_i64(j))")),
             "fma.f32 x 1");
 }
@@ -191,7 +191,7 @@ TEST(KernelArithmetic, OfAScheduleThatDoesNotApplyIsTheLowerings) {
       "fma.f32 x 1");
 }
 
-// The generated loops confirm the arithmetic.
+// The instruction is that of the tiles in the generated loops.
 TEST(KernelArithmetic, IsWhatTheLoopsTilesSay) {
   const Compute compute = test::ExampleCompute("bfloat16_terms");
   const Result<Schedule> schedule =

@@ -42,8 +42,8 @@ std::optional<double> BoundOf(const std::string& expression, double x) {
 }
 
 TEST(ErrorBounds, OneStepAtAnEdgeAndNoneElsewhere) {
-  // 0.1 as float32 is larger than 0.1: the product is 2.5000000372529, an edge within half a unit
-  // in the last place.
+  // 0.1 as float32 is larger than 0.1, so the products exceed the edges 2.5 and 3 by about 4e-8.
+  // This is less than half a unit in the last place.
   for (const char* step : {"round", "floor", "ceil", "trunc"}) {
     const double edge = std::string(step) == "round" ? 25 : 30;
     const std::string expression = fmt::format("{}(x[i] * 0.1)", step);
@@ -84,7 +84,7 @@ TEST(ErrorBounds, StepsInAChain) {
   // At the edge the first step gives 2 or 3, so the second step rounds 1.25 or 1.75.
   EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 25), 1.0);
   EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 24), 0.0);
-  // Levels are whole numbers: clipping, shifting and casting them is exact.
+  // The results of `round` are whole numbers: clipping, shifting and casting them is exact.
   EXPECT_EQ(BoundOf("i8(min(max(round(x[i] * 0.1) + 3.0, -128.0), 127.0))", 24, DataType::kI8),
             0.0);
   EXPECT_NEAR(*BoundOf("f32(i8(round(x[i] * 0.1))) * 0.25", 25), 0.25, 1e-6);

@@ -103,7 +103,7 @@ LoopNest DropTerm(LoopNest nest) {
   });
 }
 
-// Repeats the first loop over a reduction so often that it takes years.
+// Repeats the first loop over a reduction 2^50 times, so that the kernel does not end in a test.
 LoopNest Repeat(LoopNest nest) {
   const auto again = static_cast<VarId>(nest.variables.size());
   nest.variables.push_back("again");

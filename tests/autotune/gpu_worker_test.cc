@@ -69,12 +69,12 @@ class GpuWorkerTest : public ::testing::Test {
                      .seed = 7};
 };
 
-// The kernels of this driver do nothing.
+// The kernels of this driver do nothing, so their results are wrong.
 TEST_F(GpuWorkerTest, AnswersAreChecked) {
   EXPECT_THAT(MeasuredOn(""), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
 }
 
-// Returns a script of this process's driver, which computes the kernel's result.
+// Returns the script of this process's driver. Its launches compute the right results.
 scripted_cuda::Script& ScriptOfTwice() {
   scripted_cuda::Script& script = scripted_cuda::NewScript();
   script.any_function = true;
@@ -180,7 +180,7 @@ TEST_F(GpuWorkerTest, AGpuThatIsNotThereIsAnError) {
   EXPECT_THAT(status.error().message, HasSubstr("this machine has no GPU '3'"));
 }
 
-// Each candidate had a GPU that was not lost, so each had a separate worker.
+// A worker ends if its GPU is lost. Each candidate has its own fault, so each had its own worker.
 TEST_F(GpuWorkerTest, AFaultIsOfItsCandidateAlone) {
   EXPECT_THAT(MeasuredOn("fault 700"),
               Each(AllOf(Field(&Measurement::status, TrialStatus::kCrashed),

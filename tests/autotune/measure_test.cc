@@ -125,7 +125,7 @@ TEST_F(MeasureTest, AWrongIndexIsAWrongResult) {
   EXPECT_THAT(result.message, HasSubstr("error"));
 }
 
-// The checker excuses only values that fall on the other side of a step's edge.
+// The checker accepts other values only where a sum may fall on the other side of a step's edge.
 TEST_F(MeasureTest, FaultsBehindStepsAreWrongResults) {
   for (const Fault fault : {Fault::kDropInit, Fault::kReverseIndex, Fault::kDropTerm,
                             Fault::kTwoSteps, Fault::kOverrun}) {

@@ -333,8 +333,8 @@ TEST(ComputedFactors, AreThoseFromSums) {
   EXPECT_EQ(ComputedFactors(testing::MatmulRelu(), StatementId(0)), 0);
 }
 
-// The tolerance is the smaller of two bounds. For few terms it is the certain bound, and for many
-// terms the probabilistic bound.
+// The tolerance is the smaller of two bounds. For few terms it is the worst-case bound, and for
+// many terms the probabilistic bound.
 TEST(OrderTolerance, GrowsAsTheRootOfLongSums) {
   const auto allowed = [](int64_t length) { return OrderTolerance(Product(length)); };
   EXPECT_DOUBLE_EQ(allowed(1), 7 * 0x1p-24);

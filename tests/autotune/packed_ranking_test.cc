@@ -76,7 +76,7 @@ TEST_F(PackedRanking, FailuresAndWhatPacksNothingAreNoChoice) {
   EXPECT_EQ(First(32), PackedBy(16));
 }
 
-// A schedule that packs no weight also needs no memory for packed weights.
+// A schedule that packs no weight needs no memory for packed weights, so it stays first.
 TEST_F(PackedRanking, ABestOneThatPacksNothingStays) {
   Record("lower direct\nparallelize acc.i\n", 1.00e-3);
   Record(PackedBy(32), 1.01e-3);

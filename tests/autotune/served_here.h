@@ -66,7 +66,7 @@ class ServedHere {
     return failed == nullptr ? "not rejected" : failed->error.message;
   }
 
-  /// Returns true if the worker ended during the last request.
+  /// Returns whether the worker has ended.
   bool has_ended() const { return has_ended_; }
 
  private:

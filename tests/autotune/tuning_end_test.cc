@@ -30,8 +30,8 @@ class TuningEnd : public testing::TunerTest {
   void Record(const Roofline& roofline) {
     ASSERT_TRUE(RecordRoofline(*database_, options_.target, roofline).has_value());
   }
-  // Sets the ceilings that the next measurements of the machine return, one after the other. The
-  // last one repeats.
+  // Sets the results of the measurements of the machine, counted from the start of the test. The
+  // last result repeats.
   void CeilingsAre(const std::vector<Roofline>& found) {
     meters_.machine = [this, found]() -> Result<Roofline> {
       return found[std::min(measured_ceilings_++, found.size() - 1)];
@@ -218,7 +218,7 @@ TEST_F(TuningEnd, WhatOthersRecordMeanwhileCounts) {
 TEST(TrialBudget, FirstChargesAreFair) {
   EXPECT_EQ(FairCharges({63}, 40), (std::vector<int64_t>{40}));
   EXPECT_EQ(FairCharges({0, 60}, 40), (std::vector<int64_t>{0, 20}));
-  // If the budget is not a multiple of the tasks, tasks with few trials have the larger shares.
+  // If the tasks' number does not divide the budget, tasks with few trials have the larger shares.
   EXPECT_EQ(FairCharges({9, 9, 0}, 5), (std::vector<int64_t>{2, 1, 0}));
   EXPECT_EQ(FairCharges({9, 9, 9}, 5), (std::vector<int64_t>{2, 2, 1}));
   EXPECT_EQ(FairCharges({}, 5), (std::vector<int64_t>{}));

@@ -73,8 +73,8 @@ TEST(WorkerFrames, AFrameOfAbsurdLengthIsAnswered) {
   EXPECT_THAT(std::get<FailedEvent>(events[0]).error.message, HasSubstr("a frame of 2147483647"));
 }
 
-/// Returns the text with one random change. The change is made before the text is framed, so the
-/// frame stays valid.
+/// Returns the text with a random change, such as a few flipped bits. The text is framed later, so
+/// the frame is valid.
 std::string Mutated(std::string text, Random& random) {
   const auto somewhere = [&] { return random.Below(text.size()); };
   switch (random.Below(5)) {

@@ -35,7 +35,7 @@ uint64_t CountFrom(const char* variable, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// Returns a bundle of two variants. The second variant packs its weights when it is loaded.
+// Returns a bundle of two variants. Without amx-fp16 the second one packs its weights when loaded.
 std::string SomeBundle() {
   const BundlePath file;
   const Graph graph = GraphOf(kManyKinds);

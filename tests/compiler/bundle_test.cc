@@ -146,7 +146,7 @@ TEST(Bundle, UsesConstantsWhereTheFileIsMapped) {
   }
 }
 
-// This machine cannot pack for another processor, so the bundle packs when it is loaded.
+// Without amx-fp16, this machine does not pack the weights. The bundle packs them when loaded.
 TEST(Bundle, OfAnotherProcessorPacksWhenItIsLoaded) {
   const Graph graph = GraphOf(kManyKinds);
   const BundlePath file;

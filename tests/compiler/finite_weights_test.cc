@@ -131,7 +131,7 @@ TEST(FiniteWeights, AreNotSaidOfAnInfinityOrANan) {
       Each(HasSubstr("finite")));
 }
 
-// If no operand is split into parts, tasks do not record the fact, so their keys do not change.
+// If no operand is split, tasks do not record that weights are finite, so their keys do not change.
 TEST(FiniteWeights, AreNotSaidWhereNothingIsSplit) {
   const Graph graph = testing::GraphOf(kLayer);
   const auto none = Each(Not(HasSubstr("finite")));

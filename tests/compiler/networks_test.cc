@@ -141,7 +141,7 @@ TEST_P(Compiled, TheSecondTimeFindsEveryObject) {
   ExpectPyTorchsOutputs(network_, *second->executable);
 }
 
-// Depthwise convolutions, first layers and heads count too.
+// The counts include depthwise convolutions, first layers and heads.
 TEST_P(Compiled, MultiplyAddsAreVector) {
   const CompileOptions options = Options();
   const auto front = RunFrontEnd(network_.graph, options);

@@ -113,7 +113,8 @@ TEST(SharedPackedWeights, TwoSizesHaveOnePackingOfEachWeight) {
   EXPECT_NE(AddressOf(alone, "w.packed"), AddressOf(small, "w.packed"));
 }
 
-// A model of 17 rows that is compiled alone has other packed weights than one of 3 rows.
+// Compiled alone, a model of 17 rows has other packed weights than one of 3 rows. Here the sizes
+// share packed weights, so their memory does not grow with the number of sizes.
 TEST(SharedPackedWeights, AnotherSizeTakesThePackingThatThereIs) {
   const auto packed_weights = std::make_shared<SharedPackedWeights>();
   std::vector<CompiledModel> models;

@@ -11,7 +11,7 @@ using onnx_test::Typed;
 
 int64_t Modulo(int64_t n, int64_t m) { return ((n % m) + m) % m; }
 
-/// Returns a number that the operator `op` computes from the length and `c`. Its value is `of`.
+/// Returns a number that the operator `op` computes from the length and `c`. `of` gives its value.
 Number Binary(const std::string& op, int64_t c, std::function<int64_t(int64_t)> of) {
   return {op,
           [op, c](Model& model) {

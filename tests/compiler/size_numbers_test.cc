@@ -173,7 +173,7 @@ TEST(SizeNumbersOfLists, AreRightOrRejected) {
   }
 }
 
-// One number depends on two dimensions. Rows are independent, but a run may not be split.
+// A number depends on both sizes, so a run may not be split, although its rows are independent.
 TEST(SizeNumbersOfTwo, AreThoseOfBoth) {
   Model model(14);
   model.Input("x", {-1, -1})

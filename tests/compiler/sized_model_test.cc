@@ -320,7 +320,7 @@ CompileOptions ForAnEmulatedGpu() {
   return options;
 }
 
-// Kernels of a device receive the sizes in device memory, like the padded images.
+// The sizes and the padded images are in device memory.
 TEST(SizedModel, OnAnEmulatedGpu) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const CompileOptions options = ForAnEmulatedGpu();
@@ -386,7 +386,7 @@ TEST(SizedModel, CountsIndicesOutOfRange) {
   EXPECT_EQ((*model)->CountOutside(), 23);
   Lookup(**model, std::vector<int64_t>(21, 2));
   EXPECT_EQ((*model)->CountOutside(), 23);  // indices of the previous run are not counted again
-  // The test uses more executables than the cache stores.
+  // The following runs use more executables than the cache stores.
   for (int64_t length = 1, i = 0; i < 30; length = length * 5 / 4 + 1, ++i) {
     std::vector<int64_t> indices(static_cast<size_t>(length));
     indices[0] = -4;

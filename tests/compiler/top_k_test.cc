@@ -158,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.shape = {5, 90, 4}, .axis = 1, .k = 20, .largest = false},
                       Case{.shape = {90, 21}, .axis = 0, .k = 64, .spread = 100}));
 
-// Rows are split into pieces at one or two levels. The last piece is partial. Some cases split a
-// middle axis.
+// Rows are split into pieces at one or two levels. The last piece is partial. Some cases split the
+// first or a middle axis.
 INSTANTIATE_TEST_SUITE_P(
     Pieces, TopK,
     ::testing::Values(Case{.shape = {40, 2001}, .k = 5, .spread = 90},

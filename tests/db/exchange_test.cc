@@ -72,7 +72,7 @@ TEST(Exchange, ReadsTheFirstVersion) {
   EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
 }
 
-// Checkers of older versions rejected some correct results, so such trials are not imported.
+// Checkers of older versions rejected some correct results, so their wrong results are omitted.
 TEST(Exchange, WrongResultsOfOlderVersionsAreLeftOut) {
   const auto trial = [](const char* status, const char* schedule) {
     return fmt::format(

@@ -237,7 +237,7 @@ class Generator {
                   DataType::kF16, DataType::kBF16});
   }
 
-  // Adds two batched products, mostly with a softmax of the rows between them.
+  // Adds two products, often batched and mostly with a softmax of the rows between them.
   ValueId Attention() {
     const DataType type = DrawType();
     const int64_t queries = Between(1, 70), keys = Chance(40) ? queries : Between(1, 140);
@@ -303,9 +303,9 @@ class Generator {
                {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
   }
 
-  // Adds a reduction, a softmax or a normalisation over any axes, of any float type. Sums have
-  // positive elements, because the tolerance is relative to the result. A sum that cancels would
-  // have almost no tolerance.
+  // Adds a softmax, a normalisation, an argmax or another reduction, of any float type. The latter
+  // has positive elements, because the tolerance is relative to the result. A sum that cancels
+  // would have almost no tolerance.
   ValueId Rows() {
     const int64_t kind = Below(5);
     if (kind >= 3) case_.operands = Operands::kPositive;
@@ -336,7 +336,7 @@ class Generator {
     const ValueId deviation = Add(Op::kSqrt, {Add(Op::kAdd, {squares, Scalar(1e-3, type)})});
     return Add(Op::kDiv, {centred, deviation});
   }
-  // Returns the value with exchanged axes, or with one axis backwards.
+  // Returns the value with its axes in a random order, or with one axis reversed.
   ValueId Moved(ValueId x) {
     const Ints shape = builder_.TypeOf(x).Shape();
     Ints order(shape.size());

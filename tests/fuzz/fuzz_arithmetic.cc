@@ -25,7 +25,7 @@ constexpr uint64_t kCasesPerChild = 100;
 // limit on a busy machine.
 constexpr unsigned kMostSeconds = 600;
 
-// Returns the graph's text without the elements of constants, because they are very many.
+// Returns the graph's text without the elements of constants, which can be very long.
 std::string Head(const ContractionCase& contraction) {
   std::string head;
   std::istringstream lines(Print(contraction.graph));
@@ -57,7 +57,7 @@ class Fuzzer {
     return MakeContraction(options_.seed + number, widest_);
   }
 
-  // Checks a case. Returns "OUTCOME|COUNT KERNELS|COUNT KERNELS|...|reason".
+  // Checks a case. Returns "OUTCOME|ENTRY|ENTRY|...|REASON". An entry is a count of kernels.
   std::string Answer(uint64_t number) const {
     const ContractionCase drawn = Make(number);
     const ArithmeticResult checked = CheckArithmetic(drawn, drawn.accuracy);

@@ -33,7 +33,7 @@ GraphGenerator::GraphGenerator(uint64_t seed) : Draws(seed), builder_("random") 
 
 Graph GraphGenerator::Make() && {
   const int64_t target_nodes = Between(3, Chance(30) ? 25 : 12);
-  // Unsuitable draws are repeated, a limited number of times.
+  // A draw that does not fit adds no node. There are at most 200 draws.
   for (int tries = 0; nodes_ < target_nodes && tries < 200; ++tries) Step();
   for (const ValueId output : ChooseOutputs()) builder_.AddOutput(output);
   return std::move(builder_).Build();
@@ -49,7 +49,7 @@ void GraphGenerator::Step() {
   }
 }
 
-// Returns some of the unread values, and sometimes a value that is read.
+// Returns one to five outputs, which are mostly values that no node reads.
 std::vector<ValueId> GraphGenerator::ChooseOutputs() {
   const std::vector<std::vector<NodeId>> users = builder_.graph().Users();
   std::vector<ValueId> outputs;

@@ -72,7 +72,7 @@ std::span<const Recipe> Recipes();
 using Phrase = Made (*)(GraphGenerator&);
 std::span<const Phrase> Phrases();
 
-// The recipes, by family (recipes_*.cc).
+// Each family of recipes has a file recipes_*.cc.
 Made DrawUnary(GraphGenerator& g, Op op);
 Made DrawBinary(GraphGenerator& g, Op op);
 Made DrawWhere(GraphGenerator& g, Op op);

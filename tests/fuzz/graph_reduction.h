@@ -20,7 +20,7 @@ class Reduction {
       : graph_(graph), outputs_(std::move(outputs)) {}
 
   void CutOut(NodeId node, Cut cut, size_t operand);
-  /// Returns the graph, or no value if the types do not fit.
+  /// Returns the reduced graph, or no value if the types of its nodes do not fit.
   std::optional<Graph> Build() const;
 
  private:

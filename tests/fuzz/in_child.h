@@ -9,7 +9,7 @@
 namespace tunec::fuzz {
 
 /// Calls `body` in a child process, and `line` in this process for each line that the body writes.
-/// Returns false if the child crashed or hung (the body sets its alarm).
+/// Returns false if the child crashes, or if an alarm that the body has set ends it.
 bool InChild(const std::function<void(FILE*)>& body,
              const std::function<void(const std::string&)>& line);
 

@@ -73,13 +73,13 @@ class Reduced {
   void Fill(Operands kind, Side side, Random& random) {
     for (int64_t i = 0; i < array_.size(); ++i) Set(i, Element(kind, side, random));
   }
-  // Multiplies each element by 2 to the power of `sign` times the exponent of its index.
+  // Multiplies each element by 2 to the power of `sign` times the exponent of its reduced index.
   void Scale(const std::vector<int>& exponents, int sign) {
     for (int64_t i = 0; i < array_.size(); ++i)
       Set(i, std::ldexp(Get(i), sign * exponents[static_cast<size_t>(ReducedIndex(i))]));
   }
-  // Sets every second element to its predecessor times `factor`, with a random relative difference
-  // of at most `difference`.
+  // Sets each element with an odd reduced index to its predecessor times `factor`, with a random
+  // relative difference of at most `difference`.
   void Repeat(double factor, double difference, Random& random) {
     for (int64_t i = 0; i < array_.size(); ++i)
       if (ReducedIndex(i) % 2 == 1)

@@ -17,7 +17,7 @@ namespace tunec::fuzz {
 enum class Values : uint8_t { kOrdinary, kSpecial };
 
 Array RandomElements(DataType type, std::vector<int64_t> shape, Values values, Random& random);
-/// Returns integers in the part of [low, high] that the type can represent.
+/// Returns random integers from the part of [low, high] that the type can represent.
 Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int64_t high,
                      Random& random);
 

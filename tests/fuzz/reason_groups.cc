@@ -24,7 +24,7 @@ std::string WithoutNumbers(const std::string& reason) {
 
 }  // namespace
 
-// Replaces the words after "node", "constant" and "output", except for "depends" and "is".
+// Replaces numbers, and words other than "depends" and "is" after "node", "constant" and "output".
 std::string WithoutNames(const std::string& reason) {
   std::istringstream words(WithoutNumbers(reason));
   std::string group, before;

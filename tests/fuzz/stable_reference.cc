@@ -107,7 +107,7 @@ Grid GridOf(const Array& array) {
   return grid;
 }
 
-/// Returns true if the operator only sums products, and they are exact in any order of additions.
+/// Returns true if the operator is a sum of elements or products that is exact in any order.
 bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type) {
   if (node.op != Op::kMatmul && node.op != Op::kConv && node.op != Op::kConvTranspose &&
       node.op != Op::kReduceSum && node.op != Op::kReduceL1 && node.op != Op::kReduceSumSquare &&
@@ -248,8 +248,8 @@ class Sample {
     return results;
   }
 
-  // Returns whether the operator's intermediate values may overflow in their type. An overflow can
-  // depend on whether padding and elements of weight 0 are multiplied, or on functions' ranges.
+  // Returns whether results may be arbitrary. Intermediate values may overflow, a periodic function
+  // may have a large operand, or a factor of padding or of weight 0 may not be finite.
   bool IsUncertain(const Node& node, std::span<const Array> operands, Freedom freedom) const {
     if (freedom != Freedom::kSum && freedom != Freedom::kFunction) return false;
     const bool pads = node.op == Op::kConv || node.op == Op::kConvTranspose ||
@@ -293,8 +293,8 @@ class Sample {
 
   double Noise() { return strength_ * (2 * static_cast<double>(random_.Unit()) - 1); }
 
-  // Returns whether passes may fold a later scale into the factors of the sum of products, which
-  // are then rounded.
+  // Returns whether passes may fold a later scale, perhaps after an addition, into the factors of
+  // the products, which are then rounded.
   bool IsScaledLater(const Node& node) const {
     if (PatternOf(node.op) != OpPattern::kContraction) return false;
     return std::ranges::any_of(users_[node.outputs[0].index], [&](NodeId user) {
@@ -311,8 +311,8 @@ class Sample {
     });
   }
 
-  // Returns true if the operator is discontinuous. Rounded operands may be exactly at a step, but
-  // unrounded operands are not.
+  // Returns true if the operator is discontinuous. Rounded operands may be exactly at a step, where
+  // unrounded operands rarely are.
   static bool IsDiscontinuous(const Node& node, DataType result) {
     switch (node.op) {
       case Op::kFloor:
@@ -419,7 +419,7 @@ class Sample {
       case Freedom::kArithmetic:
         return IsRepresentable(y, type) ? 0 : 2 * unit * Noise() * std::abs(y);
       case Freedom::kFunction: {
-        // The operand is next to a pole.
+        // Next to a pole, the result may be any large number of either sign.
         if (node.op == Op::kTan && std::abs(y) * unit > 0.005)
           return random_.Below(2) == 0 ? LargestOf(type) : -LargestOf(type);
         if (y == 0 || (std::abs(y) == 1 && IsSimple(operands, i, size))) return 0;
@@ -443,7 +443,7 @@ class Sample {
   }
 
   // Returns an estimate of the largest term of a sum. It is the largest result, except for
-  // rotations, scatters and plain reductions, whose terms may cancel.
+  // rotations, scatters that add, and plain reductions, whose terms may cancel.
   static double LargestTerm(const Node& node, std::span<const Array> operands,
                             const Array& result) {
     if (PatternOf(node.op) == OpPattern::kReduction) return LargestFinite(operands[0]);
@@ -488,7 +488,7 @@ class Sample {
   static bool Adds(const Node& node) {
     return node.op == Op::kScatter && node.String("reduction") == "add";
   }
-  // Returns the number of updates that may be added to one element of a scatter.
+  // Returns the number of updates that a scatter may combine in one element, else 0.
   static double UpdatesOf(const Node& node, std::span<const Array> operands) {
     if (node.op != Op::kScatter) return 0;
     return static_cast<double>(operands[2].shape()[static_cast<size_t>(node.Int("axis"))]);
@@ -535,8 +535,8 @@ class Sample {
     return true;
   }
 
-  // Returns whether the value is representable. For f64 it uses the precision of f32, because a
-  // result that fills all 53 bits was rounded.
+  // Returns whether a result of the type is probably exact. A result of f64 must be representable
+  // in f32, because a result that fills all 53 bits was probably rounded.
   static bool IsRepresentable(double y, DataType type) {
     return RoundTo(y, type == DataType::kF64 ? DataType::kF32 : type) == y;
   }
@@ -594,7 +594,7 @@ class Among {
     }
   }
   bool Allows(double actual, double relative, double least) const {
-    // Next to an overflow or the end of a domain, every result is accepted.
+    // If some samples are finite and others infinite or NaN, every result is accepted.
     if (nan_ + plus_ + minus_ + (low_ <= high_) > 1) return true;
     if (std::isnan(actual)) return nan_;
     if (std::isinf(actual)) return actual > 0 ? plus_ : minus_;

@@ -40,9 +40,9 @@ FLAGS = {"align_corners", "allowzero", "antialias", "ceil_mode", "count_include_
          "storage_order", "transA", "transB"}
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1e-6, 1e6]
 SECONDS_PER_MODEL = 30
-# Integer inputs of at most this many elements become constants. They are shapes, axes or indices.
+# Integer inputs of at most this many elements become constants, as they may be shapes or axes.
 MOST_CONSTANT = 64
-# The largest number of an input's elements, because mutated extents multiply.
+# The most elements of an input. Mutated extents could make an input too large for the memory.
 MOST_ELEMENTS = 1 << 20
 # The tolerance is a thousandth of the largest magnitude, because mutated models may be
 # ill-conditioned.
@@ -108,7 +108,7 @@ def change_operands(model, chance):
 def mutated(model, chance):
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    # The declared shapes of the outputs are no longer valid.
+    # Mutations may invalidate the declared shapes of outputs and intermediate values.
     for output in copy.graph.output:
         output.type.tensor_type.ClearField("shape")
     del copy.graph.value_info[:]

@@ -5,8 +5,8 @@
 
 namespace tunec::fuzz {
 
-/// Runs the stages. A rejection is accepted. An invalid graph or Compute, or a Compute whose text
-/// does not read back, is a finding. Large graphs and dynamic sizes are only verified.
+/// Runs passes, fusion and lowering, which may reject the graph. An invalid graph or Compute, or a
+/// text that does not read back, is a finding. Large graphs and dynamic sizes are only verified.
 void RunFrontHalf(const Graph& graph);
 
 }  // namespace tunec::fuzz

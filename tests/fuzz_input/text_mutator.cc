@@ -78,7 +78,7 @@ void ReplaceNumber(std::string& text, Generator& random) {
   text.replace(number.begin, number.size, kNumbers[Below(random, std::size(kNumbers))]);
 }
 
-/// Replaces a word by another word of the text.
+/// Replaces a word by a random word of the text.
 void ReplaceWord(std::string& text, Generator& random) {
   const std::vector<Piece> words = WordsOf(text);
   if (words.empty()) return;
@@ -94,7 +94,7 @@ void RemoveLine(std::string& text, Generator& random) {
   text.erase(line.begin, line.size);
 }
 
-/// Repeats a line at another position.
+/// Inserts a copy of a line before a random line.
 void RepeatLine(std::string& text, Generator& random) {
   const std::vector<Piece> lines = LinesOf(text);
   if (lines.empty()) return;

@@ -9,8 +9,8 @@ from pathlib import Path
 
 RUNNER = Path(__file__).with_name("run_golden.py")
 
-# A replacement of tunec. `upper FILE` prints FILE in capitals. `fail FILE` reports an error and
-# exits with 2. `keep FILE` copies FILE, and `crash` ends by a signal.
+# This script replaces tunec. `upper FILE` prints FILE in capitals. `fail FILE` reports an error and
+# exits with 2. `keep FILE` copies FILE to `kept`, and `crash` ends by a signal.
 FAKE_TUNEC = """#!/bin/sh
 case $1 in
 upper) tr a-z A-Z < "$2" ;;

@@ -155,7 +155,7 @@ std::string ScatterOf(std::string_view phases) {
   return fmt::format("nest scatter {{{}{}}}", kScatterArguments, phases);
 }
 
-// After the last read of the input, the output may be written anywhere in the shared memory.
+// After the last read of the input, the output may be written anywhere in their common memory.
 TEST(InPlace, WrittenAnywhereAfterItWasRead) {
   EXPECT_EQ(
       PairsOf(ScatterOf(fmt::format("  phase a {{{}}}\n  phase b {{{}}}\n", kCopy, kUpdates))),

@@ -79,7 +79,7 @@ TEST(LoopNest, InterpretsLikeItsCompute) {
   const auto separate = *Interpret(nest, arguments, Precision::kNative);
   bool contraction_shows = false;
   for (int64_t i = 0; i < fused[0].size(); ++i) {
-    // Both accumulate in the order of k, so separate rounding gives identical bits.
+    // The nest and the Compute add in the order of k, so separate rounding gives identical bits.
     ASSERT_EQ(separate[0].GetDouble(i), expected[0].GetDouble(i));
     ASSERT_NEAR(fused[0].GetDouble(i), wide[0].GetDouble(i), 1e-5);
     contraction_shows |= fused[0].GetDouble(i) != expected[0].GetDouble(i);

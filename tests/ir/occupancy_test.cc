@@ -23,9 +23,9 @@ void ExpectOccupancy(const BlockUse& use, int64_t blocks, double share, Occupanc
 }
 
 TEST(Occupancy, IsTheLeastOfFourLimits) {
-  // 8 warps take 64 * 32 = 2048 registers each.
+  // Each of 8 warps takes 64 * 32 = 2048 registers, so 65536 registers hold four blocks.
   ExpectOccupancy({.threads = 256, .registers = 64}, 4, 0.5, OccupancyLimit::kRegisters);
-  // 33 * 32 = 1056 registers of a warp are rounded up to 1280.
+  // 33 * 32 = 1056 registers of a warp are rounded up to 1280, so six blocks of 8 warps fit.
   ExpectOccupancy({.threads = 256, .registers = 33}, 6, 0.75, OccupancyLimit::kRegisters);
   ExpectOccupancy({.threads = 1024, .registers = 16}, 2, 1, OccupancyLimit::kThreads);
   ExpectOccupancy({.threads = 32, .registers = 16}, 32, 0.5, OccupancyLimit::kBlocks);

@@ -61,7 +61,7 @@ TEST(Threads, RefillingNeedsABarrierToo) {
             "use");
 }
 
-// Each allocation is new storage in the same memory.
+// Each iteration allocates in the same memory, so a barrier must separate the iterations.
 TEST(Threads, SharedStorageIsTakenUpAgainAfterABarrier) {
   const auto again = [](std::string_view barrier) {
     return fmt::format("for k in 0 .. 2 {{\n {}\n {}\n}}", barrier, Mirror("barrier"));
@@ -130,7 +130,7 @@ TEST(Threads, BlocksAndTasksMustNotMeet) {
   EXPECT_NE(ErrorOf("w: C[0] = A[0]\n parallel for b in 0 .. 16 {\n v: C[b] = A[b]\n}")
                 .find("race: write by task"),
             std::string::npos);
-  // Waves run one after the other.
+  // Waves run one after the other, so tasks of different waves do not race.
   EXPECT_EQ(ErrorOf("wave for t in 0 .. 2 {\n parallel for b in 0 .. 16 {\n w: C[b] = A[b]\n}\n}"),
             "");
 }

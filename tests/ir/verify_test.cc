@@ -98,7 +98,7 @@ TEST(VerifyCompute, Accesses) {
               c.statements[StatementId(0)].reads[1].index[0] = IndexExpr::Loaded(0);
             }),
             "statement acc: A of type f32 is used as an index");
-  // A guard or a domain may keep an index in range.
+  // A guard may keep an index in range.
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(0)].reads[0].index[1] += 1;
               c.statements[StatementId(0)].reads[0].guard =

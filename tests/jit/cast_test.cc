@@ -16,7 +16,7 @@ constexpr DataType kFloats[] = {DataType::kF32, DataType::kF64, DataType::kF16, 
 constexpr DataType kIntegers[] = {DataType::kI8, DataType::kI16, DataType::kI32, DataType::kI64,
                                   DataType::kU8, DataType::kU16, DataType::kU32, DataType::kU64};
 
-/// Returns both signs of each power of two, of the adjacent numbers, halves, denormals and NaN.
+/// Returns powers of two and adjacent numbers, halves, denormals, infinity and NaN, of both signs.
 std::vector<double> TellingValues(DataType type) {
   std::vector<double> values{0,   0.5,   1.5,     2.5,     126.5,    127.5,       128.5,
                              255, 255.5, 32767.5, 65535.5, 1e-40,    5e-324,      1e30,

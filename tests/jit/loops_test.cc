@@ -168,7 +168,7 @@ nest turn {{
   }
 }
 
-// An unrolled copy whose condition is false may have elements that do not exist.
+// In unrolled loops, an element whose condition is false may be outside of A and must not be read.
 TEST(Loops, TransposedUnderConditions) {
   ExpectAsInterpreted(R"(
 nest turn {
@@ -220,7 +220,7 @@ nest pairs {{
   }
 }
 
-// Elements outside of a row are not read.
+// The row after the last one of A is not read.
 TEST(Loops, TwoRowsUnderConditions) {
   ExpectAsInterpreted(R"(
 nest pairs {
@@ -375,8 +375,8 @@ nest stack {
 })");
 }
 
-// At the border of an image, a loop that is not unrolled indexes the rows. Elsewhere the rows are
-// unrolled.
+// In the first tile, the loops over the rows of r are not unrolled, so the row index is not
+// constant. In the other tiles they are unrolled.
 TEST(Registers, OnePartThatIndexesThemByALoopPutsThemOnTheStack) {
   ExpectAsInterpreted(R"(
 nest parts {
@@ -608,7 +608,7 @@ nest ahead {
 })");
 }
 
-// 32 columns are two cache lines of each prefetched row, for any number of uses.
+// A row of B has two cache lines, which are prefetched once for the four rows that use them.
 TEST(Access, PrefetchesEachLineOnce) {
   const auto assembly = AssemblyOf(Parse(R"(
 nest ahead {

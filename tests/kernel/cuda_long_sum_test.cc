@@ -64,7 +64,7 @@ std::vector<LongSum> Cases() {
 })"}};
 }
 
-// Returns numbers in [1, 1.25), so that the error of a chain grows with its length.
+// Returns arguments from 1 to 1.25, so that the error of a chain grows with its length.
 std::vector<Array> PositiveArguments(const Compute& compute) {
   std::vector<Array> arguments = RandomArguments(compute, 1);
   for (Array& array : arguments)

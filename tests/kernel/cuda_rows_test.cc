@@ -45,7 +45,7 @@ std::string LayerNorm(int64_t rows, int64_t length) {
                      rows, length);
 }
 
-// Returns a normalisation of the rows of one batch. The scalars of rows have an axis of one
+// Returns a normalisation of the rows of one batch. Some scalars of rows have a last axis of one
 // element.
 std::string LayerNormOfOneBatch(int64_t rows, int64_t length) {
   return fmt::format(R"(compute layer_norm {{
@@ -204,7 +204,7 @@ TEST(CudaRowChoice, FitsTheLengthOfRows) {
   }
 }
 
-// Eight bfloat16 numbers have 16 bytes.
+// A vector of 16 bytes, the longest access, has eight bfloat16 numbers.
 TEST(CudaRowChoice, FitsTheTypeOfRows) {
   const Sketch sketch = RowsOf(MustParse(R"(compute greatest {
   input X: bf16[64, 768]

@@ -266,7 +266,7 @@ TEST(CudaStream, IsPredictedFasterThanPhases) {
   }
 }
 
-// Attention with rows larger than a block, and a plain product, do not get this sketch.
+// Attention whose 512 rows are one block, and a plain product, do not get this sketch.
 TEST(CudaStream, LeavesOthersToPhases) {
   EXPECT_FALSE(StreamOf(Large(512, 512), Gpu("sm_90a")));
   const auto sketches =

@@ -89,7 +89,7 @@ std::vector<Multiplied> SmallProducts() {
       {"f16", HalfProduct("f16", 64, 96, 64), AnyOrder(), kF16},
       {"s8", ByteProduct(64, 96, 128), AnyOrder(), kS8},
       {"batched", Batched(3, 32, 64, 64), AnyOrder(), kBf16},
-      // Tiles do not divide these shapes, and copies of 16 bytes do not fit their rows.
+      // Up to `batched_odd`, tiles do not divide the shapes, and 16-byte copies do not fit rows.
       {"tf32_odd", DenseLayerText(100, 45, 27), Tf32(), kTf32},
       {"rounded_odd", DenseLayerText(101, 94, 66), RoundingWithBf16Parts(1), kBf16},
       {"bf16_odd", HalfProduct("bf16", 50, 61, 83), AnyOrder(), kBf16},
@@ -169,7 +169,7 @@ LoopNest Mapped(const Multiplied& product, const Schedule& schedule, const Targe
   return loops ? *(*GeneratorFor(target))->MapThreads(loops->nest) : LoopNest{};
 }
 
-// Expects assembly without spills, with the matrix instruction in the machine code.
+// Expects the matrix instruction in PTX and machine code, and no spills, as far as tools exist.
 void ExpectAssembles(const Multiplied& product, const Schedule& schedule, const Target& target) {
   const std::string& arch = target.device->name;
   const LoopNest nest = Mapped(product, schedule, target);

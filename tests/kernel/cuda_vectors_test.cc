@@ -102,7 +102,7 @@ uint64_t One(DataType type) {
   return type == DataType::kBF16 ? 0x3f80 : 0x3f800000;
 }
 
-// Returns the vectors with `change` applied to each element's bits.
+// Returns the vectors with `change` applied to the bits of each argument's elements.
 KernelVectors Changed(KernelVectors vectors, const auto& change) {
   for (KernelVector& vector : vectors.arguments) {
     const size_t size = SizeOf(vector.type);

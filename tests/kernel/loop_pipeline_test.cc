@@ -61,7 +61,7 @@ TEST(LoopPipeline, TellsOfEveryStageInOrder) {
   EXPECT_EQ(names, kernel);
 }
 
-// Breaks the result of one stage for the kernel. Returns the compilation's error, or "nobody minds"
+// Applies `breaks` to the result of the stage. Returns the compilation's error, or "nobody minds"
 // if the kernel is compiled.
 std::string ErrorOfBroken(std::string_view stage, VerifyStages verify,
                           const std::function<void(const MutableStageProduct&)>& breaks) {

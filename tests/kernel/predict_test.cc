@@ -181,7 +181,7 @@ nest tile {
   }
 }
 )");
-  // Each thread accesses two elements of A, of B and of C, which is read and written.
+  // Each thread loads two elements of A, of B and of C once, and reuses them from registers.
   EXPECT_EQ(work.loads, 64 * (2 + 2 + 2));
   EXPECT_EQ(work.operations, 64 * 4);
 }

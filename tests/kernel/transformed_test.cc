@@ -71,7 +71,7 @@ TEST_P(Transformed, RunsOnVectorsOfEight) {
   ExpectRight(*sketch, GetParam(), target, Loose());
 }
 
-// The transforms of small multiples of 1/8 are exact in bfloat16.
+// In tiles of 2x2, the transforms of small multiples of 1/8 are exact in bfloat16.
 TEST_P(Transformed, RunsByPairsOfBfloat16) {
   const Target target = DetectCpu(2);
   if (!target.Has("avx512bf16")) GTEST_SKIP() << "a machine without AVX512_BF16";

@@ -72,7 +72,7 @@ Result<Array> LoadPb(const fs::path& path) {
   return *graph.ConstantOf(graph.outputs().front());
 }
 
-/// Returns arrays by the names of the graph's inputs and outputs.
+/// Returns the arrays of a .npz file by name, or those of a folder by the graph's names.
 Result<std::map<std::string, Array>> LoadData(const Graph& graph, const fs::path& data) {
   if (!fs::is_directory(data)) return LoadNpz(data);
   std::map<std::string, Array> arrays;
@@ -109,8 +109,8 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Prints the model's line. Returns false if the import, the verification or the run fails, or if
-/// an output is wrong. Returns true for an unsupported model.
+/// Prints the model's line. Returns false if the verification or the run fails, if an output is
+/// wrong, or if the import fails for another reason than an unsupported model.
 bool Report(const Case& test) {
   const auto start = Clock::now();
   const auto graph = ImportOnnx(test.model, {});

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-# ONNX Runtime computes a resize's coordinates in float32, where 4 / 1.6 is a tie.
+# ONNX Runtime may round such coordinates otherwise: it uses float32, where 4 / 1.6 is a tie.
 ROUNDS_ELSEWHERE = 'nearest_mode="round_prefer_ceil", coordinate="asymmetric"'
 NO_KERNEL = re.compile(r"NOT_IMPLEMENTED|Could not find an implementation|not supported|"
                        r"is invalid|INVALID_GRAPH")

@@ -172,7 +172,7 @@ Status CheckLanes(std::string_view offset) {
   return CheckLegality(dependences, tree, ReductionOrder::kAsWritten);
 }
 
-// All lanes write a before any lane reads it for b, so b has the elements of earlier lanes.
+// All lanes write a before any lane reads it for b, so b may need new elements of earlier lanes.
 TEST(Effects, LanesTakeTurns) {
   EXPECT_TRUE(CheckLanes("+ 0"));
   // The write of b needs the old element of a later lane.

@@ -59,7 +59,7 @@ void Reverse(ScheduleTree& tree, std::string_view name, StatementId statement) {
   }
 }
 
-// Expects that the check rejects the tree. The forced execution must be wrong.
+// Expects that the check rejects the tree with `message`. Its loops must give wrong results.
 void ExpectIllegal(const Compute& compute, const ScheduleTree& tree, std::string_view message) {
   EXPECT_EQ(Message(Check(tree)), message);
   EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)))
@@ -160,7 +160,7 @@ TEST(Legality, ReductionThatReadsItsOwnSumIsARecurrence) {
                 "violated");
 }
 
-// Loops in the original order are proven legal without isl.
+// Without isl, loops are proven legal in the original order, but not exchanged or parallel ones.
 TEST(Legality, TheOrderAsWrittenIsProvenQuickly) {
   const auto proven = [](const ScheduleTree& tree) {
     const ProofInput input{tree.tensors, tree.statements, tree, ReductionOrder::kAsWritten};

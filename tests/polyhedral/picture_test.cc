@@ -70,8 +70,8 @@ bool AllRespected(const Picture& picture) {
   return std::ranges::all_of(picture.arrows, &PictureArrow::respected);
 }
 
-// Splits the values of a statement's iterator into an outer loop over parts of `size` and an inner
-// loop. Both loops already exist in the tree.
+// Splits loop `inner` into parts of `size` for a statement: `outer` has the number of the part, and
+// `inner` the position in it. Adds no node for `outer`.
 void Split(ScheduleTree& tree, StatementId statement, VarId outer, VarId inner, int64_t size) {
   const IndexExpr value = tree.forward[statement].at(inner);
   tree.forward[statement][outer] = IndexExpr::FloorDiv(value, size);
@@ -113,7 +113,7 @@ TEST(Picture, TypesOfDependences) {
   const Picture picture = Take(tree, {View(tree, "A", {0, 1}, {0, 0})});
   EXPECT_EQ(Distances(picture, DependenceType::kFlow), (std::set<Step>{{1, -1}, {1, 1}}));
   // An iteration that overwrites an element depends on the readers of the element. It also reads
-  // the results of these readers, so only the flow dependences are drawn.
+  // the results of these readers, so flow dependences are drawn instead of anti dependences.
   EXPECT_EQ(Distances(picture, DependenceType::kAnti), (std::set<Step>{}));
   EXPECT_EQ(Distances(picture, DependenceType::kOutput), (std::set<Step>{{2, 0}}));
   EXPECT_TRUE(AllRespected(picture));

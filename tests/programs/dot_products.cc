@@ -103,7 +103,7 @@ std::string Bf16Product(const ProductShape& shape) {
                   {{"$M", shape.rows}, {"$N", shape.columns}, {"$K", shape.length}});
 }
 
-// Returns the program of an image with bfloat16 input and output.
+// Returns `text`, which is kImage, with bfloat16 input and output.
 std::string Bf16Image(std::string text) {
   const auto replace = [&](std::string_view what, std::string_view by) {
     text.replace(text.find(what), what.size(), by);

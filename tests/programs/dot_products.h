@@ -27,7 +27,7 @@ struct DotProgram {
 /// Prints the name for GoogleTest, which would otherwise print bytes.
 inline void PrintTo(const DotProgram& program, std::ostream* out) { *out << program.name; }
 
-/// Returns products and convolutions with sizes that are not multiples of the instructions' sizes.
+/// Returns products and convolutions. Most have sizes that instructions do not divide.
 std::vector<DotProgram> DotPrograms();
 
 }  // namespace tunec::test

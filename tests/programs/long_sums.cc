@@ -26,8 +26,8 @@ std::string BareProductOf(int rows, int columns, int length) {
                       .value = ""});
 }
 
-// Returns a product whose left operand is computed first, for a block of rows or in a separate
-// phase.
+// Returns a product whose left operand another statement computes. Schedules compute the operand
+// for a block of rows or in a separate phase.
 std::string OfComputedOperand(int batch, int rows, int columns, int length) {
   return fmt::format(R"(compute computed {{
   input A: f32[{0}, {1}, {3}]

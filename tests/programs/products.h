@@ -33,7 +33,7 @@ std::string ProductText(const MatrixProduct& product);
 std::string DenseLayerText(int64_t rows, int64_t columns, int64_t length);
 /// Returns a batch of products of inputs, with B transposed, stored directly into the output.
 std::string BatchedProductText(int64_t batch, int64_t rows, int64_t columns, int64_t length);
-/// Returns a product of float16 with a constant matrix and float32 sums.
+/// Returns a product of float16 matrices, of which B is constant, with float32 sums.
 std::string HalfProductText(int64_t rows, int64_t columns, int64_t length);
 
 }  // namespace tunec::test

@@ -29,7 +29,7 @@ class Writer {
   }
 
  private:
-  // Returns an extent from `least` to `most`.
+  // Returns a random number from `least` to `most`.
   int64_t Draw(int64_t least, int64_t most) {
     return least + static_cast<int64_t>(random_()) % (most - least + 1);
   }
@@ -48,7 +48,7 @@ class Writer {
                         .value = "max(acc[i, j] + b[j], 0.0)"});
   }
 
-  // Returns a convolution with padding and strides.
+  // Returns a convolution. Its stride is 1 or 2, and its padding 0 or 1.
   std::string Convolution() {
     const int64_t filters = Draw(1, 3), channels = Draw(1, 3), height = Draw(3, 6);
     const int64_t taps = Draw(1, 3), stride = Draw(1, 2), pad = Draw(0, 1);

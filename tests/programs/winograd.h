@@ -23,7 +23,7 @@ std::string WinogradText(const WinogradConv& conv);
 /// Returns the convolution by its definition, with statements `acc` and `Y`.
 std::string DirectText(const WinogradConv& conv);
 
-/// Returns shapes that no tile divides, and some that all tiles divide.
+/// Returns convolutions for both tiles, with sizes that the tile divides and with other sizes.
 std::vector<WinogradConv> WinogradConvs();
 /// Returns a name for GoogleTest, such as "c24x7x5x40n2" or "c16x8x4x16n1t4".
 std::string NameOf(const WinogradConv& conv);

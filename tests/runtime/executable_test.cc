@@ -159,7 +159,7 @@ TEST(Executable, ProfileGivesSecondsOfEachStep) {
   EXPECT_EQ(y, SampleResult(x));
 }
 
-// The second step updates its input, so the result counts the runs.
+// The second step adds 10 to its input in place, so the result shows how often the step ran.
 TEST(Executable, RepeatedProfileRunsEachStepSoOften) {
   const ValueRef sum = ValueRef::Arena(0);
   const Executable executable =
@@ -202,7 +202,8 @@ TEST(Executable, EveryThreadHasItsOwnScratch) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-// The outputs are: a value that is used later, the same value again, an input, a constant.
+// The outputs are a value that later steps read, a copy and the reverse of it, an input and a
+// constant.
 TEST(Executable, OutputsMayBeAnything) {
   const ValueRef sum = ValueRef::Output(0);
   const Executable executable =
@@ -263,8 +264,8 @@ TEST(Executable, InputsMayOverlapOutputs) {
   }
 }
 
-// A read after the output was written shows whether the input was copied. `in_place` lists inputs
-// and outputs of the kernel that may share storage.
+// An output may overwrite an input if `in_place` allows this for each read of the kernel, and if
+// neither a later step nor an index check reads the input.
 TEST(Executable, AnInputThatIsAnOutputIsNotCopiedWhereItMayBe) {
   const ValueRef x = ValueRef::Input(0);
   const ValueRef y = ValueRef::Output(0);

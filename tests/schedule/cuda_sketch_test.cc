@@ -319,7 +319,7 @@ bind C.flat1.2 block.x
 )");
 }
 
-// Eight bfloat16 numbers have 16 bytes.
+// A thread computes eight bfloat16 numbers, which have 16 bytes.
 TEST(CudaElements, HaveAsManyLanesAsFillSixteenBytes) {
   EXPECT_EQ(AnalyticText(HalfBroadcastText(64, 256)),
             R"(lower direct

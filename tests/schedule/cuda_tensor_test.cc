@@ -251,7 +251,7 @@ std::vector<Sketch> SketchesUnder(const std::string& compute, const RoundingFree
   return SketchesFor({{{"direct", MustParse(compute)}}, target, rounding});
 }
 
-// Returns the initial schedule of the first sketch, a cuda_tensor, and checks its result.
+// Returns the initial schedule of the first sketch, which must be cuda_tensor. Checks its result.
 std::string AnalyticText(const std::string& compute, const RoundingFreedom& rounding) {
   const Sketch sketch = SketchesUnder(compute, rounding)[0];
   EXPECT_EQ(sketch.name, "cuda_tensor");

@@ -57,7 +57,7 @@ std::string ImageOf(int64_t channels) {
                      channels);
 }
 
-// For small products, padding, rounding and packing cost as much as they save.
+// For few channels, padding, rounding and packing cost more time than the instruction saves.
 TEST(DotSketch, IsFirstWhereItPaysForItsOperands) {
   const auto first = [](const std::string& text) {
     return SketchesUnder(text, AnyRounding(), Avx512Bf16(), 2)[0].name;
@@ -141,7 +141,7 @@ TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
   EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Contains("tile/j/amx"));
   EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Not(Contains(HasSubstr("dpbf16"))));
   EXPECT_THAT(names(AnyRounding(), Avx512Bf16()), Not(Contains(HasSubstr("amx"))));
-  // The accuracy mode determines the number of bf16 splits.
+  // Under kAny, amx multiplies three bf16 splits of each operand. kAsWritten excludes amx.
   EXPECT_THAT(names(ReductionOrder::kAny, EmulatedAmx()), Contains("tile/j/amx"));
   EXPECT_THAT(names(ReductionOrder::kAsWritten, EmulatedAmx()), Not(Contains(HasSubstr("amx"))));
 }
@@ -173,7 +173,7 @@ TEST(MatrixSketch, IsFirstWhereItIsFasterWithItsPadding) {
   };
   EXPECT_EQ(first({256, 1024, 256}, 2), "tile/j/amx");
   EXPECT_EQ(first({256, 1024, 256}, 0.5), "tile/j");
-  // For 17 rows nearly half of the rows are padding. For length 33 half of the reduction is.
+  // For 17 rows, nearly half of the rows are padding. For length 33, nearly half of the sum is.
   EXPECT_EQ(first({17, 1024, 64}, 2), "tile/j");
   EXPECT_EQ(first({17, 1024, 64}, 4), "tile/j/amx");
   EXPECT_EQ(first({256, 1024, 33}, 2), "tile/j");

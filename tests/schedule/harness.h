@@ -56,8 +56,8 @@ class ScheduleChecker {
   std::vector<Array> expected_;
 };
 
-/// Returns the nest with reversed iterations of all parallel loops, and reversed top-level nodes of
-/// all phases. A machine may run the tasks in this order, too. GPU threads are not reversed,
+/// Returns the nest with reversed iterations of all loops over tasks, and reversed top-level nodes
+/// of all phases. A machine may run the tasks in this order, too. GPU threads are not reversed,
 /// because code uses the thread numbers. The interpreter finds dependences on the order of threads.
 LoopNest TasksBackwards(const LoopNest& nest);
 

@@ -69,7 +69,7 @@ TEST(Pad, OfIntegerWindowsIsAlwaysAllowed) {
             "");
 }
 
-// Each reader of a copy reads the same elements as before.
+// After the step `pad`, each reader of a copy reads the same elements as before.
 TEST(Pad, MovesAllReadersOfACopy) {
   EXPECT_EQ(Outcome(R"(compute two_windows {
   input X: f32[13]

@@ -95,7 +95,7 @@ TEST(Pieces, AreNotForOrdersThatMatterOrDoNot) {
   EXPECT_FALSE(PiecesOfSum(SumText(512, 1, "f64")));
 }
 
-// An iterator `ko` exists, and this is the name of a part of the split iterator k.
+// The iterator `ko` of the second text has the name that a part of the split iterator k would get.
 TEST(Pieces, AreNotWhereNamesAreTaken) {
   EXPECT_TRUE(PiecesOfSum(SumText(512, 2, "f32", "sum", "kk")));
   EXPECT_FALSE(PiecesOfSum(SumText(512, 2, "f32", "sum", "ko")));

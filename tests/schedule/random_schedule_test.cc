@@ -43,7 +43,7 @@ TEST(RandomSchedules, AreEqualOrRejected) {
             << fates[Fate::kConservative] << " of them right in the orders tried), 0 wrong\n";
   EXPECT_GT(fates[Fate::kEqual], count / 5);
   EXPECT_GT(rejected, count / 20);
-  // Rejections are justified, because most rejected schedules would give wrong results.
+  // Most rejections are justified: fewer than half of the rejected schedules gave right results.
   EXPECT_LT(fates[Fate::kConservative], rejected / 2);
 }
 

@@ -92,7 +92,7 @@ TEST(RelateIterators, TellsNoWindow) {
   EXPECT_FALSE(RelateIterators(statements[StatementId(1)], statements[StatementId(0)]));
 }
 
-// Queries and keys are in one array. Rows and columns remain separate dimensions.
+// Queries and keys are both rows of X. The rows and columns of y remain separate dimensions.
 TEST(SharedDimensions, ReadingTheSameTensorJoinsNothing) {
   const SharedDimensions shared = SharedDimensions::Of(MustParse(R"(compute scores {
   input X: f32[4, 3]
@@ -162,7 +162,7 @@ constexpr std::string_view kSpread = R"(compute spread {
 TEST(Relations, GoThroughAffineReads) {
   const Compute compute = MustParse(kSpread);
   EXPECT_EQ(Related(compute, 1, 2), "a = p\nb = 2*q\n");
-  // In the other direction, a column of y does not determine an iterator of t.
+  // In the other direction, b does not determine q, because no q belongs to an odd b.
   EXPECT_EQ(Related(compute, 2, 1), "none");
 }
 
@@ -176,7 +176,7 @@ TEST(Relations, AreTheClosestOfAllTensors) {
   EXPECT_EQ(Related(compute, 0, 3), "none");
 }
 
-// The index q mod 4 + r does not determine q. Only the group q/4 is related.
+// The index q mod 4 + r does not determine q. Of q, only the quotient q/4 is related.
 TEST(Relations, OfWindowsAreTheGroups) {
   const Compute compute = MustParse(R"(compute windows {
   input x: f32[3, 9]

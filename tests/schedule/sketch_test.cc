@@ -245,7 +245,8 @@ TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
-// Composed and affine sketches are expensive to find. They are tried if no other sketch applies.
+// Composed and affine sketches are expensive to find. Composed sketches are tried if no pattern
+// applies, and affine sketches if no composed sketch applies either.
 TEST(Sketches, ComeInStages) {
   const auto names = [](std::string_view text) {
     std::vector<std::string> found;
@@ -313,8 +314,8 @@ TEST(Sketches, PackWeightsOfPaddedImagesInEachRun) {
   EXPECT_THAT(Print(schedule), AllOf(HasSubstr("pack W "), HasSubstr("vectorize acc.m.1\n")));
 }
 
-// A large product of half precision numbers casts each number once. Constants are cast during
-// compilation. For one row separate casts of B are not worthwhile.
+// A large product of half precision numbers casts each number once, and the constant B before the
+// runs. For 8 rows or one row, separate casts of B are not worthwhile.
 TEST(Sketches, WidenWhatIsUsedOften) {
   const auto schedule = [](int rows) {
     const Compute compute = MustParse(HalfProductText(rows, 512, 512));

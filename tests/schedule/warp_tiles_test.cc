@@ -106,7 +106,7 @@ TEST(WarpTileSchedules, AreIllegalWhereAnotherLaneHasTheElement) {
 }
 
 // Returns the steps of a schedule for one warp, with operands in global memory and without copies.
-// It begins with the steps `before`. `reduced` is the instruction's extent along k.
+// The steps `before` are first. `reduced` is the instruction's extent along k.
 std::string Simple(const std::string& intrinsic, const std::string& before, int64_t reduced) {
   std::string steps = before + "split acc.i 16\nsplit acc.j 8\nsplit acc.k " +
                       std::to_string(reduced) +

@@ -99,7 +99,7 @@ void Log(fmt::format_string<Args...> format, Args&&... args) {
   script.log.push_back(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Returns the status of a call that needs a current context.
+// Returns the fault if one occurred, kInvalidContext if no context is current, else kSuccess.
 CuResult State() {
   if (script.faulted) return script.fault;
   return current.empty() ? kInvalidContext : CuResult::kSuccess;

@@ -138,7 +138,7 @@ TEST_F(FileTest, AWatchedFileMayBeReplacedAndRemoved) {
   EXPECT_TRUE(removed->CheckUnchanged());
 }
 
-// Daemons close all descriptors that they did not open.
+// A daemon may close the descriptor of a watched file. Its number may then be another file's.
 TEST_F(FileTest, AWatchedFileWhoseDescriptorIsGoneClosesNoOther) {
   ASSERT_TRUE(WriteFileAtomically(folder_ / "x", "hello"));
   ASSERT_TRUE(WriteFileAtomically(folder_ / "y", "other"));

@@ -36,8 +36,9 @@ Target SupportedCpu();
 /// Returns a GPU with the instructions of sm_90a.
 Target SupportedCuda();
 
-/// Returns an entry for each operator of op_list.h except leaves, in the order of that file. Each
-/// case is tried with every element type. An operator without cases has no types.
+/// Returns an entry for each operator of op_list.h except leaves, in the order of that file. Cases
+/// are tried with every element type, until both targets support every type. An operator without
+/// cases has no types.
 std::vector<OperatorSupport> FindOperatorSupport();
 
 }  // namespace tunec

@@ -241,7 +241,7 @@ CORE = {
                                         groups=2),
         lambda s: _convolution_backward(s, (2, 3, 9), (4, 3, 2), dilation=2,
                                         output_mask=[True, True, False]),
-        # The last window does not reach the end of x, or the end of the padding after x.
+        # In the next four cases, the last window does not reach the end of x or of its padding.
         lambda s: _convolution_backward(s, (2, 3, 9, 8), (5, 3, 3, 2), stride=3, padding=1),
         lambda s: _convolution_backward(s, (2, 3, 8), (4, 3, 1), stride=2),
         lambda s: _convolution_backward(s, (1, 3, 1), (2, 3, 1), stride=5, padding=1),

@@ -145,8 +145,8 @@ class AnySize(unittest.TestCase):
             if options:
                 self.assertIsNot(made[-1], last[-1])
 
-    # The numbers of rows and columns are equal at first and differ later. Their symbols in torch are
-    # therefore not one size.
+    # The numbers of rows and columns are equal in the first calls and differ later. tunec must not
+    # treat their symbols as one size.
     def test_sizes_that_may_differ_are_compiled_for(self):
         class Both(torch.nn.Module):
             def forward(self, x, y):

@@ -80,7 +80,7 @@ class Aot(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(0)
         torch._dynamo.reset()
-        # The fast path is one operator for a whole layer, for inference without compilers.
+        # Disables the fast path: one operator for a whole layer, for inference without compilers.
         fast = torch.backends.mha.get_fastpath_enabled()
         torch.backends.mha.set_fastpath_enabled(False)
         self.addCleanup(torch.backends.mha.set_fastpath_enabled, fast)

@@ -92,7 +92,7 @@ class GraphCache(unittest.TestCase):
         first, second = self.run_process(LAYERS), self.run_process(LAYERS)
         self.assertEqual((first["hits"], first["saved"]), (0, 1))
         self.assertEqual((second["hits"], second["saved"]), (1, 0))
-        # Loading Inductor takes longer than tracing.
+        # Inductor must not be loaded, because this takes longer than tracing.
         self.assertFalse(first["inductor"] or second["inductor"])
 
     def test_weights_are_those_of_the_process(self):

@@ -33,7 +33,7 @@ struct DbArguments {
   bool json = false;
 };
 
-// Prints which records were dropped or skipped.
+// Prints why results of the database are missing, such as a damaged record.
 void PrintNotes(const Database& database) {
   std::ranges::for_each(database.TakeMissReasons(), PrintNote);
 }

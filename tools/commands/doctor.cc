@@ -63,7 +63,7 @@ class Doctor {
   int problems_ = 0;
 };
 
-/// Returns true if the processor has AMX, even if the operating system does not permit its use.
+/// Returns whether the processor has AMX, even if the operating system does not permit its use.
 bool ProcessorHasAmx() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

@@ -72,8 +72,8 @@ Result<Schedule> ReadSchedule(const std::string& path) {
   return schedule;
 }
 
-// Returns a prefix for each step of a single schedule file. For several files or with --auto,
-// returns the loops without steps, and each schedule as a whole.
+// Returns an entry without steps, followed by an entry for each step of a single schedule file. For
+// several files or with --auto, an entry for each whole schedule follows instead.
 Result<std::vector<SchedulePrefix>> ReadPrefixes(const Request& request,
                                                  const ScheduleArguments& arguments) {
   const Compute& compute = request.compute;
@@ -267,7 +267,7 @@ void PrintTimes(const Request& request, const TextTable& table, const Peaks& pea
 }
 
 Result<int> RunAndReport(const Request& request, const ScheduleArguments& arguments) {
-  // Peaks are measured before and after the kernels; the maximum counts.
+  // With --time, peaks are measured before and after the kernels; the maximum counts.
   Peaks peaks(request.target);
   for (const SchedulePrefix& prefix : request.prefixes) {
     peaks.Add(ArithmeticOf(request.compute, prefix.schedule, request.target));

@@ -45,7 +45,7 @@ struct ShowArguments {
   std::string dump;  // a folder
 };
 
-/// Returns the name with '_' in place of characters that assembly symbols must not contain.
+/// Returns a symbol for assembly: the name with '_' in place of all but letters and digits.
 std::string SymbolOf(std::string name) {
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
@@ -74,7 +74,6 @@ class Shower {
   /// Shows GPU code of one group, or of `all`.
   Status ShowPtx(const std::string& group) const;
   Status ShowSass(const std::string& group) const;
-  /// Adds the requested tables.
   Status AddTables(TableReport& report) const;
   Status Dump() const;
   Status Draw() const;
@@ -304,12 +303,12 @@ void AddGraphTables(const ShowArguments& arguments, const Graph& graph, TableRep
   report.AddText("residuals", table, residuals.empty() ? count : table.Print() + "\n" + count);
 }
 
-/// Returns true if a table of the graph was requested.
+/// Returns whether a table of the graph was requested.
 bool RequestsGraph(const ShowArguments& arguments) {
   return arguments.optimised || arguments.dependencies || arguments.counts || arguments.residuals;
 }
 
-/// Returns true if the request needs the fusion groups.
+/// Returns whether the request needs the fusion groups.
 bool NeedsGroups(const ShowArguments& arguments) {
   const bool of_group =
       !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +

@@ -33,7 +33,7 @@ std::string ColourOf(size_t group) {
   return fmt::format("{:.3f} 0.30 0.97", hue);
 }
 
-/// Escapes text for a quoted string of DOT.
+/// Returns the text for a quoted string of DOT: with escapes, and without control characters.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {

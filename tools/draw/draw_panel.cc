@@ -82,7 +82,7 @@ std::vector<std::string> PanelDrawing::Lines() const {
 }
 
 // Fills squares with the colour of the wave, or of the task if there are no waves. Adjacent squares
-// of a row are one shape.
+// of one row and colour are one shape.
 std::string PanelDrawing::Fills() const {
   if (!layers_.tasks || (!picture_.has_waves && !picture_.has_tasks)) return {};
   std::array<SvgPath, kTaskColours.size()> paths;

@@ -13,7 +13,7 @@
 
 namespace tunec {
 
-/// Returns true if the accuracy mode permits rounding operands of products.
+/// Returns whether the accuracy mode permits rounding operands of products.
 bool RoundsOperands(const Accuracy& accuracy);
 
 /// Returns ToleranceFor, except under `tf32` and `bf16`. In these modes the result is the greater

@@ -19,7 +19,7 @@ struct ExplainedRuns {
   StepSeconds steps;  // medians; on a GPU `alone` is empty
 };
 
-/// Times whole runs, the steps within a run, and each step alone. These three measurements
+/// Times whole runs, the steps within a run, and on a CPU each step alone. These measurements
 /// alternate until the limits are reached.
 Result<ExplainedRuns> ExplainRuns(const Executable& executable, std::span<const Array> inputs,
                                   const TimingLimits& limits);

@@ -19,8 +19,8 @@ namespace tunec {
 enum class FloatTypes { kSame, kAny };
 
 /// Returns the arrays that the specs name, in their order and with unchanged types. Returns
-/// kInvalidArgument if an array is missing or has another type or shape. The message begins with
-/// `file`.
+/// kInvalidArgument if an array is missing, has another shape, or a type that `floats` does not
+/// accept. The message begins with `file`.
 Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
                                         std::span<const TensorSpec> specs, const std::string& file,
                                         FloatTypes floats = FloatTypes::kSame);

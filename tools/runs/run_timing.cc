@@ -256,7 +256,6 @@ nlohmann::ordered_json TimingJson(const Timing& timing) {
           {"spread", timing.Spread()},          {"runs", timing.samples.size()}};
 }
 
-// Names are shortened only on a terminal.
 size_t NameWidth() { return isatty(STDOUT_FILENO) != 0 ? kNameOnTerminal : SIZE_MAX; }
 
 std::string RooflineNotes(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline) {

@@ -38,7 +38,7 @@ VerifyTolerance OfNode(const Graph& graph, const Node& node) {
   return quantises ? OfLevels(type) : tolerance;
 }
 
-// Returns the tolerance of a numeric accuracy mode.
+// Returns the tolerance of a numeric accuracy mode, or 0 for other modes.
 VerifyTolerance OfContract(const Accuracy& accuracy) {
   if (accuracy.mode != AccuracyMode::kBound) return {};
   return {kRoundings * accuracy.bound,

@@ -16,7 +16,7 @@ std::string Ends(const Graph& graph, const FusionEdge& edge) {
   return fmt::format("{} -> {}", graph.producer(edge.value).name, graph.node(edge.consumer).name);
 }
 
-/// Returns "group 3", or an empty cell for a reader outside all groups.
+/// Returns a cell such as "group 3", or an empty cell for a node outside all groups.
 Cell GroupCell(int32_t group) {
   if (group < 0) return {"", nullptr};
   return {fmt::format("group {}", group), int64_t{group}};

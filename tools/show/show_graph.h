@@ -20,7 +20,7 @@ std::string_view KindName(OpKind kind);
 /// Returns a type such as "f32[4x8]".
 std::string TypeText(const ValueType& type);
 
-/// Returns a table with a row for each group. It has the number, kind, computation and lowerings.
+/// Returns a row for each group: its number, kind, nodes, computation, lowerings, flops and bytes.
 TextTable GroupTable(const FrontReport& front);
 
 }  // namespace tunec

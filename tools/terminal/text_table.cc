@@ -25,7 +25,7 @@ struct Unit {
   const char* name;
 };
 
-/// Formats three digits in the largest unit in which the number is at least 1.
+/// Returns three digits and the largest unit in which the value is at least 1, else the last unit.
 std::string InUnits(double value, std::span<const Unit> units) {
   if (value == 0) return fmt::format("0 {}", units.back().name);
   for (const Unit& unit : units) {

@@ -82,7 +82,7 @@ std::string DurationText(double seconds);
 std::string QuantityText(double value);
 /// Returns "1 kernel", "3 kernels". Without `plural`, an s is appended.
 std::string CountText(int64_t count, std::string_view singular, std::string_view plural = "");
-/// Returns "12.5 MiB".
+/// Returns a size in binary units, such as "12.5 MiB".
 std::string BytesText(double bytes);
 /// Returns the text, shortened to `width` characters with "..." at the end if `width` is over 3.
 std::string Shorten(const std::string& text, size_t width);

@@ -61,7 +61,7 @@ std::string TimeText(const std::optional<double>& seconds, bool predicted) {
   return DurationText(*seconds) + (predicted ? " predicted" : "");
 }
 
-// Returns the rate in GFLOP/s, or "-" for predicted times, because rates appear as measured.
+// Returns the rate in GFLOP/s, or "-" if the time was not measured or the work is unknown.
 std::string RateText(const TaskProgress& task, bool predicted) {
   if (!task.best_seconds || task.flops <= 0 || predicted) return "-";
   return fmt::format("{:.1f}", task.flops / *task.best_seconds / 1e9);

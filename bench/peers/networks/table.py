@@ -44,7 +44,7 @@ def matmul(n):
     return (lambda: Fn(torch.matmul), randn((n, n), (n, n)), 2 * n ** 3)
 
 
-# name: (module factory, input factory, flops of the dominant work or None)
+# Each name has a tuple: module factory, input factory, flops of the dominant work or None.
 MODELS = {
     "resnet50": (lambda: ResNet(Bottleneck, (3, 4, 6, 3)), image(), None),
     "resnet18": (lambda: ResNet(BasicBlock, (2, 2, 2, 2)), image(), None),
@@ -105,7 +105,7 @@ MODELS = {
 }
 
 
-# name: (name of the float32 model, quantisation by ONNX Runtime)
+# Each name has a tuple: name of the float32 model, quantisation by ONNX Runtime.
 QUANTISED = {
     "unet_gn_qdq": ("unet_gn", "static"),
     "unet_gn_qdyn": ("unet_gn", "dynamic"),

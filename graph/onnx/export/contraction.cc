@@ -82,7 +82,7 @@ std::string Padded(FormContext& node, const std::string& x, double value, DataTy
 }
 
 /// Returns the type in which a maximum is computed. ONNX supports floats and 8-bit integers.
-/// Integers of up to 32 bits are exact in float64.
+/// Integers of 16 and 32 bits are exact in float64. Wider integers are rejected.
 Result<DataType> MaxPoolType(DataType type) {
   if (IsFloat(type) || SizeOf(type) == 1) return type;
   if (SizeOf(type) <= 4) return DataType::kF64;

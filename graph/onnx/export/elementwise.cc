@@ -83,7 +83,7 @@ Written WriteNotEqual(FormContext& node) {
   return node.Emit("Not", {node.Emit("Equal", node.inputs())});
 }
 
-/// Writes Mod. ONNX's Mod of floats is C's fmod, so the sign of the divisor is applied afterwards.
+/// Writes Mod. ONNX has only C's fmod for floats. For a floored remainder, the sign is corrected.
 Written WriteMod(FormContext& node) {
   const bool fmod = node.node().Int("fmod") != 0;
   const OnnxAttributes with_fmod{{"fmod", int64_t{1}}};
@@ -140,7 +140,8 @@ ShiftOperand Unsigned(FormContext& node, DataType to) {
   return {node.Cast(bits, type, to), is_negative};
 }
 
-/// Writes a shift. ONNX shifts only unsigned integers, by less than their number of bits.
+/// Writes a shift. ONNX shifts only unsigned integers, by less than their number of bits. So
+/// operands are cast, and results of greater counts are replaced.
 Written WriteShift(FormContext& node) {
   const DataType type = node.type(), bits_type = UnsignedOf(type);
   const OnnxAttributes direction{{"direction", std::string(node.form().onnx_name)}};

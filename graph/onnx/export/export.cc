@@ -67,7 +67,7 @@ onnx_import::OnnxValue Exporter::Described(const std::string& name, ValueId valu
   return {name, type.type, type.dims};
 }
 
-/// Appends the form's nodes, with the value `from` renamed to `to`.
+/// Appends the form's nodes and initializers, with the value `from` renamed to `to`.
 void Exporter::Append(FormContext& written, const std::string& from, const std::string& to) {
   for (OnnxNode& node : written.TakeNodes()) {
     std::ranges::replace(node.inputs, from, to);

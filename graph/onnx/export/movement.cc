@@ -22,7 +22,7 @@ Written WriteExpand(FormContext& node) {
 }
 
 /// Writes a Slice. A negative end means "before the first element" in the graph, but "from the end"
-/// in ONNX.
+/// in ONNX, so the least int64 replaces it.
 Written WriteSlice(FormContext& node) {
   const Node& slice = node.node();
   std::vector<int64_t> ends = slice.Ints("ends");
@@ -48,7 +48,7 @@ Written WriteTile(FormContext& node) {
   return node.Emit("Tile", {node.input(0), node.Ints(node.node().Ints("repeats"))});
 }
 
-/// Writes a gather. ONNX's indices are i32 or i64.
+/// Writes a gather. ONNX's indices are i32 or i64, so other types are cast to i64.
 Written WriteGather(FormContext& node) {
   const DataType type = node.InputType(1).type;
   const DataType wide = type == DataType::kI32 ? type : DataType::kI64;
@@ -57,7 +57,8 @@ Written WriteGather(FormContext& node) {
                    {{"axis", node.node().Int("axis")}});
 }
 
-/// Writes a scatter. ONNX's indices have the updates' shape and are positions along one axis.
+/// Writes a scatter. ONNX's indices have the updates' shape and are positions along one axis. So
+/// the indices are expanded, and a reshape joins the axes that they address.
 Written WriteScatter(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   TUNEC_ASSIGN(const std::vector<int64_t> updates, node.InputShape(2));

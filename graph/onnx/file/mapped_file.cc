@@ -25,8 +25,8 @@ std::unexpected<Error> SystemError(const std::string& path) {
   return Fail(code, "cannot open '{}': {}", path, std::strerror(number));
 }
 
-/// Returns the parts of a relative path. Fails if the path is absolute, contains '..' or names no
-/// file.
+/// Returns the parts of a relative path. Fails if the path is absolute, contains '..' or a zero
+/// byte, or names no file.
 Result<std::vector<std::string>> SplitLocation(const std::string& location) {
   const auto reject = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "external data location '{}' {}", location, why);

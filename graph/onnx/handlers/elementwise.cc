@@ -70,7 +70,7 @@ Result<Operands> Swish(const NodeContext& node, Op) {
   return Results({node.node().op_type == "SwiGLU" ? gate * In(node, 1) : gate});
 }
 
-/// Returns a bound of Clip, or nothing if it is absent. An infinite bound has no effect.
+/// Returns a bound of Clip, or nothing if it is absent.
 Result<std::optional<double>> Bound(const NodeContext& node, std::string_view name, size_t input) {
   if (node.version() < 11) {
     if (!node.HasAttribute(name)) return std::nullopt;
@@ -126,7 +126,7 @@ Result<Operands> Cast(const NodeContext& node, Op) {
   return One(node.Cast(x, type));
 }
 
-/// Imports BitCast. Between integers of the same size it is a cast, which wraps.
+/// Imports BitCast. From an integer or bool to an integer of equal size it is a cast, which wraps.
 Result<Operands> BitCast(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t to, node.Int("to", 0));

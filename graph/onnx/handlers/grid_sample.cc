@@ -58,8 +58,8 @@ Formula Reflected(const Formula& x, const Border& border) {
   return Min(within, 2 * range - within) + border.least;
 }
 
-/// Converts positions in -1..1 to coordinates of the axis. The padding modes border and reflection
-/// move coordinates outside the image into it.
+/// Converts positions in -1..1 to coordinates of the axis, rounded for nearest interpolation. The
+/// padding modes border and reflection move coordinates outside the image into it.
 Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t extent) {
   const auto size = static_cast<double>(extent);
   Formula x =

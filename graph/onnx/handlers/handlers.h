@@ -13,8 +13,8 @@ namespace tunec::onnx_import {
 struct Handler {
   std::string_view op_type;
   int64_t since;  // first opset with the operator; `translate` also handles later opsets
-  /// Returns the node's outputs, at most as many as the node has. Fails with kUnsupported for a
-  /// node that cannot be translated.
+  /// Returns the operator's outputs. The importer ignores those that the node omits. Fails with
+  /// kUnsupported for a node that cannot be translated.
   Result<Operands> (*translate)(const NodeContext& node, Op op);
   Op op = Op::kIdentity;  // argument of `translate`; some functions ignore it
   std::string_view domain = "";

@@ -20,7 +20,7 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   if (inputs.size() != 5) {
     return Fail(ErrorCode::kParse, "has {} inputs, expected 5", inputs.size());
   }
-  // Parameters may be wider than the data (f32 with f16), but not narrower.
+  // Parameters may be wider than the data (f32 with f16). Narrower ones are cast to its type.
   for (size_t i = 1; i < 5; ++i) {
     if (SizeOf(inputs[i]->type) >= SizeOf(inputs[0]->type)) continue;
     TUNEC_ASSIGN(inputs[i], node.Cast(inputs[i], inputs[0]->type));

@@ -150,7 +150,7 @@ class Blocks {
     return Reshaped(Reversed(parts, {2}), Shape());
   }
 
-  /// Returns for each element its mirror image within blocks of twice `distance`.
+  /// Returns for each element its mirror image within its run of 2 * `distance` elements.
   Pairs Mirrored(int64_t distance) const {
     const int64_t below = Below();
     const int64_t others = Width() / above_;
@@ -266,7 +266,7 @@ struct Rows {
     const Formula is_nan = Equal(are_nan, are_nan.Number(1));
     return {Turned(Where(is_nan, greatest.Number(LastValue(x)), greatest)), x.nan};
   }
-  /// Returns the elements at `positions`, which may be beyond the row: [rows, positions].
+  /// Returns the elements at `positions`: [rows, positions]. Beyond the row, returns LastValue.
   Comparable At(const Formula& positions) const {
     const int64_t count = positions.ok() ? positions.shape().list().back() : 0;
     const Formula indices = positions.Reshape({outer, inner, count}).Transpose({0, 2, 1});
@@ -285,7 +285,8 @@ Rows RowsOf(const Comparable& matrix) {
 
 Formula FirstOf(const Rows& rows, int64_t k);
 
-// Returns the positions of the first k pairs of each row of [rows, length], found by the network.
+// Returns the positions of the first k pairs of each row of [rows, length]. Halves the number of
+// sorted blocks until one is left, or few enough pairs for counting.
 Formula FirstByNetwork(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
   Blocks blocks(pairs, rows, length, size);
@@ -326,7 +327,7 @@ Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
   const int64_t candidates = k * piece;
   const bool is_cut = IsCut(count, candidates, k);
   Formula chosen = FirstOf(RowsOf(rows.GreatestOf(pieces, piece)), k);
-  // Sorts the chosen pieces by position. Then candidates are numbered in the order of the row.
+  // Sorts the chosen pieces by position, so that equal candidates stay in the order of the row.
   if (is_cut) chosen = FirstOfPairs({Not(chosen), chosen}, count, k, k);
   const Formula begins = (chosen * static_cast<double>(piece)).Unsqueeze(2);
   const Formula positions = (begins + CountTo(chosen, piece)).Reshape({count, candidates});

@@ -53,7 +53,7 @@ Result<Operands> Dequantize(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand given, node.Input(1));
   TUNEC_ASSIGN(const Operand scale, AlongAxis(node, given, x));
-  // The difference of two 8-bit numbers does not fit their type; every difference fits i32.
+  // The difference of two 8-bit or 16-bit numbers may not fit their type, but fits i32.
   TUNEC_ASSIGN(Operand wide, node.Cast(x, DataType::kI32));
   if (node.HasInput(2)) {
     TUNEC_ASSIGN(const Operand shaped, AlongAxis(node, node.OptionalInput(2), x));

@@ -23,7 +23,8 @@ struct WindowResize {
   double extrapolation = 0;
 };
 
-/// Returns the resized image. Fails with kUnsupported if an axis is empty or has too many taps.
+/// Returns the resized image. Fails with kUnsupported if a changed axis is empty or has too many
+/// taps.
 Result<Formula> ResizeByWindows(const Formula& x, const WindowResize& resize);
 
 }  // namespace tunec::onnx_import

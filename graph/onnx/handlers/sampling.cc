@@ -5,8 +5,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Returns x with the positions' axes, then `before` axes of 1, the taps' axis, and `behind` axes
-/// of 1.
+/// Returns x with `before` axes of extent 1 before its last axis, the taps' axis, and with `behind`
+/// axes of extent 1 after it.
 Formula WithTapAxis(const Formula& x, size_t before, size_t behind) {
   if (!x.ok()) return x;
   std::vector<int64_t> shape = x.shape();

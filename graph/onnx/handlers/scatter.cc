@@ -43,7 +43,7 @@ std::vector<int64_t> Column(int64_t extent, size_t ones) {
   return shape;
 }
 
-/// Imports ScatterND. Rows of the last axis of `indices` are positions in the leading axes of data.
+/// Imports ScatterND. Each row of `indices`, along its last axis, is a position in data's axes.
 Result<Operands> ScatterNd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand data, node.Input(0));
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
@@ -98,7 +98,7 @@ Result<Operands> ScatterElements(const NodeContext& node, Op) {
 }
 
 /// Imports TensorScatter, which writes each batch's update into a cache. Each batch has a separate
-/// start position.
+/// start position, which is 0 if this operand is omitted.
 Result<Operands> TensorScatter(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand cache, node.Input(0));
   TUNEC_ASSIGN(const Operand update, node.Input(1));
@@ -167,7 +167,7 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   return Results({output_shape == shape ? y : Apply(Op::kPad, {y}, {{"pads", ends}})});
 }
 
-/// Imports TopK: the first k elements of each row, sorted, and their positions.
+/// Imports TopK: the k largest or smallest elements along the axis, sorted, and their positions.
 Result<Operands> TopK(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, input->rank()));

@@ -129,7 +129,8 @@ Result<LinearAttentionOperands> ReadLinearAttention(const NodeContext& node) {
   return operands;
 }
 
-/// Imports LinearAttention: S <- exp(g) S + k (beta (v - S^T k))^T, y = scale S^T q, step by step.
+/// Imports LinearAttention. Each step computes S <- exp(g) S, then u = beta (v - S^T k), then
+/// S <- S + k u^T, then y = scale S^T q. Without g there is no decay; without beta, u is v.
 Result<Operands> LinearAttention(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const LinearAttentionOperands x, ReadLinearAttention(node));
   TUNEC_ASSIGN(const auto extents, x.q.Extents<4>());
@@ -157,7 +158,7 @@ Result<Operands> LinearAttention(const NodeContext& node, Op) {
 }
 
 /// Imports a depthwise convolution along the sequence. The last inputs of the previous run, which
-/// are an operand, come before the inputs of this run.
+/// are an operand, come before the inputs of this run. Zeros replace an omitted operand.
 Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand weight, node.Input(1));

@@ -9,7 +9,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Replaces 0 (copy) and -1 (the remaining size) in Reshape's operand.
+/// Replaces -1 by the remaining size and, unless `allow_zero`, 0 by x's dimension at this index.
 Result<std::vector<int64_t>> ResolveShape(std::vector<int64_t> shape, const Operand& x,
                                           bool allow_zero) {
   const std::vector<int64_t> given = shape;
@@ -175,7 +175,7 @@ Result<Operands> DepthToSpace(const NodeContext& node, Op) {
   return One(node.Reshape(moved, {b.n, depth, b.h * b.size, b.w * b.size}));
 }
 
-/// Imports SpaceToDepth. CRD exists from opset 28.
+/// Imports SpaceToDepth. Before opset 28 the node has no mode, and the depth is last (DCR).
 Result<Operands> SpaceToDepth(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Blocks b, ReadBlocks(node));
   TUNEC_ASSIGN(const bool depth_last, DepthIsLast(node));
@@ -192,7 +192,7 @@ Result<Operands> SpaceToDepth(const NodeContext& node, Op) {
   return One(node.Reshape(moved, {b.n, b.c * b.size * b.size, h, w}));
 }
 
-/// Imports Shape. From opset 15 it has start and end, as in a Python slice.
+/// Imports Shape. From opset 15 the attributes start and end select axes, as in a Python slice.
 Result<Operands> Shape(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   const int64_t rank = x->rank();

@@ -21,8 +21,8 @@ Result<DataType> OutputType(const NodeContext& node) {
   return ElementType(number);
 }
 
-/// Returns the window a - b cos(2 pi i / n) + c cos(4 pi i / n). A periodic window has n elements,
-/// any other window n + 1.
+/// Returns the window a - b cos(2 pi i / n) + c cos(4 pi i / n). n is the number of elements of a
+/// periodic window. For any other window n is one less, but at least 1.
 Result<Operands> Window(const NodeContext& node, double a, double b, double c) {
   TUNEC_ASSIGN(const int64_t size, node.ConstantInt(0));
   TUNEC_ASSIGN(const int64_t periodic, node.Int("periodic", 1));
@@ -96,7 +96,7 @@ Result<Signal> ReadSignal(const Formula& x, int64_t axis, int64_t length) {
   return signal;
 }
 
-/// Returns the parts side by side on a last axis. The transformed axis is moved back to `axis`.
+/// Returns the parts side by side on a new last axis. The transformed axis is moved back to `axis`.
 Formula WriteSignal(const std::vector<Formula>& parts, int64_t axis) {
   if (!parts[0].ok()) return parts[0];  // an error has no rank
   const int64_t rank = parts[0].rank();
@@ -145,7 +145,7 @@ Formula RealInverse(const Signal& x, int64_t n) {
   return real - Matmul(*x.imaginary, sin);
 }
 
-/// Returns the axis, an attribute before opset 20 and an input from then on.
+/// Returns the axis, an attribute before opset 20 and an optional input from then on.
 Result<int64_t> TransformAxis(const NodeContext& node, int64_t rank) {
   if (node.version() < 20) return node.Axis("axis", 1, rank);
   if (!node.HasInput(2)) return rank - 2;
@@ -185,8 +185,8 @@ Result<Operands> Dft(const NodeContext& node, Op) {
   return Results({WriteSignal(parts, axis)});
 }
 
-/// Imports STFT: each frame is weighted by the window and transformed. One product transforms all
-/// frames.
+/// Imports STFT: each frame is weighted by the window and transformed. Each matrix product covers
+/// all frames.
 Result<Operands> Stft(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t step, node.ConstantInt(1));

@@ -72,7 +72,7 @@ bool IsOpenEnd(int64_t end) {
 /// takes the first element, as ONNX defines. NumPy takes no element.
 AxisSlice Normalised(AxisSlice slice, int64_t size) {
   if (size == 0) return {.step = slice.step > 0 ? 1 : -1};
-  // A step larger than the axis selects one element, like a step of the axis's size.
+  // A step larger than the axis selects at most one element, like a step of the axis's size.
   slice.step = std::clamp(slice.step, -size, size);
   if (slice.step > 0) {
     slice.start = ClampBound(slice.start, size, 0, size);
@@ -107,7 +107,7 @@ Result<Operands> Slice(const NodeContext& node, Op op) {
 }
 
 /// Returns the sizes of the parts: an attribute before opset 13, an input from then on. Without
-/// sizes the parts are equal; from opset 18 the last one may be smaller.
+/// sizes the parts are equal; from opset 18 the last ones may be smaller or empty.
 Result<std::vector<int64_t>> PartSizes(const NodeContext& node, int64_t size) {
   if (node.HasInput(1)) return node.ConstantInts(1);
   if (node.HasAttribute("split")) return node.Ints("split", {});

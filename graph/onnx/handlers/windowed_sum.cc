@@ -21,8 +21,8 @@ size_t LongestOf(const std::vector<TapWindow>& windows) {
   return longest;
 }
 
-/// Returns the tap of a window at position `position` of `longest`, the number of taps of the
-/// longest window.
+/// Returns the tap at `position` of the window stretched to `longest` taps. Stretching repeats taps
+/// and divides the weight of each tap by the number of its copies.
 WindowTap TapAt(const TapWindow& window, size_t position, size_t longest) {
   const auto tap_of = [&](size_t at) { return at * window.size() / longest; };
   WindowTap tap = window[tap_of(position)];
@@ -60,7 +60,7 @@ bool IsSelection(const std::vector<TapWindow>& windows) {
   });
 }
 
-/// Returns one tap of all windows, for windows with few taps.
+/// Returns for each window the element at its tap number `position`, times the weight of the tap.
 Formula Tap(const Formula& x, int64_t axis, const std::vector<TapWindow>& windows,
             size_t position) {
   TapTable table = TableOf(windows, position, position + 1, x.type());

@@ -60,8 +60,8 @@ void CheckedBlock::BeginCopy(int32_t thread, const void* to_base, const void* fr
   CheckAligned(destination, copy.bytes);
   CountRequest(source, from_base, site - 1);
   CountRequest(destination, to_base, site);
-  // A GPU may execute the copy now. Deliver repeats these checks, since it may also execute the
-  // copy then.
+  // A GPU may execute the copy now, or as late as in Deliver, which therefore repeats these
+  // checks.
   Touch(source, /*shared=*/false);
   Touch(destination, /*shared=*/true);
   for (int64_t i = 0; i < copy.bytes; ++i) shared_.At(copy.to + i).awaited = true;

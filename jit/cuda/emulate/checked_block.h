@@ -57,7 +57,7 @@ class CheckedBlock {
   void CommitCopies(int32_t thread) { copies_.Commit(thread); }
   /// Executes all of the thread's copies, except for its last `pending` groups.
   void EndCopies(int32_t thread, int32_t pending);
-  /// Ends a thread's turn: the next access is made by another thread.
+  /// Ends a thread's turn. Must be called before another thread accesses memory.
   void EndTurn(int32_t thread);
   /// Ends the interval, when all threads have reached a barrier or their end.
   void EndInterval() { ++interval_; }

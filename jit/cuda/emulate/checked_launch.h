@@ -5,8 +5,8 @@
 
 namespace tunec {
 
-/// Checks a block against earlier blocks of its launch. Requires: called at the end of each block;
-/// any thread may call it. Blocks of one launch may run in any order. `touched` has the block's
+/// Checks a block against earlier blocks of its launch. Must be called at the end of each block, by
+/// any host thread. Blocks of one launch may run in any order. `touched` has the block's
 /// accesses to global memory. If two blocks accessed a byte and one of them wrote the byte, the
 /// process ends; the message names both blocks and the address. A launch is identified by its
 /// EmulatedLaunch, the wave, the arguments and the workspace. The state of a launch is deleted when

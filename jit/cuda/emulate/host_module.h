@@ -17,7 +17,7 @@ inline constexpr const char* kRunBlockName = "tunec_run_emulated_block";
 /// call becomes a load from the EmulatedThread, a call of the emulation, or instructions of the
 /// host. Shared memory becomes the block's memory. Asynchronous copies are executed at once. In
 /// checked mode, each access to memory is reported first, and copies are executed at their wait
-/// (instrument.h). Errors: kInternal for a call without an emulation.
+/// (instrument.h). Fails with kInternal for a call without an emulation.
 Status MakeHostModule(CudaModule& module, EmulationMode mode);
 
 }  // namespace tunec::jit

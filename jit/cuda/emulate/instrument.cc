@@ -182,7 +182,7 @@ class AccessInstrumenter {
     return site_.CreateConstGEP1_64(access.type->getScalarType(), access.address, lane);
   }
 
-  // Returns the bytes of a lane's access; 0 if the lane is masked off.
+  // Returns the number of bytes of a lane's access; 0 if the lane is masked off.
   llvm::Value* BytesOfLane(const Access& access, unsigned lane) {
     return site_.CreateSelect(site_.CreateExtractElement(access.mask, lane),
                               StoreSize(access.type->getScalarType()), site_.getInt64(0));
@@ -192,7 +192,7 @@ class AccessInstrumenter {
     return site_.getInt64(module_.getDataLayout().getTypeStoreSize(type).getFixedValue());
   }
 
-  // Checks if the object is private: the stack, the list of arguments or the EmulatedThread.
+  // Returns whether the object is private: the stack, the list of arguments or the EmulatedThread.
   bool IsOwn(const llvm::Value* object) const {
     return llvm::isa<llvm::AllocaInst>(object) || object == function_.getArg(0) ||
            object == function_.getArg(2);

@@ -22,7 +22,7 @@ struct MemoryRegion {
 /// regions.
 class CheckedRegion {
  public:
-  /// Registers a region. Requires: no other region at the address. Registers nothing if `address`
+  /// Registers a region. No other region may begin at the address. Registers nothing if `address`
   /// is null.
   CheckedRegion(const void* address, int64_t bytes, std::string name);
   ~CheckedRegion();

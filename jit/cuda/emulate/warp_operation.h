@@ -26,7 +26,7 @@ class WarpOperation {
       : name_(name), members_(members) {}
   virtual ~WarpOperation() = default;
   /// Executes the operation on all lanes of the warp. `lanes` has the registers of each lane, in
-  /// the order of the lanes. Requires: the lanes are the members.
+  /// the order of the lanes. The lanes must be the members.
   virtual void Run(std::span<const LaneRegisters> lanes) const = 0;
   std::string_view name() const { return name_; }
   uint32_t members() const { return members_; }
@@ -55,7 +55,7 @@ class MatrixLoad : public WarpOperation {
 /// intrinsic computes each element.
 class TileProduct : public WarpOperation {
  public:
-  /// `intrinsic` must outlive the object. Requires: an intrinsic of a warp.
+  /// `intrinsic` must outlive the object, and a warp must execute it (IsOfWarp).
   explicit TileProduct(const TileIntrinsic& intrinsic)
       : WarpOperation(intrinsic.name), intrinsic_(intrinsic) {}
   void Run(std::span<const LaneRegisters> lanes) const override;
@@ -88,8 +88,8 @@ struct ThreadStop {
 /// Returns the name of the stop: "its end", "barrier 2", "ldmatrix 3".
 std::string NameOfStop(const ThreadStop& stop);
 
-/// Returns the error of a warp whose lanes are not all in the same operation. Empty if no lane is
-/// in an operation, or if all lanes are in one operation whose members are all lanes.
+/// Returns the error of a warp whose lanes are not all in the same operation. Returns "" if no lane
+/// is in an operation, or if all lanes are in one operation whose members are all lanes.
 std::string DescribeDivergence(std::span<const ThreadStop> lanes);
 
 /// Execute warp operations. Generated code calls these functions in every lane; a call returns when

@@ -36,7 +36,7 @@ class CountedRun {
   /// Returns the counts of all blocks of the kernel that have ended so far.
   EmulatedCounts Of(const std::string& symbol) const;
 
-  /// Returns true if a counter exists.
+  /// Returns whether a counter exists.
   static bool Any();
   /// Adds the counts to each counter that exists.
   static void Add(const char* symbol, const EmulatedCounts& counts);
@@ -53,8 +53,8 @@ class WarpRequests {
   /// Adds a thread's access of `bytes` bytes; addresses of shared memory are relative to its start.
   /// If `bytes` is 0, the thread does not take part in the request.
   void Add(int32_t thread, int32_t site, Space space, uint64_t address, int64_t bytes);
-  /// Ends a thread's turn. `last` is true for the block's last thread. The next access is made by a
-  /// later thread, or by any thread after the block's last thread.
+  /// Ends a thread's turn. `last` is true for the block's last thread. The next access must be made
+  /// by a later thread of the warp, or by any thread if this thread is the warp's last one.
   void EndTurn(int32_t thread, bool last);
   EmulatedCounts counts() const { return counts_; }
 

@@ -14,7 +14,7 @@ from .handler_table import handled_names, overload_name
 from .own_decompositions import own_decompositions
 
 # Composite operators that export would decompose before it reads a table, into more costly parts.
-# Only functional operators can be preserved.
+# All of them are functional, since export can preserve no other operators.
 _IMPORTED_COMPOSITES = ("linear.default", "matmul.default", "layer_norm.default", "group_norm.default",
                     "rms_norm.default", "scaled_dot_product_attention.default",
                     "adaptive_avg_pool1d.default", "avg_pool1d.default", "pixel_shuffle.default",

@@ -68,7 +68,7 @@ except (ImportError, AttributeError):  # another version of torch
 _FORMAT = 3
 
 # Function that makes the callable of a graph, from the graph and the indices of the arguments that
-# are parameters and buffers. Set during a call of the backend.
+# are parameters and buffers. It is set during a call of the backend.
 _make_function: contextvars.ContextVar[Callable[..., Any]] = contextvars.ContextVar("make_function")
 
 

@@ -50,7 +50,7 @@ def samples_for(program: ExportedProgram, symbols: Sequence[str]) -> list[tuple[
         high = int(min(low + 40, most))
         if high < low + 2:
             raise ValueError(f"the program allows sizes from {low} to {high}, expected 3 or more sizes")
-        # Different symbols get different numbers, so that a number in a text shows its symbol.
+        # Symbols with one wide range get different numbers, so a number in a text shows its symbol.
         first = min(low + 3 + 2 * i, high - 2)
         choices.append((first, min(first + 4 + i, high - 1), high))
     base = tuple(choice[0] for choice in choices)

@@ -13,10 +13,10 @@ from torch import fx
 from .handler_table import handler_of
 from .symbols import is_plain, is_rounded
 
-# Modules of operators/ whose handlers compute no other numbers.
+# Modules of operators/ whose handlers make no numbers from sizes except sums and products.
 _MODULES = ("attention", "comparison", "conversions", "creation", "elementwise", "matmul", "rounding",
             "views")
-# Further handlers that compute no other numbers, by module.
+# Further handlers that make no numbers from sizes except sums and products, by module.
 _HANDLERS = {
     "convolution": ("convolution",),
     "indexing": ("embedding", "gather", "index_select"),

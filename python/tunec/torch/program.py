@@ -38,7 +38,7 @@ def importable(program: ExportedProgram, sizes: Mapping[str, int] | None = None)
     import."""
     handled = all(_is_number(node) or _has_handler(node.target)
                   for node in program.graph_module.graph.nodes if node.op == "call_function")
-    # A handler may reject arguments that a decomposition supports.
+    # A handler may reject arguments that a decomposition supports, so the import is tried as well.
     if handled and not unsupported(program.graph_module, sizes=sizes):
         return program
     with own_rules():

@@ -39,7 +39,7 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads = PadGraph);
 /// index of 90 or 3, which can be out of range. Inputs named positive... have elements from 1 to 5.
 std::vector<Array> InputsOf(const Graph& graph, Values values, uint64_t seed);
 
-/// Prints the case as one text: `# pad values=ordinary seed=1 code=0`, then the three graphs.
+/// Returns the case as one text: `# pad values=ordinary seed=1 code=0`, then the three graphs.
 std::string Print(const PadCase& padded);
 Result<PadCase> ParsePadCase(const std::string& text);
 

@@ -10,8 +10,8 @@
 
 namespace tunec::fuzz {
 
-/// For each splittable dimension, permutes some positions of the inputs and gives the others new
-/// elements. The outputs at the former positions must be permuted in the same way. Returns an empty
+/// Permutes some positions of the inputs along each splittable dimension, and gives the others new
+/// elements. The same positions of the outputs must be permuted in the same way. Returns an empty
 /// string if they are, else a description of the first difference.
 std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis>& open,
                              const PaddedGraph& padded, std::span<const Array> inputs,

@@ -8,8 +8,8 @@
 
 namespace tunec::fuzz {
 
-/// Prints the rejections by reason, and the wrong results. Reduces wrong cases and writes them to
-/// `folder`. Returns the exit code, which is 1 if a result is wrong, else 0.
+/// Checks padding in random cases. Prints the rejections by reason, and the wrong results. Writes
+/// the first wrong cases, reduced, to `folder`. Returns 1 if a result is wrong, else 0.
 int FuzzPad(const FuzzOptions& options, const std::string& folder);
 
 }  // namespace tunec::fuzz

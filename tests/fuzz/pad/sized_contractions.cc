@@ -66,7 +66,7 @@ Drawn Attention(SizedGenerator& g) {
   });
 }
 
-// Returns a random window that fits into the image at the smallest sizes.
+// Returns a random window whose kernel is not larger than the image, also at the smallest sizes.
 DrawnWindow WindowFor(SizedGenerator& g, const SizedShape& image, bool transposed) {
   Ints least;
   for (const AxisSizes& sizes : image) least.push_back(*std::ranges::min_element(sizes));

@@ -23,8 +23,8 @@ Drawn Unary(SizedGenerator& g) {
   return g.Try(op, {g.Operand(SpecOf(op).domain)}, UnaryAttributes(g, op));
 }
 
-// Returns a divisor without zeros, because integer division by zero is an error. The padded
-// elements of a divisor may be zero.
+// Returns a divisor whose exact elements are not zero, because integer division by zero is an
+// error. Its padded elements may be zero.
 ValueId Divisor(SizedGenerator& g, DataType type, const SizedShape& shape) {
   if (g.Chance(30)) return g.Scalar(type, 3);
   SizedShape own(shape.begin() + g.Below(std::ssize(shape) + 1), shape.end());

@@ -38,7 +38,7 @@ bool BroadcastsTo(const SizedShape& from, const SizedShape& to) {
   return true;
 }
 
-// Returns the quotient of `sizes` by `factor`, or no value if it is not exact at all sizes.
+// Returns the quotient of `sizes` by `factor`, or no value if a size is not divisible.
 std::optional<AxisSizes> Quotient(const AxisSizes& sizes, const AxisSizes& factor) {
   AxisSizes quotient{};
   for (const SizeSet set : kSizeSets) {
@@ -185,7 +185,7 @@ bool SizedGenerator::IsDimension(const AxisSizes& sizes) const {
   return std::ranges::find(dimensions_, sizes) != dimensions_.end();
 }
 
-// Returns two factors of `sizes`, each a dimension or a constant, or no value if there are none.
+// Returns two factors of `sizes`, a dimension and a dimension or constant, or no value.
 std::optional<SizedShape> SizedGenerator::Factors(const AxisSizes& sizes) {
   for (const AxisSizes& dimension : dimensions_) {
     const std::optional<AxisSizes> rest = Quotient(sizes, dimension);

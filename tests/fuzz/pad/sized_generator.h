@@ -27,7 +27,7 @@ class SizedGenerator : public Draws {
   /// Makes a model of about 1 to 14 nodes, not counting the leaves.
   SizedModel Make() &&;
 
-  /// Returns a named dimension, or a small size that is equal in all graphs.
+  /// Returns one of the drawn dimensions, or a small size that is equal in all graphs.
   AxisSizes Axis();
   AxisSizes Dimension() { return dimensions_[Below(std::ssize(dimensions_))]; }
   SizedShape Shape(int64_t least_rank, int64_t most_rank);
@@ -84,7 +84,7 @@ struct SizedRecipe {
   int weight = 1;
 };
 
-// The recipes, by family (sized_*.cc).
+// Each family of recipes has a file sized_*.cc.
 std::span<const SizedRecipe> SizedElementwise();
 std::span<const SizedRecipe> SizedReductions();
 std::span<const SizedRecipe> SizedContractions();

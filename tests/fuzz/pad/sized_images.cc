@@ -29,7 +29,7 @@ Image DrawImage(SizedGenerator& g) {
   return Of(g, g.OfType(type, shape));
 }
 
-// Returns an existing value of 3 or 4 axes with fixed channels, or a new image.
+// Returns a value of 3 or 4 axes with a fixed number of channels, from Operand or DrawImage.
 Image AnyImage(SizedGenerator& g) {
   for (int tries = 0; tries < 4 && g.Chance(60); ++tries) {
     const ValueId value = g.Operand(Domain::kFloat, 3, 4);
@@ -46,8 +46,8 @@ struct SizedWindow {
   std::array<Ints, kSizeSets.size()> pads;
 };
 
-/// Sets the pads of axis `a` to nothing, to constants, to the completion of the last window, or to
-/// the pads of the ONNX mode SAME.
+/// Sets the pads of axis `a` to zero, to constants, to what completes the last window, or to those
+/// of the ONNX mode SAME.
 void PadAxis(SizedGenerator& g, SizedWindow& window, size_t a, size_t axes,
              const AxisSizes& sizes) {
   const int64_t kernel = window.kernel[a], stride = window.strides[a];
@@ -152,7 +152,7 @@ Drawn ThereAndBack(SizedGenerator& g) {
   return large ? g.Try(Op::kConcat, {image.value, *large}, {{"axis", int64_t{1}}}) : Drawn();
 }
 
-// Adds a pool that halves an image and a resize that doubles the result. For an odd size, a pad
+// Adds an image to its copy that a pool halves and a resize doubles. For an odd size, a pad
 // restores the missing row or column.
 Drawn Skip(SizedGenerator& g) {
   const Image image = DrawImage(g);

@@ -20,7 +20,7 @@ SizedShape Zip(const std::function<std::vector<int64_t>(SizeSet)>& shape_at) {
   return shape;
 }
 
-// Returns true if no axis is empty or longer than at the bucket's sizes.
+// Returns true if the ranks are equal and no axis is empty or longer than at the bucket's sizes.
 bool FitInto(const std::vector<ValueType>& types, const std::vector<ValueType>& of_bucket) {
   for (size_t i = 0; i < types.size(); ++i) {
     const std::vector<int64_t> shape = types[i].Shape(), most = of_bucket[i].Shape();

@@ -165,7 +165,7 @@ Drawn Concat(SizedGenerator& g) {
   return g.Try(Op::kConcat, inputs, {{"axis", axis}});
 }
 
-// Pads each axis by constants, or up to a constant size.
+// Pads or crops each axis by constants, or pads it to a constant size.
 Drawn Pad(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny);
   const SizedShape shape = g.ShapeOf(x);
@@ -198,8 +198,8 @@ Drawn Tile(SizedGenerator& g) {
   return g.Try(Op::kTile, {x}, {{"repeats", repeats}});
 }
 
-// Returns indices into an axis, as a constant, an input or a computed value. Some count from the
-// end.
+// Returns indices into an axis, as a constant, an input or a computed value. They may be negative
+// or out of range.
 ValueId Indices(SizedGenerator& g, const SizedShape& shape, const AxisSizes& sizes) {
   const DataType type = g.OneOf({DataType::kI64, DataType::kI64, DataType::kI32, DataType::kU8});
   const int64_t least = *std::ranges::min_element(sizes);

@@ -174,7 +174,7 @@ Drawn SelfAttention(SizedGenerator& g) {
   return back ? g.Reshape(*back, x.shape()) : Drawn();
 }
 
-// Divides the sum of the masked states by the sum of the mask.
+// Divides the sum of the masked states by the sum of the mask, or by 1 if that is smaller.
 Drawn MaskedMean(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 4));
   const ValueId mask = g.OfType(x.type, {x.batch, x.length, Fixed(1)});

@@ -87,7 +87,7 @@ TEST(IndexChecks, WhatMayBeOutOfRangeIsCounted) {
   EXPECT_EQ(OfIndex("index = mod(i, i)"), counted);
   EXPECT_EQ(OfIndex("low = max(i, zero)\n c = min(low, nine)\n index = where(b, i, c)"), counted);
   EXPECT_EQ(OfIndex("e = exp(f)\n index = cast(e) {to=\"i64\"}"), counted);
-  // A NaN becomes the smallest integer.
+  // The cast turns a NaN into the smallest integer, which is out of range.
   EXPECT_EQ(OfIndex("s = sigmoid(f)\n index = cast(s) {to=\"i64\"}"), counted);
   EXPECT_EQ(OfIndex("c = clip(f) {min=-10, max=9.5}\n index = cast(c) {to=\"i32\"}"), counted);
   // Twice 120 overflows i8 and wraps around.

@@ -39,7 +39,7 @@ TEST(Inference, AnAxisWithoutElementsHasNoneToIndex) {
             "no error");
 }
 
-// The product of all sizes other than the 0 must fit into an integer.
+// The product of all sizes other than the 0 must not exceed 2^48.
 TEST(Inference, LimitsSizesWhereThereAreNoElements) {
   EXPECT_EQ(ErrorOf("input x: f32[0, 1099511627776, 1099511627776]", "y = relu(x)"),
             "g.graph:2:9: error: input x has more than 2^48 elements");
@@ -54,7 +54,7 @@ TEST(Inference, LimitsSizesWhereThereAreNoElements) {
             "no error");
 }
 
-// Coordinates follow the scale, so a size that does not match the scale has no meaning.
+// Coordinates follow the scale, so a size that contradicts the scale is an error.
 TEST(Inference, ResizesToTheSizesThatItsScalesLeadTo) {
   const std::string input = "input x: f32[3, 13]";
   EXPECT_EQ(ErrorOf(input, "y = resize(x) {scales=[2147483648, 1], shape=[3, 13]}"),

@@ -195,7 +195,7 @@ def contractions():
          F.conv_transpose1d, stride=2, padding=1, output_padding=1)
     conv(f32(1, 4, 3, 2), f32(4, 3, 2, 3), None, "conv_transpose(x, w) {group=2, dilations=[2, 1], strides=[1, 3]}",
          F.conv_transpose2d, groups=2, dilation=(2, 1), stride=(1, 3))
-    # A non-finite weight only affects outputs to which an image element is spread.
+    # A non-finite weight affects only outputs to which it spreads an image element.
     x, w = np.array([[[1, 2, 3]]], np.float32), np.array([[[np.inf, 1, np.nan]]], np.float32)
     y = F.conv_transpose1d(t(x), t(w), stride=2).numpy()
     case("conv_transpose(x, w) {strides=[2]}", y, x=x, w=w)

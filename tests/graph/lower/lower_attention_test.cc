@@ -103,7 +103,7 @@ TEST(LowerAttention, HiddenScoresOfANumber) {
   ExpectEveryLowering(AttentionGraph(shapes, attributes, MaskKind::kBool, {37, 150}));
 }
 
-// Scores of -inf in only the first KV block must not affect the second.
+// All scores of the first KV block are -inf. They must not affect the second block.
 TEST(LowerAttention, FirstChunkMasked) {
   SampleGraph g("attention");
   Array mask(DataType::kBool, {150});

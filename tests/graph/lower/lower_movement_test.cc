@@ -98,7 +98,7 @@ TEST(LowerMovement, Scatters) {
   };
   for (const char* reduction : {"none", "add", "mul", "min", "max"}) {
     for (const DataType type : {DataType::kF32, DataType::kBF16, DataType::kI32}) {
-      // Indices are 0 to 3, and 3 is out of range. Several updates have the same row.
+      // The row indices are 0 to 3, and 3 is out of range. Several updates have the same row.
       Check("rows", [&](SampleGraph& g) {
         const ValueId data = g.Input({2, 3, 5}, type);
         const ValueId rows = g.Input({2, 7, 1}, DataType::kI64);
@@ -198,7 +198,7 @@ TEST(LowerMovement, Resize) {
   }
 }
 
-// The values have no elements, or they are sums without terms.
+// The values have no elements, are sums without terms, or are concatenated with an empty value.
 TEST(LowerMovement, NoElements) {
   SampleGraph g("empty");
   const ValueId x = g.Input({2, 0, 4});

@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// Returns floats in [-1, 1), integers in [0, bound), or booleans.
+/// Returns an array of random floats in [-1, 1), integers in [0, bound), or booleans.
 Array RandomArray(DataType type, std::vector<int64_t> shape, Random& random, int64_t bound = 4);
 
 /// Returns one random array for each graph input.

@@ -57,7 +57,7 @@ TEST_P(WinogradTiles, AreTheConvolution) {
   }
 }
 
-// Filters are transformed only once, so only the factors for filters may be rounded.
+// Filters are transformed in float64 and rounded once, so only their factors may be inexact.
 TEST_P(WinogradTiles, TransformImagesByExactFactors) {
   EXPECT_TRUE(IsExactInFloat32(GetParam()->input));
   EXPECT_TRUE(IsExactInFloat32(GetParam()->output));

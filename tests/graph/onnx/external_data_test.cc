@@ -164,7 +164,7 @@ TEST_F(OnnxBlobs, OnlyLinksBelowTheFoldersAreFollowed) {
   EXPECT_THAT(WithDataAt(root_ / "secret.bin"), outside);
   EXPECT_THAT(WithDataAt("/etc/passwd"), outside);
   EXPECT_THAT(WithDataAt("/proc/self/exe"), outside);
-  // These targets are a blob that is a link, a link to a folder, and a folder with a similar name.
+  // The first targets are a blob that is a link, a link to a folder, and a similarly named folder.
   fs::create_symlink("../secret.bin", root_ / "hub/blobs/evil");
   EXPECT_THAT(WithDataAt("../../blobs/evil"), outside);
   fs::create_directory_symlink("..", root_ / "hub/blobs/up");

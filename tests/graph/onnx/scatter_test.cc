@@ -59,7 +59,7 @@ TEST(OnnxScatter, CachesAndPools) {
               ElementsAre(0, 5, 6, 0));
 }
 
-// A larger result has zeros at its ends. No axis may be smaller than the pooled tensor's.
+// A larger result has zeros at the ends of its axes. No axis may be shorter than by default.
 TEST(OnnxScatter, UnpoolsToAnOutputShape) {
   const auto unpool = [](std::vector<int64_t> shape) {
     return RunCall({.op = "MaxUnpool",

@@ -333,7 +333,7 @@ TEST(PadGraph, ReshapesOfMergedAxesMaskByBoth) {
 }
 
 TEST(PadGraph, ReshapesThatDoNotFit) {
-  // Of the 10 padded elements, 6 are exact. They should be two rows of 3 but fill one row of 5.
+  // The 6 exact of 10 elements should be two rows of 3, but fill a row of 5 and begin the next.
   EXPECT_THAT(
       RejectionOf(OfX("f32[$(L)]", "reshape(x) {shape=[2, $(L/2)]}"), {{"L", 6}}, {{"L", 10}}),
       HasSubstr("it puts parts of dimensions together that do not fit"));

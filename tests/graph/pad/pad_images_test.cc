@@ -93,7 +93,7 @@ TEST(PadImages, PoolsThatRoundUp) {
   }
 }
 
-// The start of windows depends on the size, as in SAME_UPPER and SAME_LOWER.
+// The pads at the start or the end depend on the size, as in SAME_LOWER and SAME_UPPER.
 TEST(PadImages, WindowsThatBeginBySize) {
   for (const char* pads : {"pads=[$(H%2), $(W%2), 1, 1]", "pads=[1, 1, $(H%2), $(W%2)]"}) {
     ExpectImages(

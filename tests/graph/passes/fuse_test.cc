@@ -140,7 +140,7 @@ TEST(Fuse, OtherContractionsStayApart) {
             FusionReason::kOperandOrder);
 }
 
-// A kernel contains one chain of two contractions. The next depthwise convolution needs results of
+// A kernel contains at most two contractions. The next depthwise convolution needs results of
 // neighbouring tasks.
 TEST(Fuse, ChainsEndWithAProduct) {
   SampleGraph g("g");
@@ -281,7 +281,7 @@ TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
     ExpectSameAsReference(graph);
 }
 
-// Many rows read one row. Storing the row is cheaper than computing tanh for each of them.
+// If many rows read one row, storing it is cheaper than computing its tanh for each of them.
 TEST(Fuse, CostDecidesWhatIsSpread) {
   for (const bool large : {false, true}) {
     SampleGraph g("g");
@@ -309,7 +309,7 @@ TEST(Fuse, TheMachineDecides) {
   }
 }
 
-// The vector width is the only property of a CPU that affects the groups.
+// The vector width of a CPU affects the groups, but the number of its cores does not.
 TEST(Fuse, ACpuIsWeighedByItsVectors) {
   EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 512}}).vector_lanes, 16);
   EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 256}}).vector_lanes, 8);
@@ -340,7 +340,7 @@ TEST(Fuse, OnlyWhatIsReadIsComputed) {
   ExpectSameAsReference(graph);
 }
 
-// One row of a softmax is one task. Work that all cores can do stays in a separate kernel.
+// The softmax of one row is one task. Then work that all cores can do stays in a separate kernel.
 TEST(Fuse, CostDecidesWhatWouldWaitForOneTask) {
   for (const int64_t rows : {int64_t{1}, int64_t{64}}) {
     SampleGraph g("g");

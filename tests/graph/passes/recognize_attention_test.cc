@@ -281,7 +281,7 @@ TEST(RecognizeAttention, MasksOverSplitBatches) {
   EXPECT_EQ(CountAttention(WindowAttention({.split = {6, 2, 3, 3, 8}})), 0);
 }
 
-// Neither mask alone hides a whole row. Their sum overflows to -inf and hides the row.
+// If the sum of two masks overflows to -inf, it hides whole rows, which neither mask does alone.
 TEST(RecognizeAttention, MasksWithInfiniteSumsStayApart) {
   const auto count = [](DataType type, double first, double second) {
     SampleGraph g("masks");

@@ -79,8 +79,8 @@ TEST(StorageViews, OperandsBehindReshapesAreWrittenInPlace) {
   ExpectSameAsReference(graph);
 }
 
-// In dense blocks, each concatenation is the beginning of the next one. The operands of the next
-// one include the earlier one, or the operands of the earlier one.
+// In dense blocks, each concatenation is the beginning of the next one. The next one has the
+// earlier result as an operand, or all operands of the earlier one.
 TEST(StorageViews, BeginningsOfConcatenationsShareItsStorage) {
   for (const bool nested : {false, true}) {
     SampleGraph g("g");

@@ -68,7 +68,7 @@ TEST(StoreAsBf16, NotForDepthwiseConvolutions) {
   EXPECT_THAT(Stored(g.Build({c})), testing::ElementsAre(b));
 }
 
-// Rounding commutes with the maximum.
+// Rounding commutes with the maximum, so a value that is pooled for a product may be rounded.
 TEST(StoreAsBf16, WhatIsPooledForAProduct) {
   SampleGraph g("g");
   const Attributes pool = {{"kernel", Ints{2, 2}}, {"strides", Ints{2, 2}}};

@@ -109,12 +109,12 @@ TEST(ApplyRules, InnerNodesWithOtherUsersStay) {
   EXPECT_EQ(Lines("neg(exp(x)) => sin(x)", body), unchanged);
   EXPECT_EQ(Lines("r [shared]: neg(exp(x)) => sin(x)", body),
             "a = exp(x)\nb = sin(x)\nc = mul(a, y)\n");
-  // Users inside the match do not count as outside users.
+  // A value inside the match may have several users if all of them are inside the match.
   EXPECT_EQ(
       Lines("e@exp(x) / neg(e) => sin(x)",
             std::string(kInputs) + "  a = exp(x)\n  b = neg(a)\n  z = div(a, b)\n  output z\n"),
       "z = sin(x)\n");
-  // A graph output is a use.
+  // A graph output counts as a user outside the match.
   EXPECT_EQ(Lines("neg(exp(x)) => sin(x)",
                   std::string(kInputs) + "  a = exp(x)\n  b = neg(a)\n  output a\n  output b\n"),
             "a = exp(x)\nb = neg(a)\n");
@@ -142,7 +142,7 @@ TEST(ApplyRules, NumbersInPatterns) {
   EXPECT_NE(Lines("x * 0 => neg(x)", product("f32[] = -0.0")), fired);
   EXPECT_EQ(Lines("x * c => neg(x) where 1 < value(c) <= 2", product("f32[] = 2")), fired);
   EXPECT_NE(Lines("x * c => neg(x) where 1 < value(c) < 2", product("f32[] = 2")), fired);
-  // Several elements do not have one value, so no condition holds for them, not even with `not`.
+  // Different elements have no value(c), so no condition with it holds, not even with `not`.
   EXPECT_NE(Lines("x * c => neg(x) where not value(c) == 7", product("f32[4] = [1, 2, 3, 4]")),
             fired);
 }
@@ -157,7 +157,7 @@ TEST(ApplyRules, NumbersInReplacements) {
                   "  input x: i16[4]\n  constant c: i16[] = 3\n  n = neg(x)\n  z = div(n, c)\n"
                   "  output z\n"),
             "constant z_constant: i16[] = -3\nz = div(x, z_constant)\n");
-  // -200 does not fit into i8.
+  // The rule does not apply, because -200 does not fit into i8.
   EXPECT_EQ(Lines("neg(x) / c => x / number(-200)",
                   "  input x: i8[4]\n  constant c: i8[] = 3\n  n = neg(x)\n  z = div(n, c)\n"
                   "  output z\n"),

@@ -162,8 +162,8 @@ TEST(CudaLimits, FragmentsAreRegisters) {
             "phase main has 256 registers a thread at least, sm_90a has at most 255");
 }
 
-// The tuner checks both limits before it compiles. A user's schedule is compiled whenever it can
-// run.
+// The tuner rejects a schedule with too many registers before it compiles. A user's schedule is
+// compiled whenever it can run.
 TEST(CudaLimits, FewRegistersAreNoReasonToRejectCode) {
   const Target target{.device = H100()};
   const LoopNest many = jit_test::Parse(SumsOfAThread(320, "inside"));

@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(Types, ShuffleOf,
                          testing::Values("f32", "f64", "f16", "bf16", "i8", "i32", "i64"),
                          [](const auto& info) { return info.param; });
 
-// Warps have several rows of threads. The last warp is partial.
+// The first warp has four rows of threads. The second warp has one row and is partial.
 TEST(Shuffle, StaysInItsRow) {
   ExpectAsInterpreted(R"(
 nest rows {

@@ -221,7 +221,7 @@ std::string Rejection(const std::string& text) {
 TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   const ProductCase bf16 = Cases().front();
   EXPECT_EQ(Rejection(Product(bf16)), "");
-  // The index is that of groups with eight lanes.
+  // With this index, eight lanes own the elements of a row instead of four.
   EXPECT_THAT(Rejection(Product(bf16, "[16*{0} + 4*j + floor(l/8), 4*u + 2*v + (l mod 8)]")),
               HasSubstr("store init: fragment acc: lane "));
   // A lane has columns 4 apart instead of adjacent ones.

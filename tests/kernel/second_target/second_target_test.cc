@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Returns the example with blocks of 8 x 8 threads, tiles in shared storage and copies in flight.
+// Returns the Compute of the example whose schedule has blocks of 8 x 8 threads and shared tiles.
 Compute ForBlocks() { return test::ExampleCompute("matmul_blocks"); }
 Schedule BlocksSchedule() {
   return *ParseSchedule(test::ReadExample("matmul_blocks.sched"), "example");

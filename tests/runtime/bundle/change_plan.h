@@ -9,7 +9,8 @@
 
 namespace tunec::testing {
 
-/// Returns a number that is likely to matter: near the value, a bound, or a small number.
+/// Returns a number that is likely to find a fault: near the value, its double, half or negative, a
+/// limit, a power of two, or a random number below 2^20.
 int64_t Neighbour(int64_t value, Random& random);
 
 /// Makes one change at most. A 64-bit number becomes its Neighbour or another number of the plan. A
@@ -17,8 +18,8 @@ int64_t Neighbour(int64_t value, Random& random);
 /// added, removed, repeated or swapped.
 void ChangePlan(bundle::StoredPlan& plan, Random& random);
 
-/// Changes a plan, the available sizes, the dynamic dimensions or a formula. Makes one change at
-/// most.
+/// Makes one change at most: of the form, a formula, the list of plans, a plan, or the sizes that
+/// its code is for.
 void ChangeSizes(bundle::StoredSizes& sizes, Random& random);
 
 }  // namespace tunec::testing

@@ -63,7 +63,7 @@ class LoadVariantTest : public ::testing::Test {
       std::filesystem::temp_directory_path() / fmt::format("tunec-load-variant-{}.tnc", ::getpid());
 };
 
-/// Returns SampleBundle without the variants for CPUs.
+/// Returns SampleBundle without the variants for CPUs. The variant for the GPU has number 0.
 std::string GpuOnly() {
   std::vector<RawSection> remaining;
   for (RawSection& section : SectionsOf(SampleBundle())) {

@@ -15,10 +15,9 @@ class BundleMutator {
   /// Creates a mutator. `bundle` must be complete.
   explicit BundleMutator(const std::string& bundle);
 
-  /// Returns a bundle with a few changes and corrected hashes. Changes apply to bytes, to any
-  /// numbers, and to a plan's numbers, which get meaningful values. They also apply to the order
-  /// and number of steps, arguments and tensors, to sections, and to header and table. Most changes
-  /// apply to the given variant.
+  /// Returns a bundle with a few changes and corrected hashes. Most results have changes of the
+  /// variant's plan by ChangePlan or ChangeSizes. Others have changed bytes or numbers anywhere
+  /// except in code, or an exchanged, removed, truncated or extended section.
   std::string Change(Random& random, uint32_t variant) const;
 
   /// Returns a bundle with one changed byte and unchanged hashes.

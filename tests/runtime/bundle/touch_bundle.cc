@@ -217,7 +217,7 @@ Touched RunAt(const SizedBundle& model, const Sizes& sizes) {
   return model.Run(shapes, from, to) ? Touched::kRan : Touched::kRejected;
 }
 
-/// Runs a variant for several sizes. Returns kRan if any run completed.
+/// Runs a variant for several sizes. Returns the greatest outcome: kRan if any run completed.
 Touched RunSizes(const BundleFile& file, uint32_t variant, std::shared_ptr<ThreadPool> pool,
                  Random& random) {
   auto plans = bundle::ReadSizedPlans(file, variant, TouchingKernels);

@@ -263,8 +263,8 @@ TEST_F(CudaDeviceTest, AFaultedRunHasNoTime) {
   EXPECT_THAT(seconds.error().message, HasSubstr("CUDA_ERROR_MISALIGNED_ADDRESS (716)"));
 }
 
-// After a hang, no function of the driver is called that would wait forever. The scripted driver
-// would end the test.
+// After a hang, the device must not call functions of the driver that would wait forever. The
+// scripted driver aborts in such a call.
 TEST(HangingCudaDevice, IsSaidAndLeftAlone) {
   Script& script = NewScript();
   script.functions = {"first", "second"};

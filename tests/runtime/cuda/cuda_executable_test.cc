@@ -279,7 +279,7 @@ TEST_F(CudaExecutableTest, AFaultIsBlamedOnTheGraphAndStays) {
   }
 }
 
-// A copy to the host's memory would wait for the hung run.
+// After a hang, outputs must not be copied to the host, because the copy would wait for the run.
 TEST_F(CudaExecutableTest, AHangIsSaidWhereverItsOutputsLie) {
   for (const RunOptions& options : {RunOptions{}, kAllThere}) {
     script_ = {};
@@ -330,7 +330,7 @@ TEST_F(CudaExecutableTest, AQueuedRunIsNotWaitedFor) {
   EXPECT_EQ(script_.event_queries, 1);
 }
 
-// The runs use the same memory one after the other, and no call waits.
+// The runs use the same memory one after the other. The stream waits between them.
 TEST_F(CudaExecutableTest, QueuedRunsOfAStreamFollowEachOther) {
   MustMake();
   script_.holds = true;

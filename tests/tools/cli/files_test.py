@@ -34,7 +34,7 @@ class Files(CliTest):
         self.bad(2, "not a regular file", "opt", self.file("p.graph", GRAPH), "--onnx", "/dev/null")
 
     def test_external_data_behind_links(self):
-        # The cache of Hugging Face's hub has snapshots with links to blobs.
+        # Links from a snapshot to blobs may be followed, as in the cache of Hugging Face's hub.
         snapshot = self.dir / "hub/snapshots/0123"
         snapshot.mkdir(parents=True)
         (self.dir / "hub/blobs").mkdir()
