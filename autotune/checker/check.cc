@@ -56,12 +56,8 @@ MeasuredError MeasureIntegers(const Array& actual, const OutputChecker& checker,
 
 // Returns the expected value, or an infinity if the value overflows the type.
 double RoundedKind(double expected, DataType type) {
-  if (type == DataType::kF16 && std::abs(expected) >= 65520)
-    return std::copysign(INFINITY, expected);
-  if (type != DataType::kF64 && std::abs(expected) > 0x1.ffffffp127) {
-    return std::copysign(INFINITY, expected);
-  }
-  return expected;
+  const double rounded = RoundTo(expected, type);
+  return std::isinf(rounded) ? rounded : expected;
 }
 
 MeasuredError MeasureFloats(const Array& actual, const OutputChecker& checker,

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "autotune/checker/check.h"
+#include "ir/rounding.h"
 #include "tests/autotune/workloads.h"
 
 namespace tunec {
@@ -111,6 +113,24 @@ TEST(Check, NonFiniteValuesMustMatchInKind) {
   EXPECT_NE(CheckOutputs({Floats({0, INFINITY, 1})}, {checker}).problem, "");
   EXPECT_NE(CheckOutputs({Floats({NAN, -INFINITY, 1})}, {checker}).problem, "");
   EXPECT_NE(CheckOutputs({Floats({NAN, INFINITY, NAN})}, {checker}).problem, "");
+}
+
+// The sum of the largest finite number and half a unit in the last place rounds to infinity.
+TEST(Check, ValuesThatOverflowTheTypeAreInfinite) {
+  for (const DataType type : {DataType::kF32, DataType::kF16, DataType::kBF16}) {
+    const double largest = LargestFinite(type);
+    const double overflows = largest * (1 + RoundingOf(type));
+    for (const auto& [expected, given, right] : {std::tuple{overflows, 1.0 * INFINITY, true},
+                                                 std::tuple{-overflows, -1.0 * INFINITY, true},
+                                                 std::tuple{overflows, -1.0 * INFINITY, false},
+                                                 std::tuple{largest, 1.0 * INFINITY, false}}) {
+      OutputChecker checker = ScheduleChecker({expected});
+      checker.sequential = checker.expected;
+      Array actual(type, {1});
+      actual.SetDouble(0, given);
+      EXPECT_EQ(CheckOutputs({actual}, {checker}).problem.empty(), right) << Name(type) << expected;
+    }
+  }
 }
 
 TEST(Check, IntegersAreExactWhereTheSequentialEvaluationIs) {
