@@ -39,10 +39,10 @@ double UlpError(double a, long double exact, bool single) {
   const double rounded = single ? static_cast<float>(exact) : static_cast<double>(exact);
   if (std::isnan(rounded)) return std::isnan(a) ? 0 : 1e30;
   if (a == rounded) return 0;
-  if (std::isnan(a) || std::isinf(rounded) != std::isinf(a)) {
+  if (!std::isfinite(a) || std::isinf(rounded)) {
     // At the end of the range one ulp decides between infinity and the greatest number.
     const double greatest = single ? 3.4028234663852886e38 : 1.7976931348623157e308;
-    return std::isinf(rounded) && std::fabs(a) == greatest ? 1 : 1e30;
+    return std::isinf(rounded) && a == std::copysign(greatest, rounded) ? 1 : 1e30;
   }
   const int least = single ? -126 : -1022;
   const int exponent = std::max(exact == 0 ? least : std::ilogb(static_cast<double>(exact)), least);
