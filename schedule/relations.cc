@@ -78,7 +78,7 @@ bool IsPlane(const Statement& statement, const IndexExpr& index) {
   const auto divides = [](const IndexTerm& term) {
     return term.atom.kind == IndexAtom::Kind::kFloorDiv;
   };
-  return std::ranges::any_of(index.terms(), divides) &&
+  return !used.empty() && std::ranges::any_of(index.terms(), divides) &&
          std::ranges::all_of(used, [&](VarId v) { return v == used.front(); }) &&
          statement.iterators[used.front()].kind == IteratorKind::kReduction;
 }
