@@ -99,6 +99,21 @@ double RoundingOf(DataType type) {
   }
 }
 
+double LargestFinite(DataType float_type) {
+  switch (float_type) {
+    case DataType::kF64:
+      return std::numeric_limits<double>::max();
+    case DataType::kF32:
+      return std::numeric_limits<float>::max();
+    case DataType::kF16:
+      return 65504;
+    case DataType::kBF16:
+      return 0x1.FEp127;
+    default:
+      TUNEC_UNREACHABLE("{} is not a float type", Name(float_type));
+  }
+}
+
 int64_t WrapTo(int64_t value, DataType type) {
   switch (type) {
     case DataType::kI8:

@@ -17,6 +17,9 @@ double RoundTo(double value, DataType float_type);
 /// that of f32 for other types.
 double RoundingOf(DataType type);
 
+/// Returns the largest finite number of a float type.
+double LargestFinite(DataType float_type);
+
 /// Returns the low bits of `value`, sign- or zero-extended (two's complement wrapping). For bool
 /// the result is value != 0. A u64 value is represented by the int64 with the same bits.
 int64_t WrapTo(int64_t value, DataType integer_type);

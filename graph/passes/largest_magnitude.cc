@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "ir/rounding.h"
+
 namespace tunec {
 namespace {
 
@@ -43,19 +45,13 @@ class MagnitudeFinder {
     const Array* constant = graph_.ConstantOf(value);
     double largest = constant != nullptr ? LargestOf(*constant)
                                          : OfNode(graph_.producer(value), depth + 1) * kRounding;
-    if (std::isnan(largest) || largest > LargestFinite(value)) largest = kUnknown;
+    // A larger bound is no bound, because the value may overflow to infinity.
+    if (std::isnan(largest) || largest > LargestFinite(graph_.value(value).type.type))
+      largest = kUnknown;
     return known_[value] = largest;
   }
 
  private:
-  // Returns the largest finite f16 number for f16, and the largest f32 number for other types. A
-  // sum may overflow to infinity, so a larger bound does not bound the value.
-  double LargestFinite(ValueId value) const {
-    constexpr double kHalf = 65504;
-    return graph_.value(value).type.type == DataType::kF16 ? kHalf
-                                                           : std::numeric_limits<float>::max();
-  }
-
   double OfNode(const Node& node, int depth) {
     const auto operand = [&](size_t i) { return Find(node.inputs[i], depth); };
     const auto given = [&](size_t i) { return i < node.inputs.size() && node.inputs[i].valid(); };

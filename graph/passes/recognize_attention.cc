@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "graph/passes/eliminate_dead_nodes.h"
 #include "graph/passes/largest_magnitude.h"
+#include "ir/rounding.h"
 
 namespace tunec {
 namespace {
@@ -276,9 +276,7 @@ class Matcher {
     if (selects || !found_.added || found_.added_mask) return false;
     const double sum =
         LargestMagnitude(graph_, mask) + LargestMagnitude(graph_, found_.mask->value);
-    const double largest = TypeOf(mask).type == DataType::kF16
-                               ? 65504
-                               : static_cast<double>(std::numeric_limits<float>::max());
+    const double largest = LargestFinite(TypeOf(mask).type);
     if (!fast_ && !(sum < kFarFromOverflow * largest)) return false;
     found_.added_mask = Mask{mask, in_split_};
     return true;
@@ -304,8 +302,8 @@ class Matcher {
            std::equal(split.dims.end() - of_head, split.dims.end(), scores.dims.end() - of_head);
   }
 
-  // Returns whether masks outside the split have all of its batch axes, or broadcast over the
-  // batch.
+  // Returns whether each mask outside the split can be reshaped to it: the mask has all batch axes
+  // of the scores, or is broadcast over the batch.
   bool MasksFit(const ValueType& scores) const {
     if (!found_.split) return true;
     return std::ranges::all_of(std::array{found_.mask, found_.added_mask}, [&](const auto& mask) {

@@ -82,6 +82,16 @@ TEST(Rounding, IsByHalfAUnitInTheLastPlace) {
   EXPECT_EQ(RoundingOf(DataType::kF64), 0x1p-53);
 }
 
+// The number one half of a unit in the last place further is no longer finite.
+TEST(Rounding, TheLargestFiniteNumberIsRepresented) {
+  for (const DataType type : {DataType::kF32, DataType::kF16, DataType::kBF16}) {
+    const double largest = LargestFinite(type);
+    EXPECT_EQ(RoundTo(largest, type), largest) << Name(type);
+    EXPECT_EQ(RoundTo(largest * (1 + RoundingOf(type)), type), INFINITY) << Name(type);
+  }
+  EXPECT_EQ(LargestFinite(DataType::kF64) * 2, INFINITY);
+}
+
 TEST(Rounding, CastsKeepLowBits) {
   EXPECT_EQ(CastToInt(300.0, DataType::kU8), 44);
   EXPECT_EQ(CastToInt(-1.5, DataType::kU8), 255);

@@ -8,6 +8,7 @@
 
 #include "graph/onnx/handlers/formula.h"
 #include "graph/onnx/handlers/handlers.h"
+#include "ir/rounding.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -132,7 +133,7 @@ Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t
 /// row of the smallest numbers still has visible keys.
 Result<Operand> NarrowedMask(const NodeContext& node, const Operand& mask, DataType type) {
   if (SizeOf(mask->type) <= SizeOf(type) || !IsFloat(mask->type)) return node.Cast(mask, type);
-  const double most = type == DataType::kF16 ? 65504 : std::numeric_limits<float>::max();
+  const double most = LargestFinite(type);
   TUNEC_ASSIGN(const Operand bounded,
                node.Emit(Op::kClip, {mask}, {{"min", -most}, {"max", most}}));
   TUNEC_ASSIGN(const Operand is_infinite, node.Emit(Op::kIsInf, {mask}));

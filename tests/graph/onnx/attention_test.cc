@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tests/graph/onnx/onnx_model.h"
 
@@ -38,6 +39,17 @@ TEST(OnnxAttention, ARowThatSeesNoKeyIsZero) {
   Call call = MeanOf(4);
   call.operands.push_back(Typed(DataType::kBool, {2, 4}, {0, 0, 0, 0, 1, 1, 1, 1}));
   EXPECT_THAT(Values(Eval(call)), ElementsAre(0, 3.75));
+}
+
+// A mask of the least float32 numbers has no infinity in a narrower type.
+TEST(OnnxAttention, ARowOfLeastNumbersSeesAllKeys) {
+  for (const DataType type : {DataType::kF32, DataType::kF16, DataType::kBF16}) {
+    Call call = MeanOf(4);
+    call.operands[0] = Typed(type, {1, 1, 2, 3}, {0, 0, 0, 0, 0, 0});
+    call.operands.push_back(
+        Floats({2, 4}, std::vector<float>(8, std::numeric_limits<float>::lowest())));
+    EXPECT_THAT(Values(Eval(call)), ElementsAre(3.75, 3.75)) << Name(type);
+  }
 }
 
 TEST(OnnxAttention, AShortMaskHidesTheOtherKeys) {
