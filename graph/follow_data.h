@@ -1,4 +1,5 @@
-// Functions that follow data flow, to find values that depend on inputs and the sources of copies.
+// Functions that follow data flow. One finds the values that depend on inputs. The other finds the
+// value of which a value is a copy.
 #pragma once
 
 #include <vector>

@@ -29,9 +29,9 @@ class FileKernel {
   /// Fails with kInvalidArgument for an input that is missing or has another type or size;
   /// otherwise errors of the device.
   Result<std::vector<KernelVector>> Run(const KernelVectors& inputs);
-  /// Times the kernel like a trial on a device. Returns the seconds per run, one value per sample.
-  /// The runs of a lap do not find their arguments in a cache of `cache_bytes` bytes. Reads the
-  /// data of the last Run. Errors: the device's.
+  /// Measures the kernel's time as tuning does. Returns the seconds per run, one value per sample.
+  /// The runs use copies of the last Run's arguments in turn, so that a cache of `cache_bytes` bytes
+  /// usually does not have them. Fails with the device's errors.
   Result<std::vector<double>> Time(int64_t cache_bytes, int samples);
   /// Returns the lap of the last Time.
   const Lap& lap() const { return lap_; }

@@ -22,7 +22,8 @@ std::map<ValueId, std::string> HashConstants(const FrontReport& front);
 std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const ModelTasks& tasks,
                                          const SharedPackedWeights& packed_weights);
 
-/// Records in `packed_weights` how the model's weights are packed, as long as `user` is alive.
+/// Records in `packed_weights` how the model's weights are packed. `user` is the executable that
+/// has them. The records expire with it.
 void AddPackedWeights(const StagedModel& model, const std::shared_ptr<const void>& user,
                       SharedPackedWeights& packed_weights);
 

@@ -1,5 +1,5 @@
-// Lowering of each pointwise operator to a scalar expression. The expressions of activations have
-// no overflow in intermediate results if the result is finite.
+// Lowering of each pointwise operator to a scalar expression. If the exact result of an activation
+// is finite, an overflow of exp(x) does not make the computed result infinite or NaN.
 #include <algorithm>
 #include <cmath>
 #include <utility>

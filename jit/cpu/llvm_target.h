@@ -1,5 +1,5 @@
-// Functions that set up LLVM's X86 back end for the host. The triple, the processor names and the
-// features are defined only here.
+// Functions that set up LLVM's X86 back end for the host. Only these functions define the host's
+// target triple and write LLVM's feature strings.
 #pragma once
 
 #include <memory>

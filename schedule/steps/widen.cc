@@ -97,8 +97,8 @@ Result<Compute> WidenWorkspace(const Compute& compute, const WidenStep& step, Te
   return result;
 }
 
-/// Returns the wide copy of the argument, in the argument's layout. The copy of a constant has the
-/// row-major layout, because `pack` gives it another order.
+/// Returns the wide copy of the argument, in the argument's layout. The copy of a constant is
+/// row-major instead; a later `pack` step can change its layout.
 Tensor WideCopy(const Tensor& source, DataType type) {
   const bool constant = source.constant && source.role == TensorRole::kWeight;
   Tensor copy{.name = source.name + ".wide",

@@ -1,5 +1,6 @@
-// Tests of examples/loops/matmul_async, a matrix product. Its tiles are copied 16 bytes at a time,
-// through three stages. It runs on an emulated GPU and is compiled for real GPUs.
+// Tests of the matrix product examples/loops/matmul_async. Its schedule copies tiles to shared
+// memory asynchronously, 16 bytes at a time, in a software pipeline with three buffers. The tests
+// run it on an emulated GPU and compile it for real GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

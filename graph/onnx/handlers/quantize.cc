@@ -141,7 +141,7 @@ Result<Operands> QLinearMatMul(const NodeContext& node, Op) {
   return Results({Requantized(product, ProductScale(node).Reshape({}), In(node, 7).Reshape({}))});
 }
 
-/// Imports DynamicQuantizeLinear: the extremes of the elements and zero become the ends of 0..255.
+/// Imports DynamicQuantizeLinear. The range from min(x, 0) to max(x, 0) is mapped to 0..255.
 Result<Operands> DynamicQuantizeLinear(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   const Formula x(node, input);
