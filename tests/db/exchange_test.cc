@@ -383,11 +383,13 @@ TEST_F(Merge, PassesOverDamagedRowsWithAReason) {
 }
 
 TEST_F(Merge, PassesOverNegativeCharges) {
-  SQLite::Database(b_, SQLite::OPEN_READWRITE).exec("INSERT INTO charges VALUES ('m', 1, -9)");
-  EXPECT_EQ(*OpenForTest(b_).Charged("m"), 0);
+  SQLite::Database(b_, SQLite::OPEN_READWRITE)
+      .exec("INSERT INTO charges VALUES ('negative', 1, -9)");
+  EXPECT_EQ(*OpenForTest(b_).Charged("negative"), 0);
   Database a = OpenForTest(a_);
   ASSERT_TRUE(a.Merge(b_).has_value());
-  EXPECT_THAT(a.TakeMissReasons(), ElementsAre(HasSubstr("a charge of model 'm' has -9 trials")));
+  EXPECT_THAT(a.TakeMissReasons(),
+              ElementsAre(HasSubstr("a charge of model 'negative' has -9 trials")));
 }
 
 // Objects are executable code, so a merge copies no object from another file.

@@ -61,12 +61,12 @@ TEST(OnnxScatter, CachesAndPools) {
 
 // A larger result has zeros at the ends of its axes. No axis may be shorter than by default.
 TEST(OnnxScatter, UnpoolsToAnOutputShape) {
-  const auto unpool = [](std::vector<int64_t> shape) {
+  const auto unpool = [](const std::vector<int64_t>& shape) {
     return RunCall({.op = "MaxUnpool",
                     .attributes = {{"kernel_shape", std::vector<int64_t>{1, 2}},
                                    {"strides", std::vector<int64_t>{1, 2}}},
                     .operands = {Floats({1, 1, 2, 1}, {5, 6}), Ints({1, 1, 2, 1}, {1, 2}),
-                                 Ints({4}, std::move(shape))},
+                                 Ints({static_cast<int64_t>(shape.size())}, shape)},
                     .constants = {2}});
   };
   const auto larger = unpool({1, 1, 2, 3});

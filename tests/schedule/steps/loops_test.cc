@@ -123,7 +123,7 @@ const StepRejection kRejections[] = {
     {"skew_taken_name", kMatmul, "skew acc.i acc.j 1 as C.i", "skew: there is a loop C.i already"},
     {"skew_to_the_limit", kMatmul,
      "skew acc.i acc.j 1048576 as x\nskew acc.j x 1048576 as y\nskew acc.k y 1048576 as z",
-     "skew acc.k: it would have 11529215046068469"},
+     "skew acc.k: it would have 1152921504606847005 iterations"},
     {"skew_tasks_already", kMatmul, "parallelize acc.i\nskew acc.i acc.j 1 as x",
      "skew: loop acc.i is vector, parallel, bound or unrolled already"},
     {"peel_beyond", kMatmul, "peel acc.i 37",
