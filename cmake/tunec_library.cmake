@@ -1,9 +1,10 @@
-# tunec_library(FOLDER [DEPENDS folder ...] [PRIVATE target ...])
+# tunec_library(FOLDER [SEPARATE] [DEPENDS folder ...] [PRIVATE target ...])
 # Defines the static library of one folder from every *.cc below it. DEPENDS lists the folders
 # whose headers these files may include (tests/layering rejects other includes). PRIVATE lists
-# third-party targets whose headers are only used in source files.
+# third-party targets whose headers are only used in source files. With SEPARATE, TUNEC_UNITY has no
+# effect, because libtunec_runtime.so links only some of the object files.
 function(tunec_library folder)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "SEPARATE" "" "DEPENDS;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   list(FILTER sources EXCLUDE REGEX "_main\\.cc$")
   if(NOT sources)
@@ -18,7 +19,9 @@ function(tunec_library folder)
   endforeach()
   target_link_libraries(tunec_${folder} PRIVATE ${ARG_PRIVATE})
   tunec_use_precompiled(tunec_${folder} precompiled_standard)
-  tunec_unity(tunec_${folder})
+  if(NOT ARG_SEPARATE)
+    tunec_unity(tunec_${folder})
+  endif()
   set_property(GLOBAL APPEND PROPERTY TUNEC_LAYERS "${folder}:${ARG_DEPENDS}")
 endfunction()
 
