@@ -30,8 +30,8 @@ class FileKernel {
   /// otherwise errors of the device.
   Result<std::vector<KernelVector>> Run(const KernelVectors& inputs);
   /// Measures the kernel's time as tuning does. Returns the seconds per run, one value per sample.
-  /// The runs use copies of the last Run's arguments in turn, so that a cache of `cache_bytes` bytes
-  /// usually does not have them. Fails with the device's errors.
+  /// The runs use copies of the last Run's arguments in turn, so that a cache of `cache_bytes`
+  /// bytes usually does not have them. Fails with the device's errors.
   Result<std::vector<double>> Time(int64_t cache_bytes, int samples);
   /// Returns the lap of the last Time.
   const Lap& lap() const { return lap_; }

@@ -54,8 +54,8 @@ struct CudaConvPlan {
 std::vector<PackStep> PacksOfCudaConv(const Compute& compute);
 
 /// Returns a plan if the first statement is a sum of products of an image's windows and weights.
-/// `compute` also has the later statements that write outputs. Returns nothing if `rounding` permits
-/// no matrix instruction for the sum, or if shapes or layouts do not suit the instruction.
+/// `compute` also has the later statements that write outputs. Returns nothing if `rounding`
+/// permits no matrix instruction for the sum, or if shapes or layouts do not suit the instruction.
 std::optional<CudaConvPlan> MakeCudaConvPlan(const Compute& compute, const Accelerator& device,
                                              const RoundingFreedom& rounding);
 

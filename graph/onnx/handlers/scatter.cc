@@ -17,7 +17,7 @@ namespace tunec::onnx_import {
 namespace {
 
 Result<std::string> ReadReduction(const NodeContext& node) {
-  TUNEC_ASSIGN(const std::string name, node.String("reduction", "none"));
+  TUNEC_ASSIGN(std::string name, node.String("reduction", "none"));
   for (const std::string_view known : {"none", "add", "mul", "max", "min"}) {
     if (name == known) return name;
   }
