@@ -5,6 +5,7 @@
 //
 //   - A model seen for the first time is charged for the trials that are already recorded for its
 //     tasks. The charge of each task is at most the task's fair share of the budget.
+//
 //   - Every trial of the model is charged when it is added.
 //   - A removed trial is not charged any more.
 #pragma once

@@ -1,4 +1,4 @@
-// Functions that fuse and lower a graph, and functions that find and describe its groups. The first
+// Functions to fuse and lower a graph, and to find and describe the groups of a graph. The first
 // half of compilation (RunFrontEnd) runs the passes before them.
 #pragma once
 

@@ -116,7 +116,7 @@ struct TaskFilter {
   int64_t limit = 0;             // maximum number of tuning keys; 0: unlimited
 };
 
-/// A tuning key with the numbers of its trials, its best trial and its convergence.
+/// A tuning key with the numbers of its trials, the best trial and the convergence.
 struct TaskSummary {
   TuningKey key;
   int64_t trials = 0;  // including failures

@@ -1,4 +1,4 @@
-// Functions that count the nodes of a graph, the bytes that they move, and the parameters.
+// Functions to count the nodes of a graph, the moved bytes and the parameters.
 #pragma once
 
 #include <cstdint>

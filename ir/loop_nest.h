@@ -190,8 +190,8 @@ struct Tile {
   Body body;
 };
 
-/// A node of a loop nest. The functions that copy, move and destroy it are compiled once, in
-/// loop_nest.cc: they are large, because they have a case for each alternative.
+/// A node of a loop nest. The special members are compiled once, in loop_nest.cc. They are large,
+/// because they have a case for each alternative.
 struct NestNode {
   template <class Kind>
   explicit NestNode(Kind node) : value(std::move(node)) {}

@@ -13,7 +13,7 @@ void Move(MatrixPosition& position, const std::vector<OwnerDigit>& digits, int64
   }
 }
 
-// Returns the number that `digits` give an element: its lane, or its number in the lane.
+// Returns the number of an element by `digits`: the lane, or the number within the lane.
 IndexExpr NumberAt(const std::vector<OwnerDigit>& digits, const IndexExpr& row,
                    const IndexExpr& column) {
   IndexExpr number;

@@ -107,7 +107,7 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
   return {};
 }
 
-// Checks that the code of a step, if it has any, is for the device or host that runs the step.
+// Checks that code of a step is for the device or host that runs the step.
 Status VerifyCode(const Step& step, bool on_device) {
   const bool nothing = step.kernel.phases.empty() && step.code == nullptr;
   if (nothing || on_device == (step.code != nullptr)) return {};

@@ -12,7 +12,7 @@
 // The size of claims decreases with the number of free tasks (guided self-scheduling,
 // Polychronopoulos and Kuck 1987): few atomic operations when there are many tasks, single tasks at
 // the end. Threads with even numbers claim from the front, the others from the end. If the next
-// phase reads in the same order, most of its input is in the cache of the core that needs it.
+// phase reads in the same order, most of the input is in the cache of the right core.
 #include "runtime/thread_pool.h"
 
 #include <pthread.h>

@@ -13,7 +13,7 @@ namespace tunec {
 
 inline constexpr double kNoGroupLimit = std::numeric_limits<double>::infinity();
 
-/// A kind of limit: the controller that enforces it, and a function that reads it.
+/// A kind of limit: the controller that enforces the limit, and a function to read it.
 struct GroupLimit {
   std::string_view controller;  // "cpu", "memory"
   /// Returns the limit of the group in this folder alone, or kNoGroupLimit.

@@ -4,7 +4,8 @@
 usage: unity_groups.py FILE...
 
 Prints a line `GROUP FILE` for each file. A group has at most MOST_FILES files and MOST_LINES lines.
-In a group, no file changes the meaning of another one:
+In a group, no file changes the meaning of another one.
+
 - A type of one file, or another name of its unnamed namespaces, does not occur in another file.
 - Such a type does not occur in the headers of another file.
 - Such another name is no type or constant of these headers.

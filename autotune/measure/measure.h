@@ -1,6 +1,6 @@
-// Measurement of candidates in this process. A candidate is compiled and loaded, its weights are
-// packed, its outputs are checked and its runs are timed. The worker process runs this code, so
-// the tuner survives a candidate that crashes or hangs.
+// Measurement of candidates in this process. A candidate is compiled and loaded, and the weights
+// are packed. Then the outputs are checked, and the runs are timed. The worker process runs this
+// code, so the tuner survives a candidate that crashes or hangs.
 #pragma once
 
 #include <functional>

@@ -104,7 +104,7 @@ std::string WorkerProcess::ReadLastErrors() {
 
 WorkerProcess::Ending WorkerProcess::Stop() {
   constexpr std::chrono::seconds kLongestEnd{5};
-  // A process that ends closes its socket a moment before its exit status is available.
+  // An ending process closes the socket a moment before the exit status is available.
   pollfd watched{socket_.get(), POLLIN, 0};
   char byte = 0;
   const bool closed =

@@ -1,4 +1,4 @@
-// A program that writes the nests that bench_kernels times, and their object code. This serves to
+// A program to write the nests of bench_kernels, and the object code of these nests. This serves to
 // compare two versions of the code generator (tools/dev replay).
 //
 //     dump_kernel_nests FOLDER [CPU]

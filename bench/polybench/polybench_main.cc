@@ -1,8 +1,8 @@
 // bench_polybench ROUNDS COMPUTE NAME=THREADS:FILE...: times one kernel in several forms, whose
 // runs alternate. A FILE is `naive` (the loops as written), `auto` (tunec's first schedule, without
-// trials), a schedule, or a shared object with
+// trials), a schedule, or a shared object for the same kernel. A shared object has the function
 //     void Run(void** arguments)
-// for the same kernel, with arguments in the order of the text. Prints a line of JSON for each
+// The arguments are in the order of the text. Prints a line of JSON for each
 // form: milliseconds of every round, and the difference of its results from those of the first
 // form. If the second form is also a shared object, elements in which the first two forms differ
 // are omitted, because only rounding decides them. `undecided` is the share of these elements. A

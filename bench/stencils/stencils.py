@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Times stencils with many time steps in several forms. tunec runs the loops as written,
-vectorized, with time tiling in wavefronts, and by isl's schedule. clang and Polly compile the same
-loops in C. The runs of the forms alternate, in one process, on the same arrays. Every result is
-compared with that of the first form."""
+"""Times stencils with many time steps in several forms.
+
+tunec runs the loops as written, vectorized, with time tiling in wavefronts, and by isl's schedule.
+clang and Polly compile the same loops in C. The runs of the forms alternate, in one process, on the
+same arrays. Every result is compared with that of the first form."""
 
 import argparse
 import json

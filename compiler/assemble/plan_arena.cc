@@ -52,8 +52,9 @@ std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
 
 namespace {
 
-// The lifetimes of the values in the arena. A lifetime begins at the step that writes the value. It
-// ends at the last step that reads the value or one of its views; for an output, after all steps.
+// The lifetimes of the values in the arena. A lifetime begins at the step that writes the value.
+// The end is the last step that reads the value or a view of the value; for an output, it is after
+// all steps.
 class Lifetimes {
  public:
   Lifetimes(const Graph& graph, std::span<const StorageView> views,

@@ -23,8 +23,8 @@ struct Looked {
   std::vector<PaddedSample> samples;
 };
 
-/// Returns the model's graph at the sizes. If it has as many nodes as the bucket, constants that
-/// equal the bucket's share their memory, so a comparison of pointers is sufficient.
+/// Returns the model's graph at the sizes. If the number of nodes is the bucket's, equal constants
+/// of both graphs share memory. A comparison of pointers is then sufficient.
 Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket);
 
 /// Returns the source's axes whose dimension is marked in `open`, which has one element per

@@ -1,6 +1,6 @@
-// A program that compiles a model, prints its inputs and outputs, and runs it once. float32 inputs
-// are ramps of numbers; other inputs are zero. The program prints the first 8 elements of each
-// float32 output. With --bytes it reads the file and compiles the model from memory:
+// A program to compile a model, print the inputs and outputs, and run the model once. float32
+// inputs are ramps of numbers; other inputs are zero. The program prints the first 8 elements of
+// each float32 output. With --bytes it reads the file and compiles the model from memory:
 //
 //     run_session [--bytes] MODEL [OPTIONS_JSON]
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A pass that recomputes small groups in the groups that read their results.
+// A pass to recompute small groups in the groups that read the results.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"

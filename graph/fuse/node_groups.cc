@@ -10,7 +10,7 @@ namespace {
 
 // Greatest distance, in the order that KeepOrder computes, at which JoinApart joins two groups.
 constexpr size_t kMostBetween = 256;
-// Greatest number of groups that HasOtherPath searches before it assumes that a path exists.
+// The search limit of HasOtherPath, in groups. Beyond the limit, a path is assumed to exist.
 constexpr int kSearchLimit = 2000;
 constexpr int32_t kNoGroup =
     -1;  // in order_: marks the position of a group that was joined to a later group

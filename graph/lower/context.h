@@ -154,8 +154,8 @@ class LowerContext {
   std::map<ValueId, TensorId> outputs_;
   std::map<ValueId, std::vector<NodeId>> users_;  // within the group
   std::optional<IterationSpace> anchor_;
-  /// The anchor's loops for each value that they can compute, with the index of the element that
-  /// one iteration computes.
+  /// The anchor's loops for each value that the loops can compute, with the index of the element of
+  /// one iteration.
   std::map<ValueId, IterationSpace> spaces_;
   std::map<std::string, int, std::less<>> names_;
   int next_number_ = 0;

@@ -1,5 +1,6 @@
-// The definition of attention and its type inference. The result is y = softmax(s) v over the keys,
-// where for query i and key j of one head
+// The definition of attention and its type inference. The result is y = softmax(s) v over the keys.
+// For query i and key j of one head, the score s is computed in these steps:
+//
 //   s = scale * (q_i . k_j)            scale: 1/sqrt(D) unless given
 //   s = softcap * tanh(s / softcap)    if softcap > 0
 //   s = s + mask                       a mask of floats; of bool: s where true, else hidden

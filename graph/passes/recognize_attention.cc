@@ -38,7 +38,7 @@ struct Attention {
   std::optional<Mask> mask;
   std::optional<Mask> added_mask;  // added to `mask`; both masks are floats
   bool negate_mask = false;        // `mask` is a bool mask that is true for hidden scores
-  // The scores' shape between a reshape that splits the batch axes and one that merges them again.
+  // The scores' shape between two reshapes: one splits the batch axes, the other merges them again.
   std::optional<Axes> split;
   std::optional<int64_t> causal_offset;
   std::optional<double> hidden;     // number that replaces a hidden score

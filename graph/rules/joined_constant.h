@@ -15,8 +15,8 @@ bool HoldsNumber(DataType type, double exact);
 
 /// Returns the result of a node whose operands are constants. Returns nothing if the node cannot be
 /// computed or the element type cannot represent the result. If all operands are finite, the result
-/// must be finite. A denormal element is compared with the greatest magnitude in its row and with
-/// that in its column. The error of the element must not exceed the rounding error of either. So
+/// must be finite. A denormal element is compared with the greatest magnitude in the row and in
+/// the column. The error of the element must not exceed the rounding error of either. So
 /// small weights among large weights can become 0, but the factor of a channel cannot. Denormal
 /// results of sums are not checked, because the terms of the sums are larger. Denormal results of
 /// casts and in float64 are not checked either.

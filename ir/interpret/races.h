@@ -47,8 +47,8 @@ class RaceDetector {
 
   using Thread = std::array<int16_t, 3>;
   const Thread& thread() const { return now_.thread; }
-  /// Sets the thread that makes the following accesses. The accesses of an asynchronous copy are
-  /// those of the thread that began the copy, even if another thread waits for its end.
+  /// Sets the thread that makes the following accesses. The thread that begins an
+  /// asynchronous copy makes all accesses of the copy, even if another thread waits for the end.
   void SetThread(const Thread& thread) { now_.thread = thread; }
 
  private:

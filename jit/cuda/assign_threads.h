@@ -17,9 +17,9 @@ namespace tunec {
 ///
 /// A tile of a warp is done by all threads along x that have number 0 along y and z.
 ///
-/// The nest must be verified. The result satisfies Verify and computes the same values. In it,
-/// every store, prefetch and copy outside of such tiles is inside a loop over each thread axis of
-/// its phase.
+/// The nest must be verified. The result satisfies Verify and computes the same values. In the
+/// result, every store, prefetch and copy outside of such tiles is inside a loop over each thread
+/// axis of the phase.
 LoopNest AssignThreads(const LoopNest& nest);
 
 }  // namespace tunec

@@ -93,8 +93,8 @@ class Reader {
   int64_t size() const { return static_cast<int64_t>(SizeOf(tensor_.type)); }
   IrValue Outside() { return MemoryConstant(b_, tensor_.type, outside_); }
 
-  /// Returns an address that may always be read. It is the address of a constant with the value
-  /// that the guard defines for lanes outside of it.
+  /// Returns an address that may always be read. It is the address of a constant, whose value the
+  /// guard defines for lanes outside.
   IrValue SafeAddress() {
     IrValue& address = state_.safe_addresses[{tensor_.type, outside_}];
     if (address == nullptr) address = b_.SafeConstant(Outside());

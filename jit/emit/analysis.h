@@ -1,6 +1,6 @@
-// The analysis of a nest before its code is emitted. It chooses the width of each vector loop, the
-// unrolling of its chunks, the register tensors that become SSA slots, and the simplest linear
-// storage offset of each access.
+// The analysis of a nest before the code is emitted. It chooses the width of each vector loop and
+// the unrolling of chunks. It also chooses the register tensors that become SSA slots, and the
+// simplest linear storage offset of each access.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Functions that compute a tensor's axis order in memory from its strides, and that apply an order.
+// Functions to compute the axis order of a tensor in memory from strides, and to apply an order.
 #pragma once
 
 #include <nanobind/nanobind.h>

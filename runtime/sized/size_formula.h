@@ -1,4 +1,4 @@
-// Formulas for numbers that a model computes from its sizes, such as the extents of outputs.
+// Formulas for numbers that a model computes from sizes, such as the extents of outputs.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// One phase of a sketch: its knobs, and a function that adds its steps to a schedule.
+/// One phase of a sketch: its knobs, and a function to add the steps to a schedule.
 struct DevicePhase {
   std::string kind;  // "cuda_tile"
   std::vector<Knob> knobs;

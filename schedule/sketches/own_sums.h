@@ -1,5 +1,5 @@
-// A reduction with the elementwise statements after it (its followers), prepared so that the step
-// `stage` can put the reduction's sums into registers.
+// A reduction and its followers, which are the elementwise statements after the reduction. Both are
+// prepared for the step `stage`, which puts the sums into registers.
 #pragma once
 
 #include <memory>

@@ -30,8 +30,8 @@ struct TilePlan {
     std::shared_ptr<const ChainedSum> sum;  // sum that the statement finishes, or null
   };
 
-  // The instruction that computes the products (ir/tile_intrinsic.h), and the steps that prepare
-  // its operands. It multiplies groups of elements that are consecutive along the long reduction.
+  // The instruction of the products (ir/tile_intrinsic.h), and the steps that prepare the operands.
+  // It multiplies groups of elements that are consecutive along the long reduction.
   // Operands of another type than the instruction's are rounded into copies.
   struct Dot {
     const TileIntrinsic* intrinsic = nullptr;

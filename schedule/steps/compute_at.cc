@@ -135,8 +135,8 @@ Result<IndexExpr> Mover::ValueFor(VarId loop) const {
 }
 
 // Checks that the moved statement needs its own copy of a loop of the partner. A copy is needed for
-// a loop over related iterators, and for a part of such a loop that has a single iteration (its
-// value is a constant).
+// a loop over related iterators. A part of such a loop may have one iteration, whose value is a
+// constant. Such a part needs a copy, too.
 bool Mover::IsRelated(VarId loop) const {
   const auto is_own = [&](VarId iterator) {
     const auto found = relation_.iterators.exact.find(iterator);

@@ -1,5 +1,6 @@
-// A worker program for tests of the tuner. It causes the faults that its candidates' schedules
-// name. It also has the device of a second target, on which the third run of each kernel fails.
+// A worker program for tests of the tuner. It causes the faults that the schedules of
+// candidates name. It also has the device of a second target, on which the third run of each kernel
+// fails.
 #include <fmt/format.h>
 
 #include <cstdio>

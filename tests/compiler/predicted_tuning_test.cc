@@ -90,7 +90,7 @@ TEST_F(PredictedTuning, IsSaidInEveryPlace) {
   EXPECT_TRUE(kernel.at("recorded_ms").is_null());
   EXPECT_GT(kernel.at("predicted_ms"), 0);
 
-  // Code for the GPU itself gets the same schedule. The report says that it is from predictions.
+  // Code for the GPU itself gets the same schedule. The report names predictions as the source.
   const CompiledModel plain = Compiled(For(testing::Gpu(), 0));
   EXPECT_EQ(Describe(plain.report.known),
             "groups tuned: none of 1; by predicted times: 1 (3 trials)");

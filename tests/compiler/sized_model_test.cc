@@ -499,7 +499,7 @@ Status RunOfLength(const SizedModel& model, int64_t length) {
 }
 
 /// Cancels the source at each graph that a run of this length requests. Expects that each such run
-/// fails, and that the executables are finally the same as without cancelling.
+/// fails. Finally the executables must be the same as without cancelling.
 void ExpectEndsWhereCancelled(const std::function<std::string(int64_t)>& text, int64_t example,
                               const ListedSizes& listed, int64_t length) {
   const auto whole = MakeOfLength(text, example, listed);

@@ -129,8 +129,8 @@ Lines OfEarlier(const std::string& how) {
           .tuned = line + "measured again first"};
 }
 
-// Records a trial under the key from `key_before` only. Expects that compiling uses its schedule,
-// and that tuning measures it again under the present key.
+// Records a trial under the key from `key_before` only. Expects that compiling uses the schedule
+// of this trial. Tuning must measure the schedule again under the present key.
 void ExpectMeasuredAgain(const Graph& graph, CompileOptions options,
                          const std::function<TuningKey(const TuningTask&, TuningKey)>& key_before,
                          const Lines& lines) {

@@ -133,8 +133,9 @@ struct Pixel {
   }
 };
 
-// Expects that elements of `with` are not finite if their window contains the pixel of the first
-// image, and equal those of `without` otherwise. Both arrays are [batch, channels, rows, columns].
+// Expects elements of `with` that are not finite where the window contains the pixel of the first
+// image. All other elements must equal those of `without`. Both arrays are [batch, channels, rows,
+// columns].
 void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& with) {
   const std::vector<int64_t>& shape = with.shape();
   for (int64_t i = 0; i < with.size(); ++i) {

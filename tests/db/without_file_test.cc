@@ -1,5 +1,5 @@
-// Tests databases that continue in memory after their file fails, is locked or is removed, and
-// databases that are copied from a file into memory.
+// Tests of databases that continue in memory after the file fails, is locked or is removed. Also
+// tests of databases that are copied from a file into memory.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -91,8 +91,8 @@ Result<std::vector<Array>> InterpretAll(const Graph& graph, const CheckPlan& pla
       });
 }
 
-// Returns a copy of the graph. It rounds each value that the plan stores in another type to that
-// type.
+// Returns a copy of the graph. If the plan stores a value in another type, the copy rounds the
+// value to this type.
 Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
   return Rebuild(
       graph,

@@ -13,7 +13,7 @@ namespace tunec::fuzz {
 /// The replacement of a removed node: one of its operands, a new input or a new constant.
 enum class Cut : uint8_t { kOperand, kInput, kConstant };
 
-/// A graph that is reduced to `outputs` and the nodes that they need. CutOut removes one more node.
+/// A graph that is reduced to `outputs` and the nodes they depend on. CutOut removes one more node.
 class Reduction {
  public:
   Reduction(const Graph& graph, std::vector<ValueId> outputs)

@@ -91,7 +91,7 @@ Made SoftmaxByExp(GraphGenerator& g) {
   return n(Op::kDiv, {e, n(Op::kReduceSum, {e}, axes)});
 }
 
-// Adds operators that may have no effect, such as x + 0, or a constant result, such as x - x.
+// Adds operators without effect, such as x + 0, or with a constant result, such as x - x.
 Made NeutralElement(GraphGenerator& g) {
   const ValueId x = g.Operand(Domain::kNumber);
   Chain n(g, g.TypeOf(x));

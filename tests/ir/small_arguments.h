@@ -1,4 +1,4 @@
-// A function that returns arguments with so few bits that short sums of their products are exact.
+// A function that returns arguments with few bits, so that short sums of products are exact.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ Schedule Analytic(const Sketch& sketch);
 
 /// Returns a function that compiles nests for the target and runs them on two threads.
 ScheduleChecker::Runner RunnerOn(Target target);
-/// Returns a function that runs nests on an emulated GPU that checks its threads.
+/// Returns a function that runs nests on an emulated GPU with checks of threads.
 ScheduleChecker::Runner CheckedEmulation(Target target);
 
 /// Expects that the schedule's loops, verified after each stage, agree with the checker's Compute.

@@ -1,5 +1,5 @@
-// Tests of convolutions by Winograd's tiles. Their code must agree with the interpreter, and their
-// interpreted results with those of the direct convolution.
+// Tests of convolutions by Winograd's tiles. The code must agree with the interpreter. Interpreted
+// results must agree with those of the direct convolution.
 #include <gtest/gtest.h>
 
 #include <random>

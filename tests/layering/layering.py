@@ -42,8 +42,8 @@ FORBIDDEN = {
     "db": {"ir", "graph", "polyhedral", "schedule", "runtime", "jit", "device"},
 }
 
-# For each third party: a pattern of its headers' paths, the folders that may include them, and a
-# pattern of its link targets.
+# For each third party: a pattern of the paths of headers, the folders that may include the headers,
+# and a pattern of the link targets.
 THIRD_PARTY = {
     "isl": (r"isl/", {"polyhedral"}, r"tunec_isl|isl"),
     "BLAKE3": (r"llvm-c/blake3\.h", {"db"}, r"tunec_blake3"),

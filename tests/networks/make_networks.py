@@ -311,8 +311,8 @@ def examples():
 
 
 def small():
-    """Returns the test networks. They have all operators of the large ones, at sizes that take
-    seconds in the reference."""
+    """Returns the test networks. They have all operators of the large networks. The reference runs
+    them in seconds."""
     return [resnet("resnet18_64", 64, (2, 2, 2, 2), False), mobilenet_v2("mobilenet_v2_64", 64),
             unet("unet_48", 48, (8, 16, 32)), bert("bert_2x32", 2, 128, 4, 32, 500),
             gpt("gpt_2x32", 2, 128, 4, 32, 400), mixer("mixer_48", 48, 16, 64, 2, 32, 128, 100)]

@@ -1,4 +1,4 @@
-// A function that compares the outputs of a nest with those of its Compute.
+// A function to compare the outputs of a nest with the outputs of its Compute.
 #pragma once
 
 #include "ir/compute.h"

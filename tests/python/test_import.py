@@ -10,7 +10,7 @@ import tunec
 
 TEXT = "graph g {\n  input x: f32[rows, 4]\n  y = neg(x)\n  output y\n}\n"
 
-# A program that imports the package, removes it from sys.modules, and imports it again.
+# A program to import the package twice. Between the imports it is removed from sys.modules.
 AGAIN = r"""
 import sys
 import numpy as np, tunec

@@ -1,6 +1,6 @@
 // Tests of the step pad. Results with and without padding have the same bits, including infinities
 // and NaN. If non-finite operands could change a result, the accuracy mode must allow the step.
-// steps/padding_test.cc tests uses and rejections of the step, and golden/pad*.txt have the loops.
+// steps/padding_test.cc tests uses and rejections of the step. The loops are in golden/pad*.txt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

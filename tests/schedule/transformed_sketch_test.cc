@@ -1,6 +1,7 @@
-// Tests of the sketch for products between transforms, such as Winograd's. They check where it is
-// offered and its position among the sketches. The loops must agree with the interpreter for shapes
-// that no tile divides. tests/kernel/transformed_test.cc tests machine code.
+// Tests of the sketch for products between transforms, such as Winograd's. They check for which
+// Computes the sketch is offered, and its position among the sketches. The loops must agree with
+// the interpreter for shapes that no tile divides. tests/kernel/transformed_test.cc tests machine
+// code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

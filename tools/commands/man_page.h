@@ -7,7 +7,7 @@
 namespace tunec {
 
 /// Returns a page of troff's man macros. The options of `root` are first. Each command lists the
-/// names of the options that it shares with `root`, and explains its other options.
+/// names of options that `root` has, too, and explains all other options.
 std::string ManPage(const CLI::App& root);
 
 /// Returns a bash script that completes commands, options, and otherwise files.

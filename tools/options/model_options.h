@@ -1,5 +1,5 @@
-// Functions that add MODEL and the settings to subcommands that compile, and functions that open
-// the model and the database.
+// Functions to add MODEL and the settings to subcommands that compile, and to open the model and
+// the database.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -33,8 +33,7 @@ TextTable ExplanationTable(const std::vector<KernelTiming>& kernels, const Shown
 RooflinePicture PictureOf(const std::string& title, const std::vector<KernelTiming>& kernels,
                           const Roofline& roofline);
 
-/// Returns, for example, "the model takes 15.4 ms, its groups 15.2 ms within it and 14.9 ms alone:
-/// 1.03 times those".
+/// Returns a text with the times of the model and of the groups, within the model and alone.
 std::string SumsText(const ExplainedRuns& runs);
 nlohmann::ordered_json SumsJson(const ExplainedRuns& runs);
 

@@ -1,4 +1,4 @@
-// A function that checks outputs on inputs that are hard for floats, such as infinities.
+// A function to check outputs on inputs that are hard for floats, such as infinities.
 #pragma once
 
 #include <span>

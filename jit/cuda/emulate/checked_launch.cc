@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// The numbers of the last block that wrote a byte and of the last block that read it; -1: none.
+// The numbers of the last writing block and of the last reading block of a byte; -1: none.
 struct BlockMarks {
   int64_t writer = -1;
   int64_t reader = -1;

@@ -281,7 +281,7 @@ TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
     ExpectSameAsReference(graph);
 }
 
-// If many rows read one row, storing it is cheaper than computing its tanh for each of them.
+// If many rows read one row, storing tanh of this row is cheaper than computing tanh for each row.
 TEST(Fuse, CostDecidesWhatIsSpread) {
   for (const bool large : {false, true}) {
     SampleGraph g("g");

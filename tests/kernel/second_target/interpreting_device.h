@@ -1,4 +1,4 @@
-// A device for tests. Its memory is not visible to the host, and its kernels run later than they
+// A device for tests. The memory is not visible to the host, and kernels run some time after they
 // are started. The interpreter runs the images of PrintingGenerator. The test program is stopped if
 // a caller destroys a kernel before the kernel's runs complete.
 #pragma once

@@ -1,4 +1,4 @@
-// Tests of the steps that pack tensors, change their storage order or copy them.
+// Tests of the steps that pack or copy tensors, or change the storage order.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"

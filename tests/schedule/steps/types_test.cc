@@ -1,4 +1,4 @@
-// Tests of the steps that split operands into narrower types, narrow them or widen them.
+// Tests of the steps that split operands into narrower types, narrow operands or widen operands.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"

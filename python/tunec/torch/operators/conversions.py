@@ -1,4 +1,4 @@
-"""Imports type conversions, copies, and operators that return their operand, such as detach."""
+"""Imports type conversions, copies, and operators that return the operand, such as detach."""
 from ..builder import Value
 from ..element_types import bits, is_float
 from ..errors import Rejected
