@@ -58,9 +58,17 @@ class JsonReader {
   }
 
  private:
+  /// Returns whether the value is an integer from 0 to `most`.
+  static bool IsWhole(const Json& value, uint64_t most) {
+    return value.is_number_unsigned() && value.get<uint64_t>() <= most;
+  }
+  /// Returns whether the value is a size of an axis.
+  static bool IsSize(const Json& value) {
+    return IsWhole(value, std::numeric_limits<int64_t>::max());
+  }
+
   Result<uint64_t> Whole(uint64_t most) const {
-    if (!value_.is_number_unsigned() || value_.get<uint64_t>() > most)
-      return Expected(fmt::format("an integer from 0 to {}", most));
+    if (!IsWhole(value_, most)) return Expected(fmt::format("an integer from 0 to {}", most));
     return value_.get<uint64_t>();
   }
 
@@ -113,12 +121,6 @@ Status JsonReader::operator()(std::map<std::string, std::string> Settings::*fiel
     TUNEC_ASSIGN((settings_.*field)[name], Text(part));
   }
   return {};
-}
-
-/// Returns whether the value is an integer from 0 to the largest int64_t.
-bool IsSize(const Json& value) {
-  return value.is_number_unsigned() &&
-         value.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()};
 }
 
 Status JsonReader::operator()(std::map<std::string, std::vector<int64_t>> Settings::*field) const {
