@@ -50,17 +50,11 @@ Status VisitTrials(DatabaseConnection& connection, int64_t row, int64_t id, cons
   return {};
 }
 
-Status Validate(const ChargeLine& line) {
-  TUNEC_RETURN_IF_ERROR(ValidateName("model", line.model));
-  if (line.trials >= 0) return {};
-  return Fail(ErrorCode::kParse, "a charge of model '{}' has {} trials", line.model, line.trials);
-}
-
 Status VisitCharges(DatabaseConnection& connection, int64_t row, int64_t id, const Visit& visit) {
   Query query(connection, "SELECT model, trials FROM charges WHERE task = ? ORDER BY model", row);
   while (query.Step()) {
     const ChargeLine line{id, query.Text(0), query.Integer(1)};
-    if (const Status valid = Validate(line); !valid) {
+    if (const Status valid = ValidateCharge(line.model, line.trials); !valid) {
       connection.NoteMiss(fmt::format("{}: a charge of task {} passed over: {}", connection.path(),
                                       row, valid.error().message));
       continue;
@@ -208,7 +202,7 @@ Status LineImporter::TakeLine(const TrialLine& line) {
 
 Status LineImporter::TakeLine(const ChargeLine& line) {
   TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
-  TUNEC_RETURN_IF_ERROR(Validate(line));
+  TUNEC_RETURN_IF_ERROR(ValidateCharge(line.model, line.trials));
   Query(connection_,
         "INSERT INTO charges(model, task, trials) VALUES (?, ?, ?) "
         "ON CONFLICT(model, task) DO UPDATE SET trials = max(trials, excluded.trials)",

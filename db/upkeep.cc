@@ -87,9 +87,9 @@ void CheckContents(DatabaseConnection& connection, Problems& problems) {
     problems.push_back(
         fmt::format("fact of target {}: {}", facts.Integer(0), fact.error().message));
   }
-  Query charges(connection, "SELECT task, model FROM charges ORDER BY task, model");
+  Query charges(connection, "SELECT task, model, trials FROM charges ORDER BY task, model");
   while (charges.Step()) {
-    const Status valid = ValidateName("model", charges.Text(1));
+    const Status valid = ValidateCharge(charges.Text(1), charges.Integer(2));
     if (valid) continue;
     problems.push_back(
         fmt::format("charge of task {}: {}", charges.Integer(0), valid.error().message));

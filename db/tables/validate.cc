@@ -27,6 +27,12 @@ Status ValidateName(const char* field, const std::string& text) {
   return ValidateText(field, text);
 }
 
+Status ValidateCharge(const std::string& model, int64_t trials) {
+  TUNEC_RETURN_IF_ERROR(ValidateName("model", model));
+  if (trials >= 0) return {};
+  return Fail(ErrorCode::kParse, "a charge of model '{}' has {} trials", model, trials);
+}
+
 Status Validate(const WorkloadKey& workload) {
   TUNEC_RETURN_IF_ERROR(ValidateName("workload text", workload.text));
   TUNEC_RETURN_IF_ERROR(ValidateText("workload kind", workload.kind));

@@ -12,6 +12,8 @@ Status Validate(const WorkloadKey& workload);
 Status Validate(const TuningKey& key);
 Status Validate(const TrialRecord& trial);
 Status Validate(const MachineFact& fact);
+/// Checks a charge of a model. Fails with kParse if `trials` is negative.
+Status ValidateCharge(const std::string& model, int64_t trials);
 Status ValidateText(const char* field, const std::string& text);
 /// Checks that a text is storable and not empty, as a text that identifies an object must be.
 Status ValidateName(const char* field, const std::string& text);

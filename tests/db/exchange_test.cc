@@ -385,7 +385,10 @@ TEST_F(Merge, PassesOverDamagedRowsWithAReason) {
 TEST_F(Merge, PassesOverNegativeCharges) {
   SQLite::Database(b_, SQLite::OPEN_READWRITE)
       .exec("INSERT INTO charges VALUES ('negative', 1, -9)");
-  EXPECT_EQ(*OpenForTest(b_).Charged("negative"), 0);
+  const Database b = OpenForTest(b_);
+  EXPECT_EQ(*b.Charged("negative"), 0);
+  EXPECT_THAT(*b.IntegrityCheck(),
+              ElementsAre("charge of task 1: a charge of model 'negative' has -9 trials"));
   Database a = OpenForTest(a_);
   ASSERT_TRUE(a.Merge(b_).has_value());
   EXPECT_THAT(a.TakeMissReasons(),
