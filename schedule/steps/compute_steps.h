@@ -215,18 +215,7 @@ using ComputeStepVariant =
     std::variant<PackStep, CopyStep, CacheWriteStep, IndexSplitStep, ReduceSplitStep, InlineStep,
                  PrecisionStep, NarrowStep, WidenStep, HoistStep, PadStep>;
 
-/// A step that rewrites the Compute. Its special members and its comparison are in steps.cc, like
-/// those of LoopStep.
-class ComputeStep : public ComputeStepVariant {
- public:
-  using ComputeStepVariant::ComputeStepVariant;
-  ComputeStep();
-  ComputeStep(const ComputeStep& step);
-  ComputeStep(ComputeStep&& step) noexcept;
-  ComputeStep& operator=(const ComputeStep& step);
-  ComputeStep& operator=(ComputeStep&& step) noexcept;
-  ~ComputeStep();
-  bool operator==(const ComputeStep& step) const;
-};
+/// A step that rewrites the Compute.
+using ComputeStep = AnyStepOf<ComputeStepVariant>;
 
 }  // namespace tunec

@@ -339,18 +339,7 @@ using LoopStepVariant =
                  PrefetchStep, ComputeAtStep, ReverseComputeAtStep, StageStep, SwizzleStorageStep,
                  TensorizeStep, NonTemporalStep>;
 
-/// A step that changes the schedule tree. The functions that copy, move, destroy and compare it are
-/// compiled once, in steps.cc: they are large, because they have a case for each alternative.
-class LoopStep : public LoopStepVariant {
- public:
-  using LoopStepVariant::LoopStepVariant;
-  LoopStep();
-  LoopStep(const LoopStep& step);
-  LoopStep(LoopStep&& step) noexcept;
-  LoopStep& operator=(const LoopStep& step);
-  LoopStep& operator=(LoopStep&& step) noexcept;
-  ~LoopStep();
-  bool operator==(const LoopStep& step) const;
-};
+/// A step that changes the schedule tree.
+using LoopStep = AnyStepOf<LoopStepVariant>;
 
 }  // namespace tunec

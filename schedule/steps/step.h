@@ -46,6 +46,22 @@ concept ScheduleStep = std::equality_comparable<S> && std::default_initializable
   S::Fields(constant, visit);
 };
 
+/// A step of one of the types of a std::variant. The special members and the comparison are
+/// compiled once for each variant, in steps.cc. They are large, because they have a case for each
+/// type.
+template <class Variant>
+class AnyStepOf : public Variant {
+ public:
+  using Variant::Variant;
+  AnyStepOf();
+  AnyStepOf(const AnyStepOf& step);
+  AnyStepOf(AnyStepOf&& step) noexcept;
+  AnyStepOf& operator=(const AnyStepOf& step);
+  AnyStepOf& operator=(AnyStepOf&& step) noexcept;
+  ~AnyStepOf();
+  bool operator==(const AnyStepOf& step) const;
+};
+
 template <class Variant>
 inline constexpr bool AreSteps = false;
 template <class... Steps>

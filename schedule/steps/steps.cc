@@ -5,27 +5,25 @@ namespace tunec {
 
 static_assert(AreSteps<ComputeStepVariant> && AreSteps<LoopStepVariant>);
 
-LoopStep::LoopStep() = default;
-LoopStep::LoopStep(const LoopStep& step) = default;
-LoopStep::LoopStep(LoopStep&& step) noexcept = default;
-LoopStep& LoopStep::operator=(const LoopStep& step) = default;
-LoopStep& LoopStep::operator=(LoopStep&& step) noexcept = default;
-LoopStep::~LoopStep() = default;
+template <class Variant>
+AnyStepOf<Variant>::AnyStepOf() = default;
+template <class Variant>
+AnyStepOf<Variant>::AnyStepOf(const AnyStepOf& step) = default;
+template <class Variant>
+AnyStepOf<Variant>::AnyStepOf(AnyStepOf&& step) noexcept = default;
+template <class Variant>
+AnyStepOf<Variant>& AnyStepOf<Variant>::operator=(const AnyStepOf& step) = default;
+template <class Variant>
+AnyStepOf<Variant>& AnyStepOf<Variant>::operator=(AnyStepOf&& step) noexcept = default;
+template <class Variant>
+AnyStepOf<Variant>::~AnyStepOf() = default;
 
-bool LoopStep::operator==(const LoopStep& step) const {
-  return static_cast<const LoopStepVariant&>(*this) == static_cast<const LoopStepVariant&>(step);
+template <class Variant>
+bool AnyStepOf<Variant>::operator==(const AnyStepOf& step) const {
+  return static_cast<const Variant&>(*this) == static_cast<const Variant&>(step);
 }
 
-ComputeStep::ComputeStep() = default;
-ComputeStep::ComputeStep(const ComputeStep& step) = default;
-ComputeStep::ComputeStep(ComputeStep&& step) noexcept = default;
-ComputeStep& ComputeStep::operator=(const ComputeStep& step) = default;
-ComputeStep& ComputeStep::operator=(ComputeStep&& step) noexcept = default;
-ComputeStep::~ComputeStep() = default;
-
-bool ComputeStep::operator==(const ComputeStep& step) const {
-  return static_cast<const ComputeStepVariant&>(*this) ==
-         static_cast<const ComputeStepVariant&>(step);
-}
+template class AnyStepOf<ComputeStepVariant>;
+template class AnyStepOf<LoopStepVariant>;
 
 }  // namespace tunec
