@@ -3,16 +3,20 @@
 
     tidy.py [--build DIR] [--tidy PROGRAM] [--jobs N] [--seconds N] FILE...
 
-Run this script in the root of the checkout after `ninja -C DIR`. All files take most of an hour on
-two cores, but an interrupted run can be continued. DIR/tidy has an empty file for each clean
-result. Its name is a hash of the inputs: the file, included files (from ninja), the command, the
-.clang-tidy files above it and the version of clang-tidy.
+Run this script in the root of the checkout after `ninja -C DIR`. Files that are compiled together
+(TUNEC_UNITY) are checked together, as one unit. clang's static analyzer checks only files that are
+compiled alone. All units take about half an hour on two cores, and all files some hours, but an
+interrupted run can be continued. DIR/tidy has an empty file for each clean result. Its name is a
+hash of the inputs: the unit's files, included files (from ninja), the command, the .clang-tidy
+files above them and the version of clang-tidy.
 
-Prints clang-tidy's output for files with findings. The exit code is 1 if there are any. With
---seconds, checks end after that time, and one line has the number of files that were not reached.
+Prints clang-tidy's output for units with findings, in the order of the files. The exit code is 1
+if there are any. With --seconds, checks end after that time, and one line has the number of units
+that were not reached.
 """
 import argparse
 import concurrent.futures
+import dataclasses
 import functools
 import hashlib
 import json
@@ -23,7 +27,7 @@ import sys
 import time
 from pathlib import Path
 
-NOT_REACHED = ""  # result of a file for which no time was left
+NOT_REACHED = ""  # result of a unit for which no time was left
 
 
 @functools.cache
@@ -47,6 +51,7 @@ def read_includes(build):
 
 
 def configurations(file, root):
+    """Returns the .clang-tidy files that apply to a file, the nearest one first."""
     folders = [folder for folder in file.parents if folder == root or root in folder.parents]
     return [folder / ".clang-tidy" for folder in folders if (folder / ".clang-tidy").is_file()]
 
@@ -57,39 +62,54 @@ def object_of(entry):
     return entry.get("output") or words[words.index("-o") + 1]
 
 
-def keys_of(files, build, tidy):
-    """Yields (file, key) for each file. The key is None if the build did not compile the file."""
+@dataclasses.dataclass
+class Unit:
+    """One compiled object. `sources` are its files of the checkout that are not headers."""
+    file: str
+    sources: list
+    key: str
+
+    def command(self, options):
+        """Returns the command that checks the unit. A unit's own lines only include its sources."""
+        config = configurations(self.sources[0], Path.cwd())
+        return [options.tidy, "--quiet", "-p", str(options.build), "--checks=-bugprone-suspicious-include",
+                *(f"--config-file={file}" for file in config[:1]), self.file]
+
+
+def units_of(files, build, tidy):
+    """Returns the units that contain any of the files, in the order of the files."""
     root = Path.cwd()
     version = output_of(tidy, "--version")
     includes = read_includes(build)
-    entries = {Path(entry["file"]): entry
-               for entry in json.loads((build / "compile_commands.json").read_text())}
-    for file in files:
-        entry = entries.get(root / file)
-        if entry is None or object_of(entry) not in includes:
-            yield file, None
+    by_source = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        used = [path for path in includes.get(object_of(entry), []) if path.suffix != ".gch"]
+        sources = [path for path in used if path.suffix in (".c", ".cc") and path.is_relative_to(root)]
+        if not sources:
             continue
         parts = [version, entry["command"]]
-        for path in sorted(includes[object_of(entry)]) + configurations(root / file, root):
+        for path in sorted(used) + configurations(sources[0], root):
             parts += [os.path.relpath(path, root), hash_of(path)]
-        yield file, hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        unit = Unit(entry["file"], sources, hashlib.sha256("\n".join(parts).encode()).hexdigest())
+        by_source.update(dict.fromkeys(sources, unit))
+    found = [by_source[root / file] for file in files if root / file in by_source]
+    return list({unit.key: unit for unit in found}.values())
 
 
-def check(file, key, options):
-    """Returns clang-tidy's findings for a file, None for a clean file, or NOT_REACHED. Records a
-    clean file."""
+def check(unit, options):
+    """Returns clang-tidy's findings for a unit, None for a clean unit, or NOT_REACHED. Records a
+    clean unit."""
     left = options.end - time.monotonic()
     if left <= 0:
         return NOT_REACHED
     try:
-        done = subprocess.run([options.tidy, "--quiet", "-p", str(options.build), file],
-                              capture_output=True, text=True, timeout=None if math.isinf(left) else left)
+        done = subprocess.run(unit.command(options), capture_output=True, text=True,
+                              timeout=None if math.isinf(left) else left)
     except subprocess.TimeoutExpired:
         return NOT_REACHED
     if done.returncode != 0:
-        return (done.stdout + done.stderr).strip() or f"{file}: exit code {done.returncode}"
-    if key is not None:
-        (options.build / "tidy" / key).touch()
+        return (done.stdout + done.stderr).strip() or f"{unit.file}: exit code {done.returncode}"
+    (options.build / "tidy" / unit.key).touch()
     return None
 
 
@@ -104,19 +124,19 @@ def main():
     options.end = time.monotonic() + options.seconds
     remembered = options.build / "tidy"
     remembered.mkdir(exist_ok=True)
-    keys = list(keys_of(options.files, options.build, options.tidy))
-    to_do = [(file, key) for file, key in keys if key is None or not (remembered / key).exists()]
-    print(f"{len(to_do)} of {len(keys)} files are not known to be clean", flush=True)
+    units = units_of(options.files, options.build, options.tidy)
+    to_do = [unit for unit in units if not (remembered / unit.key).exists()]
+    print(f"{len(to_do)} of {len(units)} units are not known to be clean", flush=True)
     findings = not_reached = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for found in pool.map(lambda each: check(*each, options), to_do):
+        for found in pool.map(lambda unit: check(unit, options), to_do):
             if found == NOT_REACHED:
                 not_reached += 1
             elif found is not None:
                 findings += 1
                 print(found, flush=True)
     if not_reached:
-        print(f"{not_reached} of {len(to_do)} files were not reached in {options.seconds:g} s", flush=True)
+        print(f"{not_reached} of {len(to_do)} units were not reached in {options.seconds:g} s", flush=True)
     return 1 if findings else 0
 
 
