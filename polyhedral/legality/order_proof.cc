@@ -1,15 +1,13 @@
-// A proof by intervals. Accesses a[f(x)] and a[g(y)] of instances x and y meet if f(x) = g(y). If f
-// is a single iterator in a dimension, the equation expresses the iterator over y. After
-// substitution in the time of x, intervals bound the difference of the two times. For example,
-// init[i,j] and acc[i,j,k] meet only if i and j are equal. The differences of all shared loops,
-// also of tiles, are then the literal 0, and the position in the sequence decides. isl decides the
-// cases that are less simple.
+// A proof by intervals. Accesses a[f(x)] and a[g(y)] of instances x and y meet if f(x) = g(y).
+// These equations express iterators of x over those of y. After substitution in the time of x,
+// intervals bound the difference of the two times. For example, init[i,j] and acc[i,j,k] meet only
+// if i and j are equal. The differences of all shared loops, also of tiles, are then the literal 0,
+// and the position in the sequence decides. isl decides the cases that are less simple.
 #include "polyhedral/legality/order_proof.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 
+#include "polyhedral/legality/index_equations.h"
 #include "polyhedral/relations.h"
 #include "support/overloaded.h"
 
@@ -23,12 +21,17 @@ class OverlappingInstances {
   OverlappingInstances(const Statement& x_statement, const Access& x, const Statement& y_statement,
                        const Access& y)
       : x_(x_statement), y_(y_statement) {
-    for (size_t d = 0; d < x.index.size(); ++d) Relate(x.index[d], Shift(y.index[d]));
+    for (size_t d = 0; d < x.index.size(); ++d) equal_.Add(x.index[d], Shift(y.index[d]));
   }
+  OverlappingInstances(const OverlappingInstances&) = delete;  // `equal_` refers to this object
+  OverlappingInstances& operator=(const OverlappingInstances&) = delete;
+
+  /// Returns true only if there is no such pair.
+  bool AreNone() const { return equal_.AreContradictory(); }
 
   /// Returns time(y) - time(x) for one entry of the times.
   IndexExpr Difference(const IndexExpr& x_time, const IndexExpr& y_time) const {
-    return Simplify(Replace(Shift(y_time)) - Replace(x_time), Intervals());
+    return Simplify(equal_.Replace(Shift(y_time) - x_time), Intervals());
   }
   Interval Bounds(const IndexExpr& difference) const { return BoundsOf(difference, Intervals()); }
 
@@ -37,8 +40,7 @@ class OverlappingInstances {
   bool IsSameInstance() const {
     for (const VarId v : x_.iterators.ids()) {
       if (x_.iterators[v].extent <= 1) continue;
-      const auto found = value_.find(v);
-      if (found == value_.end() || found->second != IndexExpr::Var(OfY(v))) return false;
+      if (equal_.Replace(IndexExpr::Var(v) - IndexExpr::Var(OfY(v))) != IndexExpr(0)) return false;
     }
     return true;
   }
@@ -54,36 +56,13 @@ class OverlappingInstances {
   IndexExpr Shift(const IndexExpr& index) const {
     return Substitute(index, [&](VarId v) { return IndexExpr::Var(OfY(v)); });
   }
-  IndexExpr Replace(const IndexExpr& index) const {
-    return Substitute(index, [&](VarId v) {
-      const auto found = value_.find(v);
-      return found == value_.end() ? IndexExpr::Var(v) : found->second;
-    });
-  }
-  // If x or else y is only an iterator, records its replacement by the other side of x = y. Records
-  // nothing for loaded indices, or if a replacement would contain a replaced iterator.
-  void Relate(const IndexExpr& x, const IndexExpr& y) {
-    if (x.UsesLoaded() || y.UsesLoaded()) return;
-    if (const auto v = x.AsVar(); v && CanReplace(*v, y)) {
-      value_[*v] = y;
-    } else if (const auto w = y.AsVar(); w && CanReplace(*w, x)) {
-      value_[*w] = x;
-    }
-  }
-  bool CanReplace(VarId variable, const IndexExpr& by) const {
-    const auto mentions = [](const IndexExpr& index, VarId v) { return index.Uses(v); };
-    if (value_.contains(variable) || mentions(by, variable)) return false;
-    return std::ranges::none_of(value_, [&](const auto& entry) {
-      return mentions(entry.second, variable) || mentions(by, entry.first);
-    });
-  }
   IntervalOf Intervals() const {
     return [this](VarId v) { return Interval{0, IteratorAt(v).extent - 1}; };
   }
 
   const Statement& x_;
   const Statement& y_;
-  std::map<VarId, IndexExpr> value_;
+  IndexEquations equal_{Intervals()};
 };
 
 using Bounds = std::vector<Interval>;
@@ -180,7 +159,7 @@ bool OrderProof::Holds(const WrittenStorage& storage, const Access& x, const Acc
                                      input_.statements[y.statement], y);
   const DependenceEnds ends{x.statement, y.statement, storage.home, y.reads};
   const bool own = x.statement == y.statement;
-  if (own && meeting.IsSameInstance()) return true;
+  if (meeting.AreNone() || (own && meeting.IsSameInstance())) return true;
   if (own && !ArePermutable(input_, ends)) return KeepsItsOrder(ends);
   const Bounds differences = Differences(meeting, x, y);
   return std::ranges::all_of(questions_, [&](const OrderQuestion& question) {

@@ -229,6 +229,22 @@ TEST(Legality, ScatteredWritesHideNothing) {
   EXPECT_THAT(Message(Check(tree)), HasSubstr("order of accesses of Y"));
 }
 
+TEST(Legality, LoadedIndicesOfTwoInstancesMayDiffer) {
+  // Instances with different j write one element if their loaded values differ, too.
+  const Compute compute = MustParse(R"(compute shifted {
+    input X: f32[3, 4]
+    input I: i64[3, 4] range [0, 4]
+    output Y: f32[8]
+    Y.clear[j: 8]:
+      Y[j] = 0.0
+    Y[i: 3 sequential, j: 4 sequential]:
+      Y[@(I[i, j]) + j] = X[i, j]
+  })");
+  ScheduleTree tree = OriginalTree(compute);
+  SetKind(tree, "Y.j", LoopKind::kParallel);
+  EXPECT_THAT(Message(Check(tree)), HasSubstr("parallel loop Y.j carries accesses of Y"));
+}
+
 // Moves the last phase behind the body of a loop, into the iteration `value` of the loop.
 void MoveInto(ScheduleTree& tree, std::string_view loop, StatementId moved, IndexExpr value) {
   const VarId target = *tree.FindLoop(loop);
