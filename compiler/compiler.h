@@ -57,6 +57,7 @@ struct CompileOptions {
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
   DeviceChoice device;         // choice among several devices that run the code
+  int build_threads = 0;       // threads that compile kernels; 0: all usable processors
   bool share_threads = false;  // true: the executable runs on SharedPool, else on its own pool
   /// Weights and packed weights that are shared with other executables of the model. Schedules
   /// prefer the packed weights that already exist. If null, the executable shares no weights.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,13 +12,25 @@
 #include "autotune/keys.h"
 #include "device/open_device.h"
 #include "kernel/compile_kernel.h"
+#include "support/ordered_results.h"
+#include "support/processors.h"
 
 namespace tunec {
 namespace {
 
-void Log(const CompileOptions& options, const std::string& line) {
-  if (options.on_log) options.on_log(line);
-}
+// A line for users (on_log) or for developers (on_detail).
+struct Line {
+  std::string text;
+  bool for_developers = false;
+};
+
+// The outcome of building one kernel on any thread. The caller's thread prints the lines and stores
+// the code, because callbacks are called there only.
+struct Outcome {
+  Result<BuiltKernel> kernel;
+  std::vector<Line> lines;
+  std::optional<std::string> new_key;  // key of newly compiled code that the database lacks
+};
 
 bool IsArgument(const Compute& compute, const std::string& name) {
   const std::optional<TensorId> id = compute.FindTensor(name);
@@ -61,24 +74,18 @@ Status CheckFits(const CompiledKernel& code, const Compute& compute, const Targe
   return {};
 }
 
-void LogMisses(const CompileOptions& options, const Database& database) {
-  for (const std::string& reason : database.TakeMissReasons()) Log(options, reason);
-}
-
 // Returns the stored code under this key. Code that is damaged or does not fit the Compute counts
 // as missing.
 Result<std::optional<CompiledKernel>> FindStored(const Database* database, const std::string& key,
-                                                 const Compute& compute,
-                                                 const CompileOptions& options) {
+                                                 const Compute& compute, const Target& target,
+                                                 std::vector<Line>& lines) {
   if (database == nullptr) return std::nullopt;
   TUNEC_ASSIGN(const std::optional<Artifact> artifact, database->GetArtifact(key));
-  LogMisses(options, *database);
   if (!artifact) return std::nullopt;
   Result<CompiledKernel> code = FromArtifact(*artifact);
-  const Status fits =
-      code ? CheckFits(*code, compute, options.target) : std::unexpected(code.error());
+  const Status fits = code ? CheckFits(*code, compute, target) : std::unexpected(code.error());
   if (fits) return std::move(*code);
-  Log(options, fits.error().Format());
+  lines.push_back({fits.error().Format()});
   return std::nullopt;
 }
 
@@ -88,34 +95,36 @@ struct Rejections {
   int sketches = 0;
 };
 
-// Logs a rejected schedule for developers of sketches.
-void LogRejection(const CompileOptions& options, const TuningTask& task,
-                  const RankedSchedule& candidate, const Error& error) {
-  if (!options.on_detail) return;
-  options.on_detail(fmt::format("{}: the schedule of {} is rejected: {}", task.description,
-                                candidate.sketch.empty() ? "a record" : candidate.sketch,
-                                error.message));
+// Adds a line for developers of sketches about a rejected schedule.
+void AddRejection(const TuningTask& task, const RankedSchedule& candidate, const Error& error,
+                  std::vector<Line>& lines) {
+  lines.push_back(
+      {.text = fmt::format("{}: the schedule of {} is rejected: {}", task.description,
+                           candidate.sketch.empty() ? "a record" : candidate.sketch, error.message),
+       .for_developers = true});
 }
 
-// Logs a line for users and stores the line in the kernel.
-void Note(const CompileOptions& options, BuiltKernel& kernel, const std::string& line) {
-  Log(options, line);
-  kernel.notes.push_back(line);
+// Adds a line for users, which the kernel stores, too.
+void AddNote(BuiltKernel& kernel, const std::string& text, std::vector<Line>& lines) {
+  lines.push_back({text});
+  kernel.notes.push_back(text);
 }
 
-// Adds a note for users if the kernel is slower because schedules were skipped.
-void NotePassedOver(const CompileOptions& options, const TuningTask& task,
-                    const Rejections& rejections, BuiltKernel& kernel) {
+// Adds a note if the kernel is slower because schedules were skipped.
+void NoteSkipped(const TuningTask& task, const Rejections& rejections, BuiltKernel& kernel,
+                 std::vector<Line>& lines) {
   if (rejections.records > 0) {
-    Note(options, kernel,
-         fmt::format("{}: the tuned schedule no longer applies: an untuned one is used; "
-                     "tune again",
-                     task.description));
+    AddNote(kernel,
+            fmt::format("{}: the tuned schedule no longer applies: an untuned one is used; "
+                        "tune again",
+                        task.description),
+            lines);
   } else if (rejections.sketches > 0 && SourceOf(kernel.schedule) == ScheduleSource::kNaive) {
-    Note(options, kernel,
-         fmt::format("{}: no optimised schedule applies: it runs as plain loops on one thread, "
-                     "often many times slower",
-                     task.description));
+    AddNote(kernel,
+            fmt::format("{}: no optimised schedule applies: it runs as plain loops on one thread, "
+                        "often many times slower",
+                        task.description),
+            lines);
   }
 }
 
@@ -124,13 +133,12 @@ bool MayTryAnother(const Error& error) {
          error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
 }
 
-}  // namespace
-
-Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
-                                const CompileOptions& options, const TunerOptions& tuner,
-                                IsPacked packed) {
-  TUNEC_ASSIGN(ScheduleRanking ranking,
-               ScheduleRanking::Of(database, task, tuner, std::move(packed)));
+// Compiles the first schedule that applies, or finds its code in the database. Adds lines and the
+// key of new code to the outcome.
+Result<BuiltKernel> Build(const TuningTask& task, const Database* database,
+                          const CompileOptions& options, const TunerOptions& tuner,
+                          const IsPacked& packed, Outcome& outcome) {
+  TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, tuner, packed));
   const KernelOptions kernel_options{.target = options.target,
                                      .loops = {.rounding = RoundingFreedomFor(options.accuracy)}};
   Rejections rejections;
@@ -141,22 +149,22 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
     if (compute == nullptr) continue;
     const std::string key = ArtifactKey(task, schedule, options.target, options.accuracy);
     TUNEC_ASSIGN(std::optional<CompiledKernel> stored,
-                 FindStored(database, key, *compute, options));
+                 FindStored(database, key, *compute, options.target, outcome.lines));
     const bool reused = stored.has_value();
     Result<CompiledKernel> code =
         reused ? std::move(*stored) : CompileKernel(*compute, schedule, kernel_options);
     if (code) {
       BuiltKernel built{.schedule = *candidate, .reused = reused};
-      NotePassedOver(options, task, rejections, built);
-      if (database != nullptr && !reused) {
-        TUNEC_RETURN_IF_ERROR(database->PutArtifact(key, ToArtifact(*code)));
-        LogMisses(options, *database);
-      }
+      NoteSkipped(task, rejections, built, outcome.lines);
+      if (!reused) outcome.new_key = key;
+      TUNEC_ASSIGN(const std::optional<std::string> note,
+                   DescribeFallback(database, task, tuner, built.schedule));
+      if (note) AddNote(built, *note, outcome.lines);
       built.code = std::make_shared<const CompiledKernel>(*std::move(code));
       return built;
     }
     if (!MayTryAnother(code.error())) return std::unexpected(code.error());
-    LogRejection(options, task, *candidate, code.error());
+    AddRejection(task, *candidate, code.error(), outcome.lines);
     ++(candidate->seconds ? rejections.records : rejections.sketches);
     last = code.error();
   }
@@ -164,20 +172,60 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
       last.value_or(MakeError(ErrorCode::kInternal, "{}: no schedule exists", task.description)));
 }
 
+Outcome OutcomeOf(const TuningTask& task, const Database* database, const CompileOptions& options,
+                  const TunerOptions& tuner, const IsPacked& packed) {
+  Outcome outcome;
+  outcome.kernel = Build(task, database, options, tuner, packed, outcome);
+  return outcome;
+}
+
+// Prints the lines, and stores new code in the database. Returns the kernel.
+Result<BuiltKernel> Finish(Outcome outcome, Database* database, const CompileOptions& options) {
+  const auto log = [&](const std::string& text) {
+    if (options.on_log) options.on_log(text);
+  };
+  const auto log_misses = [&] {
+    if (database != nullptr) std::ranges::for_each(database->TakeMissReasons(), log);
+  };
+  log_misses();
+  for (const Line& line : outcome.lines) {
+    if (!line.for_developers)
+      log(line.text);
+    else if (options.on_detail)
+      options.on_detail(line.text);
+  }
+  if (outcome.kernel && database != nullptr && outcome.new_key) {
+    TUNEC_RETURN_IF_ERROR(
+        database->PutArtifact(*outcome.new_key, ToArtifact(*outcome.kernel->code)));
+    log_misses();
+  }
+  return std::move(outcome.kernel);
+}
+
+}  // namespace
+
+Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
+                                const CompileOptions& options, const TunerOptions& tuner,
+                                const IsPacked& packed) {
+  return Finish(OutcomeOf(task, database, options, tuner, packed), database, options);
+}
+
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
                                               Database* database, const CompileOptions& options,
                                               const TunerOptions& tuner,
                                               const std::vector<IsPacked>& packed) {
+  constexpr std::chrono::milliseconds kBetweenPolls{20};
+  const int threads = options.build_threads > 0 ? options.build_threads : UsableProcessors();
+  OrderedResults<Outcome> outcomes(tasks.size(), threads, [&](size_t i) {
+    return OutcomeOf(tasks[i], database, options, tuner, packed.empty() ? IsPacked() : packed[i]);
+  });
   std::vector<BuiltKernel> kernels;
-  for (const TuningTask& task : tasks) {
-    const IsPacked of_task = packed.empty() ? IsPacked() : packed[kernels.size()];
-    if (options.cancelled && options.cancelled()) {
+  while (kernels.size() < tasks.size()) {
+    if (options.cancelled && options.cancelled())
       return Fail(ErrorCode::kCancelled, "cancelled while compiling");
-    }
-    TUNEC_ASSIGN(BuiltKernel built, BuildKernel(task, database, options, tuner, of_task));
-    TUNEC_ASSIGN(const std::optional<std::string> note,
-                 DescribeFallback(database, task, tuner, built.schedule));
-    if (note) Note(options, built, *note);
+    std::optional<Outcome> outcome = outcomes.Next(kBetweenPolls);
+    if (!outcome) continue;
+    TUNEC_ASSIGN(BuiltKernel built, Finish(*std::move(outcome), database, options));
     kernels.push_back(std::move(built));
   }
   return kernels;

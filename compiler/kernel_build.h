@@ -21,14 +21,17 @@ struct BuiltKernel {
 /// Tries the task's schedules in order of rank until one compiles. A schedule that does not apply,
 /// is illegal or exceeds a limit is skipped with a line to `on_detail`. The last schedule, the
 /// naive one, always applies. `on_log` receives a warning if a tuned schedule was skipped, or if
-/// only the naive schedule applies. A newly compiled object is stored in the database. `packed`
-/// returns true for weights that other executables have packed.
+/// only the naive schedule applies, or if the first analytic schedule failed in a trial. A newly
+/// compiled object is stored in the database. `packed` returns true for weights that other
+/// executables have packed.
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner,
-                                IsPacked packed = {});
+                                const IsPacked& packed = {});
 
-/// Builds the kernels of all tasks. `on_log` receives a line for each task whose first analytic
-/// schedule failed in a trial. Fails with kCancelled if the call is cancelled between two kernels.
+/// Builds the kernels of all tasks on `build_threads` threads. Results, messages and errors are
+/// those of one thread that builds the kernels in order. Callbacks are called in the caller's
+/// thread. Fails with kCancelled if the call is cancelled; kernels that are being compiled are
+/// completed first.
 /// `packed` has one entry per task, or is empty.
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
                                               Database* database, const CompileOptions& options,
