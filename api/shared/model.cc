@@ -21,6 +21,7 @@ __asm__(
     "tunec_bundle_begin:\n"
     ".zero 64\n"
     ".previous\n");
+// The linker defines the names. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" [[gnu::visibility("hidden")]] const std::byte tunec_bundle_begin[];
 
 // A placeholder as long as the longest model name. compiler/bundle/write_library.cc searches for
@@ -44,6 +45,7 @@ bundle::BundleBytes OwnBundle() {
 
 extern "C" {
 
+// The names of the C interface. NOLINTBEGIN(readability-identifier-naming)
 TUNEC_API int model_create(const tunec_load_options* options, tunec_executable** model)
     TUNEC_NAMED("create");
 TUNEC_API int model_run(tunec_executable* model, DLTensor* const* inputs, DLTensor* const* outputs)
@@ -52,6 +54,7 @@ TUNEC_API int model_output_shapes(tunec_executable* model, const DLTensor* const
                                   int64_t* const* shapes) TUNEC_NAMED("output_shapes");
 TUNEC_API void model_release(tunec_executable* model) TUNEC_NAMED("release");
 TUNEC_API const char* model_error() TUNEC_NAMED("error");
+// NOLINTEND(readability-identifier-naming)
 
 int model_create(const tunec_load_options* options, tunec_executable** model) {
   return tunec::Guarded([&]() -> tunec::Status {

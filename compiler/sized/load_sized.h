@@ -33,7 +33,7 @@ Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::s
 /// Loads a text like LoadGraphText, with the same treatment of dimensions. The source owns
 /// `weights`, which later graphs need.
 Result<SizedSource> LoadSizedText(std::string_view text,
-                                  std::shared_ptr<const WeightSource> weights,
+                                  const std::shared_ptr<const WeightSource>& weights,
                                   const ModelOptions& options);
 
 }  // namespace tunec

@@ -65,7 +65,7 @@ void AddWhole(const SizedSource& source, const Graph& bucket, const Sizes& sizes
 }  // namespace
 
 Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket) {
-  TUNEC_ASSIGN(const Graph graph, source.graph_at(sizes));
+  TUNEC_ASSIGN(Graph graph, source.graph_at(sizes));
   if (graph.nodes().size() != bucket.nodes().size()) return graph;
   size_t number = 0;
   return Rebuild(graph,

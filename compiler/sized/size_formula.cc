@@ -80,7 +80,7 @@ std::optional<SizeFormula> FitQuotient(std::span<const SizeSample> samples) {
       formula.factors.assign(first.size(), 0);
       formula.factors[d] = 1;
       const double base = samples[0].value * divisor - static_cast<double>(first[d]);
-      for (double added = 0; added < divisor; ++added) {
+      for (int added = 0; added < divisor; ++added) {
         formula.constant = base + added;
         if (!Agrees(formula, samples)) continue;
         if (found && !SameBetween(*found, formula, samples)) return std::nullopt;

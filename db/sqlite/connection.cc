@@ -85,7 +85,7 @@ const ObjectKey* DatabaseConnection::FindOrMakeKey() {
   return StoreKey(FindOrMakeObjectKey(key_file_));
 }
 
-void DatabaseConnection::NoteMiss(std::string reason) {
+void DatabaseConnection::NoteMiss(const std::string& reason) {
   const std::lock_guard lock(miss_mutex_);
   miss_reasons_.push_back(Printable(reason));  // the reason may quote the file
 }

@@ -70,7 +70,7 @@ class DatabaseConnection {
   const ObjectKey* FindOrMakeKey();
 
   /// Stores a reason for missing results, for TakeMissReasons. May be called inside Read and Write.
-  void NoteMiss(std::string reason);
+  void NoteMiss(const std::string& reason);
   std::vector<std::string> TakeMissReasons();
 
  private:

@@ -41,7 +41,7 @@ SizeExpression TakenOf(PaddedNode& node, const AxisSlice& slice, const SizeExpre
     const SizeExpression to_end = size.Plus(slice.step - 1 - slice.starts[0]).Over(slice.step);
     if (!node.padder().Explain(slice.to, to_end).empty()) return to_end;
   }
-  const SizeExpression less = node.padder().Explain(slice.to, {}, std::span(&size, 1));
+  SizeExpression less = node.padder().Explain(slice.to, {}, std::span(&size, 1));
   if (!less.empty()) return less;
   const int64_t parts = std::abs(slice.step) > 1 ? std::abs(slice.step) : 2;
   return node.padder().Quotient(size, parts, slice.to);

@@ -107,9 +107,11 @@ Status PadGroupNorm(PaddedNode& node) {
   std::set<size_t> spatial;
   for (size_t a = 2; a < axes.size(); ++a) spatial.insert(a);
   TUNEC_ASSIGN(ValueId count, node.CountAlong(0, spatial, wide));
-  const auto each = static_cast<double>(channels / groups);
+  const int64_t each = channels / groups;
   TUNEC_ASSIGN(
-      count, builder.Add(Op::kMul, {count, builder.AddConstant("channels", ScalarOf(wide, each))}));
+      count,
+      builder.Add(Op::kMul, {count, builder.AddConstant(
+                                        "channels", ScalarOf(wide, static_cast<double>(each)))}));
   TUNEC_ASSIGN(const ValueId normalised, Normalised(node, grouped, group, count));
   std::vector<int64_t> shape, across(axes.size() - 1, 1);
   for (const Axis& axis : axes) shape.push_back(axis.extents().padded);

@@ -48,7 +48,7 @@ Result<ValueId> Reflected(GraphBuilder& builder, const std::string& mode, ValueI
 
 SizeExpression BeginOf(PaddedNode& node, size_t a, const Margin& margin) {
   const SizeExpression size = node.padder().FormulaOf(node.axis(0, a));
-  const SizeExpression less = node.padder().Explain(margin.begin, {}, std::span(&size, 1));
+  SizeExpression less = node.padder().Explain(margin.begin, {}, std::span(&size, 1));
   if (!less.empty()) return less;
   // As much as is wanting, or half of it.
   for (const int64_t parts : {1, 2}) {

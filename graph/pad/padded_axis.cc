@@ -77,7 +77,7 @@ class Rest {
 
 }  // namespace
 
-Axis::Axis(std::vector<Part> parts) {
+Axis::Axis(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     if (part.padded == 1) continue;
     const bool joins = !parts_.empty() && !parts_.back().IsOpen() && !part.IsOpen();

@@ -29,7 +29,7 @@ struct Extents {
 class Axis {
  public:
   Axis() = default;  // one position
-  explicit Axis(std::vector<Part> parts);
+  explicit Axis(const std::vector<Part>& parts);
   static Axis Fixed(int64_t extent) { return Axis({Part{extent, extent}}); }
   /// Returns an axis along which all elements are equal. So any position may be used as exact.
   static Axis Repeated(Part part);

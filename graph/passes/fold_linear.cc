@@ -47,7 +47,7 @@ void NoteShifts(const Graph& graph, const PassOptions& options) {
 }  // namespace
 
 Result<Graph> FoldLinear(const Graph& graph, const PassOptions& options) {
-  TUNEC_ASSIGN(const Graph folded, ApplyRules(graph, FoldRules(), options));
+  TUNEC_ASSIGN(Graph folded, ApplyRules(graph, FoldRules(), options));
   NoteShifts(folded, options);
   return folded;
 }

@@ -168,8 +168,7 @@ Executable::Tensors Executable::Gather(const nb::args& inputs, const nb::kwargs&
   Tensors tensors;
   tensors.runner = executable_.get();
   TakeInputs(InOrder(inputs, named), tensors);
-  nb::object out =
-      named.size() > 0 && named.contains("out") ? nb::object(named["out"]) : nb::none();
+  nb::object out = !named.empty() && named.contains("out") ? nb::object(named["out"]) : nb::none();
   for (Borrowed& input : tensors.inputs) tensors.from.push_back(&input.tensor());
   if (any_size_) ResolveShapes(tensors);
   MakeOutputs(out, tensors);

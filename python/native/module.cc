@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <typeinfo>
+#include <utility>
 
 #include "python/native/compile.h"
 #include "python/native/executable.h"
@@ -75,14 +76,16 @@ void DefineCompile(nb::module_& module) {
   module.def(
       "compile_file",
       [](const std::string& path, const std::string& options, nb::object progress, nb::object log) {
-        return tunec::python::CompileFile(path, options, Listeners{progress, log});
+        return tunec::python::CompileFile(path, options,
+                                          Listeners{std::move(progress), std::move(log)});
       },
       nb::arg("path"), nb::arg("options"), nb::arg("progress").none(), nb::arg("log").none());
   module.def(
       "compile_bytes",
       [](const nb::bytes& model, const std::string& format, const std::string& options,
          nb::object progress, nb::object log) {
-        return tunec::python::CompileBytes(model, format, options, Listeners{progress, log});
+        return tunec::python::CompileBytes(model, format, options,
+                                           Listeners{std::move(progress), std::move(log)});
       },
       nb::arg("model"), nb::arg("format"), nb::arg("options"), nb::arg("progress").none(),
       nb::arg("log").none());
@@ -90,7 +93,8 @@ void DefineCompile(nb::module_& module) {
       "compile_graph",
       [](const std::string& text, const nb::dict& weights, const std::string& options,
          nb::object progress, nb::object log) {
-        return tunec::python::CompileGraph(text, weights, options, Listeners{progress, log});
+        return tunec::python::CompileGraph(text, weights, options,
+                                           Listeners{std::move(progress), std::move(log)});
       },
       nb::arg("text"), nb::arg("weights"), nb::arg("options"), nb::arg("progress").none(),
       nb::arg("log").none());
@@ -102,7 +106,7 @@ void DefineCompile(nb::module_& module) {
         return tunec::python::CompileAnySize(
             std::make_shared<GraphSource>(std::move(text_at), dimensions, example, open,
                                           follows_rules),
-            options, Listeners{progress, log});
+            options, Listeners{std::move(progress), std::move(log)});
       },
       nb::arg("text_at"), nb::arg("dimensions"), nb::arg("example"), nb::arg("open"),
       nb::arg("follows_rules"), nb::arg("options"), nb::arg("progress").none(),

@@ -28,11 +28,6 @@ auto ReadAll(ByteReader& in, size_t least_bytes, ReadOne read) {
 }
 
 /// Reads an element type. Rejects an invalid one.
-inline DataType ReadType(ByteReader& in) {
-  const auto type = static_cast<DataType>(in.Byte());
-  if (type <= DataType::kBool) return type;
-  in.Reject();
-  return DataType::kF32;
-}
+inline DataType ReadType(ByteReader& in) { return in.Choice(DataType::kBool); }
 
 }  // namespace tunec::bundle

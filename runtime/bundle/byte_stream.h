@@ -42,6 +42,13 @@ class ByteReader {
     const auto taken = Take(1);
     return taken.empty() ? 0 : static_cast<uint8_t>(taken[0]);
   }
+  /// Reads an enumerator. Rejects a number above that of `last`.
+  template <class Enum>
+  Enum Choice(Enum last) {
+    const uint8_t number = Byte();
+    ok_ = ok_ && number <= static_cast<uint8_t>(last);
+    return ok_ ? static_cast<Enum>(number) : Enum();
+  }
   int64_t Number() {
     int64_t value = 0;
     const auto taken = Take(sizeof value);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "runtime/bundle/byte_lists.h"
 #include "runtime/bundle/byte_stream.h"
 #include "runtime/bundle/format.h"
 
@@ -33,8 +34,8 @@ ArgumentContract ReadArgument(ByteReader& in) {
   if (!std::has_single_bit(static_cast<uint64_t>(argument.alignment)) || argument.alignment > 64)
     in.Reject();
   if (ranged != 1) return argument;
-  const auto type = static_cast<DataType>(in.Byte());
-  if (type > DataType::kBool || !IsInteger(type)) in.Reject();
+  const DataType type = ReadType(in);
+  if (!IsInteger(type)) in.Reject();
   argument.range = TrustedRange{.type = type, .least = in.Number(), .most = in.Number()};
   return argument;
 }

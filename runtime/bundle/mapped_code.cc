@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -63,10 +64,10 @@ Result<std::vector<Kernel>> KernelsIn(std::shared_ptr<const void> owner,
                   .scratch_bytes = contract.scratch_bytes,
                   .code = code.owner};
     for (const PhaseContract& phase : contract.phases)
-      kernel.phases.push_back({.function = reinterpret_cast<PhaseFunction>(
-                                   reinterpret_cast<uintptr_t>(code.bytes.data() + phase.entry)),
-                               .tasks = phase.tasks,
-                               .waves = phase.waves});
+      kernel.phases.push_back(
+          {.function = std::bit_cast<PhaseFunction>(code.bytes.data() + phase.entry),
+           .tasks = phase.tasks,
+           .waves = phase.waves});
     loaded.push_back(std::move(kernel));
   }
   return loaded;

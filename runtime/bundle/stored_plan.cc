@@ -38,12 +38,10 @@ void WriteRef(ByteWriter& out, const ValueRef& ref) {
   out.Number(ref.offset);
 }
 ValueRef ReadRef(ByteReader& in) {
-  const uint8_t kind = in.Byte();
+  const ValueRef::Kind kind = in.Choice(ValueRef::Kind::kArena);
   const int64_t index = in.Size();
-  if (kind > static_cast<uint8_t>(ValueRef::Kind::kArena) || index > INT32_MAX) in.Reject();
-  return {.kind = static_cast<ValueRef::Kind>(kind),
-          .index = static_cast<int32_t>(index),
-          .offset = in.Size()};
+  if (index > INT32_MAX) in.Reject();
+  return {.kind = kind, .index = static_cast<int32_t>(index), .offset = in.Size()};
 }
 
 void WriteStep(ByteWriter& out, const StoredStep& step) {

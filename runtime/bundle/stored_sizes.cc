@@ -80,9 +80,7 @@ void WriteFormula(ByteWriter& out, const SizeFormula& formula) {
   WriteAll(out, formula.terms, WriteTerm);
 }
 SizeFormula ReadFormula(ByteReader& in) {
-  const uint8_t form = in.Byte();
-  if (form > static_cast<uint8_t>(SizeFormula::Form::kOverRoot)) in.Reject();
-  SizeFormula formula{.form = static_cast<SizeFormula::Form>(form), .constant = in.Real()};
+  SizeFormula formula{.form = in.Choice(SizeFormula::Form::kOverRoot), .constant = in.Real()};
   formula.factors = ReadAll(in, kNumberBytes, [](ByteReader& from) { return from.Real(); });
   formula.divisor = in.Real();
   formula.terms = ReadAll(in, kNumberBytes, ReadTerm);

@@ -65,7 +65,7 @@ Formula Tap(const Formula& x, int64_t axis, const std::vector<TapWindow>& window
             size_t position) {
   TapTable table = TableOf(windows, position, position + 1, x.type());
   const auto count = static_cast<int64_t>(windows.size());
-  const Formula taken = Gather(x, Constant(x.node(), table.positions.Reshaped({count})), axis);
+  Formula taken = Gather(x, Constant(x.node(), table.positions.Reshaped({count})), axis);
   if (IsSelection(windows)) return taken;
   std::vector<int64_t> across(static_cast<size_t>(x.rank() - axis), 1);
   across.front() = count;
