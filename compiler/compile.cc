@@ -2,6 +2,7 @@
 // code can start with this file.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "compiler/compiler.h"
@@ -11,6 +12,7 @@
 #include "compiler/weights/task_packed_weights.h"
 #include "runtime/shared_pool.h"
 #include "support/stopwatch.h"
+#include "support/trace.h"
 
 namespace tunec {
 
@@ -48,12 +50,19 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   const auto pool =
       options.share_threads ? SharedPool(threads) : std::make_shared<ThreadPool>(threads);
   // Beyond this point every value has an offset in memory.
-  TUNEC_ASSIGN(AssembledPlan assembled, Assemble(staged.front, staged.groups, options, *pool));
+  std::optional<AssembledPlan> assembled;
+  {
+    const TraceScope scope("assemble");
+    TUNEC_ASSIGN(assembled, Assemble(staged.front, staged.groups, options, *pool));
+  }
 
   CompiledModel model;
-  TUNEC_ASSIGN(model.report, MakeReport(graph, staged, assembled.plan, options));
-  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(assembled.plan), pool));
-  model.executable = std::make_shared<const Executable>(std::move(executable));
+  TUNEC_ASSIGN(model.report, MakeReport(graph, staged, assembled->plan, options));
+  {
+    const TraceScope scope("pack weights");
+    TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(assembled->plan), pool));
+    model.executable = std::make_shared<const Executable>(std::move(executable));
+  }
   if (options.packed_weights != nullptr)
     AddPackedWeights(staged, model.executable, *options.packed_weights);
   if (options.on_log) std::ranges::for_each(model.executable->Notes(), options.on_log);

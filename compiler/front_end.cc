@@ -14,6 +14,7 @@
 #include "graph/passes/canonicalize.h"
 #include "graph/passes/pipeline.h"
 #include "schedule/sketches/dot_plan.h"
+#include "support/trace.h"
 
 namespace tunec {
 
@@ -96,6 +97,7 @@ namespace {
 // Lowers all groups. One error names every group that cannot be lowered.
 Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& plan,
                                           Transforms transforms) {
+  const TraceScope scope("lower");
   std::vector<GroupReport> reports;
   std::vector<std::string> problems;
   for (const FusionGroup& group : plan.groups) {
@@ -166,8 +168,11 @@ Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& optio
   FrontReport report;
   report.graph = graph;
   report.outputs = graph.outputs().size();
-  TUNEC_ASSIGN(report.fusion,
-               PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
+  {
+    const TraceScope scope("fuse");
+    TUNEC_ASSIGN(report.fusion,
+                 PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
+  }
   if (CanRoundToBf16(RoundingFreedomFor(options.accuracy), options.target))
     StoreAsBf16(report.graph, report.fusion);
   TUNEC_ASSIGN(report.groups,

@@ -14,6 +14,8 @@
 #include "kernel/compile_kernel.h"
 #include "support/ordered_results.h"
 #include "support/processors.h"
+#include "support/trace.h"
+#include "support/usable_memory.h"
 
 namespace tunec {
 namespace {
@@ -80,6 +82,7 @@ Result<std::optional<CompiledKernel>> FindStored(const Database* database, const
                                                  const Compute& compute, const Target& target,
                                                  std::vector<Line>& lines) {
   if (database == nullptr) return std::nullopt;
+  const TraceScope scope("database");
   TUNEC_ASSIGN(const std::optional<Artifact> artifact, database->GetArtifact(key));
   if (!artifact) return std::nullopt;
   Result<CompiledKernel> code = FromArtifact(*artifact);
@@ -143,7 +146,11 @@ Result<BuiltKernel> Build(const TuningTask& task, const Database* database,
                                      .loops = {.rounding = RoundingFreedomFor(options.accuracy)}};
   Rejections rejections;
   std::optional<Error> last;
-  while (const auto candidate = ranking.Next()) {
+  const auto next = [&] {
+    const TraceScope scope("sketches");
+    return ranking.Next();
+  };
+  while (const auto candidate = next()) {
     const Schedule& schedule = candidate->schedule;
     const Compute* compute = FindLowering(task.lowerings, schedule.lowering);
     if (compute == nullptr) continue;
@@ -174,6 +181,7 @@ Result<BuiltKernel> Build(const TuningTask& task, const Database* database,
 
 Outcome OutcomeOf(const TuningTask& task, const Database* database, const CompileOptions& options,
                   const TunerOptions& tuner, const IsPacked& packed) {
+  const TraceScope scope(kKernelTrace, task.description);
   Outcome outcome;
   outcome.kernel = Build(task, database, options, tuner, packed, outcome);
   return outcome;
@@ -195,11 +203,22 @@ Result<BuiltKernel> Finish(Outcome outcome, Database* database, const CompileOpt
       options.on_detail(line.text);
   }
   if (outcome.kernel && database != nullptr && outcome.new_key) {
+    const TraceScope scope("database");
     TUNEC_RETURN_IF_ERROR(
         database->PutArtifact(*outcome.new_key, ToArtifact(*outcome.kernel->code)));
     log_misses();
   }
   return std::move(outcome.kernel);
+}
+
+// Returns the number of threads that compile. LLVM needs hundreds of megabytes for the largest
+// kernels.
+int BuildThreads(const CompileOptions& options) {
+  constexpr int64_t kBytesPerThread = int64_t{512} << 20;
+  const int threads = options.build_threads > 0 ? options.build_threads : UsableProcessors();
+  const int64_t memory = UsableMemory();
+  if (memory == 0) return threads;
+  return static_cast<int>(std::clamp<int64_t>(memory / kBytesPerThread, 1, threads));
 }
 
 }  // namespace
@@ -215,8 +234,7 @@ Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tas
                                               const TunerOptions& tuner,
                                               const std::vector<IsPacked>& packed) {
   constexpr std::chrono::milliseconds kBetweenPolls{20};
-  const int threads = options.build_threads > 0 ? options.build_threads : UsableProcessors();
-  OrderedResults<Outcome> outcomes(tasks.size(), threads, [&](size_t i) {
+  OrderedResults<Outcome> outcomes(tasks.size(), BuildThreads(options), [&](size_t i) {
     return OutcomeOf(tasks[i], database, options, tuner, packed.empty() ? IsPacked() : packed[i]);
   });
   std::vector<BuiltKernel> kernels;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "autotune/best_schedule.h"
@@ -10,6 +11,9 @@
 #include "kernel/compiled_kernel.h"
 
 namespace tunec {
+
+/// The stage of TraceSpans that contain all work on one kernel.
+inline constexpr std::string_view kKernelTrace = "kernel";
 
 struct BuiltKernel {
   std::shared_ptr<const CompiledKernel> code;
@@ -28,7 +32,8 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner,
                                 const IsPacked& packed = {});
 
-/// Builds the kernels of all tasks on `build_threads` threads. Results, messages and errors are
+/// Builds the kernels of all tasks on `build_threads` threads, or on fewer if less than 512 MiB of
+/// memory are usable for each thread. Results, messages and errors are
 /// those of one thread that builds the kernels in order. Callbacks are called in the caller's
 /// thread. Fails with kCancelled if the call is cancelled; kernels that are being compiled are
 /// completed first.

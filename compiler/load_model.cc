@@ -10,6 +10,7 @@
 #include "graph/text/graph_text.h"
 #include "numpy/npz.h"
 #include "support/file.h"
+#include "support/trace.h"
 
 namespace tunec {
 namespace {
@@ -187,7 +188,7 @@ bool DividesSizes(std::string_view text) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     line = line.substr(0, std::min(line.find('#'), line.find("//")));
-    if (line.find('/') != std::string_view::npos) return true;
+    if (line.contains('/')) return true;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return false;
@@ -269,6 +270,7 @@ Result<Graph> LoadBytes(std::span<const std::byte> bytes, std::string_view forma
 }  // namespace
 
 Result<LoadedModel> LoadModelOfFiles(const std::string& path, const ModelOptions& options) {
+  const TraceScope scope("read model");
   TUNEC_ASSIGN(LoadedModel loaded, LoadFile(path, options));
   TUNEC_ASSIGN(loaded.graph, ApplyEdgeLayouts(loaded.graph, options.layouts));
   return loaded;
@@ -331,7 +333,7 @@ Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::s
 }
 
 Result<SizedSource> LoadSizedText(std::string_view text,
-                                  std::shared_ptr<const WeightSource> weights,
+                                  const std::shared_ptr<const WeightSource>& weights,
                                   const ModelOptions& options) {
   TUNEC_RETURN_IF_ERROR(CheckOptions(ModelFormat::kGraph, kNameInMemory, options));
   return SizedTextOf(text, kNameInMemory, options,

@@ -31,6 +31,7 @@ class Pipeline {
 };
 
 Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& schedule) const {
+  const TraceScope scope(kLoopSteps.name, rewritten.name);
   const Stopwatch watch;
   TUNEC_ASSIGN(ScheduledTrees trees, ApplyLoopSteps(std::move(rewritten), schedule));
   StageRecord record{kLoopSteps.name, trees.kernel.tree.name, watch.Milliseconds()};

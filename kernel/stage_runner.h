@@ -7,6 +7,7 @@
 
 #include "kernel/loop_pipeline.h"
 #include "support/stopwatch.h"
+#include "support/trace.h"
 
 namespace tunec {
 
@@ -21,6 +22,7 @@ class StageRunner {
   /// stage works on. Passes the result to Finish unless the stage fails.
   template <class T, class Stage>
   Result<T> Run(std::string_view stage, std::string_view name, const Stage& make) const {
+    const TraceScope scope(stage, name);
     const Stopwatch watch;
     Result<T> made = make();
     const double milliseconds = watch.Milliseconds();
@@ -45,6 +47,7 @@ class StageRunner {
   template <class T, class Stage>
   Status Check(std::string_view stage, std::string_view name, const T& checked,
                const Stage& check) const {
+    const TraceScope scope(stage, name);
     const Stopwatch watch;
     TUNEC_RETURN_IF_ERROR(check());
     Show({stage, name, watch.Milliseconds()}, &checked);

@@ -52,6 +52,7 @@ int Main(int argc, char** argv) {
   AddBuildCommand(root, invocation);
   AddRunCommand(root, invocation);
   AddBenchCommand(root, invocation);
+  AddCompileProfileCommand(root, invocation);
   AddVerifyCommand(root, invocation);
   AddShowCommand(root, invocation);
   AddOptCommand(root, invocation);

@@ -9,6 +9,7 @@
 #include "graph/derived_constant.h"
 #include "graph/passes/eliminate_dead_nodes.h"
 #include "graph/passes/split_batch_norm.h"
+#include "graph/reference/run.h"
 #include "graph/rules/joined_constant.h"
 #include "ir/rounding.h"
 
@@ -82,17 +83,19 @@ Array ScaledWeight(const Node& conv, const Array& weight, const std::vector<doub
   const int64_t rows = weight.shape()[0];
   const int64_t inner = rows * second == 0 ? 0 : weight.size() / (rows * second);
   const int64_t rows_per_group = std::max<int64_t>(rows / conv.Int("group"), 1);
-  for (int64_t r = 0; r < rows; ++r) {
-    if (!transposed) {
-      Scale(weight, scaled, r * second * inner, (r + 1) * second * inner, scale[r]);
-      continue;
+  reference::ParallelFor(rows, second * inner, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) {
+      if (!transposed) {
+        Scale(weight, scaled, r * second * inner, (r + 1) * second * inner, scale[r]);
+        continue;
+      }
+      for (int64_t s = 0; s < second; ++s) {
+        const int64_t channel = r / rows_per_group * second + s;
+        const int64_t base = (r * second + s) * inner;
+        Scale(weight, scaled, base, base + inner, scale[channel]);
+      }
     }
-    for (int64_t s = 0; s < second; ++s) {
-      const int64_t channel = r / rows_per_group * second + s;
-      const int64_t base = (r * second + s) * inner;
-      Scale(weight, scaled, base, base + inner, scale[channel]);
-    }
-  }
+  });
   return scaled;
 }
 

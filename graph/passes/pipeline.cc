@@ -16,6 +16,7 @@
 #include "graph/passes/recognize_attention.h"
 #include "graph/passes/recognize_patterns.h"
 #include "graph/passes/same_structure.h"
+#include "support/trace.h"
 
 namespace tunec {
 namespace {
@@ -82,6 +83,7 @@ Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& op
     const NamedPass* pass = FindPass(name);
     if (pass == nullptr) return Fail(ErrorCode::kInvalidArgument, "unknown pass '{}'", name);
     if (options.disabled.contains(name)) continue;
+    const TraceScope scope("graph passes", name);
     const auto start = std::chrono::steady_clock::now();
     Result<Graph> next = pass->run(result.graph, options.pass);
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;

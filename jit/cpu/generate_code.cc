@@ -14,6 +14,8 @@
 #include <array>
 #include <memory>
 
+#include "support/trace.h"
+
 namespace tunec::jit {
 namespace {
 
@@ -49,6 +51,7 @@ class CodePasses : public llvm::legacy::PassManager {
 
 Result<std::string> GenerateCode(llvm::Module& module, llvm::TargetMachine& machine,
                                  FileKind kind) {
+  const TraceScope scope("llvm");
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   CodePasses passes;

@@ -22,6 +22,7 @@ void AddCompileCommand(CLI::App& root, Invocation& invocation);
 void AddBuildCommand(CLI::App& root, Invocation& invocation);
 void AddRunCommand(CLI::App& root, Invocation& invocation);
 void AddBenchCommand(CLI::App& root, Invocation& invocation);
+void AddCompileProfileCommand(CLI::App& root, Invocation& invocation);
 void AddVerifyCommand(CLI::App& root, Invocation& invocation);
 void AddShowCommand(CLI::App& root, Invocation& invocation);
 void AddOptCommand(CLI::App& root, Invocation& invocation);
