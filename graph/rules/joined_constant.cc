@@ -57,11 +57,11 @@ bool RoundsAsMeant(Op op) {
 // magnitudes over the slices that contain the element.
 class SliceSizes {
  public:
-  explicit SliceSizes(const Array& exact)
-      : shape_(exact.shape()), strides_(reference::StridesOf(shape_)) {
+  explicit SliceSizes(const Array& array)
+      : shape_(array.shape()), strides_(reference::StridesOf(shape_)) {
     for (const int64_t extent : shape_) greatest_.emplace_back(extent, 0.0);
-    for (int64_t i = 0; i < exact.size(); ++i) {
-      const double size = std::abs(exact.GetDouble(i));
+    for (int64_t i = 0; i < array.size(); ++i) {
+      const double size = std::abs(array.GetDouble(i));
       for (size_t axis = 0; axis < shape_.size(); ++axis) {
         double& greatest = greatest_[axis][At(axis, i)];
         greatest = std::max(greatest, size);
@@ -86,16 +86,76 @@ class SliceSizes {
   std::vector<std::vector<double>> greatest_;  // indexed by axis and by the position along the axis
 };
 
-bool KeepsTinyNumbers(const Array& rounded, const Array& exact) {
-  const double least = LeastNormal(rounded.type()), unit = RoundingOf(rounded.type());
+// Returns the positions of the elements that may have lost digits because they are tiny.
+std::vector<int64_t> TinyElements(const Array& array) {
+  const double least = LeastNormal(array.type());
+  std::vector<int64_t> tiny;
+  const auto add = [&](auto get) {
+    for (int64_t i = 0; i < array.size(); ++i)
+      if (std::abs(get(i)) < least) tiny.push_back(i);
+  };
+  if (array.type() == DataType::kF32)
+    add([values = array.As<float>()](int64_t i) { return values[i]; });
+  else
+    add([&](int64_t i) { return array.GetDouble(i); });
+  return tiny;
+}
+
+// Returns the operand's elements that meet the elements of a result of this shape, by broadcasting.
+Array MeetingElements(const Array& operand, std::span<const int64_t> shape,
+                      std::span<const int64_t> elements) {
+  const std::vector<int64_t> strides = reference::StridesOf(shape);
+  const std::vector<int64_t> own = reference::StridesOf(operand.shape());
+  const size_t missing = shape.size() - own.size();  // leading axes that the operand lacks
+  Array found(operand.type(), {std::ssize(elements)});
+  for (size_t e = 0; e < elements.size(); ++e) {
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < own.size(); ++axis) {
+      if (operand.shape()[axis] == 1) continue;
+      offset += elements[e] / strides[missing + axis] % shape[missing + axis] * own[axis];
+    }
+    found.SetDouble(static_cast<int64_t>(e), operand.GetDouble(offset));
+  }
+  return found;
+}
+
+bool IsBroadcastArithmetic(Op op) {
+  return op == Op::kAdd || op == Op::kSub || op == Op::kMul || op == Op::kDiv;
+}
+
+// Computes some elements of the node's result in float64. Of other operators than arithmetic, all
+// elements are computed.
+std::optional<std::vector<double>> ExactElements(const Node& node, std::span<const Array> operands,
+                                                 const ValueType& type,
+                                                 std::span<const int64_t> elements) {
+  std::vector<double> values;
+  if (!IsBroadcastArithmetic(node.op)) {
+    const auto exact = RunNode(node, operands, std::span(&type, 1), Precision::kFloat64);
+    if (!exact) return {};
+    for (const int64_t i : elements) values.push_back(exact->front().GetDouble(i));
+    return values;
+  }
+  std::vector<Array> meeting;
+  for (const Array& operand : operands)
+    meeting.push_back(MeetingElements(operand, type.Shape(), elements));
+  const ValueType row{type.type, {Dim(std::ssize(elements))}};
+  const auto exact = RunNode(node, meeting, std::span(&row, 1), Precision::kFloat64);
+  if (!exact) return {};
+  for (int64_t e = 0; e < std::ssize(elements); ++e) values.push_back(exact->front().GetDouble(e));
+  return values;
+}
+
+// Returns whether the result has enough digits of its tiny elements, whose exact values are given.
+bool KeepsTinyNumbers(const Array& rounded, std::span<const int64_t> elements,
+                      std::span<const double> exact) {
+  const double unit = RoundingOf(rounded.type());
   std::optional<SliceSizes> sizes;
-  for (int64_t i = 0; i < rounded.size(); ++i) {
-    const double value = exact.GetDouble(i);
-    const double lost = std::abs(value - rounded.GetDouble(i));
-    if (std::abs(rounded.GetDouble(i)) >= least || lost <= unit * std::abs(value)) continue;
+  for (size_t e = 0; e < elements.size(); ++e) {
+    const double lost = std::abs(exact[e] - rounded.GetDouble(elements[e]));
+    if (lost <= unit * std::abs(exact[e])) continue;
     if (rounded.shape().empty()) return false;
-    if (!sizes) sizes.emplace(exact);
-    if (lost > unit * sizes->Of(i)) return false;
+    if (!sizes) sizes.emplace(rounded);
+    if (lost > unit * sizes->Of(elements[e])) return false;
   }
   return true;
 }
@@ -123,8 +183,9 @@ std::optional<Array> JoinConstants(const Node& node, std::span<const Array> oper
   if (!found.finite && std::ranges::all_of(operands, IsFinite)) return {};
   const bool checked = type.type != DataType::kF64 && !RoundsAsMeant(node.op);
   if (!checked || found.least >= LeastNormal(type.type)) return std::move(result);
-  const auto exact = RunNode(node, operands, types, Precision::kFloat64);
-  if (!exact || !KeepsTinyNumbers(result, exact->front())) return {};
+  const std::vector<int64_t> tiny = TinyElements(result);
+  const auto exact = ExactElements(node, operands, type, tiny);
+  if (!exact || !KeepsTinyNumbers(result, tiny, *exact)) return {};
   return std::move(result);
 }
 

@@ -49,11 +49,15 @@ TEST(ApplyRules, RepeatedVariablesAreOneValue) {
 
 TEST(ApplyRules, ConstantsAreJoinedWhereTheTypeHoldsTheResult) {
   const std::string rule = "x * a * b => x * (a * b) where constant(a) and constant(b)";
-  const auto fires = [&](const std::string& type, const std::string& a, const std::string& b) {
+  const auto fires_with = [&](const std::string& type, const std::string& a,
+                              const std::string& type_of_b, const std::string& b) {
     const std::string lines = Lines(rule, "  input x: " + type + "\n  constant a: " + type + " = " +
-                                              a + "\n  constant b: " + type + " = " + b +
+                                              a + "\n  constant b: " + type_of_b + " = " + b +
                                               "\n  y = mul(x, a)\n  z = mul(y, b)\n  output z\n");
     return !lines.contains("y = mul(x, a)");
+  };
+  const auto fires = [&](const std::string& type, const std::string& a, const std::string& b) {
+    return fires_with(type, a, type, b);
   };
   EXPECT_TRUE(fires("f16[]", "0.5", "0.25"));
   EXPECT_FALSE(fires("f16[]", "300", "300")) << "infinite";
@@ -64,6 +68,12 @@ TEST(ApplyRules, ConstantsAreJoinedWhereTheTypeHoldsTheResult) {
   EXPECT_TRUE(fires("f16[]", "0.0", "0.0001"));
   EXPECT_FALSE(fires("f16[2]", "[1, 0.0001]", "[1, 0.0001]")) << "the factor of a channel";
   EXPECT_TRUE(fires("f16[2, 2]", "[1, 0.0001, 1, 1]", "[1, 0.0001, 1, 1]")) << "a small weight";
+  // The second constant is broadcast.
+  EXPECT_TRUE(fires_with("f16[2, 2]", "[1, 0.0001, 1, 1]", "f16[2]", "[1, 0.0001]"));
+  EXPECT_FALSE(fires_with("f16[2, 2]", "[1, 0.0001, 1, 0.0001]", "f16[2]", "[1, 0.0001]"));
+  EXPECT_TRUE(fires_with("f16[2, 2]", "[1, 1, 0.0001, 1]", "f16[2, 1]", "[1, 0.0001]"));
+  EXPECT_FALSE(fires_with("f16[2, 2]", "[1, 1, 0.0001, 0.0001]", "f16[2, 1]", "[1, 0.0001]"));
+  EXPECT_FALSE(fires_with("f16[2, 2]", "[1, 1, 0.0001, 0.0001]", "f16[]", "0.0001"));
 }
 
 TEST(ApplyRules, OperandsOfCommutativeOperatorsMatchInAnyOrder) {
