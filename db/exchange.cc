@@ -94,7 +94,7 @@ Result<ExchangeCounts> Database::Merge(const std::string& other_path) {
   Result<ExchangeCounts> counts = connection_->Write([&]() -> Result<ExchangeCounts> {
     return other->Read([&]() { return MergeAll(*connection_, *other); });
   });
-  for (std::string& reason : other->TakeMissReasons()) connection_->NoteMiss(std::move(reason));
+  for (const std::string& reason : other->TakeMissReasons()) connection_->NoteMiss(reason);
   return counts;
 }
 

@@ -66,7 +66,7 @@ Result<std::vector<PaddedValue>> PadScatter(PaddedNode& node) {
     parts.insert(parts.end(), axes[a].parts().begin(), axes[a].parts().end());
   }
   TUNEC_RETURN_IF_ERROR(node.UnifyAxes(node.axis(1, axis), node.axis(2, axis)));
-  TUNEC_RETURN_IF_ERROR(NumberPlaces(node, axis, Axis(std::move(parts))));
+  TUNEC_RETURN_IF_ERROR(NumberPlaces(node, axis, Axis(parts)));
   return WithAxes(std::move(axes));
 }
 

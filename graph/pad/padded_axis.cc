@@ -21,7 +21,7 @@ std::optional<Axis> UnifyParts(const Axis& a, const Axis& b) {
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i].IsOpen()) parts[i].parameter = b.parts()[i].parameter;
   }
-  return Axis(std::move(parts));
+  return Axis(parts);
 }
 
 /// The parts that are still to be dealt out, the next one last.
@@ -31,7 +31,7 @@ class Rest {
     for (const Axis& axis : axes) {
       rest_.insert(rest_.end(), axis.parts().begin(), axis.parts().end());
     }
-    rest_ = Axis(std::move(rest_)).parts();
+    rest_ = Axis(rest_).parts();
     std::ranges::reverse(rest_);
   }
 
@@ -47,7 +47,7 @@ class Rest {
       taken.push_back(*part);
     }
     if (required.exact != 1) return std::nullopt;
-    return Axis(std::move(taken));
+    return Axis(taken);
   }
 
  private:

@@ -138,7 +138,7 @@ Result<ValueId> PaddedNode::CountAlong(size_t i, const std::set<size_t>& axes, D
     const std::vector<Part>& own = inputs_[i].axes[a].parts();
     parts.insert(parts.end(), own.begin(), own.end());
   }
-  const Axis all(std::move(parts));
+  const Axis all(parts);
   const Series count = padder_.SeriesOf(all);
   const Array exact = ScalarOf(type, static_cast<double>(count[0]));
   if (!Varies(count)) return builder().AddConstant("count", exact);

@@ -14,10 +14,11 @@ namespace tunec {
 /// Conclusions from equations over variables with known intervals. All
 /// conclusions are true for every solution, but not all true conclusions are found.
 ///
-/// Three rules are applied until nothing changes. (1) A variable with coefficient 1 or -1 is
-/// replaced by the rest of its equation. (2) In 2*a + b == 0 with -2 < b < 2, both a and b are 0.
-/// (3) A floor division with coefficient 1 or -1 is eliminated from the other equations. For
-/// example, floor(p/56) == floor(q/56) and p mod 56 == q mod 56 give p == q.
+/// Three rules are applied until nothing changes.
+/// 1. A variable with coefficient 1 or -1 is replaced by the rest of its equation.
+/// 2. In 2*a + b == 0 with -2 < b < 2, both a and b are 0.
+/// 3. A floor division with coefficient 1 or -1 is eliminated from the other equations.
+/// For example, floor(p/56) == floor(q/56) and p mod 56 == q mod 56 give p == q.
 class IndexEquations {
  public:
   explicit IndexEquations(IntervalOf intervals) : intervals_(std::move(intervals)) {}

@@ -1,4 +1,4 @@
-"""Tests of tunec compile-profile: its tables, and the trace that it writes."""
+"""Tests of the tables and of the trace that tunec compile-profile writes."""
 import json
 
 from cli_case import CliTest, main
