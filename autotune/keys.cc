@@ -82,10 +82,14 @@ std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy) {
   const Target own = EmulatedTarget(target).value_or(target);
   const std::optional<TuningTask> earlier = EarlierTask(task);
+  std::vector<TuningKey> descriptions = {KeyUnder("", task, own, accuracy)};
+  if (earlier) descriptions.push_back(KeyUnder("", *earlier, own, accuracy));
   std::vector<TuningKey> keys;
   const auto add = [&](std::string_view policy) {
-    keys.push_back(KeyUnder(policy, task, own, accuracy));
-    if (earlier) keys.push_back(KeyUnder(policy, *earlier, own, accuracy));
+    for (const TuningKey& description : descriptions) {
+      keys.push_back(description);
+      keys.back().policy = policy;
+    }
   };
   add(PolicyOfMeasurements(task, own));
   if (own.device) {

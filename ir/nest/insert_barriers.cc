@@ -77,7 +77,7 @@ class Inserter {
 
  private:
   static void Separate(Body& body, TouchedTensors& touched) {
-    body.push_back(NestNode{Barrier{}});
+    body.emplace_back(Barrier{});
     touched = {};
   }
 
@@ -133,20 +133,20 @@ class Inserter {
         [&](Loop loop) {
           loop.body = NumbersTasks(loop.kind) ? Rewrite(loop.body, touched)
                                               : RewriteRepeated(loop.body, touched);
-          result.push_back(NestNode{std::move(loop)});
+          result.emplace_back(std::move(loop));
         },
         [&](If branch) {
           const TouchedTensors before = touched;
           branch.body = Rewrite(branch.body, touched);
           touched.Add(before);
-          result.push_back(NestNode{std::move(branch)});
+          result.emplace_back(std::move(branch));
         },
         [&](Alloc alloc) {
           if (alloc.scope == Scope::kShared && MayReuse(touched)) Separate(result, touched);
           live_.insert(alloc.tensor);
           alloc.body = Rewrite(alloc.body, touched);
           live_.erase(alloc.tensor);
-          result.push_back(NestNode{std::move(alloc)});
+          result.emplace_back(std::move(alloc));
         },
         [](const auto&) { TUNEC_UNREACHABLE("a node that is not common"); });
   }

@@ -13,7 +13,7 @@ namespace tunec {
 template <class Kind>
 Body BodyOf(Kind node) {
   Body body;
-  body.push_back(NestNode{std::move(node)});
+  body.emplace_back(std::move(node));
   return body;
 }
 inline Body BodyOf(Body body) { return body; }
@@ -43,7 +43,7 @@ Body RewriteBody(Body body, Functions& functions) {
           if constexpr (kTaken) {
             Append(result, BodyOf(functions(std::move(kind))));
           } else {
-            result.push_back(NestNode{std::move(kind)});
+            result.emplace_back(std::move(kind));
           }
         },
         node.value);

@@ -30,7 +30,7 @@ Body PrefetchesOf(const ScheduleTree& tree, StatementId id, const Conditions& co
           });
           index = conditions.ToNest(index);
         }
-        body.push_back(NestNode{std::move(ahead)});
+        body.emplace_back(std::move(ahead));
       };
       for (const Read& read : statement.reads) add(read, false);
       for (const Write& write : statement.writes) add(write, true);
@@ -57,7 +57,7 @@ Body GenerateLeaf(const ScheduleTree& tree, StatementId id, const Context& conte
     return BodyOf(AsyncCopy{*context.token, store.reads[0], store.writes[0], {}});
   }
   Body body = PrefetchesOf(tree, id, context.conditions);
-  body.push_back(NestNode{std::move(store)});
+  body.emplace_back(std::move(store));
   return body;
 }
 

@@ -50,7 +50,7 @@ Body GenerateFullApart(Generator& generator, const TreeNode& node, const Context
   other.body = generator.Generate(node, context);
   Body body;
   for (If* part : {&full, &other}) {
-    if (!part->body.empty()) body.push_back(NestNode{std::move(*part)});
+    if (!part->body.empty()) body.emplace_back(std::move(*part));
   }
   return body;
 }
@@ -163,7 +163,7 @@ Body DivideTasks(Generator& generator, const TreeNode& node, Context context) {
     if (part.lo > whole.lo) choice.nonnegative.push_back(variable - part.lo);
     if (part.hi < whole.hi) choice.nonnegative.push_back(IndexExpr(part.hi) - variable);
     choice.body = generator.Generate(node, std::move(inner));
-    if (!choice.body.empty()) body.push_back(NestNode{std::move(choice)});
+    if (!choice.body.empty()) body.emplace_back(std::move(choice));
   }
   return body;
 }

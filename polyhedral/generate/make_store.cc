@@ -95,11 +95,11 @@ Body MakeConditionalStores(const Statement& statement, const Effects& effects,
     Store store = MakeStore(single, inverse, site);
     DropUnusedReads(store);
     Body own;
-    own.push_back(NestNode{std::move(store)});
+    own.emplace_back(std::move(store));
     if (when.open.empty()) {
       std::ranges::move(own, std::back_inserter(body));
     } else {
-      body.push_back(NestNode{If{std::move(when.open), std::move(own)}});
+      body.emplace_back(If{std::move(when.open), std::move(own)});
     }
   }
   return body;

@@ -102,14 +102,14 @@ Body PipelineIteration(Generator& generator, const TreeNode& node, const Context
                           IndexExpr::Mod(IndexExpr::FloorDiv(now - range.lo, pipeline.stages), 2)});
   const bool shared = std::ranges::any_of(
       parts.filled, [](const TreeNode* stage) { return stage->scope == Scope::kShared; });
-  if (shared && HoldsThreads(generator.tree, node)) body.push_back(NestNode{Barrier{}});
+  if (shared && HoldsThreads(generator.tree, node)) body.emplace_back(Barrier{});
   if (range.lo + ahead <= range.hi) {
     Context later = context;
     later.conditions.SetRange(node.loop, {range.lo + ahead, range.hi});
     later.conditions.SetValue(node.loop, now + ahead);
     If begin{.nonnegative = {IndexExpr(range.hi - ahead) - now}};
     begin.body = BeginCopies(generator, node, std::move(later));
-    if (!begin.body.empty()) body.push_back(NestNode{std::move(begin)});
+    if (!begin.body.empty()) body.emplace_back(std::move(begin));
     body.push_back(ArriveFor(pipeline, now + ahead));
   }
   Body work;

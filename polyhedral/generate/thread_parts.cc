@@ -241,7 +241,7 @@ Body Publish(Generator& generator, const ThreadPart& part) {
     store.reads = {{part.own[k], thread, {}}};
     store.values = {Expr::Read(0, generator.tensors[part.own[k]].type)};
     store.writes = {{part.parts[k], index}};
-    body.push_back(NestNode{std::move(store)});
+    body.emplace_back(std::move(store));
   }
   if (part.group > 1) {
     const IndexExpr x = generator.Thread(kAlongX);

@@ -38,7 +38,7 @@ Body GenerateTile(Generator& generator, const TreeNode& node, Context context) {
     loop.body = std::move(body);
     body = BodyOf(std::move(loop));
   }
-  result.push_back(NestNode{Tile{tile.intrinsic, std::move(body)}});
+  result.emplace_back(Tile{tile.intrinsic, std::move(body)});
   return result;
 }
 

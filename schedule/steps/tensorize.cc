@@ -82,18 +82,18 @@ bool Fits(const ScheduleTree& tree, const TileIntrinsic& intrinsic, const std::v
 LoopNest TrialNest(const ScheduleTree& tree, const std::string& intrinsic,
                    const std::vector<VarId>& loops, const Store& store) {
   Body body;
-  body.push_back(NestNode{store});
+  body.emplace_back(store);
   for (size_t i = loops.size(); i-- > 0;) {
     Loop loop{.var = loops[i],
               .lower = {IndexExpr(0)},
               .upper = {IndexExpr(tree.loops[loops[i]].extent)}};
     loop.body = std::move(body);
     body = {};
-    body.push_back(NestNode{std::move(loop)});
+    body.emplace_back(std::move(loop));
   }
   LoopNest nest{.tensors = tree.tensors};
   nest.phases.push_back({"", {}});
-  nest.phases[0].body.push_back(NestNode{Tile{intrinsic, std::move(body)}});
+  nest.phases[0].body.emplace_back(Tile{intrinsic, std::move(body)});
   return nest;
 }
 

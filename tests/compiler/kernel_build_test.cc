@@ -5,11 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "autotune/keys.h"
 #include "compiler/front_end.h"
 #include "compiler/tuning/tasks.h"
 #include "tests/autotune/workloads.h"
 #include "tests/compiler/models.h"
+#include "tests/networks/load_npz.h"
 #include "tests/programs/must_parse.h"
 #include "tests/programs/products.h"
 
@@ -56,6 +59,36 @@ TEST_F(KernelBuild, IsTheSameOnSeveralThreads) {
     EXPECT_EQ(*(*kernels)[i].code, *(*expected)[i].code) << tasks[i].description;
     EXPECT_EQ(Print((*kernels)[i].schedule.schedule), Print((*expected)[i].schedule.schedule));
     EXPECT_EQ((*kernels)[i].notes, (*expected)[i].notes);
+  }
+}
+
+// Two threads compile different models with one database. The outputs are compared with PyTorch's.
+TEST_F(KernelBuild, SeveralModelsAreCompiledAtOnce) {
+  const char* const names[] = {"resnet18_64", "mobilenet_v2_64", "unet_48"};
+  Database database = testing::InMemory();
+  std::vector<std::jthread> threads;
+  for (const char* const name : names) {
+    threads.emplace_back([&, name] {
+      const auto network = testing::LoadNetwork(name);
+      ASSERT_TRUE(network) << name << ": " << network.error().Format();
+      const auto model = Compile(network->graph, &database, options_);
+      ASSERT_TRUE(model) << name << ": " << model.error().Format();
+      const auto outputs = testing::RunOnce(*model->executable, network->inputs);
+      ASSERT_TRUE(outputs) << name << ": " << outputs.error().Format();
+      for (size_t i = 0; i < outputs->size(); ++i) {
+        const Array& expected = network->arrays.at(network->graph.output_names()[i]);
+        EXPECT_LT(RelativeError((*outputs)[i], expected), testing::kTolerance) << name;
+      }
+    });
+  }
+  threads.clear();
+  // All code is stored: nothing is compiled again.
+  for (const char* const name : names) {
+    const auto network = testing::LoadNetwork(name);
+    ASSERT_TRUE(network) << name;
+    const auto again = Compile(network->graph, &database, options_);
+    ASSERT_TRUE(again) << name;
+    EXPECT_EQ(again->report.objects_compiled, 0) << name;
   }
 }
 

@@ -105,9 +105,9 @@ void BreakBarriers(const MutableStageProduct& product) {
 
 void BreakThreads(const MutableStageProduct& product) {
   LoopNest& nest = *std::get<LoopNest*>(product);
-  nest.phases.back().body.push_back(NestNode{Barrier{}});
+  nest.phases.back().body.emplace_back(Barrier{});
   Loop& outer = std::get<Loop>(nest.phases.back().body.front().value);
-  outer.body.push_back(NestNode{Barrier{}});
+  outer.body.emplace_back(Barrier{});
 }
 
 TEST(LoopPipeline, ABrokenComputeIsCaughtWhereItWasBroken) {
