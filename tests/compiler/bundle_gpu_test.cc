@@ -46,7 +46,7 @@ class BundleForGpus : public ::testing::Test {
     script_.parameters = 0;
     script_.graph = CuResult::kOutOfMemory;  // without a graph, each launch is in the log
   }
-  ~BundleForGpus() override { unsetenv("TUNEC_LIBCUDA"); }
+  void TearDown() override { unsetenv("TUNEC_LIBCUDA"); }
 
   static BundleVariant GpuVariant(const Graph& graph, std::string_view arch) {
     auto variant = CompileVariant(graph, nullptr, OptionsForGpu(arch), "native");
