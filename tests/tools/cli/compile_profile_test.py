@@ -22,7 +22,8 @@ class CompileProfile(CliTest):
     def test_tables(self):
         path = self.file("g.graph", GRAPH)
         text = self.good("compile-profile", path, "--no-db")
-        self.assertRegex(text, r"\A1 object compiled in [\d.]+ \w+, 0 reused\n\nstage +count +processor +share +elapsed\n")
+        self.assertRegex(text, r"\A1 object compiled in [\d.]+ \w+, 0 reused\n\n"
+                               r"stage +count +processor +share +elapsed\n")
         self.assertRegex(text, r"(?m)^llvm +1 +[\d.]+ ms +[\d.]+ % +[\d.]+ ms$")
         self.assertRegex(text, r"(?m)^kernel +count +processor +share +elapsed\nmatmul\+relu .* 1 +[\d.]+ ms +100.0 %")
 
