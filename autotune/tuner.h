@@ -57,8 +57,8 @@ struct TuneProgress {
 };
 
 struct TunerOptions {
-  /// Maximum number of trials of all tasks, including failures and earlier runs: after a run with
-  /// 200, a run with 500 measures at most 300 more. trial_budget.h defines which trials count.
+  /// Maximum number of trials of all tasks. Failures and trials of earlier runs count: if earlier
+  /// runs spent 200, a run with 500 measures at most 300 more. trial_budget.h has the definition.
   int64_t trials = 0;
   double time_limit_seconds = 0;  // limit of the whole call; 0: unlimited
   /// Positions of tasks whose search continues even if it has converged, with a separate budget.

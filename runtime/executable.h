@@ -99,7 +99,7 @@ class Executable {
   /// only.
   std::optional<int> DeviceNumber() const;
   MemoryUse Memory() const;
-  /// Returns the counts of gathers that had indices out of range.
+  /// Returns for each gather with indices out of range the number of these indices.
   std::vector<OutsideIndices> Outside() const;
   /// Returns notes for users about the runs so far, one line each.
   std::vector<std::string> Notes() const;

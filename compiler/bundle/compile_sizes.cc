@@ -55,7 +55,7 @@ class SizesCompiler {
   std::set<Sizes> themselves_;  // sizes that need exact code
   std::vector<SizedCode> codes_;
   std::vector<PlanWithData> plans_;
-  // These executables are kept alive, since schedules of later plans prefer their packed weights.
+  // Packed weights count as in use while their executable exists. Later plans prefer to use them.
   std::vector<std::shared_ptr<const Executable>> executables_;
   Json reports_ = Json::array();
   Json rejected_ = Json::array();

@@ -1,4 +1,4 @@
-// A function that tunes a model. It looks up earlier trials and measures within the budget.
+// A function that tunes a model. It looks up earlier trials, then measures within the budget.
 #pragma once
 
 #include "autotune/tuner.h"

@@ -46,8 +46,9 @@ void AddAbreastSketches(const NamedCompute& lowering, const Target& target,
 void AddReduceAllSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches);
 
-/// Adds sketches of sums over rows for contiguous columns, with pointwise work around them.
-/// Examples are statistics and normalisations of channels in the last dimension (columns.cc).
+/// Adds sketches of reductions over rows with one result per column, if the elements of a row are
+/// contiguous, and of the elementwise work around them. Examples are statistics and normalisations
+/// of channels in the last dimension (columns.cc).
 void AddColumnSketches(const NamedCompute& lowering, const Target& target,
                        std::vector<Sketch>& sketches);
 

@@ -23,7 +23,7 @@ struct TransformedPlan {
   };
 
   // The instruction that computes the products, or null for multiply-adds. Its operands are rounded
-  // to bfloat16. It multiplies pairs of elements that are consecutive along the reduced dimension.
+  // to bfloat16. It takes two elements of each operand, consecutive along the reduced dimension.
   const TileIntrinsic* dot = nullptr;
 
   std::string lowering;

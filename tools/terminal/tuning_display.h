@@ -15,7 +15,7 @@ class TuningDisplay {
   TuningDisplay();
 
   void Update(const TuneProgress& progress);
-  /// Removes the table from the terminal before other output. The next Update draws it again.
+  /// Removes the table from the terminal before other output. A later Update draws it again.
   void MakeRoom();
   /// Leaves the last state on the terminal. Does nothing if nothing was shown.
   void Finish();

@@ -9,7 +9,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Returns the pads at the ends that are needed for the last, partial window. A window must not
+/// Returns the pads that ceil_mode adds at the ends for the last, partial window. A window must not
 /// begin in the padding after the input.
 std::vector<int64_t> CeilPads(const Window& window, const std::vector<int64_t>& sizes) {
   const size_t rank = window.rank();

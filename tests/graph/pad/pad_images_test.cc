@@ -93,7 +93,7 @@ TEST(PadImages, PoolsThatRoundUp) {
   }
 }
 
-// The pads at the start or the end depend on the size, as in SAME_LOWER and SAME_UPPER.
+// The pads at the start depend on the size, as in SAME_UPPER, or those at the end, as in SAME_LOWER.
 TEST(PadImages, WindowsThatBeginBySize) {
   for (const char* pads : {"pads=[$(H%2), $(W%2), 1, 1]", "pads=[1, 1, $(H%2), $(W%2)]"}) {
     ExpectImages(
