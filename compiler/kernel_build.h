@@ -33,11 +33,10 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const IsPacked& packed = {});
 
 /// Builds the kernels of all tasks on `build_threads` threads, or on fewer if less than 512 MiB of
-/// memory are usable for each thread. Results, messages and errors are
-/// those of one thread that builds the kernels in order. Callbacks are called in the caller's
-/// thread. Fails with kCancelled if the call is cancelled; kernels that are being compiled are
-/// completed first.
-/// `packed` has one entry per task, or is empty.
+/// memory are usable for each thread. Results, messages and errors are those of one thread that
+/// builds the kernels in order, but lines about a damaged database may come earlier. Callbacks are
+/// called in the caller's thread. Fails with kCancelled if the call is cancelled; kernels that are
+/// being compiled are completed first. `packed` has one entry per task, or is empty.
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
                                               Database* database, const CompileOptions& options,
                                               const TunerOptions& tuner,

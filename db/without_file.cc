@@ -56,6 +56,15 @@ Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::OpenCopy(
 void DatabaseConnection::ContinueWithoutFile(std::function<void(const std::string&)> log) {
   const std::lock_guard lock(mutex_);
   log_ = std::move(log);
+  log_thread_ = std::this_thread::get_id();
+}
+
+/// Passes a line to the log. A line of another thread than the log's is stored for TakeMissReasons.
+void DatabaseConnection::Tell(const std::string& line) {
+  if (std::this_thread::get_id() == log_thread_)
+    log_(line);
+  else
+    NoteMiss(line);
 }
 
 /// Switches from the file to memory if ContinueWithoutFile was called and the error is kIo or
@@ -67,7 +76,7 @@ bool DatabaseConnection::SwitchToMemory(const Error& error) {
   if (!saved) return false;
   sqlite_ = std::move(*saved);
   in_memory_ = true;
-  log_(fmt::format("{}; what this run finds is not kept", error.message));
+  Tell(fmt::format("{}; what this run finds is not kept", error.message));
   return true;
 }
 
@@ -80,7 +89,7 @@ void DatabaseConnection::NoticeRemoval() {
       sqlite3_file_control(sqlite_->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (status != SQLITE_OK || moved == 0) return;
   removal_noticed_ = true;
-  log_(fmt::format("{}: removed or replaced while it was open; what this run finds is not kept",
+  Tell(fmt::format("{}: removed or replaced while it was open; what this run finds is not kept",
                    path_));
 }
 

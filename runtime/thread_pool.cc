@@ -17,7 +17,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +25,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/blocked_signals.h"
 #include "support/processors.h"
 
 namespace tunec {
@@ -153,11 +153,7 @@ ThreadPool::Impl::Impl(int threads, Pinning pinning) : threads_(std::max(threads
   const std::vector<int> processors = AllowedProcessors();
   share_cores_ = threads_ > static_cast<int>(processors.size());
   workers_.reserve(threads_ - 1);  // workers store addresses of its elements
-  // Workers block all signals, so that the program's own threads handle them.
-  sigset_t all;
-  sigset_t old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
+  const BlockedSignals blocked;    // the program's own threads handle signals
   for (int thread = 1; thread < threads_ && StartWorker(thread); ++thread) {
     if (pinning == Pinning::kNone || processors.empty()) continue;
     cpu_set_t one;
@@ -165,7 +161,6 @@ ThreadPool::Impl::Impl(int threads, Pinning pinning) : threads_(std::max(threads
     CPU_SET(processors[thread % processors.size()], &one);
     pthread_setaffinity_np(workers_.back().handle, sizeof one, &one);
   }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
 }
 
 bool ThreadPool::Impl::StartWorker(int thread) {

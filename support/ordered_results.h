@@ -10,9 +10,12 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "support/blocked_signals.h"
 
 namespace tunec {
 
@@ -23,11 +26,18 @@ namespace tunec {
 template <class T>
 class OrderedResults {
  public:
-  /// Starts the threads. With one thread, results are computed in Next, in the caller's thread.
+  /// Starts the threads, or fewer if the system cannot start more. With one thread, results are
+  /// computed in Next, in the caller's thread.
   OrderedResults(size_t count, int threads, std::function<T(size_t)> compute)
       : compute_(std::move(compute)), results_(count) {
-    const size_t started = std::min(count, static_cast<size_t>(threads));
-    for (size_t t = 0; started > 1 && t < started; ++t) threads_.emplace_back([this] { Work(); });
+    const size_t wanted = std::min(count, static_cast<size_t>(threads));
+    if (wanted < 2) return;
+    const BlockedSignals blocked;  // the program's own threads handle signals
+    try {
+      for (size_t t = 0; t < wanted; ++t) threads_.emplace_back([this] { Work(); });
+    } catch (const std::system_error&) {
+      // The started threads compute all results; without one, Next does.
+    }
   }
   OrderedResults(const OrderedResults&) = delete;
   OrderedResults& operator=(const OrderedResults&) = delete;

@@ -56,7 +56,7 @@ std::vector<TraceSpan> TraceRecording::Spans() const {
 }
 
 TraceScope::TraceScope(std::string_view stage, std::string_view detail) {
-  Recorded* const recorded = current.load(std::memory_order_relaxed);
+  Recorded* const recorded = current.load(std::memory_order_acquire);
   if (recorded == nullptr) return;
   records_ = true;
   span_.stage = stage;

@@ -32,7 +32,7 @@ NOT_REACHED = ""  # result of a unit for which no time was left
 
 @functools.cache
 def hash_of(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
 
 
 def output_of(*command):
@@ -67,12 +67,19 @@ class Unit:
     """One compiled object. `sources` are its files of the checkout that are not headers."""
     file: str
     sources: list
-    key: str
+    inputs: list  # texts and paths of everything that the result depends on
+
+    @functools.cached_property
+    def key(self):
+        texts = [part if isinstance(part, str) else f"{os.path.relpath(part)} {hash_of(part)}"
+                 for part in self.inputs]
+        return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
     def command(self, options):
-        """Returns the command that checks the unit. A unit's own lines only include its sources."""
+        """Returns the command that checks the unit. The lines of a group only include its files."""
         config = configurations(self.sources[0], Path.cwd())
-        return [options.tidy, "--quiet", "-p", str(options.build), "--checks=-bugprone-suspicious-include",
+        group = [] if Path(self.file) in self.sources else ["--checks=-bugprone-suspicious-include"]
+        return [options.tidy, "--quiet", "-p", str(options.build), *group,
                 *(f"--config-file={file}" for file in config[:1]), self.file]
 
 
@@ -87,13 +94,10 @@ def units_of(files, build, tidy):
         sources = [path for path in used if path.suffix in (".c", ".cc") and path.is_relative_to(root)]
         if not sources:
             continue
-        parts = [version, entry["command"]]
-        for path in sorted(used) + configurations(sources[0], root):
-            parts += [os.path.relpath(path, root), hash_of(path)]
-        unit = Unit(entry["file"], sources, hashlib.sha256("\n".join(parts).encode()).hexdigest())
-        by_source.update(dict.fromkeys(sources, unit))
+        inputs = [version, entry["command"], *sorted(used), *configurations(sources[0], root)]
+        by_source.update(dict.fromkeys(sources, Unit(entry["file"], sources, inputs)))
     found = [by_source[root / file] for file in files if root / file in by_source]
-    return list({unit.key: unit for unit in found}.values())
+    return list({unit.file: unit for unit in found}.values())
 
 
 def check(unit, options):

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -82,6 +83,7 @@ class DatabaseConnection {
   Status InTransaction(Access access, const std::function<Status()>& body);
   bool SwitchToMemory(const Error& error);
   void NoticeRemoval();
+  void Tell(const std::string& line);
 
   template <class Body>
   std::invoke_result_t<Body> Run(Access access, Body body) {
@@ -102,6 +104,7 @@ class DatabaseConnection {
   bool key_rejected_ = false;
   bool in_memory_;
   std::function<void(const std::string&)> log_;  // empty: file errors are returned to the caller
+  std::thread::id log_thread_;                   // the thread in which log_ may be called
   bool removal_noticed_ = false;
   std::mutex mutex_;
   std::unique_ptr<SQLite::Database> sqlite_;

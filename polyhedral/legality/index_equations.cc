@@ -1,6 +1,7 @@
 #include "polyhedral/legality/index_equations.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -8,12 +9,36 @@
 namespace tunec {
 namespace {
 
-// Returns whether products of two such expressions' coefficients do not overflow.
-bool IsSmall(const IndexExpr& expression) {
-  constexpr int64_t kMost = int64_t{1} << 29;
-  const auto is_small = [](int64_t number) { return -kMost < number && number < kMost; };
-  return is_small(expression.constant()) &&
-         std::ranges::all_of(expression.terms(), is_small, &IndexTerm::coefficient);
+// The size of an expression, for the limits of IsSmall. Real numbers cannot overflow.
+struct Size {
+  double magnitude = 0;    // bound of the absolute value
+  double coefficient = 0;  // largest coefficient or constant, also inside divisions
+  double divisor = 1;      // largest product of divisors that are inside each other
+  size_t terms = 0;        // largest number of terms of a sum
+  size_t divisions = 0;
+};
+
+Size SizeOf(const IndexExpr& expression, const IntervalOf& intervals) {
+  const auto absolute = [](int64_t number) { return std::abs(static_cast<double>(number)); };
+  Size size{.magnitude = absolute(expression.constant()),
+            .coefficient = absolute(expression.constant()),
+            .terms = expression.terms().size()};
+  for (const auto& [coefficient, atom] : expression.terms()) {
+    size.coefficient = std::max(size.coefficient, absolute(coefficient));
+    if (atom.kind != IndexAtom::Kind::kFloorDiv) {
+      const Interval values = intervals(atom.variable());
+      size.magnitude += absolute(coefficient) * std::max(absolute(values.lo), absolute(values.hi));
+      continue;
+    }
+    const Size inner = SizeOf(*atom.numerator, intervals);
+    const double divisor = absolute(atom.divisor);
+    size.magnitude += absolute(coefficient) * (inner.magnitude / divisor + 1);
+    size.coefficient = std::max(size.coefficient, inner.coefficient);
+    size.divisor = std::max(size.divisor, divisor * inner.divisor);
+    size.terms = std::max(size.terms, inner.terms);
+    size.divisions += inner.divisions + 1;
+  }
+  return size;
 }
 
 bool IsUnit(int64_t coefficient) { return coefficient == 1 || coefficient == -1; }
@@ -43,28 +68,50 @@ void IndexEquations::Add(const IndexExpr& left, const IndexExpr& right) {
   open_.clear();
 }
 
-IndexExpr IndexEquations::Replace(const IndexExpr& expression) const {
-  return Substitute(expression, [&](VarId v) {
+// Returns whether arithmetic with the expression cannot overflow. The replacement of all variables
+// multiplies numbers of two small expressions, and adds at most kMostTerms products.
+bool IndexEquations::IsSmall(const IndexExpr& expression) const {
+  constexpr double kMostMagnitude = 0x1p50;
+  constexpr double kMostNumber = 0x1p28;
+  constexpr size_t kMostTerms = 16;
+  constexpr size_t kMostDivisions = 6;  // the time of BoundsOf grows exponentially with divisions
+  if (expression.UsesLoaded()) return false;
+  const Size size = SizeOf(expression, intervals_);
+  return size.magnitude < kMostMagnitude && size.coefficient < kMostNumber &&
+         size.divisor < kMostNumber && size.terms <= kMostTerms && size.divisions <= kMostDivisions;
+}
+
+std::optional<IndexExpr> IndexEquations::Replace(const IndexExpr& expression) const {
+  if (!IsSmall(expression)) return std::nullopt;
+  IndexExpr result = Substitute(expression, [&](VarId v) {
     const auto found = values_.find(v);
     return found == values_.end() ? IndexExpr::Var(v) : found->second;
   });
+  if (!IsSmall(result)) return std::nullopt;
+  return Simplify(result, intervals_);
 }
 
-void IndexEquations::Process(IndexExpr expression) {
-  expression = WithoutDivisions(Simplify(Replace(expression), intervals_));
-  const Interval bounds = BoundsOf(expression, intervals_);
+void IndexEquations::Process(const IndexExpr& expression) {
+  const std::optional<IndexExpr> replaced = Replace(expression);
+  if (!replaced) return;
+  const std::optional<IndexExpr> reduced = WithoutDivisions(*replaced);
+  if (!reduced) return;
+  const Interval bounds = BoundsOf(*reduced, intervals_);
   contradictory_ |= bounds.lo > 0 || bounds.hi < 0;
-  if (expression.IsConstant() || !IsSmall(expression)) return;
-  if (SplitByFactor(expression) || ReplaceVariable(expression)) return;
-  Store(expression);
+  if (reduced->IsConstant()) return;
+  if (SplitByFactor(*reduced) || ReplaceVariable(*reduced)) return;
+  Store(*reduced);
 }
 
-IndexExpr IndexEquations::WithoutDivisions(IndexExpr expression) const {
+// Eliminates the stored divisions. Returns nothing if the result is not small.
+std::optional<IndexExpr> IndexEquations::WithoutDivisions(IndexExpr expression) const {
   for (const Stored& stored : stored_) {
     if (!stored.division) continue;
     const int64_t factor = CoefficientOf(expression, *stored.division) *
                            CoefficientOf(stored.expression, *stored.division);
-    if (factor != 0) expression -= stored.expression * factor;
+    if (factor == 0) continue;
+    expression -= stored.expression * factor;
+    if (!IsSmall(expression)) return std::nullopt;
   }
   return expression;
 }
@@ -116,9 +163,18 @@ bool IndexEquations::ReplaceVariable(const IndexExpr& expression) {
     best_value = value;
     least_lost = lost;
   }
-  if (!best) return false;
-  values_[*best] = best_value;
-  for (auto& [variable, value] : values_) value = Simplify(Replace(value), intervals_);
+  if (!best || !IsSmall(best_value)) return false;
+  std::map<VarId, IndexExpr> earlier = std::exchange(values_, {{*best, best_value}});
+  std::map<VarId, IndexExpr> values = values_;
+  for (const auto& [variable, value] : earlier) {
+    const std::optional<IndexExpr> replaced = Replace(value);
+    if (!replaced) {
+      values_ = std::move(earlier);
+      return false;
+    }
+    values.emplace(variable, *replaced);
+  }
+  values_ = std::move(values);
   for (Stored& stored : stored_) open_.push_back(std::move(stored.expression));
   stored_.clear();
   return true;

@@ -6,6 +6,7 @@
 #include "polyhedral/legality/order_proof.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "polyhedral/legality/index_equations.h"
 #include "polyhedral/relations.h"
@@ -29,18 +30,19 @@ class OverlappingInstances {
   /// Returns true only if there is no such pair.
   bool AreNone() const { return equal_.AreContradictory(); }
 
-  /// Returns time(y) - time(x) for one entry of the times.
-  IndexExpr Difference(const IndexExpr& x_time, const IndexExpr& y_time) const {
-    return Simplify(equal_.Replace(Shift(y_time) - x_time), Intervals());
+  /// Returns bounds of time(y) - time(x) for one entry of the times.
+  Interval Difference(const IndexExpr& x_time, const IndexExpr& y_time) const {
+    const std::optional<IndexExpr> difference = equal_.Replace(Shift(y_time) - x_time);
+    return difference ? BoundsOf(*difference, Intervals()) : kUnknownInterval;
   }
-  Interval Bounds(const IndexExpr& difference) const { return BoundsOf(difference, Intervals()); }
 
   /// Returns true only if x and y are the same instance. Requires: both are instances of one
   /// statement.
   bool IsSameInstance() const {
     for (const VarId v : x_.iterators.ids()) {
       if (x_.iterators[v].extent <= 1) continue;
-      if (equal_.Replace(IndexExpr::Var(v) - IndexExpr::Var(OfY(v))) != IndexExpr(0)) return false;
+      const auto difference = equal_.Replace(IndexExpr::Var(v) - IndexExpr::Var(OfY(v)));
+      if (!difference || *difference != IndexExpr(0)) return false;
     }
     return true;
   }
@@ -123,7 +125,7 @@ Bounds OrderProof::Differences(const OverlappingInstances& meeting, const Access
   const std::vector<IndexExpr>& y_time = times_[y.statement];
   Bounds bounds;
   for (size_t i = 0; i < std::min(x_time.size(), y_time.size()); ++i) {
-    bounds.push_back(meeting.Bounds(meeting.Difference(x_time[i], y_time[i])));
+    bounds.push_back(meeting.Difference(x_time[i], y_time[i]));
   }
   return bounds;
 }
@@ -131,9 +133,8 @@ Bounds OrderProof::Differences(const OverlappingInstances& meeting, const Access
 bool OrderProof::SameThread(const OverlappingInstances& meeting, const Access& x,
                             const Access& y) const {
   for (size_t axis = 0; axis < kThreadAxes; ++axis) {
-    const IndexExpr difference =
-        meeting.Difference(threads_[x.statement][axis], threads_[y.statement][axis]);
-    if (!IsZero(meeting.Bounds(difference))) return false;
+    if (!IsZero(meeting.Difference(threads_[x.statement][axis], threads_[y.statement][axis])))
+      return false;
   }
   return true;
 }

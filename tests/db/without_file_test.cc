@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/db/faulty_disk.h"
@@ -66,6 +67,17 @@ TEST_F(WithoutFile, ALockThatStaysIsNotWaitedForTwice) {
   EXPECT_THAT(lines_, ElementsAre(HasSubstr("locked by another process")));
   EXPECT_EQ(database.Stats()->trials, 20);
   other.exec("ROLLBACK");
+}
+
+// The log is called only in its own thread. Lines of other threads wait for this thread.
+TEST_F(WithoutFile, OtherThreadsDoNotCallTheLog) {
+  Database database = Open();
+  Record(database, 0, 5);
+  std::filesystem::remove(path_);
+  std::jthread([&] { Record(database, 5, 9); }).join();
+  EXPECT_THAT(lines_, IsEmpty());
+  EXPECT_THAT(database.TakeMissReasons(),
+              ElementsAre(HasSubstr("t.db: removed or replaced while it was open")));
 }
 
 TEST_F(WithoutFile, ARemovedFileIsNoticedOnce) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "support/random.h"
@@ -30,7 +31,7 @@ class Equations {
     solver_.Add(left, right);
   }
   bool AreEqual(const IndexExpr& left, const IndexExpr& right) const {
-    return solver_.Replace(left - right) == IndexExpr(0);
+    return solver_.Replace(left - right) == std::optional(IndexExpr(0));
   }
   bool AreContradictory() const { return solver_.AreContradictory(); }
 
@@ -48,8 +49,9 @@ class Equations {
         if (Evaluate(expression, point) != 0) return;
       ++solutions;
       for (size_t v = 0; v < point.size(); ++v) {
-        const IndexExpr value = solver_.Replace(V(static_cast<int>(v)));
-        EXPECT_EQ(Evaluate(value, point), point[v]) << "variable " << v;
+        const auto value = solver_.Replace(V(static_cast<int>(v)));
+        ASSERT_TRUE(value) << "variable " << v;
+        EXPECT_EQ(Evaluate(*value, point), point[v]) << "variable " << v;
       }
     };
     visit(0);
@@ -139,6 +141,41 @@ TEST(IndexEquations, LargeFactorsDoNotOverflow) {
   equations.Add(V(0) * kLarge + V(1) * (kLarge - 1), V(2) * kLarge);
   equations.Add(Floor(V(0), 2) * kLarge + V(1), Floor(V(2), 2) * kLarge);
   EXPECT_GT(equations.CheckConclusions(), 0);
+}
+
+// Each of these systems has a solution, but sums in them exceed int64.
+TEST(IndexEquations, ProductsOfLargeFactorsDoNotOverflow) {
+  constexpr int64_t kLarge = int64_t{1} << 28;
+  constexpr int64_t kExtent = int64_t{1} << 40;
+  Equations division({8, 4, kLarge});
+  division.Add(Floor(V(0), 4) + V(2) * 3 + 3, V(1) * kLarge);
+  division.Add(Floor(V(0), 4) * (int64_t{1} << 36), 0);
+  EXPECT_FALSE(division.AreContradictory());
+
+  Equations values(std::vector<int64_t>(9, kExtent));
+  values.Add(V(0), V(1) * kLarge);
+  values.Add(V(1), V(2) * kLarge);
+  values.Add(V(2), (V(3) - V(4)) * kLarge + V(5));
+  values.Add(V(5), V(8) + 1);
+  values.Add(V(0), 0);
+  EXPECT_FALSE(values.AreContradictory());
+
+  Equations zero({kExtent, kExtent});
+  zero.Add(Floor(V(0), 4), V(1) * kLarge);
+  zero.Add(Floor(V(0), 4) * (int64_t{1} << 36), 0);
+  EXPECT_FALSE(zero.AreContradictory());
+}
+
+TEST(IndexEquations, ManyDivisionsAreIgnored) {
+  Equations equations(std::vector<int64_t>(16, 1000));
+  IndexExpr left;
+  IndexExpr right;
+  for (int v = 0; v < 8; ++v) {
+    left += IndexExpr::Mod(V(v), 7) * (v + 1);
+    right += IndexExpr::Mod(V(v + 8), 7) * (v + 1);
+  }
+  equations.Add(left, right + 10000);
+  EXPECT_FALSE(equations.AreContradictory());
 }
 
 // Returns a sum of some variables and floor divisions.
