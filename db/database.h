@@ -59,7 +59,8 @@ class Database {
   /// Lets the database continue in memory, without an error, if the file later cannot be read or
   /// written. The content is copied into memory if all of it is readable; else the database in
   /// memory is empty. `log` receives one line at that time, and one line if the file was removed or
-  /// replaced. `log` is called within the other functions and must not call them.
+  /// replaced. `log` is called within the other functions and must not call them. It is called only
+  /// in the thread of this call; lines of other threads are stored for TakeMissReasons.
   void ContinueWithoutFile(std::function<void(const std::string&)> log);
 
   Database(Database&&) noexcept;
