@@ -61,9 +61,9 @@ void IndexEquations::Add(const IndexExpr& left, const IndexExpr& right) {
   if (left.UsesLoaded() || right.UsesLoaded()) return;
   open_.push_back(left - right);
   for (int step = 0; step < kMostSteps && !open_.empty(); ++step) {
-    IndexExpr next = std::move(open_.back());
+    const IndexExpr next = std::move(open_.back());
     open_.pop_back();
-    Process(std::move(next));
+    Process(next);
   }
   open_.clear();
 }
