@@ -33,10 +33,7 @@ class OrderedResults {
     const size_t wanted = std::min(count, static_cast<size_t>(threads));
     if (wanted < 2) return;
     const BlockedSignals blocked;  // the program's own threads handle signals
-    try {
-      for (size_t t = 0; t < wanted; ++t) threads_.emplace_back([this] { Work(); });
-    } catch (const std::system_error&) {
-      // The started threads compute all results; without one, Next does.
+    for (size_t t = 0; t < wanted && StartThread(); ++t) {
     }
   }
   OrderedResults(const OrderedResults&) = delete;
@@ -61,6 +58,17 @@ class OrderedResults {
     std::optional<T> value;
     std::exception_ptr exception;
   };
+
+  // Returns whether the system could start a thread. The started threads compute all results;
+  // without one, Next does.
+  bool StartThread() {
+    try {
+      threads_.emplace_back([this] { Work(); });
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
 
   void Work() {
     for (size_t i = started_++; i < results_.size() && !stopped_; i = started_++) {

@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -63,11 +62,12 @@ Result<std::vector<Kernel>> KernelsIn(std::shared_ptr<const void> owner,
     Kernel kernel{.workspace_bytes = contract.workspace_bytes,
                   .scratch_bytes = contract.scratch_bytes,
                   .code = code.owner};
-    for (const PhaseContract& phase : contract.phases)
-      kernel.phases.push_back(
-          {.function = std::bit_cast<PhaseFunction>(code.bytes.data() + phase.entry),
-           .tasks = phase.tasks,
-           .waves = phase.waves});
+    for (const PhaseContract& phase : contract.phases) {
+      const auto address = reinterpret_cast<uintptr_t>(code.bytes.data() + phase.entry);
+      // C++ has no other cast from data to code. NOLINTNEXTLINE(performance-no-int-to-ptr)
+      const auto function = reinterpret_cast<PhaseFunction>(address);
+      kernel.phases.push_back({.function = function, .tasks = phase.tasks, .waves = phase.waves});
+    }
     loaded.push_back(std::move(kernel));
   }
   return loaded;

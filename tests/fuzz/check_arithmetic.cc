@@ -25,8 +25,8 @@ std::string ArithmeticOf(const Schedule& schedule) {
   if (schedule.lowering == "winograd,tile=4") return "winograd4";
   if (schedule.lowering == "winograd") return "winograd";
   if (schedule.lowering.starts_with("streaming")) return "stream";
-  if (text.find("dpbf16") != std::string::npos) return "dpbf16";
-  if (text.find("amx") == std::string::npos) return "fma";
+  if (text.contains("dpbf16")) return "dpbf16";
+  if (!text.contains("amx")) return "fma";
   const size_t precision = text.find("precision ");
   if (precision == std::string::npos) return "amx";
   return fmt::format("amx {} terms", text[text.find(" bf16 ", precision) + 6]);

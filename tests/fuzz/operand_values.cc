@@ -12,7 +12,7 @@ enum class Side : uint8_t { kLeft, kRight };
 double Signed(Random& random) { return 2 * static_cast<double>(random.Unit()) - 1; }
 
 int Between(Random& random, int low, int high) {
-  return low + static_cast<int>(random.Below(static_cast<uint64_t>(high - low + 1)));
+  return low + static_cast<int>(random.Below(static_cast<uint64_t>(high - low) + 1));
 }
 
 // Returns a number whose exponent is uniform in the range.

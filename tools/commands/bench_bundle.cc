@@ -26,12 +26,13 @@ Result<Timing> TimeSized(const SizedBundle& model, const std::vector<Array>& inp
   TUNEC_ASSIGN(const SizedRun run, SizedRun::Make(model, inputs));
   for (int i = 0; i < limits.warmup; ++i) TUNEC_RETURN_IF_ERROR(run.Run());
   Timing timing;
-  TUNEC_RETURN_IF_ERROR(RunRounds(limits, [&]() -> Status {
+  const auto run_once = [&]() -> Status {
     const Stopwatch watch;
     TUNEC_RETURN_IF_ERROR(run.Run());
     timing.samples.push_back(watch.Milliseconds() / 1e3);
     return {};
-  }));
+  };
+  TUNEC_RETURN_IF_ERROR(RunRounds(limits, run_once));
   return timing;
 }
 

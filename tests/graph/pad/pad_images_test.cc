@@ -93,7 +93,8 @@ TEST(PadImages, PoolsThatRoundUp) {
   }
 }
 
-// The pads at the start depend on the size, as in SAME_UPPER, or those at the end, as in SAME_LOWER.
+// The pads at the start depend on the size, as in SAME_UPPER, or those at the end, as in
+// SAME_LOWER.
 TEST(PadImages, WindowsThatBeginBySize) {
   for (const char* pads : {"pads=[$(H%2), $(W%2), 1, 1]", "pads=[1, 1, $(H%2), $(W%2)]"}) {
     ExpectImages(
@@ -120,10 +121,10 @@ TEST(PadImages, ResizesByAFactor) {
         "mode=\"linear\", coordinate=\"half_pixel_symmetric\""}) {
     for (const char* scales : {"[1.0, 1.0, 2.0, 2.0]", "[1.0, 1.0, 3.0, 1.0]",
                                "[1.0, 1.0, 0.5, 0.5]", "[1.0, 1.0, 1.5, 0.25]"}) {
-      const bool is_exact = std::string_view(scales).find(".5") == std::string_view::npos &&
-                            std::string_view(scales).find(".25") == std::string_view::npos;
-      if (!is_exact && std::string_view(manner).find("symmetric") != std::string_view::npos &&
-          std::string_view(manner).find("asymmetric") == std::string_view::npos)
+      const bool is_exact =
+          !std::string_view(scales).contains(".5") && !std::string_view(scales).contains(".25");
+      if (!is_exact && std::string_view(manner).contains("symmetric") &&
+          !std::string_view(manner).contains("asymmetric"))
         continue;
       ExpectImages(fmt::format("  y = resize(x) {{scales={}, {}}}", scales, manner));
     }
