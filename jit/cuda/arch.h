@@ -17,7 +17,7 @@ inline constexpr std::string_view kCudaKind = "cuda";
 
 /// The feature of a device that the host emulates.
 inline constexpr std::string_view kEmulated = "emulated";
-/// The feature of an emulated device in checked mode. In this mode, an access out of bounds, a race,
+/// The feature of an emulated device in checked mode. In this mode, an access out of bounds, a race
 /// or another error that checked_block.h lists ends the process.
 inline constexpr std::string_view kChecked = "checked";
 
