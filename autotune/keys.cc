@@ -121,15 +121,16 @@ std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const 
   Compute compute = *lowering;
   compute.name = "group";
   // The code does not depend on the method of timing, so all keys have this fixed policy.
-  const TuningKey key = KeyUnder("warm, median of adaptive repeats v1", task, target, accuracy);
+  constexpr std::string_view kPolicy = "warm, median of adaptive repeats v1";
+  const std::string workload = WorkloadText(task);
   // A length goes before each free text, so that different keys never have equal texts.
   const std::string body = Print(compute);
   const std::string steps = Print(schedule);
   return fmt::format(
       "artifact 1\n{}\ntarget {}\npolicy {}\nschedule language {}\n"
       "workload {}\n{}\nlowering {}\n{}\nschedule {}\n{}",
-      Generators(target), key.target, key.policy, key.schedule_version, key.workload.text.size(),
-      key.workload.text, body.size(), body, steps.size(), steps);
+      Generators(target), TargetText(target, accuracy), kPolicy, kScheduleVersion, workload.size(),
+      workload, body.size(), body, steps.size(), steps);
 }
 
 }  // namespace tunec

@@ -2,7 +2,6 @@
 // code can start with this file.
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "compiler/compiler.h"
@@ -50,17 +49,13 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   const auto pool =
       options.share_threads ? SharedPool(threads) : std::make_shared<ThreadPool>(threads);
   // Beyond this point every value has an offset in memory.
-  std::optional<AssembledPlan> assembled;
-  {
-    const TraceScope scope("assemble");
-    TUNEC_ASSIGN(assembled, Assemble(staged.front, staged.groups, options, *pool));
-  }
+  TUNEC_ASSIGN(AssembledPlan assembled, Assemble(staged.front, staged.groups, options, *pool));
 
   CompiledModel model;
-  TUNEC_ASSIGN(model.report, MakeReport(graph, staged, assembled->plan, options));
+  TUNEC_ASSIGN(model.report, MakeReport(graph, staged, assembled.plan, options));
   {
     const TraceScope scope("pack weights");
-    TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(assembled->plan), pool));
+    TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(assembled.plan), pool));
     model.executable = std::make_shared<const Executable>(std::move(executable));
   }
   if (options.packed_weights != nullptr)

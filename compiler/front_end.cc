@@ -168,11 +168,8 @@ Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& optio
   FrontReport report;
   report.graph = graph;
   report.outputs = graph.outputs().size();
-  {
-    const TraceScope scope("fuse");
-    TUNEC_ASSIGN(report.fusion,
-                 PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
-  }
+  TUNEC_ASSIGN(report.fusion,
+               PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
   if (CanRoundToBf16(RoundingFreedomFor(options.accuracy), options.target))
     StoreAsBf16(report.graph, report.fusion);
   TUNEC_ASSIGN(report.groups,

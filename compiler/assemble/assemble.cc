@@ -13,6 +13,7 @@
 #include "device/open_device.h"
 #include "support/check.h"
 #include "support/hash.h"
+#include "support/trace.h"
 
 namespace tunec {
 namespace {
@@ -375,6 +376,7 @@ std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const ModelTa
 
 Result<AssembledPlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
                                const CompileOptions& options, ThreadPool& pool, CodeUse use) {
+  const TraceScope scope("assemble");
   return Assembler(front, groups, options, pool, use).Run();
 }
 

@@ -14,6 +14,7 @@
 #include "graph/fuse/fuse_rules.h"
 #include "graph/fuse/node_groups.h"
 #include "graph/fuse/plan_views.h"
+#include "support/trace.h"
 
 namespace tunec {
 namespace {
@@ -251,6 +252,7 @@ class Planner {
 }  // namespace
 
 Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode, const FusionMachine& machine) {
+  const TraceScope scope("fuse");
   for (const Node& node : graph.nodes())
     for (const ValueId output : node.outputs)
       if (!graph.value(output).type.IsFixed())

@@ -19,16 +19,6 @@ struct Walk {
   std::vector<std::vector<int64_t>> strides;  // strides per operand; the innermost is 0 or 1
 };
 
-/// Returns the operand's stride along each dimension of the result, 0 where the operand is
-/// repeated.
-std::vector<int64_t> BroadcastStrides(const Array& operand, size_t rank) {
-  const std::vector<int64_t> own = StridesOf(operand.shape());
-  std::vector<int64_t> strides(rank, 0);
-  for (size_t i = 0; i < own.size(); ++i)
-    if (operand.shape()[i] != 1) strides[rank - own.size() + i] = own[i];
-  return strides;
-}
-
 Walk MakeWalk(const std::vector<int64_t>& shape, std::span<const Array> operands) {
   std::vector<std::vector<int64_t>> all;
   for (const Array& operand : operands) all.push_back(BroadcastStrides(operand, shape.size()));

@@ -90,6 +90,14 @@ std::vector<int64_t> StridesOf(std::span<const int64_t> shape) {
   return strides;
 }
 
+std::vector<int64_t> BroadcastStrides(const Array& operand, size_t rank) {
+  const std::vector<int64_t> own = StridesOf(operand.shape());
+  std::vector<int64_t> strides(rank, 0);
+  for (size_t i = 0; i < own.size(); ++i)
+    if (operand.shape()[i] != 1) strides[rank - own.size() + i] = own[i];
+  return strides;
+}
+
 int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end) {
   return ElementCount(shape.subspan(begin, end - begin));
 }

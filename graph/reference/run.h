@@ -54,6 +54,9 @@ Array Widened(const Array& array);
 
 /// Returns the row-major strides, in elements.
 std::vector<int64_t> StridesOf(std::span<const int64_t> shape);
+/// Returns the operand's stride along each dimension of a result with `rank` dimensions, 0 where
+/// the operand is repeated.
+std::vector<int64_t> BroadcastStrides(const Array& operand, size_t rank);
 /// Returns the product of shape[begin, end).
 int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end);
 

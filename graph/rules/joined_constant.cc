@@ -105,15 +105,12 @@ std::vector<int64_t> TinyElements(const Array& array) {
 Array MeetingElements(const Array& operand, std::span<const int64_t> shape,
                       std::span<const int64_t> elements) {
   const std::vector<int64_t> strides = reference::StridesOf(shape);
-  const std::vector<int64_t> own = reference::StridesOf(operand.shape());
-  const size_t missing = shape.size() - own.size();  // leading axes that the operand lacks
+  const std::vector<int64_t> own = reference::BroadcastStrides(operand, shape.size());
   Array found(operand.type(), {std::ssize(elements)});
   for (size_t e = 0; e < elements.size(); ++e) {
     int64_t offset = 0;
-    for (size_t axis = 0; axis < own.size(); ++axis) {
-      if (operand.shape()[axis] == 1) continue;
-      offset += elements[e] / strides[missing + axis] % shape[missing + axis] * own[axis];
-    }
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      offset += elements[e] / strides[axis] % shape[axis] * own[axis];
     found.SetDouble(static_cast<int64_t>(e), operand.GetDouble(offset));
   }
   return found;
