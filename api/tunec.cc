@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/background_tuning.h"
 #include "api/given_weights.h"
 #include "api/graph_texts.h"
 #include "api/options.h"
@@ -119,8 +120,7 @@ bool HasLayouts(const Graph& graph) {
   });
 }
 
-Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
-                                   const Reload& reload);
+Result<ExecutablePtr> CompileGraph(Graph graph, const CompileCall& call, const Reload& reload);
 
 /// Compiles a model again for tunec_compile_layouts, with the options of the first compilation
 /// except the layouts and callbacks. Null `layouts_json` means that all tensors are row-major.
@@ -130,35 +130,73 @@ Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const
   TUNEC_ASSIGN(call.settings.layouts,
                ParseApiLayouts(layouts_json == nullptr ? "{}" : layouts_json));
   call.options.on_log = given.options.on_log;
+  if (call.settings.verbose) call.options.on_detail = given.options.on_log;
   call.options.on_progress = given.options.on_progress;
   call.options.cancelled = given.options.cancelled;
-  TUNEC_ASSIGN(const Graph graph, reload(call.settings));
-  return CompileGraph(graph, call, reload);
+  TUNEC_ASSIGN(Graph graph, reload(call.settings));
+  return CompileGraph(std::move(graph), call, reload);
 }
 
-Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
-                                   const Reload& reload) {
-  CompileOptions options = call.options;
-  if (reload && !options.target.device && options.packed_weights == nullptr && HasLayouts(graph))
-    options.packed_weights = std::make_shared<SharedPackedWeights>();
+CompileCall WithoutCallbacks(CompileCall call) {
+  call.options.on_progress = nullptr;
+  call.options.on_log = call.options.on_detail = nullptr;
+  call.options.cancelled = nullptr;
+  return call;
+}
+
+CompileCall WithoutTuning(CompileCall call) {
+  call.settings.trials = call.options.trials = 0;
+  call.settings.time_limit_seconds = call.options.time_limit_seconds = 0;
+  call.options.retune.clear();
+  return call;
+}
+
+Result<ReportedExecutable> CompileWithReport(const Graph& graph, const CompileCall& call) {
   TUNEC_ASSIGN(const std::unique_ptr<Database> database,
-               OpenDatabase(call.settings, options.on_log));
-  TUNEC_ASSIGN(const CompiledModel model, Compile(graph, database.get(), options));
-  const std::string report =
-      ReportJson(model, options).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  auto executable = std::make_unique<tunec_executable>(model.executable, report);
-  TUNEC_ASSIGN(executable->edges, EdgesOf(model.executable->Inputs(), model.executable->Outputs(),
+               OpenDatabase(call.settings, call.options.on_log));
+  TUNEC_ASSIGN(CompiledModel model, Compile(graph, database.get(), call.options));
+  const nlohmann::json report = ReportJson(model, call.options);
+  return ReportedExecutable{std::move(model.executable),
+                            report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+}
+
+/// Starts the tuning of `call` in the background. Until its end the executable runs `made`.
+void TuneLater(Graph graph, const CompileCall& call, ReportedExecutable made,
+               tunec_executable& executable) {
+  // The specs must outlive `made`, because tunec_input_name and others return their addresses.
+  if (executable.edges == nullptr)
+    executable.edges = std::make_unique<const EdgesWithLayouts>(made.executable->Inputs(),
+                                                                made.executable->Outputs());
+  executable.executable = nullptr;
+  executable.report.clear();
+  const auto tune = [graph = std::move(graph), call](const TuningHooks& hooks) {
+    CompileCall tuning = call;
+    // A tuned schedule must not depend on the weights that untuned code has packed.
+    if (call.options.packed_weights != nullptr)
+      tuning.options.packed_weights = std::make_shared<SharedPackedWeights>();
+    tuning.options.cancelled = hooks.cancelled;
+    tuning.options.on_progress = hooks.on_progress;
+    return CompileWithReport(graph, tuning);
+  };
+  executable.tuning = TuneInBackground(std::move(made), tune);
+}
+
+Result<ExecutablePtr> CompileGraph(Graph graph, const CompileCall& given, const Reload& reload) {
+  CompileCall call = given;
+  if (reload && !call.options.target.device && call.options.packed_weights == nullptr &&
+      HasLayouts(graph))
+    call.options.packed_weights = std::make_shared<SharedPackedWeights>();
+  const bool tunes_later = call.settings.background && call.options.Tunes();
+  TUNEC_ASSIGN(ReportedExecutable made,
+               CompileWithReport(graph, tunes_later ? WithoutTuning(call) : call));
+  auto executable = std::make_unique<tunec_executable>(made.executable, made.report);
+  TUNEC_ASSIGN(executable->edges, EdgesOf(made.executable->Inputs(), made.executable->Outputs(),
                                           call.settings.layouts));
+  CompileCall again = WithoutCallbacks(call);
+  if (tunes_later) TuneLater(std::move(graph), again, std::move(made), *executable);
   if (!reload) return executable;
-  CompileCall again{call.settings, options};
-  again.settings.trials = again.options.trials = 0;
-  again.settings.time_limit_seconds = again.options.time_limit_seconds = 0;
-  again.options.retune.clear();
-  again.options.on_progress = nullptr;
-  again.options.on_log = again.options.on_detail = nullptr;
-  again.options.cancelled = nullptr;
-  executable->compile_layouts = [again, reload](const char* layouts_json,
-                                                const tunec_callbacks* callbacks) {
+  executable->compile_layouts = [again = WithoutTuning(std::move(again)), reload](
+                                    const char* layouts_json, const tunec_callbacks* callbacks) {
     return CompileAgain(again, reload, layouts_json, callbacks);
   };
   return executable;
@@ -191,6 +229,8 @@ class ModelFile {
 };
 
 Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call) {
+  if (call.settings.background)
+    return Fail(ErrorCode::kUnsupported, "the option 'background' is for models with fixed shapes");
   TUNEC_ASSIGN(SizedSource source, ApplySourceLayouts(std::move(given), call.settings.layouts));
   SizedOptions options{.listed = {}, .compile = call.options};
   TUNEC_ASSIGN(options.listed, ListedSizesOf(source, call.settings));
@@ -225,8 +265,8 @@ int CompileModel(const void* model, std::string_view what, const char* options_j
       return {};
     }
     TUNEC_ASSIGN(const Reload reload, make_reload());
-    TUNEC_ASSIGN(const Graph graph, load(call.settings));
-    TUNEC_ASSIGN(auto executable, CompileGraph(graph, call, reload));
+    TUNEC_ASSIGN(Graph graph, load(call.settings));
+    TUNEC_ASSIGN(auto executable, CompileGraph(std::move(graph), call, reload));
     *out = executable.release();
     return {};
   });

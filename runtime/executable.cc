@@ -308,6 +308,12 @@ std::vector<OutsideIndices> Executable::Outside() const {
   return found;
 }
 
+int64_t Executable::CountOutside() const {
+  int64_t count = 0;
+  for (const OutsideIndices& outside : Outside()) count += outside.count;
+  return count;
+}
+
 std::vector<std::string> Executable::Notes() const {
   std::vector<std::string> notes;
   if (!impl_->context_note.empty()) notes.push_back(impl_->context_note);

@@ -101,6 +101,8 @@ class Executable {
   MemoryUse Memory() const;
   /// Returns for each gather with indices out of range the number of these indices.
   std::vector<OutsideIndices> Outside() const;
+  /// Returns the sum of the counts that Outside returns.
+  int64_t CountOutside() const;
   /// Returns notes for users about the runs so far, one line each.
   std::vector<std::string> Notes() const;
 

@@ -1,6 +1,7 @@
 // Definition of tunec_executable, the C interface's handle of a compiled or loaded model.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,8 +16,29 @@
 
 namespace tunec {
 
-/// The logical specs and the memory layouts of a model's inputs and outputs, of which some are not
-/// row-major. The specs of the executable itself have the axes in the order of the memory layouts.
+/// A tuning that continues in another thread after the call that compiled the model. At its end it
+/// replaces the executable. The destructor ends the tuning. Thread-safe.
+class BackgroundTuning {
+ public:
+  virtual ~BackgroundTuning() = default;
+
+  /// Returns the executable for the next run.
+  virtual std::shared_ptr<const Executable> Current() const = 0;
+  /// Waits for all queued runs, like Executable::Wait, including those of the replaced executable.
+  virtual Status WaitForRuns() const = 0;
+  /// Returns the number of gather indices out of range in all runs that have ended.
+  virtual int64_t CountOutside() const = 0;
+  /// Returns the report of the current executable and the state of the tuning, as JSON.
+  virtual std::string Report() const = 0;
+  /// Waits for the end of the tuning, but not longer than `seconds`. Returns whether it has ended.
+  /// Fails with the error that ended it. A tuning that Stop ended has no error.
+  virtual Result<bool> Wait(double seconds) const = 0;
+  /// Ends the tuning and returns when its thread has ended. Measured trials stay recorded.
+  virtual void Stop() = 0;
+};
+
+/// The logical specs and the memory layouts of a model's inputs and outputs. Without orders, all
+/// are row-major. The specs of the executable have the axes in the order of the memory layouts.
 struct EdgesWithLayouts {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
@@ -26,13 +48,13 @@ struct EdgesWithLayouts {
 
 }  // namespace tunec
 
-/// A compiled or loaded model. Exactly one of `executable` and `any_shape` is not null.
+/// A compiled or loaded model. Exactly one of `executable`, `any_shape` and `tuning` is not null.
 struct tunec_executable {
   std::shared_ptr<const tunec::Executable> executable;
-  std::string report;  // as JSON
+  std::string report;  // the report as JSON; empty if `tuning` has it
   std::shared_ptr<const tunec::AnyShape> any_shape;
   std::string note = {};  // a line for tunec_notes about how the model was loaded
-  std::unique_ptr<const tunec::EdgesWithLayouts> edges;  // null: all are row-major
+  std::unique_ptr<const tunec::EdgesWithLayouts> edges;  // null: those of the executable, row-major
   /// The mapped file of the bundle; null if the model was not loaded from a file.
   std::shared_ptr<const tunec::WatchedFile> file = nullptr;
   /// Compiles the model again for tensors with the layouts in `layouts_json`, a JSON object like
@@ -41,4 +63,10 @@ struct tunec_executable {
   std::function<tunec::Result<std::unique_ptr<tunec_executable>>(const char* layouts_json,
                                                                  const tunec_callbacks* callbacks)>
       compile_layouts;
+  std::unique_ptr<tunec::BackgroundTuning> tuning = nullptr;
+
+  /// Returns the executable for the next run; null if shapes are dynamic.
+  std::shared_ptr<const tunec::Executable> Current() const {
+    return tuning ? tuning->Current() : executable;
+  }
 };

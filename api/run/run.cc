@@ -111,9 +111,8 @@ struct RunTensors {
 };
 thread_local RunTensors tensors;
 
-Status CollectAll(const tunec_executable& executable, DLTensor* const* inputs,
-                  DLTensor* const* outputs) {
-  const std::optional<int> device = executable.executable->DeviceNumber();
+Status CollectAll(const tunec_executable& executable, std::optional<int> device,
+                  DLTensor* const* inputs, DLTensor* const* outputs) {
   TUNEC_RETURN_IF_ERROR(Collect(inputs, InputsOf(executable), InputOrders(executable), "input",
                                 device, tensors.from));
   return Collect(outputs, OutputsOf(executable), OutputOrders(executable), "output", device,
@@ -194,15 +193,16 @@ Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor
   if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
   TUNEC_RETURN_IF_ERROR(CheckFile(*executable));
   if (executable->any_shape) return RunAnyShape(*executable, inputs, outputs, stream, returns);
-  TUNEC_RETURN_IF_ERROR(CollectAll(*executable, inputs, outputs));
-  return executable->executable->Run(tensors.from.data, tensors.to.data,
-                                     tensors.Options(stream, returns));
+  const std::shared_ptr<const Executable> current = executable->Current();
+  TUNEC_RETURN_IF_ERROR(CollectAll(*executable, current->DeviceNumber(), inputs, outputs));
+  return current->Run(tensors.from.data, tensors.to.data, tensors.Options(stream, returns));
 }
 
 Status ProfileTensors(const tunec_executable& executable, DLTensor* const* inputs,
                       DLTensor* const* outputs, double* seconds) {
   TUNEC_RETURN_IF_ERROR(CheckFile(executable));
-  TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
+  TUNEC_RETURN_IF_ERROR(
+      CollectAll(executable, executable.executable->DeviceNumber(), inputs, outputs));
   TUNEC_ASSIGN(const std::vector<double> steps,
                executable.executable->ProfileRun(tensors.from.data, tensors.to.data,
                                                  tensors.Options(nullptr, RunReturn::kDone)));
@@ -282,7 +282,7 @@ int tunec_output_index(const tunec_executable* executable, const char* name) {
 }
 
 size_t tunec_num_steps(const tunec_executable* executable) {
-  if (executable == nullptr || executable->any_shape) return 0;
+  if (executable == nullptr || executable->executable == nullptr) return 0;
   return executable->executable->StepNames().size();
 }
 const char* tunec_step_name(const tunec_executable* executable, size_t index) {
@@ -298,6 +298,10 @@ int tunec_profile(tunec_executable* executable, DLTensor* const* inputs, DLTenso
                          executable == nullptr ? "the executable" : "seconds");
     if (executable->any_shape)
       return tunec::Fail(ErrorCode::kUnsupported, "a dynamic-shape model has no steps to profile");
+    if (executable->tuning)
+      return tunec::Fail(ErrorCode::kUnsupported,
+                         "the steps of a model that is tuned in the background can change: compile "
+                         "it without the option 'background' to profile it");
     return tunec::ProfileTensors(*executable, inputs, outputs, seconds);
   });
 }
@@ -323,7 +327,29 @@ int tunec_wait(tunec_executable* executable) {
     if (executable == nullptr)
       return tunec::Fail(ErrorCode::kInvalidArgument, "the executable is null");
     if (executable->any_shape) return executable->any_shape->Wait();
-    return executable->executable->Wait();
+    return executable->tuning ? executable->tuning->WaitForRuns() : executable->executable->Wait();
+  });
+}
+
+int tunec_wait_tuning(const tunec_executable* executable, double seconds, int* ended) {
+  return tunec::Guarded([&]() -> Status {
+    if (executable == nullptr || ended == nullptr)
+      return tunec::Fail(ErrorCode::kInvalidArgument, "{} is null",
+                         executable == nullptr ? "the executable" : "ended");
+    *ended = 1;
+    if (!executable->tuning) return {};
+    TUNEC_ASSIGN(const bool has_ended, executable->tuning->Wait(seconds));
+    *ended = has_ended ? 1 : 0;
+    return {};
+  });
+}
+
+int tunec_stop_tuning(tunec_executable* executable) {
+  return tunec::Guarded([&]() -> Status {
+    if (executable == nullptr)
+      return tunec::Fail(ErrorCode::kInvalidArgument, "the executable is null");
+    if (executable->tuning) executable->tuning->Stop();
+    return {};
   });
 }
 
@@ -333,8 +359,7 @@ const char* tunec_notes(const tunec_executable* executable) {
     if (executable == nullptr) return {};
     if (!executable->note.empty()) tunec::notes_text += executable->note + "\n";
     if (executable->any_shape) return {};
-    for (const std::string& note : executable->executable->Notes())
-      tunec::notes_text += note + "\n";
+    for (const std::string& note : executable->Current()->Notes()) tunec::notes_text += note + "\n";
     return {};
   });
   return tunec::notes_text.c_str();
@@ -348,8 +373,8 @@ uint64_t tunec_outside_indices(const tunec_executable* executable) {
       count = static_cast<uint64_t>(executable->any_shape->CountOutside());
       return {};
     }
-    for (const tunec::OutsideIndices& outside : executable->executable->Outside())
-      count += static_cast<uint64_t>(outside.count);
+    count = static_cast<uint64_t>(executable->tuning ? executable->tuning->CountOutside()
+                                                     : executable->executable->CountOutside());
     return {};
   });
   return count;
@@ -360,7 +385,8 @@ const char* tunec_report_json(const tunec_executable* executable) {
   tunec::Guarded([&]() -> Status {
     if (executable == nullptr) return {};
     if (executable->any_shape) tunec::report_text = executable->any_shape->Report();
-    report = executable->any_shape ? tunec::report_text.c_str() : executable->report.c_str();
+    if (executable->tuning) tunec::report_text = executable->tuning->Report();
+    report = executable->executable ? executable->report.c_str() : tunec::report_text.c_str();
     return {};
   });
   return report;

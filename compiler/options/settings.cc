@@ -114,6 +114,10 @@ constexpr std::array kTable = {
         .help =
             "ends tuning after this time, such as 30s, 10m or 1h; without trials the only limit",
         .field = &Settings::time_limit_seconds},
+    Setting{.name = "background",
+            .flag = "",
+            .help = "tune after the call returns: runs use untuned code until tuning ends",
+            .field = &Settings::background},
     Setting{.name = "retune",
             .flag = "--retune",
             .value = "GROUP",

@@ -32,6 +32,7 @@ struct Settings : ModelOptions {
   double hang_seconds = kHangSeconds;  // seconds after which a device's run counts as hung
   int trials = 0;                      // trials of the whole model, including recorded ones
   double time_limit_seconds = 0;       // limit of tuning; 0: none
+  bool background = false;             // the library tunes after the call that compiles
   std::vector<std::string> retune;     // groups, or "all"
   bool verbose = false;
   DatabaseChoice database;
@@ -64,7 +65,7 @@ using SettingField =
 /// A setting, as a row of SettingTable.
 struct Setting {
   std::string_view name;   // the key of the JSON object
-  std::string_view flag;   // option of the command; options for lists and maps may be repeated
+  std::string_view flag;   // option of the command, for lists and maps repeatable; empty: none
   std::string_view value;  // name of a value in help texts: FILE
   std::string_view help;   // one line of help for both spellings
   /// Value of the flag if the user gives no value; empty: the flag requires a value. A flag for a

@@ -83,6 +83,7 @@ Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOp
   compile.on_log = nullptr;
   compile.on_detail = nullptr;
   compile.cancelled = nullptr;
+  if (model->database_) model->database_->ContinueWithoutFile([](const std::string&) {});
   return model;
 }
 

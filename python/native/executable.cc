@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -115,6 +116,32 @@ nb::object Executable::Profile(const nb::args& inputs, const nb::kwargs& named) 
   for (size_t i = 0; i < seconds.size(); ++i)
     steps.append(nb::make_tuple(tunec_step_name(tensors.runner, i), seconds[i]));
   return nb::make_tuple(tensors.results, steps);
+}
+
+bool Executable::WaitTuning(std::optional<double> timeout) const {
+  constexpr double kPollSeconds = 0.1;  // between checks for Ctrl-C
+  double left = timeout.value_or(std::numeric_limits<double>::infinity());
+  while (true) {
+    int ended = 0;
+    int status = TUNEC_OK;
+    {
+      const nb::gil_scoped_release unlocked;
+      status = tunec_wait_tuning(executable_.get(), std::min(left, kPollSeconds), &ended);
+    }
+    Check(status);
+    left -= kPollSeconds;
+    if (ended != 0 || left <= 0) return ended != 0;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+void Executable::StopTuning() {
+  int status = TUNEC_OK;
+  {
+    const nb::gil_scoped_release unlocked;
+    status = tunec_stop_tuning(executable_.get());
+  }
+  Check(status);
 }
 
 int Executable::Visit(visitproc visit, void* arg) const {

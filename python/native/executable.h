@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,10 @@ class Executable {
   nanobind::object Outputs() const;
   std::string Report() const { return tunec_report_json(executable_.get()); }
   std::string Notes() const { return tunec_notes(executable_.get()); }
+  /// Waits without the interpreter's lock for the end of tuning in the background, until Ctrl-C, or
+  /// for a number of seconds (None: no limit). Returns whether tuning has ended.
+  bool WaitTuning(std::optional<double> timeout) const;
+  void StopTuning();
   uint64_t OutsideIndices() const { return tunec_outside_indices(executable_.get()); }
   /// Returns the input layouts for which separate code exists, in the spelling of the option
   /// "layouts".

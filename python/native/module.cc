@@ -60,6 +60,11 @@ void DefineExecutable(nb::module_& module) {
            nb::sig("def profile(self, *inputs: object, out: object = None, **named: object) -> "
                    "tuple[typing.Any, list[tuple[str, float]]]"),
            "Runs once and returns (outputs, [(name of the step, seconds), ...]).")
+      .def("wait_tuning", &Executable::WaitTuning, nb::arg("timeout") = nb::none(),
+           "Waits at most `timeout` seconds (None: no limit) for the end of tuning in the "
+           "background. Returns True if tuning has ended. Raises the error that ended tuning.")
+      .def("stop_tuning", &Executable::StopTuning,
+           "Ends tuning in the background. The executable keeps its current code.")
       .def_prop_ro("_inputs", &Executable::Inputs)
       .def_prop_ro("_outputs", &Executable::Outputs)
       .def_prop_ro("_report", &Executable::Report)

@@ -109,6 +109,8 @@ def compile(model: Any, inputs: object = None, *, weights: Mapping[str, object] 
     options  the options of tunec.h by name: target="cpu", trials=0, time_limit="10m", db=PATH
              (None: no database), threads=0, accuracy="f32", dims={"batch": 8},
              layouts={"x": "channels_last"}, ...
+             With background=True, tuning continues after the call and replaces the code at its end:
+             see Executable.wait_tuning
 
     Returns an Executable. For a Module or an exported program, the result is called like the
     module. Raises tunec.Error or one of its subclasses.

@@ -36,6 +36,11 @@ class Executable:
     def profile(self, *inputs: object, out: object = None,
                 **named: object) -> tuple[Any, list[tuple[str, float]]]:
         """Runs once and returns (outputs, [(name of the step, seconds), ...])."""
+    def wait_tuning(self, timeout: float | None = None) -> bool:
+        """Waits at most `timeout` seconds (None: no limit) for the end of tuning in the background.
+        Returns True if tuning has ended. Raises the error that ended tuning."""
+    def stop_tuning(self) -> None:
+        """Ends tuning in the background. The executable keeps its current code."""
     @property
     def inputs(self) -> list[TensorSpec]:
         """A TensorSpec for each input."""

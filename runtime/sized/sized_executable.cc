@@ -42,12 +42,6 @@ Status CheckGiven(std::string_view what, const std::vector<TensorSpec>& specs,
   return {};
 }
 
-int64_t OutsideOf(const SizedVariant& variant) {
-  int64_t count = 0;
-  for (const OutsideIndices& outside : variant.executable().Outside()) count += outside.count;
-  return count;
-}
-
 /// The caller's arrays of a run.
 struct Arrays {
   const std::vector<TensorSpec>& input_specs;
@@ -182,7 +176,7 @@ void SizedExecutable::Cache(const SizedKey& key, VariantPtr variant) const {
 void SizedExecutable::DropUnusedEvicted() const {
   std::erase_if(evicted_, [&](const VariantPtr& variant) {
     if (variant.use_count() > 1) return false;
-    outside_of_evicted_ += OutsideOf(*variant);
+    outside_of_evicted_ += variant->executable().CountOutside();
     return true;
   });
 }
@@ -208,8 +202,8 @@ std::vector<std::pair<SizedKey, SizedExecutable::VariantPtr>> SizedExecutable::C
 int64_t SizedExecutable::CountOutside() const {
   const std::lock_guard lock(mutex_);
   int64_t count = outside_of_evicted_;
-  for (const VariantPtr& variant : evicted_) count += OutsideOf(*variant);
-  for (const auto& [key, cached] : variants_) count += OutsideOf(*cached.variant);
+  for (const VariantPtr& variant : evicted_) count += variant->executable().CountOutside();
+  for (const auto& [key, cached] : variants_) count += cached.variant->executable().CountOutside();
   return count;
 }
 

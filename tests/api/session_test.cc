@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -322,6 +324,129 @@ TEST(Session, ReportsAsJson) {
   EXPECT_EQ(kernel.at("count"), 1);
   EXPECT_GE(kernel.at("flops"), 2 * 24 * 40 * 56);
   EXPECT_GT(kernel.at("recorded_ms"), 0);
+}
+
+std::string Background(const std::string& database, int trials) {
+  return nlohmann::json{{"threads", 1}, {"db", database}, {"trials", trials}, {"background", true}}
+      .dump();
+}
+
+std::string StateOf(const Session& session) {
+  return nlohmann::json::parse(session.Report())["background"]["state"];
+}
+
+TEST(Session, TunesInTheBackground) {
+  Session session = Must(Session::Compile(kProduct, Background("", 4)));
+  const char* const name = tunec_input_name(session.get(), 0);
+  const std::vector<Tensor> inputs = session.NewInputs();
+  for (const Tensor& input : inputs) std::ranges::fill(Must(input.As<float>()), 0.5F);
+  const std::vector<Tensor> before = Must(session.Run(inputs));
+  EXPECT_TRUE(session.StepNames().empty());
+  EXPECT_EQ(session.Profile(inputs, before).error().status, TUNEC_UNSUPPORTED);
+  ASSERT_TRUE(Must(session.WaitTuning(1000)));
+  const auto report = nlohmann::json::parse(session.Report());
+  EXPECT_EQ(report["background"]["state"], "ended");
+  EXPECT_EQ(report["background"]["trials"], 4);
+  EXPECT_TRUE(report["background"]["error"].is_null());
+  EXPECT_EQ(report["kernels"][0]["schedule"], "tuned");
+  EXPECT_EQ(tunec_input_name(session.get(), 0), name);
+  const std::vector<Tensor> after = Must(session.Run(inputs));
+  const std::span expected = Must(before[0].As<float>());
+  const std::span values = Must(after[0].As<float>());
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], 1e-4F);
+  EXPECT_TRUE(session.StopTuning());
+  EXPECT_EQ(StateOf(session), "ended");
+}
+
+TEST(Session, StopsTuningInTheBackground) {
+  Session session = Must(Session::Compile(kProduct, Background("", 1000000)));
+  EXPECT_FALSE(Must(session.WaitTuning(0)));
+  EXPECT_EQ(StateOf(session), "tuning");
+  ASSERT_TRUE(session.StopTuning());
+  EXPECT_TRUE(Must(session.WaitTuning(0)));
+  EXPECT_EQ(StateOf(session), "stopped");
+  EXPECT_TRUE(session.Run(session.NewInputs()));
+  Session released = Must(Session::Compile(kProduct, Background("", 1000000)));
+  session = std::move(released);  // releases the stopped one; the end of the test, the other
+}
+
+TEST(Session, RunsAfterTuningInTheBackgroundHasFailed) {
+  const std::string options =
+      R"({"threads": 1, "db": "", "trials": 4, "background": true, "worker": "/no/such/worker"})";
+  const Session session = Must(Session::Compile(kProduct, options));
+  const auto waited = session.WaitTuning(1000);
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().status, TUNEC_NOT_FOUND);
+  EXPECT_EQ(StateOf(session), "failed");
+  EXPECT_TRUE(session.Run(session.NewInputs()));
+}
+
+TEST(Session, CountsIndicesOfReplacedCode) {
+  constexpr std::string_view kGather = R"(graph g {
+    input x: f32[4, 8]
+    input k: i64[2]
+    y = gather(x, k) {axis=0}
+    output y
+  })";
+  const Session session = Must(Session::CompileBytes(Bytes(kGather), "graph", Background("", 2)));
+  const std::vector<Tensor> inputs = session.NewInputs();
+  std::ranges::fill(Must(inputs[1].As<int64_t>()), 7);
+  ASSERT_TRUE(session.Run(inputs));
+  const uint64_t counted = session.OutsideIndices();
+  EXPECT_GT(counted, 0u);
+  ASSERT_TRUE(Must(session.WaitTuning(1000)));
+  // The replaced code adds its count when it is destroyed, which may be after the end of tuning.
+  for (int i = 0; i < 1000 && session.OutsideIndices() < counted; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(session.OutsideIndices(), counted);
+  ASSERT_TRUE(session.Run(inputs));
+  EXPECT_EQ(session.OutsideIndices(), 2 * counted);
+}
+
+TEST(Session, RejectsTuningDynamicShapesInTheBackground) {
+  const auto session = Session::CompileBytes(
+      Bytes(kOfAnyLength), "graph",
+      R"({"threads": 1, "db": "", "dims": {"batch": [1, 2], "length": 4}, "background": true})");
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().status, TUNEC_UNSUPPORTED);
+  EXPECT_THAT(session.error().message, HasSubstr("background"));
+}
+
+TEST(Session, LogsOnlyDuringTheCall) {
+  const std::filesystem::path database =
+      std::filesystem::path(::testing::TempDir()) / "logs_only_during_the_call.db";
+  struct Log {
+    bool has_returned = false;
+    int late_lines = 0;
+  } log;
+  tunec_callbacks callbacks = {};
+  callbacks.size = sizeof callbacks;
+  callbacks.user = &log;
+  callbacks.log = [](void* user, const char*) {
+    auto& of = *static_cast<Log*>(user);
+    of.late_lines += of.has_returned ? 1 : 0;
+  };
+  const auto options = nlohmann::json{{"threads", 1},
+                                      {"db", database.string()},
+                                      {"dims", {{"batch", "1..64"}, {"length", "1..64"}}}};
+  tunec_executable* made = nullptr;
+  ASSERT_EQ(tunec_compile_bytes(kOfAnyLength.data(), kOfAnyLength.size(), "graph",
+                                options.dump().c_str(), &callbacks, &made),
+            TUNEC_OK)
+      << tunec_error_message();
+  log.has_returned = true;
+  const std::unique_ptr<tunec_executable, decltype(&tunec_release)> model(made, tunec_release);
+  // A run that compiles code notices that the database is gone.
+  std::filesystem::remove(database);
+  std::vector<float> x(40 * 50), mean(40), last(40), twice(40 * 50);
+  const Tensor input = Must(Tensor::View(x, std::array<int64_t, 2>{40, 50}));
+  const Tensor means = Must(Tensor::View(mean, std::array<int64_t, 1>{40}));
+  const Tensor lasts = Must(Tensor::View(last, std::array<int64_t, 2>{40, 1}));
+  const Tensor doubled = Must(Tensor::View(twice, std::array<int64_t, 2>{40, 50}));
+  DLTensor* from[] = {input.dlpack()};
+  DLTensor* to[] = {means.dlpack(), lasts.dlpack(), doubled.dlpack()};
+  EXPECT_EQ(tunec_run(made, from, to), TUNEC_OK) << tunec_error_message();
+  EXPECT_EQ(log.late_lines, 0);
 }
 
 TEST(Session, RunsInSeveralThreadsAndMoves) {

@@ -42,6 +42,39 @@ class Tuning(unittest.TestCase):
         with self.assertRaisesRegex(Stop, "enough"):
             tunec.compile(PRODUCT, trials=50, threads=1, db=self.database, progress=progress)
 
+    def test_tuning_in_the_background(self):
+        model = tunec.compile(PRODUCT, trials=4, threads=1, db=self.database, background=True)
+        x = [np.full(spec.shape, 0.5, spec.dtype) for spec in model.inputs]
+        before = model(*x)
+        self.assertTrue(model.wait_tuning())
+        self.assertEqual(model.report["background"], {"state": "ended", "trials": 4, "error": None})
+        self.assertEqual({kernel["schedule"] for kernel in model.report["kernels"]}, {"tuned"})
+        np.testing.assert_allclose(model(*x), before, rtol=1e-5)
+
+    def test_tuning_in_the_background_is_stopped(self):
+        model = tunec.compile(PRODUCT, trials=100000, threads=1, db=self.database, background=True)
+        self.assertFalse(model.wait_tuning(timeout=0.01))
+        model.stop_tuning()
+        self.assertTrue(model.wait_tuning())
+        self.assertEqual(model.report["background"]["state"], "stopped")
+
+    def test_the_end_of_the_program_ends_tuning_in_the_background(self):
+        program = textwrap.dedent(f"""
+            import sys
+            sys.path[:0] = {sys.path!r}
+            import tunec
+            from models import PRODUCT
+            tunec.held = tunec.compile(PRODUCT, trials=100000, threads=1, db={self.database!r},
+                                       background=True)
+            while tunec.held.report["background"]["trials"] == 0:
+                tunec.held.wait_tuning(timeout=0.05)
+        """)
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                               timeout=100, check=False)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        model = tunec.compile(PRODUCT, threads=1, db=self.database)
+        self.assertEqual(model.report["kernels"][0]["schedule"], "tuned")
+
     def test_ctrl_c_ends_tuning_and_keeps_what_was_measured(self):
         program = textwrap.dedent(f"""
             import os

@@ -187,6 +187,7 @@ void AddDatabaseSettings(CLI::App& command, Settings& settings) {
 
 void AddAllSettings(CLI::App& command, Settings& settings) {
   for (const Setting& setting : SettingTable()) {
+    if (setting.flag.empty()) continue;
     if (setting.name == "db") {
       AddDatabaseSettings(command, settings);
     } else {

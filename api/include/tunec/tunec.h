@@ -156,6 +156,8 @@ typedef struct tunec_callbacks {
  *       measured candidates for the whole model, recorded ones counted (default: 0)
  *   "time_limit": "TIME"
  *       ends tuning after this time, such as 30s, 10m or 1h; without trials the only limit
+ *   "background": true
+ *       tune after the call returns: runs use untuned code until tuning ends
  *   "retune": ["GROUP", ...]
  *       tune these converged groups again with extra trials: a number, a node's name, or all
  *   "verbose": true
@@ -190,6 +192,13 @@ typedef struct tunec_callbacks {
  * Threads: each executable has its own thread pool. Executables with "share_threads" and the same
  * "threads" share one pool. Run such models one after the other: if two runs overlap, one run has
  * the whole pool and the other run has only its caller's thread.
+ *
+ * Background: with "background" the call compiles code for the schedules in the database and starts
+ * a thread that tunes. Runs use this code until the tuned code replaces it. So results may change
+ * once, within the limits of "accuracy". While the library measures, its worker uses as many
+ * processors as a run, and runs of the program disturb the measured times. `callbacks` are called
+ * only during the call. See tunec_wait_tuning. "background" does nothing without "trials" and
+ * "time_limit". It is TUNEC_UNSUPPORTED for dynamic shapes.
  *
  * "accuracy" may also be a JSON number. Without "db", results are stored in the user's database; if
  * that file cannot be opened, the call continues without a database. If "db" is null or "", results
@@ -326,7 +335,18 @@ typedef struct tunec_load_options {
 TUNEC_API int tunec_load(const char* path, const tunec_load_options* options,
                          tunec_executable** out);
 
-/* Waits for queued runs, then destroys the executable. A null pointer is allowed. */
+/* Waits until tuning in the background has ended, but not longer than `seconds`. Sets *ended to 1
+ * if it has ended or if the executable has no such tuning, otherwise to 0. After the end, the next
+ * run uses the tuned code. Returns the error with which tuning failed; the executable is still
+ * usable. tunec_report_json has the state of the tuning in "background". */
+TUNEC_API int tunec_wait_tuning(const tunec_executable* executable, double seconds, int* ended);
+/* Ends tuning in the background early. Returns when its thread has ended, mostly within a second.
+ * Measured trials stay recorded; the executable keeps the code that it has. tunec_release and the
+ * end of the program do the same. */
+TUNEC_API int tunec_stop_tuning(tunec_executable* executable);
+
+/* Ends tuning in the background, waits for queued runs, then destroys the executable. A null
+ * pointer is allowed. */
 TUNEC_API void tunec_release(tunec_executable* executable);
 
 /* Return the number, names, types, dimensions and shapes of the inputs and outputs. Returned
@@ -435,7 +455,8 @@ TUNEC_API uint64_t tunec_outside_indices(const tunec_executable* executable);
 TUNEC_API size_t tunec_num_steps(const tunec_executable* executable);
 TUNEC_API const char* tunec_step_name(const tunec_executable* executable, size_t index);
 /* Runs the model like tunec_run and times each step. `seconds` is an array of tunec_num_steps()
- * elements; element i is the time of step i in this run, in seconds. */
+ * elements; element i is the time of step i in this run, in seconds. A model with the option
+ * "background" has no steps here, because they may change: this call is TUNEC_UNSUPPORTED. */
 TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* inputs,
                             DLTensor* const* outputs, double* seconds);
 
@@ -444,8 +465,9 @@ TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* input
  * of its object. docs/reference/json.md lists the keys: all keys of `tunec MODEL --json` except
  * `model`, `ready_seconds`, `latency` and measured kernel times.
  * Keys keep their meanings; later versions may add keys. The text is valid until the executable is
- * released. A dynamic-shape model compiles more code later, so its text is valid only until this
- * thread's next call of tunec_report_json. Returns null for a null executable. */
+ * released. The texts of a dynamic-shape model, which compiles more code later, and of a model with
+ * the option "background" are valid only until this thread's next call of tunec_report_json.
+ * Returns null for a null executable. */
 TUNEC_API const char* tunec_report_json(const tunec_executable* executable);
 
 /* Returns the message of the latest failed call in this thread, or "" if no call has failed. The

@@ -452,6 +452,17 @@ class Session {
     return seconds;
   }
 
+  /// Waits at most `seconds` for the end of tuning in the background. Returns whether tuning has
+  /// ended: see tunec_wait_tuning.
+  Result<bool> WaitTuning(double seconds) const {
+    int ended = 0;
+    if (auto waited = detail::Check(tunec_wait_tuning(get(), seconds, &ended)); !waited)
+      return std::unexpected(std::move(waited).error());
+    return ended != 0;
+  }
+  /// Ends tuning in the background: see tunec_stop_tuning.
+  Result<void> StopTuning() { return detail::Check(tunec_stop_tuning(get())); }
+
   /// Returns the report of the compilation as JSON. tunec_report_json says how long the text is
   /// valid.
   std::string_view Report() const {
