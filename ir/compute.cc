@@ -1,6 +1,7 @@
 #include "ir/compute.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "ir/array.h"
@@ -37,13 +38,6 @@ double OperationsIn(const std::vector<Expr>& exprs) {
   double count = 0;
   for (const Expr& expr : exprs) count += OperationsIn(expr);
   return count;
-}
-
-bool InDomain(const Statement& statement, const std::vector<int64_t>& point) {
-  for (const IndexExpr& condition : statement.domain) {
-    if (Evaluate(condition, point) < 0) return false;
-  }
-  return true;
 }
 
 bool IsArgument(TensorRole role) {
@@ -90,6 +84,56 @@ IdVector<TensorId, double> ElementsTouched(const Compute& compute) {
   return touched;
 }
 
+/// Conditions of a domain and all iterators in them. No other condition has one of the iterators.
+struct ConditionGroup {
+  std::set<VarId> iterators;
+  std::vector<IndexExpr> conditions;
+};
+
+std::vector<ConditionGroup> GroupConditions(const Statement& statement) {
+  std::vector<ConditionGroup> groups;
+  for (const IndexExpr& condition : statement.domain) {
+    ConditionGroup joined{.iterators = {}, .conditions = {condition}};
+    CollectIterators(statement, joined.conditions, joined.iterators);
+    std::erase_if(groups, [&](ConditionGroup& group) {
+      const auto is_joined = [&](VarId iterator) { return joined.iterators.contains(iterator); };
+      if (std::ranges::none_of(group.iterators, is_joined)) return false;
+      joined.iterators.merge(group.iterators);
+      std::ranges::move(group.conditions, std::back_inserter(joined.conditions));
+      return true;
+    });
+    groups.push_back(std::move(joined));
+  }
+  return groups;
+}
+
+// Returns the number of combinations of values of the group's iterators that satisfy all of the
+// group's conditions. The number is an estimate from random combinations if there are too many.
+double CountPoints(const Statement& statement, const ConditionGroup& group) {
+  constexpr int64_t kMostVisited = 1 << 14;
+  double all = 1;
+  for (const VarId iterator : group.iterators)
+    all *= static_cast<double>(statement.iterators[iterator].extent);
+  if (all == 0) return 0;
+  const bool exact = all <= kMostVisited;
+  const int64_t visited = exact ? static_cast<int64_t>(all) : kMostVisited;
+  Random random(0);
+  std::vector<int64_t> point(statement.iterators.size());
+  const auto holds = [&](const IndexExpr& condition) { return Evaluate(condition, point) >= 0; };
+  int64_t inside = 0;
+  for (int64_t n = 0; n < visited; ++n) {
+    int64_t rest = n;
+    for (const VarId iterator : group.iterators) {
+      const int64_t extent = statement.iterators[iterator].extent;
+      point[iterator.index()] =
+          exact ? rest % extent : static_cast<int64_t>(random.Below(static_cast<uint64_t>(extent)));
+      rest /= extent;
+    }
+    inside += std::ranges::all_of(group.conditions, holds) ? 1 : 0;
+  }
+  return all * static_cast<double>(inside) / static_cast<double>(visited);
+}
+
 }  // namespace
 
 int64_t StorageElements(const Tensor& tensor) {
@@ -132,33 +176,18 @@ std::optional<StatementId> Compute::FindStatement(std::string_view statement_nam
   return FindByName(statements, statement_name);
 }
 
-// Counts the points of the domain. The count is exact without further conditions and for small
-// domains; otherwise it is estimated from a random sample of points. Only estimates of time depend
-// on the number, legality does not.
 double CountInstances(const Statement& statement) {
-  constexpr int64_t kMostVisited = 1 << 14;
-  std::vector<int64_t> extents;
-  double box_points = 1;
-  for (const Iterator& it : statement.iterators) {
-    extents.push_back(it.extent);
-    box_points *= static_cast<double>(it.extent);
+  double count = 1;
+  std::set<VarId> conditional;
+  for (const ConditionGroup& group : GroupConditions(statement)) {
+    count *= CountPoints(statement, group);
+    conditional.insert(group.iterators.begin(), group.iterators.end());
   }
-  if (statement.domain.empty() || box_points == 0) return box_points;
-  const bool exact = box_points <= kMostVisited;
-  const int64_t visited = exact ? static_cast<int64_t>(box_points) : kMostVisited;
-  Random random(0);
-  std::vector<int64_t> point(extents.size());
-  int64_t inside = 0;
-  for (int64_t n = 0; n < visited; ++n) {
-    int64_t rest = n;
-    for (size_t d = extents.size(); d-- > 0;) {
-      point[d] = exact ? rest % extents[d]
-                       : static_cast<int64_t>(random.Below(static_cast<uint64_t>(extents[d])));
-      rest /= extents[d];
-    }
-    inside += InDomain(statement, point) ? 1 : 0;
+  for (const VarId iterator : statement.iterators.ids()) {
+    if (!conditional.contains(iterator))
+      count *= static_cast<double>(statement.iterators[iterator].extent);
   }
-  return box_points * static_cast<double>(inside) / static_cast<double>(visited);
+  return count;
 }
 
 Work CountWork(const Compute& compute) {

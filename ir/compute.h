@@ -169,8 +169,8 @@ struct Work {
                      // element counts once
 };
 Work CountWork(const Compute& compute);
-/// Returns how often the statement is executed. The number is an estimate if the domain has further
-/// conditions and the extents have a product of more than 2^14.
+/// Returns how often the statement is executed. The number is an estimate if conditions of the
+/// domain connect iterators whose extents have a product of more than 2^14.
 double CountInstances(const Statement& statement);
 
 }  // namespace tunec

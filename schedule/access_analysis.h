@@ -25,7 +25,7 @@ std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement&
 int64_t ReadsPerElement(const Statement& statement, const Read& read);
 
 /// Returns the product of the statement's extents. Without conditions in the domain this is the
-/// number of instances; CountInstances (ir/compute.h) also counts conditions, by visiting points.
+/// number of instances; CountInstances (ir/compute.h) also counts conditions.
 /// Sketches compare sizes that differ strongly, so they need no exact count. Moreover, the choices
 /// of some sketches depend on this product and would change with another count.
 double ProductOfExtents(const Statement& statement);

@@ -127,6 +127,34 @@ TEST(Compute, CountsWork) {
   EXPECT_EQ(triangle.flops, 55);
 }
 
+TEST(Compute, CountsInstancesOfSeparateConditions) {
+  // Each of the conditions leaves out one of the 3 * 56 combinations of an output and a window row,
+  // at each end. The whole box has 28 million points.
+  const Compute padded = MustParse(R"(compute padded {
+  input x: f32[100, 56, 56]
+  output y: f32[10, 56, 56]
+  y[o: 10, i: 56, j: 56, c: 100 reduction, p: 3 reduction, q: 3 reduction] where i + p - 1 >= 0, 56 - i - p >= 0, j + q - 1 >= 0, 56 - j - q >= 0:
+    y[o, i, j] sum= x[c, (i + p + 55) mod 56, (j + q + 55) mod 56]
+}
+)");
+  const double rows = 3 * 56 - 2;
+  EXPECT_EQ(CountInstances(padded.statements.front()), 10 * 100 * rows * rows);
+}
+
+TEST(Compute, CountsInstancesOfConnectedConditions) {
+  const Compute compute = MustParse(R"(compute connected {
+  output y: f32[6, 7, 5, 4, 3]
+  y[a: 6, b: 7, c: 5, d: 4, e: 3] where a - b >= 0, b - c + 1 >= 0, 2 - d >= 0, 3 - d >= 0:
+    y[a, b, c, d, e] = 1.0
+}
+)");
+  int count = 0;
+  for (int a = 0; a < 6; ++a)
+    for (int b = 0; b < 7; ++b)
+      for (int c = 0; c < 5; ++c) count += a - b >= 0 && b - c + 1 >= 0 ? 3 * 3 : 0;
+  EXPECT_EQ(CountInstances(compute.statements.front()), count);
+}
+
 TEST(Compute, CountsBytesOfWhatIsTouched) {
   const Work step = CountWork(MustParse(R"(compute step {
   input x: f32[200, 8, 16]
