@@ -1,5 +1,7 @@
 #include "graph/graph.h"
 
+#include <numeric>
+
 #include "graph/ops/op_table.h"
 #include "support/check.h"
 
@@ -42,12 +44,18 @@ const Array* Graph::ConstantOf(ValueId id) const {
   return node.op == Op::kConstant ? &node.constant : nullptr;
 }
 
-std::vector<std::vector<NodeId>> Graph::Users() const {
-  std::vector<std::vector<NodeId>> users(values().size());
-  for (size_t i = 0; i < nodes().size(); ++i)
-    for (const ValueId input : nodes()[i].inputs)
-      if (input.valid()) users[input.index].push_back({static_cast<int32_t>(i)});
-  return users;
+ValueUsers Graph::Users() const { return ValueUsers(*this); }
+
+ValueUsers::ValueUsers(const Graph& graph) : begins_(graph.values().size() + 1) {
+  for (const Node& node : graph.nodes())
+    for (const ValueId input : node.inputs)
+      if (input.valid()) ++begins_[input.index + 1];
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  users_.resize(static_cast<size_t>(begins_.back()));
+  std::vector<int32_t> next = begins_;
+  for (int32_t n = 0; n < std::ssize(graph.nodes()); ++n)
+    for (const ValueId input : graph.nodes()[n].inputs)
+      if (input.valid()) users_[next[input.index]++] = {n};
 }
 
 }  // namespace tunec

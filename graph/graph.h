@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "graph/ops/attributes.h"
@@ -18,6 +18,7 @@
 #include "ir/array.h"
 #include "ir/compute.h"
 #include "support/error.h"
+#include "support/unique_names.h"
 
 namespace tunec {
 
@@ -62,6 +63,22 @@ struct Node {
   bool Has(std::string_view attribute) const;  // given, or added by inference
 };
 
+/// The nodes that read each value of a graph, in order, once per use.
+class ValueUsers {
+ public:
+  explicit ValueUsers(const Graph& graph);
+
+  std::span<const NodeId> operator[](ValueId value) const {
+    return std::span(users_).subspan(Begin(value.index),
+                                     Begin(value.index + 1) - Begin(value.index));
+  }
+
+ private:
+  size_t Begin(int32_t value) const { return static_cast<size_t>(begins_[value]); }
+  std::vector<int32_t> begins_;  // for each value, and the end of the last one
+  std::vector<NodeId> users_;
+};
+
 /// An immutable graph. Copies share the data, so a pass that changes nothing returns its argument.
 class Graph {
  public:
@@ -77,8 +94,7 @@ class Graph {
   const Node& producer(ValueId id) const { return node(value(id).producer); }
   /// Returns the array of a constant, or null if no constant produces the value.
   const Array* ConstantOf(ValueId id) const;
-  /// Returns for each value the nodes that read it, in order, once per use.
-  std::vector<std::vector<NodeId>> Users() const;
+  ValueUsers Users() const;
   bool IsOutput(ValueId id) const { return data_->is_output[id.index]; }
   /// Returns whether the graphs share their data, as copies do.
   bool IsSameObject(const Graph& other) const { return data_ == other.data_; }
@@ -141,20 +157,12 @@ class GraphBuilder {
   Graph Build() &&;
 
  private:
-  struct HashName {
-    using is_transparent = void;
-    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
-  };
-  // A map from each name to the last number that was appended to it. No code iterates over the map,
-  // because its order is not fixed.
-  using Names = std::unordered_map<std::string, int, HashName, std::equal_to<>>;
-  static std::string UniqueName(Names& names, std::string_view base);
   Graph::Data& data() { return *graph_.data_; }
   std::vector<ValueId> Append(Node node, std::vector<ValueType> types);
   std::vector<ValueId> AppendNamed(Node node, std::vector<Value> values);
   Graph graph_;
-  Names value_names_;
-  Names node_names_;
+  UniqueNames value_names_;
+  UniqueNames node_names_;
 };
 
 /// A function that Rebuild calls for each node in order. It returns the values for the node's

@@ -23,7 +23,7 @@ GraphBuilder::GraphBuilder(std::string graph_name) { data().name = std::move(gra
 
 Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
   if (name.empty()) return Fail(ErrorCode::kInvalidArgument, "an input has no name");
-  if (value_names_.contains(name))
+  if (value_names_.Contains(name))
     return Fail(ErrorCode::kInvalidArgument, "input name {} is already used", name);
   for (const Dim& dim : type.dims)
     if (dim.IsFixed() && dim.size() < 0)
@@ -104,13 +104,13 @@ std::vector<ValueId> GraphBuilder::AppendNamed(Node node, std::vector<Value> val
   node.outputs.clear();
   for (size_t i = 0; i < values.size(); ++i) {
     node.outputs.push_back({static_cast<int32_t>(data().values.size())});
-    values[i].name = UniqueName(value_names_, values[i].name);
+    values[i].name = value_names_.Make(values[i].name);
     values[i].producer = id;
     values[i].output = static_cast<int>(i);
     data().values.push_back(std::move(values[i]));
     data().is_output.push_back(false);
   }
-  node.name = UniqueName(node_names_, node.name);
+  node.name = node_names_.Make(node.name);
   data().nodes.push_back(std::move(node));
   return data().nodes.back().outputs;
 }
@@ -146,8 +146,8 @@ Result<std::vector<ValueId>> GraphBuilder::CopyNode(const Graph& from, const Nod
 void GraphBuilder::ReserveLike(const Graph& other) {
   data().nodes.reserve(other.nodes().size());
   data().values.reserve(other.values().size());
-  node_names_.reserve(other.nodes().size());
-  value_names_.reserve(other.values().size());
+  node_names_.Reserve(other.nodes().size());
+  value_names_.Reserve(other.values().size());
 }
 
 void GraphBuilder::AddOutput(ValueId value, const std::string& name) {
@@ -163,21 +163,12 @@ void GraphBuilder::SetLayout(ValueId value, Layout layout) {
 void GraphBuilder::RenameValue(ValueId value, const std::string& name) {
   Value& renamed = data().values[value.index];
   if (renamed.name == name) return;
-  value_names_.erase(renamed.name);
-  renamed.name = UniqueName(value_names_, name);
+  value_names_.Remove(renamed.name);
+  renamed.name = value_names_.Make(name);
   Node& node = data().nodes[renamed.producer.index];
   if (!IsLeaf(node.op)) return;
-  node_names_.erase(node.name);  // inputs and constants have the names of their values
-  node.name = UniqueName(node_names_, renamed.name);
-}
-
-std::string GraphBuilder::UniqueName(Names& names, std::string_view base) {
-  const auto [found, fresh] = names.try_emplace(std::string(base), 0);
-  if (fresh) return std::string(base);
-  while (true) {
-    std::string name = fmt::format("{}_{}", base, ++found->second);
-    if (names.try_emplace(name, 0).second) return name;
-  }
+  node_names_.Remove(node.name);  // inputs and constants have the names of their values
+  node.name = node_names_.Make(renamed.name);
 }
 
 Graph GraphBuilder::Build() && { return std::move(graph_); }

@@ -24,13 +24,12 @@ int64_t CountScatterPositions(const Graph& graph, const Node& node) {
 
 /// Returns the smallest number of positions from which a user selects by the value's elements.
 /// Follows views and casts. Returns 0 if no user uses the value as indices.
-int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
-                   ValueId value) {
+int64_t IndexBound(const Graph& graph, const ValueUsers& users, ValueId value) {
   int64_t bound = 0;
   const auto lower = [&](int64_t size) {
     if (size > 0 && (bound == 0 || size < bound)) bound = size;
   };
-  for (const NodeId user : users[value.index]) {
+  for (const NodeId user : users[value]) {
     const Node& node = graph.node(user);
     if (PassesValuesOn(node.op) && node.inputs[0] == value)
       lower(IndexBound(graph, users, node.outputs[0]));
@@ -134,7 +133,7 @@ std::string_view Name(InputKind kind) {
 }
 
 Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed, InputKind kind) {
-  const std::vector<std::vector<NodeId>> users = graph.Users();
+  const ValueUsers users = graph.Users();
   std::vector<Array> inputs;
   for (const ValueId input : graph.inputs()) {
     const Value& value = graph.value(input);

@@ -12,7 +12,7 @@
 //      expressions use only the value's dimensions and stay within the storage.
 //   8. Nested graphs are valid themselves.
 #include <string_view>
-#include <unordered_set>
+#include <vector>
 
 #include "graph/graph.h"
 #include "graph/ops/attributes.h"
@@ -45,23 +45,26 @@ Status VerifyEdges(const Graph& graph, size_t i, size_t& values_seen) {
   return {};
 }
 
+Status VerifyUnique(std::string_view what, std::vector<std::string_view> names) {
+  std::ranges::sort(names);  // faster than a set of this many names
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i].empty() || (i > 0 && names[i] == names[i - 1]))
+      return Broken("{} name \"{}\" is empty or taken", what, names[i]);
+  return {};
+}
+
 Status VerifyNames(const Graph& graph) {
-  std::unordered_set<std::string_view> values, nodes, outputs;
+  std::vector<std::string_view> values, nodes;
   values.reserve(graph.values().size());
   nodes.reserve(graph.nodes().size());
-  for (const Value& value : graph.values())
-    if (value.name.empty() || !values.insert(value.name).second)
-      return Broken("value name \"{}\" is empty or taken", value.name);
-  for (const Node& node : graph.nodes())
-    if (node.name.empty() || !nodes.insert(node.name).second)
-      return Broken("node name \"{}\" is empty or taken", node.name);
+  for (const Value& value : graph.values()) values.push_back(value.name);
+  for (const Node& node : graph.nodes()) nodes.push_back(node.name);
+  TUNEC_RETURN_IF_ERROR(VerifyUnique("value", std::move(values)));
+  TUNEC_RETURN_IF_ERROR(VerifyUnique("node", std::move(nodes)));
   if (graph.output_names().size() != graph.outputs().size())
     return Broken("graph has {} outputs and {} names for them", graph.outputs().size(),
                   graph.output_names().size());
-  for (const std::string& name : graph.output_names())
-    if (name.empty() || !outputs.insert(name).second)
-      return Broken("output name \"{}\" is empty or taken", name);
-  return {};
+  return VerifyUnique("output", {graph.output_names().begin(), graph.output_names().end()});
 }
 
 Status VerifyInputs(const Graph& graph) {

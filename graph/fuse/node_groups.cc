@@ -30,7 +30,7 @@ int32_t NodeGroups::GroupOf(int32_t node) {
 
 bool NodeGroups::IsNeededOutside(ValueId value, int32_t group) {
   if (graph_.IsOutput(value)) return true;
-  return std::ranges::any_of(users_[value.index], [&](NodeId user) {
+  return std::ranges::any_of(users_[value], [&](NodeId user) {
     return live_[user.index] && GroupOf(user.index) != group;
   });
 }
@@ -71,7 +71,7 @@ std::set<int32_t> NodeGroups::Successors(int32_t group) {
   std::set<int32_t> successors;
   for (const int32_t member : members_[group])
     for (const ValueId output : graph_.nodes()[member].outputs)
-      for (const NodeId user : users_[output.index])
+      for (const NodeId user : users_[output])
         if (live_[user.index]) successors.insert(GroupOf(user.index));
   successors.erase(group);
   return successors;

@@ -52,8 +52,8 @@ class NodeGroups {
 
   const Graph& graph_;
   std::vector<bool> live_;
-  std::vector<std::vector<NodeId>> users_;  // users of each value
-  std::vector<int32_t> parent_;             // union-find
+  ValueUsers users_;             // users of each value
+  std::vector<int32_t> parent_;  // union-find
   std::vector<std::vector<int32_t>> members_;
   std::vector<int32_t> order_;
   std::map<int32_t, size_t> position_;  // position of a group in order_

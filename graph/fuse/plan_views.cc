@@ -105,7 +105,7 @@ class ViewPlanner {
     for (;;) {
       const NodeId id = graph_.value(piece).producer;
       const Node& producer = graph_.node(id);
-      const bool alone = users_[piece.index].size() == 1 && !graph_.IsOutput(piece);
+      const bool alone = users_[piece].size() == 1 && !graph_.IsOutput(piece);
       if (producer.op != Op::kReshape || !alone) return reshapes;
       const Value& source = graph_.value(producer.inputs[0]);
       if (!source.layout.IsRowMajor() || !graph_.value(piece).layout.IsRowMajor()) return reshapes;
@@ -247,7 +247,7 @@ class ViewPlanner {
   // then need separate kernels; the other operands are no longer copied.
   bool IsWorth(const Node& node, int32_t group, const std::map<ValueId, Placement>& pieces) const {
     const auto inside = [&](NodeId id) { return group_of_[id.index] == group; };
-    const bool has_kernel = std::ranges::none_of(users_[node.outputs[0].index], inside);
+    const bool has_kernel = std::ranges::none_of(users_[node.outputs[0]], inside);
     FusionCost cost{.launches_saved = has_kernel ? 1 : 0};
     if (has_kernel) cost.bytes_saved = 2 * BytesOf(graph_, node.outputs[0]);
     for (const ValueId piece : node.inputs) {
@@ -355,7 +355,7 @@ class ViewPlanner {
 
   const Graph& graph_;
   const FusionPlan& plan_;
-  const std::vector<std::vector<NodeId>> users_;
+  const ValueUsers users_;
   std::vector<int32_t> group_of_;
   std::set<NodeId> known_;  // view nodes of the plan
   std::set<NodeId> nodes_;  // view nodes of the result

@@ -92,13 +92,8 @@ ValueId Emitter::Materialize(const Operand& operand) {
     return operand == nullptr ? ValueId{} : operand->value;
   }
   const std::string name = operand->name.empty() ? "constant" : operand->name;
-  std::string weight_name;
-  if (operand->constant->size() > kMostElementsInText) {
-    weight_name = name;
-    for (int i = 1; !weight_names_.insert(weight_name).second; ++i) {
-      weight_name = fmt::format("{}_{}", name, i);
-    }
-  }
+  const bool is_weight = operand->constant->size() > kMostElementsInText;
+  const std::string weight_name = is_weight ? weight_names_.Make(name) : "";
   operand->value = builder_.AddConstant(name, *operand->constant, weight_name);
   return operand->value;
 }

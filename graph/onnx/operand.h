@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "graph/graph.h"
 #include "graph/onnx/operand_shape.h"
 #include "ir/array.h"
+#include "support/unique_names.h"
 
 namespace tunec::onnx_import {
 
@@ -64,7 +64,7 @@ class Emitter {
 
   GraphBuilder builder_;
   std::string node_name_;
-  std::set<std::string, std::less<>> weight_names_;
+  UniqueNames weight_names_;
   int64_t emitted_nodes_ = 0;
   bool retains_no_ops_ = false;
 };

@@ -112,11 +112,10 @@ Array ScaledBias(const Array* bias, const ChannelAffine& affine, DataType type) 
 // Returns the convolution that computes the normalisation's input. Returns null if another operator
 // computes the input, if a parameter of the convolution is not a constant, or if the input has
 // another reader.
-const Node* FoldableConv(const Graph& old_graph, const Node& batch_norm,
-                         const std::vector<std::vector<NodeId>>& users, const Graph& graph,
-                         ValueId input) {
+const Node* FoldableConv(const Graph& old_graph, const Node& batch_norm, const ValueUsers& users,
+                         const Graph& graph, ValueId input) {
   const ValueId old_input = batch_norm.inputs[0];
-  if (users[old_input.index].size() != 1 || old_graph.IsOutput(old_input)) return nullptr;
+  if (users[old_input].size() != 1 || old_graph.IsOutput(old_input)) return nullptr;
   const Node& conv = graph.producer(input);
   if (conv.op != Op::kConv && conv.op != Op::kConvTranspose) return nullptr;
   for (size_t i = 1; i < conv.inputs.size(); ++i)
@@ -232,7 +231,7 @@ class BatchNormFolder {
                 const GraphBuilder& builder) const {
     if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
     const ValueId features = node.inputs[0];
-    if (!written_out_.contains(features) || users_[features.index].size() != 1 ||
+    if (!written_out_.contains(features) || users_[features].size() != 1 ||
         graph_.IsOutput(features) || graph_.value(features).type.dims.size() != 2)
       return false;
     const Array* weight = builder.graph().ConstantOf(inputs[1]);
@@ -268,7 +267,7 @@ class BatchNormFolder {
 
   const Graph& graph_;
   const PassOptions& options_;
-  std::vector<std::vector<NodeId>> users_;
+  ValueUsers users_;
   // Normalisations that became a scale and a shift. A key is the result in the old graph.
   std::map<ValueId, ChannelAffine> written_out_;
 };

@@ -62,7 +62,7 @@ class GrowthBudget {
     int64_t growth = 0;
     for (const ValueId output : node.outputs) growth += BytesOf(graph_.value(output).type);
     for (const ValueId input : node.inputs) {
-      if (!input.valid() || users_[input.index].size() != 1) continue;
+      if (!input.valid() || users_[input].size() != 1) continue;
       if (foldings[graph_.value(input).producer.index] == FoldResult::kTemporary) continue;
       growth -= BytesOf(graph_.value(input).type);
     }
@@ -73,7 +73,7 @@ class GrowthBudget {
 
  private:
   const Graph& graph_;
-  std::vector<std::vector<NodeId>> users_;
+  ValueUsers users_;
   int64_t left_ = 0;
 };
 
@@ -126,7 +126,7 @@ class FoldingPlan {
   // operand. The results are then weights, which are packed in advance if they are constant.
   bool AreWeights(const Node& node) const {
     return std::ranges::all_of(node.outputs, [&](ValueId output) {
-      const std::vector<NodeId>& users = users_[output.index];
+      const std::span<const NodeId> users = users_[output];
       return !users.empty() && std::ranges::all_of(users, [&](NodeId id) {
         const Node& user = graph_.node(id);
         return (user.op == Op::kMatmul || user.op == Op::kConv || user.op == Op::kConvTranspose) &&
@@ -137,14 +137,14 @@ class FoldingPlan {
 
   bool LeadsToConstants(const Node& node) const {
     return std::ranges::all_of(node.outputs, [&](ValueId output) {
-      return std::ranges::all_of(users_[output.index],
+      return std::ranges::all_of(users_[output],
                                  [&](NodeId user) { return of_constants_[user.index]; });
     });
   }
 
   const Graph& graph_;
   const PassOptions& options_;
-  std::vector<std::vector<NodeId>> users_;
+  ValueUsers users_;
   std::vector<bool> of_constants_;
   std::vector<FoldResult> foldings_;
   int64_t weight_bytes_left_ = kMostWeightBytes;

@@ -37,27 +37,14 @@ Status CheckConstant(const Graph& graph, const Node& gather, ValueId indices) {
               within.error().message);
 }
 
-/// A generator of names for added outputs. Each name differs from all earlier output names.
-class NewNames {
- public:
-  explicit NewNames(const Graph& graph)
-      : taken_(graph.output_names().begin(), graph.output_names().end()) {}
-
-  std::string Take(const std::string& node) {
-    std::string name = node + ".indices";
-    for (int i = 1; !taken_.insert(name).second; ++i) name = fmt::format("{}.indices_{}", node, i);
-    return name;
-  }
-
- private:
-  std::set<std::string> taken_;
-};
-
 class CheckFinder {
  public:
   explicit CheckFinder(const Graph& graph)
-      : graph_(graph), names_(graph), is_data_(ValuesOfData(graph)) {
-    for (const auto& users : graph.Users()) uses_.push_back(static_cast<int>(users.size()));
+      : graph_(graph), is_data_(ValuesOfData(graph)), uses_(graph.values().size()) {
+    for (const std::string& name : graph.output_names()) names_.Make(name);
+    for (const Node& node : graph.nodes())
+      for (const ValueId input : node.inputs)
+        if (input.valid()) ++uses_[input.index];
   }
 
   Status Visit(const Node& node) {
@@ -89,13 +76,13 @@ class CheckFinder {
       const auto [port, is_new] =
           output_of_.emplace(value, graph_.outputs().size() + added_.size());
       indices.position = port->second;
-      if (is_new) added_.push_back({value, names_.Take(indices.node)});
+      if (is_new) added_.push_back({value, names_.Make(indices.node + ".indices")});
     }
     unproven_.push_back(std::move(indices));
   }
 
   const Graph& graph_;
-  NewNames names_;
+  UniqueNames names_;  // of outputs
   std::vector<bool> is_data_;
   std::vector<int> uses_;
   std::set<std::pair<ValueId, int64_t>> seen_;

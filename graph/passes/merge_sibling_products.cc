@@ -59,8 +59,8 @@ class SiblingFinder {
   // Returns the constant operand of the value's only user, and sets `result` to the user's result.
   // Returns null unless the user applies `op` with one number, or with one number per column.
   const Array* ColumnOperand(ValueId value, Op op, ValueId& result) const {
-    if (graph_.IsOutput(value) || users_[value.index].size() != 1) return nullptr;
-    const Node& user = graph_.node(users_[value.index][0]);
+    if (graph_.IsOutput(value) || users_[value].size() != 1) return nullptr;
+    const Node& user = graph_.node(users_[value][0]);
     if (user.op != op || graph_.value(user.outputs[0]).type != graph_.value(value).type)
       return nullptr;
     const Array* constant = graph_.ConstantOf(user.inputs[user.inputs[0] == value ? 1 : 0]);
@@ -87,7 +87,7 @@ class SiblingFinder {
   // reader is computed together with the product.
   bool MayBeSlice(ValueId result) const {
     if (graph_.IsOutput(result) || !graph_.value(result).type.IsFixed()) return false;
-    return std::ranges::all_of(users_[result.index], [&](NodeId id) {
+    return std::ranges::all_of(users_[result], [&](NodeId id) {
       const Node& user = graph_.node(id);
       if (OnlyRenames(user)) return MayBeSlice(user.outputs[0]);
       return !IsElementwise(user) && user.inputs[0].valid();
@@ -95,7 +95,7 @@ class SiblingFinder {
   }
 
   const Graph& graph_;
-  const std::vector<std::vector<NodeId>> users_;
+  const ValueUsers users_;
 };
 
 // Returns the weights of the branches, joined along their columns.
@@ -184,6 +184,7 @@ Result<ValueId> AddSlice(ValueId whole, int64_t begin, int64_t columns, const No
 
 Result<Graph> MergeSiblingProducts(const Graph& graph, const PassOptions&) {
   const std::vector<std::vector<Branch>> siblings = SiblingFinder(graph).Find();
+  if (siblings.empty()) return graph;
   struct BranchPosition {
     size_t set = 0;
     size_t branch = 0;

@@ -576,6 +576,10 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
 
 Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options) {
   const std::vector<int> uses = CountUses(graph);
+  const auto may_change = [&](const Node& node) {
+    return CausalMaskOf(graph, node) || MatchAttention(graph, options, &uses, node, node.inputs);
+  };
+  if (std::ranges::none_of(graph.nodes(), may_change)) return graph;
   bool changed = false;
   const auto replace = [&](const Node& node, const std::vector<ValueId>& inputs,
                            GraphBuilder& builder) -> Result<std::vector<ValueId>> {

@@ -57,7 +57,7 @@ struct Bounds {
 
 // Returns the range of indices that all users allow, or no value if no user has it as indices.
 std::optional<Bounds> IndexBounds(const Graph& graph, ValueId value,
-                                  const std::vector<NodeId>& users) {
+                                  std::span<const NodeId> users) {
   std::optional<Bounds> bounds;
   for (const NodeId user : users) {
     const Node& node = graph.node(user);
@@ -115,12 +115,12 @@ void ForEachPosition(const std::vector<int64_t>& shape,
 }
 
 std::vector<Array> RandomInputs(const Graph& graph, Values values, uint64_t seed) {
-  const std::vector<std::vector<NodeId>> users = graph.Users();
+  const ValueUsers users = graph.Users();
   std::vector<Array> inputs;
   for (const ValueId id : graph.inputs()) {
     const Value& value = graph.value(id);
     Random random(StreamSeed(seed, value.name));
-    const std::optional<Bounds> bounds = IndexBounds(graph, id, users[id.index]);
+    const std::optional<Bounds> bounds = IndexBounds(graph, id, users[id]);
     inputs.push_back(bounds ? RandomIntegers(value.type.type, value.type.Shape(), bounds->low,
                                              bounds->high, random)
                             : RandomElements(value.type.type, value.type.Shape(), values, random));

@@ -297,7 +297,7 @@ class Sample {
   // the products, which are then rounded.
   bool IsScaledLater(const Node& node) const {
     if (PatternOf(node.op) != OpPattern::kContraction) return false;
-    return std::ranges::any_of(users_[node.outputs[0].index], [&](NodeId user) {
+    return std::ranges::any_of(users_[node.outputs[0]], [&](NodeId user) {
       switch (graph_.node(user).op) {
         case Op::kBatchNorm:
         case Op::kMul:
@@ -572,7 +572,7 @@ class Sample {
   }
 
   const Graph& graph_;
-  std::vector<std::vector<NodeId>> users_;
+  ValueUsers users_;
   Random random_;
   double strength_;
   bool in_one_kernel_;

@@ -130,7 +130,7 @@ Colours GroupsAfter(const Graph& graph, const FusionPlan& plan) {
 /// Returns the groups of the nodes before the passes. A node has the group of the node of the same
 /// name after the passes. A removed node has the group of its readers if all have the same group.
 Colours GroupsBefore(const Graph& graph, const Colours& after) {
-  const std::vector<std::vector<NodeId>> users = graph.Users();
+  const ValueUsers users = graph.Users();
   Colours group_of;
   for (size_t n = graph.nodes().size(); n-- > 0;) {
     const Node& node = graph.nodes()[n];
@@ -140,7 +140,7 @@ Colours GroupsBefore(const Graph& graph, const Colours& after) {
     }
     std::set<std::optional<size_t>> readers;
     for (const ValueId output : node.outputs) {
-      for (const NodeId user : users[output.index]) {
+      for (const NodeId user : users[output]) {
         const auto group = group_of.find(graph.node(user).name);
         readers.insert(group == group_of.end() ? std::nullopt : std::optional(group->second));
       }

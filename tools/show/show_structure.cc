@@ -84,7 +84,7 @@ std::string OperatorsOf(const Graph& graph, const std::vector<NodeId>& nodes) {
 }  // namespace
 
 TextTable DependencyTable(const Graph& graph) {
-  const std::vector<std::vector<NodeId>> users = graph.Users();
+  const ValueUsers users = graph.Users();
   TextTable table(
       {{"node"}, {"depends on", Align::kLeft, "depends_on"}, {"used by", Align::kLeft, "used_by"}});
   for (const Node& node : graph.nodes()) {
@@ -92,7 +92,7 @@ TextTable DependencyTable(const Graph& graph) {
     for (const ValueId input : node.inputs)
       if (input.valid()) operands.push_back(graph.value(input).producer);
     for (const ValueId output : node.outputs)
-      readers.insert(readers.end(), users[output.index].begin(), users[output.index].end());
+      readers.insert(readers.end(), users[output].begin(), users[output].end());
     std::string used_by = NamesOf(graph, readers);
     for (size_t i = 0; i < graph.outputs().size(); ++i) {
       if (std::ranges::find(node.outputs, graph.outputs()[i]) == node.outputs.end()) continue;

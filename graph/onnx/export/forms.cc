@@ -8,15 +8,6 @@
 
 namespace tunec::onnx_export {
 
-std::string UniqueNames::Make(std::string_view base) {
-  const auto [found, fresh] = taken_.try_emplace(std::string(base), 0);
-  if (fresh) return found->first;
-  while (true) {
-    std::string name = fmt::format("{}_{}", base, ++found->second);
-    if (taken_.try_emplace(name, 0).second) return name;
-  }
-}
-
 Result<std::vector<int64_t>> FormContext::InputShape(size_t i) const {
   const ValueType& type = InputType(i);
   if (!type.IsFixed())

@@ -10,20 +10,12 @@
 #include "graph/graph.h"
 #include "graph/onnx/file/model.h"
 #include "support/error.h"
+#include "support/unique_names.h"
 
 namespace tunec::onnx_export {
 
 using onnx_import::OnnxAttributes;
 using onnx_import::OnnxNode;
-
-/// A generator of names that are unique in the model.
-class UniqueNames {
- public:
-  std::string Make(std::string_view base);
-
- private:
-  std::map<std::string, int, std::less<>> taken_;  // the last number appended to each name
-};
 
 struct ExportForm;
 

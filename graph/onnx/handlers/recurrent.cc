@@ -2,6 +2,7 @@
 // has separate nodes. The products with the inputs are one product for all steps.
 #include <array>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -103,7 +104,8 @@ Status RequireRanks(const NodeContext& node) {
 Result<Recurrence> ReadRecurrence(const NodeContext& node, std::vector<std::string> activations) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand r, node.Input(2));
-  TUNEC_ASSIGN(const std::string direction, node.String("direction", "forward"));
+  TUNEC_ASSIGN(const std::string direction,
+               node.Choice("direction", {"forward", "reverse", "bidirectional"}));
   TUNEC_ASSIGN(const int64_t layout, node.Int("layout", 0));
   Recurrence recurrence{.x = Formula(node, x), .lengths = {}};
   recurrence.batch_first = layout != 0;
@@ -135,10 +137,26 @@ Result<Recurrence> ReadRecurrence(const NodeContext& node, std::vector<std::stri
   return recurrence;
 }
 
+/// Slices of a tensor along axis 0. All steps share them, so each slice is made once.
+class SharedSlices {
+ public:
+  explicit SharedSlices(Formula of) : of_(std::move(of)) {}
+
+  const Formula& operator()(int64_t begin, int64_t end) const {
+    const auto known = slices_.find({begin, end});
+    if (known != slices_.end()) return known->second;
+    return slices_.emplace(std::pair(begin, end), of_.Slice(0, begin, end)).first->second;
+  }
+
+ private:
+  Formula of_;
+  mutable std::map<std::pair<int64_t, int64_t>, Formula> slices_;
+};
+
 /// The recurrent weights and the attributes of a cell in one direction.
 struct Weights {
-  Formula r;                      // [gates * hidden, hidden]
-  std::optional<Formula> r_bias;  // [gates * hidden]
+  SharedSlices r;                      // [gates * hidden, hidden]
+  std::optional<SharedSlices> r_bias;  // [gates * hidden]
   std::vector<Activation> activations;
   std::optional<double> clip;
   int64_t hidden = 0;
@@ -148,8 +166,8 @@ struct Weights {
   }
   /// Returns state times the transposed rows of R of the gates begin..end-1.
   Formula Recurrent(const Formula& state, int64_t begin, int64_t end) const {
-    const Formula rows = r.Slice(0, begin * hidden, end * hidden);
-    return Apply(Op::kMatmul, {state, rows}, {{"transpose_b", int64_t{1}}});
+    return Apply(Op::kMatmul, {state, r(begin * hidden, end * hidden)},
+                 {{"transpose_b", int64_t{1}}});
   }
 };
 
@@ -209,7 +227,7 @@ DirectionResult RunDirection(const NodeContext& node, const Recurrence& recurren
   const auto count = static_cast<std::ptrdiff_t>(recurrence.activations.size()) /
                      static_cast<std::ptrdiff_t>(recurrence.directions);
   const auto first = recurrence.activations.begin() + direction * count;
-  Weights weights{.r = In(node, 2).At(0, direction),
+  Weights weights{.r = SharedSlices(In(node, 2).At(0, direction)),
                   .r_bias = {},
                   .activations = {first, first + count},
                   .clip = recurrence.clip,
@@ -221,7 +239,7 @@ DirectionResult RunDirection(const NodeContext& node, const Recurrence& recurren
     const Formula r_bias = bias.Slice(0, rows, 2 * rows);
     products = products + bias.Slice(0, 0, rows);
     if (kind.adds_r_bias) products = products + r_bias;
-    if (!kind.adds_r_bias) weights.r_bias = r_bias;
+    if (!kind.adds_r_bias) weights.r_bias.emplace(r_bias);
   }
   std::vector<Formula> states;
   for (size_t s = 0; s < kind.states; ++s) {
@@ -280,11 +298,11 @@ Result<Operands> Gru(const NodeContext& node, Op) {
                                 const std::vector<Formula>& states) {
     const Formula& h = states[0];
     Formula gates = x.Slice(1, 0, 2 * n) + w.Recurrent(h, 0, 2);
-    if (w.r_bias) gates = gates + w.r_bias->Slice(0, 0, 2 * n);
+    if (w.r_bias) gates = gates + (*w.r_bias)(0, 2 * n);
     const Formula update = w.Activate(0, gates.Slice(1, 0, n));
     const Formula reset = w.Activate(0, gates.Slice(1, n, 2 * n));
     Formula inner = w.Recurrent(linear != 0 ? h : reset * h, 2, 3);
-    if (w.r_bias) inner = inner + w.r_bias->Slice(0, 2 * n, 3 * n);
+    if (w.r_bias) inner = inner + (*w.r_bias)(2 * n, 3 * n);
     if (linear != 0) inner = reset * inner;
     const Formula candidate = w.Activate(1, x.Slice(1, 2 * n, 3 * n) + inner);
     return std::vector<Formula>{(1 - update) * candidate + update * h};
@@ -301,15 +319,15 @@ Result<Operands> Lstm(const NodeContext& node, Op) {
     return Fail(ErrorCode::kUnsupported, "peepholes in two directions are not supported");
   }
   const int64_t n = recurrence.hidden;
-  std::optional<Formula> peepholes;  // peepholes of i, o, f
-  if (node.HasInput(7)) peepholes = In(node, 7).At(0, 0);
+  std::optional<SharedSlices> peepholes;  // of the gates i, o, f
+  if (node.HasInput(7)) peepholes.emplace(In(node, 7).At(0, 0));
   const Cell cell = [n, peepholes](const Weights& w, const Formula& x,
                                    const std::vector<Formula>& states) {
     const Formula& c = states[1];
     const Formula gates = x + w.Recurrent(states[0], 0, 4);
     const auto gate = [&](int64_t i, const Formula& seen) {
       const Formula sum = gates.Slice(1, i * n, (i + 1) * n);
-      return w.Activate(0, peepholes ? sum + peepholes->Slice(0, i * n, (i + 1) * n) * seen : sum);
+      return w.Activate(0, peepholes ? sum + (*peepholes)(i * n, (i + 1) * n) * seen : sum);
     };
     const Formula candidate = w.Activate(1, gates.Slice(1, 3 * n, 4 * n));
     const Formula next = gate(2, c) * c + gate(0, c) * candidate;

@@ -88,10 +88,10 @@ void SizedGenerator::Step() {
 }
 
 void SizedGenerator::ChooseOutputs() {
-  const std::vector<std::vector<NodeId>> users = builder_.graph().Users();
+  const ValueUsers users = builder_.graph().Users();
   std::vector<ValueId> outputs;
   for (const ValueId value : known_) {
-    const bool read = !users[value.index].empty();
+    const bool read = !users[value].empty();
     const bool leaf = KindOf(builder_.graph().producer(value).op) == OpKind::kData;
     if (std::ranges::find(outputs, value) != outputs.end()) continue;
     if (leaf ? Chance(1) : Chance(read ? 5 : 85)) outputs.push_back(value);
