@@ -119,6 +119,13 @@ Result<double> NodeContext::Float(std::string_view name, double otherwise) const
 Result<std::string> NodeContext::String(std::string_view name, std::string otherwise) const {
   return Get<std::string>(node_, name, std::move(otherwise), "a string");
 }
+Result<std::string> NodeContext::Choice(std::string_view name,
+                                        std::initializer_list<std::string> known) const {
+  TUNEC_ASSIGN(std::string chosen, String(name, *known.begin()));
+  if (std::ranges::find(known, chosen) != known.end()) return chosen;
+  return Fail(ErrorCode::kParse, "{} is '{}', expected '{}'", name, chosen,
+              fmt::join(known, "' or '"));
+}
 Result<std::vector<int64_t>> NodeContext::Ints(std::string_view name,
                                                std::vector<int64_t> otherwise) const {
   return Get<std::vector<int64_t>>(node_, name, std::move(otherwise), "integers");

@@ -65,6 +65,8 @@ class NodeContext {
   Result<int64_t> Int(std::string_view name, int64_t otherwise) const;
   Result<double> Float(std::string_view name, double otherwise) const;
   Result<std::string> String(std::string_view name, std::string otherwise) const;
+  /// Returns a string that must be one of `known`; the first of them if the attribute is absent.
+  Result<std::string> Choice(std::string_view name, std::initializer_list<std::string> known) const;
   Result<std::vector<int64_t>> Ints(std::string_view name, std::vector<int64_t> otherwise) const;
   Result<std::vector<std::string>> Strings(std::string_view name,
                                            std::vector<std::string> otherwise) const;

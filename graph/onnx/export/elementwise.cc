@@ -1,6 +1,6 @@
 // Export of elementwise operators as ONNX nodes.
 #include <array>
-#include <cmath>
+#include <limits>
 
 #include "graph/onnx/export/forms.h"
 #include "graph/onnx/export/write_model.h"
@@ -62,11 +62,12 @@ Written WriteCelu(FormContext& node) {
 /// Writes Clip. Its bounds are operands in ONNX; infinite bounds are omitted.
 Written WriteClip(FormContext& node) {
   const double least = node.node().Float("min"), most = node.node().Float("max");
-  const auto bound = [&](double value) {
-    return std::isinf(value) ? std::string() : node.Scalar(value, node.type());
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto bound = [&](double value, double none) {
+    return value == none ? std::string() : node.Scalar(value, node.type());
   };
-  const std::string low = bound(least);
-  return node.Emit("Clip", {node.input(0), low, bound(most)});
+  const std::string low = bound(least, -kInfinity);
+  return node.Emit("Clip", {node.input(0), low, bound(most, kInfinity)});
 }
 
 Written WriteCast(FormContext& node) {

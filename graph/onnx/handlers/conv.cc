@@ -106,7 +106,8 @@ Status PadTo(const std::vector<int64_t>& output_shape, bool is_upper, const Conv
 Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(ConvOperands conv, Read(node));
   Window& window = conv.window;
-  TUNEC_ASSIGN(const std::string mode, node.String("auto_pad", "NOTSET"));
+  TUNEC_ASSIGN(const std::string mode,
+               node.Choice("auto_pad", {"NOTSET", "", "VALID", "SAME_UPPER", "SAME_LOWER"}));
   const std::vector<int64_t> none(window.rank(), 0);
   TUNEC_ASSIGN(std::vector<int64_t> output_padding, node.Ints("output_padding", none));
   TUNEC_ASSIGN(std::vector<int64_t> output_shape, node.Ints("output_shape", {}));

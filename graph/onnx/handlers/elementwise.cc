@@ -43,10 +43,7 @@ Result<Operands> Dropout(const NodeContext& node, Op) {
 
 Result<Operands> Gelu(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
-  TUNEC_ASSIGN(const std::string form, node.String("approximate", "none"));
-  const bool known = form == "none" || form == "tanh";
-  if (!known)
-    return Fail(ErrorCode::kParse, "approximate is '{}', expected 'none' or 'tanh'", form);
+  TUNEC_ASSIGN(const std::string form, node.Choice("approximate", {"none", "tanh"}));
   return One(node.Emit(op, {x}, {{"approximate", form}}));
 }
 

@@ -20,20 +20,15 @@ struct GridMode {
 
 Result<GridMode> ReadGridMode(const NodeContext& node) {
   GridMode mode;
-  TUNEC_ASSIGN(mode.interpolation, node.String("mode", "linear"));
-  TUNEC_ASSIGN(mode.padding, node.String("padding_mode", "zeros"));
+  TUNEC_ASSIGN(mode.interpolation,
+               node.Choice("mode", {"linear", "nearest", "cubic", "bilinear", "bicubic"}));
+  TUNEC_ASSIGN(mode.padding, node.Choice("padding_mode", {"zeros", "border", "reflection"}));
   TUNEC_ASSIGN(const int64_t align, node.Int("align_corners", 0));
   mode.align_corners = align != 0;
   // Before opset 20, two modes had other names.
   if (mode.interpolation == "bilinear") mode.interpolation = "linear";
   if (mode.interpolation == "bicubic") mode.interpolation = "cubic";
-  const bool known_mode = mode.interpolation == "nearest" || mode.interpolation == "linear" ||
-                          mode.interpolation == "cubic";
-  const bool known_padding =
-      mode.padding == "zeros" || mode.padding == "border" || mode.padding == "reflection";
-  if (known_mode && known_padding) return mode;
-  return Fail(ErrorCode::kParse, "mode is '{}' and padding_mode '{}'", mode.interpolation,
-              mode.padding);
+  return mode;
 }
 
 /// The borders of an image along an axis: the centres of the outer pixels, or the outer edges of
@@ -219,12 +214,12 @@ Result<RoiAlignAttributes> ReadRoiAlign(const NodeContext& node) {
   TUNEC_ASSIGN(roi.width, node.Int("output_width", 1));
   TUNEC_ASSIGN(roi.ratio, node.Int("sampling_ratio", 0));
   TUNEC_ASSIGN(roi.scale, node.Float("spatial_scale", 1));
-  TUNEC_ASSIGN(const std::string mode, node.String("mode", "avg"));
+  TUNEC_ASSIGN(const std::string mode, node.Choice("mode", {"avg", "max"}));
   TUNEC_ASSIGN(const std::string coordinates,
-               node.String("coordinate_transformation_mode",
-                           node.version() < 16 ? "output_half_pixel" : "half_pixel"));
+               node.Choice("coordinate_transformation_mode", {"half_pixel", "output_half_pixel"}));
   roi.takes_most = mode == "max";
-  roi.half_pixel = coordinates == "half_pixel";
+  // Before opset 16, the attribute did not exist.
+  roi.half_pixel = node.version() >= 16 && coordinates == "half_pixel";
   const auto is_size = [](int64_t size) { return size >= 1 && size <= kMostSamples; };
   if (!is_size(roi.height) || !is_size(roi.width) || roi.ratio > kMostSamples) {
     return Fail(ErrorCode::kInvalidArgument,

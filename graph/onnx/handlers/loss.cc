@@ -27,7 +27,7 @@ Result<Formula> Loss(const NodeContext& node, const Formula& log_prob, const For
   TUNEC_ASSIGN(const Operand labelled, given.Take());
   TUNEC_RETURN_IF_ERROR(node.RequireRank(input, 2, kMostAxes));
   TUNEC_RETURN_IF_ERROR(node.RequireRank(labelled, input->rank() - 1, input->rank() - 1));
-  TUNEC_ASSIGN(const std::string reduction, node.String("reduction", "mean"));
+  TUNEC_ASSIGN(const std::string reduction, node.Choice("reduction", {"mean", "sum", "none"}));
   TUNEC_ASSIGN(const Labels labels, ReadLabels(node, given));
   const Formula at = labels.positions.Unsqueeze(1);
   Formula picked =
@@ -44,10 +44,6 @@ Result<Formula> Loss(const NodeContext& node, const Formula& log_prob, const For
   if (reduction == "none") return loss;
   std::vector<int64_t> all = AllAxes(given.rank());
   if (reduction == "sum") return Sum(loss, all);
-  if (reduction != "mean") {
-    return Fail(ErrorCode::kParse, "reduction is '{}', expected 'none', 'sum' or 'mean'",
-                reduction);
-  }
   if (weights) return Sum(loss, all) / Sum(*weights, all);
   return Apply(Op::kReduceMean, {loss}, {{"axes", all}, {"keepdims", int64_t{0}}});
 }

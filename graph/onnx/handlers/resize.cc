@@ -106,7 +106,8 @@ Result<std::vector<int64_t>> ResizedAxes(const NodeContext& node, const Operand&
 /// 11. `axes` exists from opset 18.
 Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
   TUNEC_ASSIGN(const std::vector<int64_t> axes, ResizedAxes(node, x));
-  TUNEC_ASSIGN(const std::string policy, node.String("keep_aspect_ratio_policy", "stretch"));
+  TUNEC_ASSIGN(const std::string policy,
+               node.Choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
   const size_t scales_input = node.version() < 11 ? 1 : 2;
   std::vector<double> given;
   if (node.HasInput(scales_input)) {
@@ -129,16 +130,25 @@ Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
 /// a fixed choice of the nearest element.
 Result<Attributes> Manner(const NodeContext& node, const Target& target) {
   const bool chooses = node.version() >= 11 && node.node().op_type == "Resize";
-  TUNEC_ASSIGN(std::string mode, node.String("mode", "nearest"));
+  TUNEC_ASSIGN(std::string mode, node.Choice("mode", {"nearest", "linear", "cubic", "bilinear"}));
   if (mode == "bilinear") mode = "linear";  // Upsample's name of the mode
-  TUNEC_ASSIGN(std::string coordinate, node.String("coordinate_transformation_mode", "half_pixel"));
-  TUNEC_ASSIGN(std::string nearest, node.String("nearest_mode", "round_prefer_floor"));
+  TUNEC_ASSIGN(
+      std::string coordinate,
+      node.Choice("coordinate_transformation_mode",
+                  {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                   "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"}));
+  TUNEC_ASSIGN(
+      std::string nearest,
+      node.Choice("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   if (!chooses) {
     coordinate = "asymmetric";
     const bool shrinks = std::ranges::any_of(target.scales, [](double scale) { return scale < 1; });
     nearest = shrinks ? "ceil" : "floor";
   }
   TUNEC_ASSIGN(const double cubic, node.Float("cubic_coeff_a", -0.75));
+  if (!std::isfinite(cubic))
+    return Fail(ErrorCode::kInvalidArgument, "cubic_coeff_a is {}, expected a finite number",
+                cubic);
   TUNEC_ASSIGN(const int64_t exclude, node.Int("exclude_outside", 0));
   return Attributes{{"shape", target.shape},     {"scales", target.scales}, {"mode", mode},
                     {"coordinate", coordinate},  {"nearest_mode", nearest}, {"cubic_a", cubic},

@@ -17,11 +17,7 @@ namespace tunec::onnx_import {
 namespace {
 
 Result<std::string> ReadReduction(const NodeContext& node) {
-  TUNEC_ASSIGN(std::string name, node.String("reduction", "none"));
-  for (const std::string_view known : {"none", "add", "mul", "max", "min"}) {
-    if (name == known) return name;
-  }
-  return Fail(ErrorCode::kParse, "reduction is '{}'", name);
+  return node.Choice("reduction", {"none", "add", "mul", "max", "min"});
 }
 
 /// The `depth` axes from `axis` on, which one flattened index addresses.
@@ -102,11 +98,8 @@ Result<Operands> ScatterElements(const NodeContext& node, Op) {
 Result<Operands> TensorScatter(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand cache, node.Input(0));
   TUNEC_ASSIGN(const Operand update, node.Input(1));
-  TUNEC_ASSIGN(const std::string mode, node.String("mode", "linear"));
+  TUNEC_ASSIGN(const std::string mode, node.Choice("mode", {"linear", "circular"}));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -2, cache->rank()));
-  if (mode != "linear" && mode != "circular") {
-    return Fail(ErrorCode::kParse, "mode is '{}', expected 'linear' or 'circular'", mode);
-  }
   if (axis == 0 || update->rank() != cache->rank()) {
     return Fail(ErrorCode::kInvalidArgument, "cache and update do not fit at axis {}", axis);
   }

@@ -63,11 +63,9 @@ struct UpdateRule {
 };
 
 Result<UpdateRule> ReadUpdateRule(const NodeContext& node) {
-  TUNEC_ASSIGN(const std::string name, node.String("update_rule", "gated_delta"));
-  UpdateRule rule{.decays = name.starts_with("gated"), .corrects = name.ends_with("delta")};
-  if (name != "linear" && !rule.decays && !rule.corrects) {
-    return Fail(ErrorCode::kParse, "update_rule is '{}'", name);
-  }
+  TUNEC_ASSIGN(const std::string name,
+               node.Choice("update_rule", {"gated_delta", "gated", "delta", "linear"}));
+  const UpdateRule rule{.decays = name.starts_with("gated"), .corrects = name.ends_with("delta")};
   if (node.HasInput(4) != rule.decays || node.HasInput(5) != rule.corrects) {
     return Fail(ErrorCode::kInvalidArgument, "decay or beta do not fit update_rule '{}'", name);
   }
@@ -162,14 +160,10 @@ Result<Operands> LinearAttention(const NodeContext& node, Op) {
 Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand weight, node.Input(1));
-  TUNEC_ASSIGN(const std::string activation, node.String("activation", "none"));
+  TUNEC_ASSIGN(const std::string activation, node.Choice("activation", {"none", "silu", "swish"}));
   TUNEC_ASSIGN(const auto extents, node.Extents<3>(x));
   TUNEC_ASSIGN(const auto weight_extents, node.Extents<3>(weight));
   const auto [batch, channels, sequence] = extents;
-  if (activation != "none" && activation != "silu" && activation != "swish") {
-    return Fail(ErrorCode::kParse, "activation is '{}', expected 'none', 'silu' or 'swish'",
-                activation);
-  }
   const int64_t past_length = std::max<int64_t>(0, weight_extents[2] - 1);
   const Formula input(node, x);
   const Formula past =

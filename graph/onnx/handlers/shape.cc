@@ -151,10 +151,7 @@ Result<Blocks> ReadBlocks(const NodeContext& node) {
 /// Returns whether the depth is the fastest part of a channel's number (DCR), not the slowest
 /// (CRD).
 Result<bool> DepthIsLast(const NodeContext& node) {
-  TUNEC_ASSIGN(const std::string mode, node.String("mode", "DCR"));
-  if (mode != "DCR" && mode != "CRD") {
-    return Fail(ErrorCode::kParse, "mode is '{}', expected 'DCR' or 'CRD'", mode);
-  }
+  TUNEC_ASSIGN(const std::string mode, node.Choice("mode", {"DCR", "CRD"}));
   return mode == "DCR";
 }
 

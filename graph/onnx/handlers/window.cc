@@ -46,7 +46,8 @@ Result<std::vector<int64_t>> SpatialSizes(const Operand& x) {
 }
 
 Status ResolveAutoPad(const NodeContext& node, const std::vector<int64_t>& sizes, Window& window) {
-  TUNEC_ASSIGN(const std::string mode, node.String("auto_pad", "NOTSET"));
+  TUNEC_ASSIGN(const std::string mode,
+               node.Choice("auto_pad", {"NOTSET", "", "VALID", "SAME_UPPER", "SAME_LOWER"}));
   const size_t rank = window.rank();
   if (sizes.size() != rank) {
     return Fail(ErrorCode::kInvalidArgument, "kernel has {} axes, expected {}", rank, sizes.size());
@@ -54,10 +55,6 @@ Status ResolveAutoPad(const NodeContext& node, const std::vector<int64_t>& sizes
   if (mode == "NOTSET" || mode.empty()) return {};
   window.pads.assign(2 * rank, 0);
   if (mode == "VALID") return {};
-  if (mode != "SAME_UPPER" && mode != "SAME_LOWER") {
-    return Fail(ErrorCode::kParse,
-                "auto_pad is '{}', expected 'NOTSET', 'VALID', 'SAME_UPPER' or 'SAME_LOWER'", mode);
-  }
   for (size_t i = 0; i < rank; ++i) {
     const int64_t outputs = (sizes[i] + window.strides[i] - 1) / window.strides[i];
     const int64_t covered = (outputs - 1) * window.strides[i] + window.Span(i);

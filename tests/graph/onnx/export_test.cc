@@ -115,6 +115,27 @@ TEST(ExportOnnx, TheTableNamesEachOperatorOnce) {
     for (const auto& form : part) EXPECT_TRUE(seen.insert(form.op).second) << Name(form.op);
 }
 
+TEST(ExportOnnx, ClipHasInfiniteBoundsThatMatter) {
+  const Graph graph = Parsed(R"(graph g {
+  input x: f32[3]
+  low = clip(x) {min=inf}
+  high = clip(x) {max=-inf}
+  output low
+  output high
+})");
+  const auto written = ExportOnnxBytes(graph);
+  ASSERT_TRUE(written) << written.error().Format();
+  const auto again = ReadAgain(*written);
+  ASSERT_TRUE(again) << again.error().Format();
+  const std::vector<Array> inputs = {Array(DataType::kF32, {3})};
+  const auto results = RunReference(*again, inputs);
+  ASSERT_TRUE(results) << results.error().Format();
+  for (int64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ((*results)[0].GetDouble(i), std::numeric_limits<double>::infinity());
+    EXPECT_EQ((*results)[1].GetDouble(i), -std::numeric_limits<double>::infinity());
+  }
+}
+
 TEST(ExportOnnx, KeepsTheNamesOfInputsAndOutputs) {
   const Graph graph = Parsed(R"(graph g {
   input x: f32[2]

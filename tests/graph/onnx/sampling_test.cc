@@ -143,6 +143,55 @@ TEST(OnnxResize, FiltersReadTheirOwnWindows) {
   for (size_t i = 5; i < cubic.size(); ++i) EXPECT_NEAR(cubic[i], 1, 1e-6) << i;
 }
 
+TEST(OnnxResize, CubicCoefficientsAreFinite) {
+  EXPECT_THAT(
+      ErrorOf({.op = "Resize",
+               .attributes = {{"mode", "cubic"},
+                              {"cubic_coeff_a", std::numeric_limits<float>::quiet_NaN()},
+                              {"exclude_outside", 1}},
+               .operands = {Counting({1, 1, 4, 4}), Floats({0}, {}), Floats({4}, {1, 1, 2, 2})},
+               .constants = {1, 2}}),
+      HasSubstr("cubic_coeff_a is nan"));
+}
+
+TEST(OnnxChoices, UnknownTextsAreRejected) {
+  const Array image = Counting({1, 1, 4, 4});
+  const Array none = Floats({0}, {});
+  const std::vector<Call> calls = {
+      {.op = "Resize",
+       .attributes = {{"mode", "strange"}, {"antialias", 1}},
+       .operands = {image, none, Floats({4}, {1, 1, 0.5, 0.5})},
+       .constants = {1, 2},
+       .opset = 18},
+      {.op = "Resize",
+       .attributes = {{"nearest_mode", "strange"}, {"antialias", 1}},
+       .operands = {image, none, Floats({4}, {1, 1, 0.5, 0.5})},
+       .constants = {1, 2},
+       .opset = 18},
+      {.op = "Resize",
+       .attributes = {{"keep_aspect_ratio_policy", "strange"}},
+       .operands = {image, none, none, Ints({4}, {1, 1, 2, 3})},
+       .constants = {1, 2, 3},
+       .opset = 18},
+      {.op = "RoiAlign",
+       .attributes = {{"mode", "strange"}, {"sampling_ratio", 1}},
+       .operands = {image, Floats({1, 4}, {0, 0, 1, 1}), Ints({1}, {0})}},
+      {.op = "GridSample",
+       .attributes = {{"padding_mode", "strange"}},
+       .operands = {image, Floats({1, 1, 1, 2}, {0, 0})}},
+      {.op = "RNN",
+       .attributes = {{"direction", "strange"}, {"hidden_size", 1}},
+       .operands = {Counting({2, 1, 3}), Counting({1, 1, 3}), Counting({1, 1, 1})}},
+      {.op = "ConvTranspose",
+       .attributes = {{"auto_pad", "strange"}},
+       .operands = {image, Counting({1, 1, 2, 2})}},
+      {.op = "AveragePool",
+       .attributes = {{"auto_pad", "strange"}, {"kernel_shape", std::vector<int64_t>{2, 2}}},
+       .operands = {image}},
+  };
+  for (const Call& call : calls) EXPECT_THAT(ErrorOf(call), HasSubstr("is 'strange'")) << call.op;
+}
+
 TEST(OnnxSignal, Windows) {
   const auto window = [](const std::string& op, int periodic) {
     return Values(Eval({.op = op,
