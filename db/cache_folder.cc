@@ -59,8 +59,11 @@ Status MakePrivateFolders(const fs::path& folder) {
   if (folder.has_relative_path()) {
     TUNEC_RETURN_IF_ERROR(MakePrivateFolders(folder.parent_path()));
   }
-  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return Fail(ErrorCode::kIo, "{}: cannot create: {}", folder.string(), std::strerror(errno));
+  if (mkdir(folder.c_str(), 0700) == 0) return {};
+  const int failure = errno;
+  // Another process may have made the folder meanwhile.
+  if (failure == EEXIST && fs::is_directory(folder, error)) return {};
+  return Fail(ErrorCode::kIo, "{}: cannot create: {}", folder.string(), std::strerror(failure));
 }
 
 }  // namespace tunec

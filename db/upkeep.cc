@@ -152,7 +152,7 @@ Result<PruneCounts> Database::Forget(const std::vector<std::string>& workload_te
   });
 }
 
-Status Database::Compact() { return connection_->Execute("VACUUM"); }
+Status Database::Compact() { return connection_->Vacuum(); }
 
 Result<std::vector<std::string>> Database::IntegrityCheck() const {
   return connection_->Read([&]() -> Result<std::vector<std::string>> {

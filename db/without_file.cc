@@ -36,7 +36,8 @@ SqlitePtr CopyInMemory(SQLite::Database& from) {
   auto copy = std::make_unique<SQLite::Database>(kInMemory, SQLite::OPEN_READWRITE);
   {
     SQLite::Backup backup(*copy, from);
-    backup.executeStep(-1);
+    if (const int code = backup.executeStep(-1); code != SQLITE_DONE)
+      throw SQLite::Exception("the content cannot be copied", code);
   }
   ConfigureConnection(*copy);
   return copy;
@@ -74,6 +75,7 @@ bool DatabaseConnection::SwitchToMemory(const Error& error) {
   if (!log_ || in_memory_ || !of_file) return false;
   Result<SqlitePtr> saved = SaveInMemory(*sqlite_, error.code);
   if (!saved) return false;
+  statements_.clear();
   sqlite_ = std::move(*saved);
   in_memory_ = true;
   Tell(fmt::format("{}; what this run finds is not kept", error.message));

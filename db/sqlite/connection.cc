@@ -1,7 +1,9 @@
 #include "db/sqlite/connection.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
 
+#include <exception>
 #include <new>
 
 #include "db/printable.h"
@@ -20,10 +22,31 @@ DatabaseConnection::DatabaseConnection(std::string path, OpenMode mode, std::str
 
 DatabaseConnection::~DatabaseConnection() = default;
 
-Status DatabaseConnection::Guarded(Access access, const std::function<Status()>& body) {
-  if (access == Access::kWrite && mode_ == OpenMode::kReadOnly) {
-    return Fail(ErrorCode::kInvalidArgument, "{}: opened for reading only", path_);
+std::unique_ptr<SQLite::Statement> DatabaseConnection::TakeStatement(const char* sql) {
+  const auto found = statements_.find(std::string_view(sql));
+  if (found == statements_.end()) return std::make_unique<SQLite::Statement>(*sqlite_, sql);
+  auto statement = std::move(found->second);
+  statements_.erase(found);
+  return statement;
+}
+
+void DatabaseConnection::ReturnStatement(std::unique_ptr<SQLite::Statement> statement) noexcept {
+  // A statement that failed is not retained.
+  if (statement->tryReset() != SQLITE_OK) return;
+  try {
+    statement->clearBindings();
+    statements_.try_emplace(statement->getQuery(), std::move(statement));
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): then it is prepared again
   }
+}
+
+Status DatabaseConnection::CheckWritable() const {
+  if (mode_ != OpenMode::kReadOnly) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{}: opened for reading only", path_);
+}
+
+Status DatabaseConnection::Guarded(Access access, const std::function<Status()>& body) {
+  if (access == Access::kWrite) TUNEC_RETURN_IF_ERROR(CheckWritable());
   const std::lock_guard lock(mutex_);
   for (;;) {
     try {
@@ -50,10 +73,11 @@ Status DatabaseConnection::InTransaction(Access access, const std::function<Stat
   return {};
 }
 
-Status DatabaseConnection::Execute(const char* sql) {
+Status DatabaseConnection::Vacuum() {
+  TUNEC_RETURN_IF_ERROR(CheckWritable());
   const std::lock_guard lock(mutex_);
   try {
-    sqlite_->exec(sql);
+    sqlite_->exec("VACUUM");
     return {};
   } catch (const SQLite::Exception& exception) {
     return std::unexpected(ConvertSqliteError(exception, path_));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,7 +20,8 @@
 
 namespace SQLite {
 class Database;
-}
+class Statement;
+}  // namespace SQLite
 
 namespace tunec {
 
@@ -47,6 +49,10 @@ class DatabaseConnection {
   bool in_memory() const { return in_memory_; }
   /// Returns SQLite's connection. Requires: called inside Read or Write.
   SQLite::Database& sqlite() { return *sqlite_; }
+  /// Returns a prepared statement without bound values. Requires: called inside Read or Write.
+  std::unique_ptr<SQLite::Statement> TakeStatement(const char* sql);
+  /// Retains a statement for the next TakeStatement of its text.
+  void ReturnStatement(std::unique_ptr<SQLite::Statement> statement) noexcept;
 
   /// Runs `body`, which returns a Result, under the mutex and in one read transaction. If an error
   /// of the file switches the connection to memory, Read and Write run `body` again.
@@ -59,8 +65,8 @@ class DatabaseConnection {
   std::invoke_result_t<Body> Write(Body body) {
     return Run(Access::kWrite, std::move(body));
   }
-  /// Runs a statement under the mutex without a transaction, for statements that require this.
-  Status Execute(const char* sql);
+  /// Makes the file smaller if pages are unused.
+  Status Vacuum();
 
   /// Returns the key of the user's compiled objects; null if the key file does not exist or must
   /// not be used. The reason is noted once (NoteMiss) if the file must not be used. A database in
@@ -81,6 +87,7 @@ class DatabaseConnection {
   const ObjectKey* StoreKey(Result<std::optional<ObjectKey>> found);
   Status Guarded(Access access, const std::function<Status()>& body);
   Status InTransaction(Access access, const std::function<Status()>& body);
+  Status CheckWritable() const;
   bool SwitchToMemory(const Error& error);
   void NoticeRemoval();
   void Tell(const std::string& line);
@@ -108,6 +115,8 @@ class DatabaseConnection {
   bool removal_noticed_ = false;
   std::mutex mutex_;
   std::unique_ptr<SQLite::Database> sqlite_;
+  /// Statements of `sqlite_` by their text. A compilation runs each text once per kernel.
+  std::map<std::string, std::unique_ptr<SQLite::Statement>, std::less<>> statements_;
   std::mutex miss_mutex_;
   std::vector<std::string> miss_reasons_;
 };

@@ -10,9 +10,9 @@
 namespace tunec {
 
 Query::Query(DatabaseConnection& connection, const char* sql, Unbound)
-    : statement_(std::make_unique<SQLite::Statement>(connection.sqlite(), sql)) {}
+    : connection_(connection), statement_(connection.TakeStatement(sql)) {}
 
-Query::~Query() = default;
+Query::~Query() { connection_.ReturnStatement(std::move(statement_)); }
 
 bool Query::Step() { return statement_->executeStep(); }
 

@@ -56,6 +56,7 @@ class Query {
   }
   void BindNull();
 
+  DatabaseConnection& connection_;
   std::unique_ptr<SQLite::Statement> statement_;
   int bound_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "db/cache_folder.h"
 #include "db/tables/schema.h"
 #include "support/hash.h"
 #include "tests/db/samples.h"
@@ -308,7 +309,7 @@ TEST(Open, ReadOnlyRejectsWrites) {
   ASSERT_FALSE(outcome.has_value());
   EXPECT_EQ(outcome.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(outcome.error().message, HasSubstr("opened for reading only"));
-  EXPECT_FALSE(database.Compact().has_value());
+  EXPECT_EQ(database.Compact().error().code, ErrorCode::kInvalidArgument);
   EXPECT_TRUE(ReadBytes(path) == before);
 }
 
@@ -536,6 +537,18 @@ TEST(Schema, ForeignTablesAreNotClaimed) {
   ASSERT_FALSE(status.has_value());
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(raw.execAndGet("PRAGMA application_id").getInt(), 0);
+}
+
+TEST(DefaultPath, FoldersAreMadeButNotOverFiles) {
+  TempFolder folder;
+  const std::string path = folder.File("a");
+  ASSERT_TRUE(MakePrivateFolders(path + "/b"));
+  EXPECT_TRUE(std::filesystem::is_directory(path + "/b"));
+  EXPECT_TRUE(MakePrivateFolders(path + "/b"));
+  std::ofstream(path + "/file") << "x";
+  const Status status = MakePrivateFolders(path + "/file");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kIo);
 }
 
 TEST(DefaultPath, FollowsTheEnvironment) {
