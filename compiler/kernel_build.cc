@@ -118,7 +118,7 @@ void NoteSkipped(const TuningTask& task, const Rejections& rejections, BuiltKern
                  std::vector<Line>& lines) {
   if (rejections.records > 0) {
     AddNote(kernel,
-            fmt::format("{}: the tuned schedule no longer applies: an untuned one is used; "
+            fmt::format("{}: the tuned schedule no longer applies: another one is used; "
                         "tune again",
                         task.description),
             lines);

@@ -86,6 +86,14 @@ std::vector<WrittenStorage> WrittenStorages(const Tensors& tensors, const Statem
 
 bool IsReorderable(const Tensors& tensors, const Statement& statement) {
   if (!statement.reducer || !statement.reducer->reorderable) return false;
+  // Two values of a tuple in one tensor may be one element, whose combinations have an order.
+  for (size_t w = 1; w < statement.writes.size(); ++w) {
+    for (size_t other = 0; other < w; ++other) {
+      if (HomeOf(tensors, statement.writes[w].tensor) ==
+          HomeOf(tensors, statement.writes[other].tensor))
+        return false;
+    }
+  }
   return std::ranges::none_of(statement.reads, [&](const Read& read) {
     return std::ranges::any_of(statement.writes, [&](const Write& write) {
       return HomeOf(tensors, read.tensor) == HomeOf(tensors, write.tensor);

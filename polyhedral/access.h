@@ -30,8 +30,8 @@ struct WrittenStorage {
 /// storage.
 std::vector<WrittenStorage> WrittenStorages(const Tensors& tensors, const Statements& statements);
 
-/// Returns whether the instances of a reduction may be permuted. The reducer must be reorderable,
-/// and the statement must not read the storage that it writes.
+/// Returns whether the instances of a reduction may be permuted. The reducer must be reorderable.
+/// The statement must not read the storage that it writes, nor write two values of a tuple to it.
 bool IsReorderable(const Tensors& tensors, const Statement& statement);
 
 }  // namespace tunec

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/loaded_range.h"
 #include "polyhedral/access.h"
 #include "polyhedral/isl_handles.h"
 #include "polyhedral/relations.h"
@@ -87,7 +88,8 @@ class ElementChecker {
                     const std::vector<IndexExpr>& index, const std::vector<IndexExpr>& guard) {
     const Tensor& tensor = compute_.tensors[tensor_id];
     const auto loaded = [&](int slot) {
-      return compute_.tensors[statement.reads[slot].tensor].range.value_or(kUnknownInterval);
+      const Read& read = statement.reads[slot];
+      return LoadedRange(compute_.tensors[read.tensor], read);
     };
     for (size_t d = 0; d < index.size(); ++d) {
       const int64_t extent = tensor.shape[d];
@@ -236,7 +238,11 @@ class ElementChecker {
       if (statement.iterators[*variable].extent < storage.extents[d]) return false;
       used.push_back(*variable);
     }
-    return statement.reducer || (statement.domain.empty() && access.guard.empty());
+    // A reduction without instances writes its identity.
+    if (statement.reducer) return true;
+    const bool runs =
+        std::ranges::all_of(statement.iterators, [](const Iterator& it) { return it.extent > 0; });
+    return runs && statement.domain.empty() && access.guard.empty();
   }
 
   Status CheckNeverWritten() const {

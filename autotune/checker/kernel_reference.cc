@@ -226,14 +226,15 @@ Result<Results> ReferenceEvaluation::Bounds(const KernelReference& reference,
   return RunWide(evaluation_, *bounded, reference.arguments);
 }
 
-// Evaluates the compute sequentially in its own types, with rounded operands in the modes that
-// round operands.
+// Evaluates the compute sequentially in its own types. In the modes that round operands, those of
+// contractions are rounded.
 Result<Results> ReferenceEvaluation::RunSequentially(const std::vector<Array>& arguments) const {
   Compute compute = WithSums(WithoutLayouts(compute_));
   const Contraction contraction = ContractionFor(accuracy_);
   if (accuracy_.mode == AccuracyMode::kBf16 && RoundFactors(compute)) {
     return evaluation_.Run(compute, arguments, contraction);
   }
+  if (!sums_.contraction) return evaluation_.Run(compute, arguments, contraction);
   const std::vector<Array> rounded = RoundOperands(arguments, RoundingFor(accuracy_));
   return evaluation_.Run(compute, rounded, contraction);
 }

@@ -109,7 +109,8 @@ class CacheMeter {
   /// Returns the greater of the bandwidths of reading and of copying `bytes` bytes repeatedly. Each
   /// thread uses a part of the bytes.
   double BytesPerSecond(double bytes) {
-    const auto part = static_cast<size_t>(bytes / pool_.threads()) / kGrain * kGrain;
+    const auto grains = static_cast<size_t>(bytes / pool_.threads()) / kGrain;
+    const size_t part = std::max<size_t>(1, grains) * kGrain;
     const auto passes = std::max<int64_t>(4, static_cast<int64_t>(kPassedBytes / part));
     double best = 0;
     for (int repetition = 0; repetition < kTimes; ++repetition)

@@ -47,11 +47,8 @@ class WorkerMeasurer : public Measurer {
     for (int idle_deaths = 0; idle_deaths < 3;) {
       if (open.together.empty() && open.alone.empty()) return {};
       TUNEC_RETURN_IF_ERROR(Prepare(workload));
-      const Result<bool> progress = Round(candidates, incumbent, on_measured, open);
-      // The worker is stopped, since it cannot take another request in the middle of one.
-      if (!progress && worker_) (void)StopWorker(Outcome::kDied);
-      if (!progress) return std::unexpected(progress.error());
-      idle_deaths = *progress ? 0 : idle_deaths + 1;
+      TUNEC_ASSIGN(const bool progress, Round(candidates, incumbent, on_measured, open));
+      idle_deaths = progress ? 0 : idle_deaths + 1;
     }
     return Fail(ErrorCode::kInternal, "the worker died between candidates: {}", ending_.text);
   }
@@ -60,7 +57,7 @@ class WorkerMeasurer : public Measurer {
                 const OnMeasured& on_measured) override {
     TUNEC_RETURN_IF_ERROR(Prepare(workload));
     const RetimeRequest request{{candidates.begin(), candidates.end()}, rounds};
-    TUNEC_ASSIGN(const Outcome outcome, Exchange(request, on_measured));
+    TUNEC_ASSIGN(const Outcome outcome, Exchange(request, candidates.size(), on_measured));
     if (outcome == Outcome::kDone) return {};
     return Fail(ErrorCode::kInternal, "the worker ended while timing again: {}", ending_.text);
   }
@@ -83,13 +80,11 @@ class WorkerMeasurer : public Measurer {
     for (const size_t id : ids) request.candidates.push_back(candidates[id]);
     std::set<size_t> finished;
     const auto report = [&](size_t position, const Measurement& measurement) -> Status {
-      if (position >= ids.size() || !finished.insert(ids[position]).second) {
-        return Fail(ErrorCode::kInternal,
-                    "the worker answered for candidate {}, which was not requested", position);
-      }
+      if (!finished.insert(ids[position]).second)
+        return Fail(ErrorCode::kInternal, "the worker answered twice for candidate {}", position);
       return on_measured(ids[position], measurement);
     };
-    TUNEC_ASSIGN(const Outcome outcome, Exchange(request, report));
+    TUNEC_ASSIGN(const Outcome outcome, Exchange(request, ids.size(), report));
     if (outcome == Outcome::kDone && finished.size() < ids.size()) {
       return Fail(ErrorCode::kInternal, "the worker did not answer for all candidates");
     }
@@ -122,7 +117,7 @@ class WorkerMeasurer : public Measurer {
         TUNEC_RETURN_IF_ERROR(Greet());
       }
       prepared_.clear();
-      TUNEC_ASSIGN(const Outcome outcome, Exchange(PrepareRequest{workload}, {}));
+      TUNEC_ASSIGN(const Outcome outcome, Exchange(PrepareRequest{workload}, 0, {}));
       if (outcome == Outcome::kDone) break;
       if (outcome == Outcome::kOverdue) {
         return Fail(ErrorCode::kResourceLimit, "the reference took over {} s",
@@ -170,21 +165,19 @@ class WorkerMeasurer : public Measurer {
     }
   }
 
-  // Sends a request and receives its events until it is done or the worker has ended.
-  Result<Outcome> Exchange(const Request& request, const OnMeasured& on_measured) {
+  // Sends a request for `count` candidates and receives its events until it is done or the worker
+  // has ended. After a failure in the middle of the request, the worker is stopped.
+  Result<Outcome> Exchange(const Request& request, size_t count, const OnMeasured& on_measured) {
     in_flight_.clear();
     overdue_.reset();
     if (!worker_->Send(request)) return StopWorker(Outcome::kDied);
     std::optional<Error> failure;
     auto idle_deadline = After(limits_.seconds_to_prepare);
     for (;;) {
-      if (cancelled_ && cancelled_()) {
-        (void)StopWorker(Outcome::kDied);
-        return Fail(ErrorCode::kCancelled, "cancelled");
-      }
+      if (cancelled_ && cancelled_()) return Abort({ErrorCode::kCancelled, "cancelled", {}});
       const auto deadline = NextDeadline(idle_deadline);
       const auto event = worker_->Receive(std::min(deadline, After(0.1)));
-      if (!event && event.error().code != ErrorCode::kIo) return std::unexpected(event.error());
+      if (!event && event.error().code != ErrorCode::kIo) return Abort(event.error());
       if (!event) return StopWorker(Outcome::kDied);
       if (!*event) {
         if (SteadyTime::now() < deadline) continue;
@@ -193,14 +186,28 @@ class WorkerMeasurer : public Measurer {
       idle_deadline = After(limits_.seconds_to_prepare);
       if (std::holds_alternative<DoneEvent>(**event)) break;
       if (const auto* failed = std::get_if<FailedEvent>(&**event)) failure = failed->error;
-      TUNEC_RETURN_IF_ERROR(HandleEvent(**event, on_measured));
+      const Status handled = HandleEvent(**event, count, on_measured);
+      if (!handled) return Abort(handled.error());
     }
     if (failure) return std::unexpected(*failure);
     return Outcome::kDone;
   }
 
-  Status HandleEvent(const Event& event, const OnMeasured& on_measured) {
+  std::unexpected<Error> Abort(Error error) {
+    (void)StopWorker(Outcome::kDied);
+    return std::unexpected(std::move(error));
+  }
+
+  // Records that a candidate is in flight, or reports its result. Fails if the event names a
+  // candidate that is not one of `count`.
+  Status HandleEvent(const Event& event, size_t count, const OnMeasured& on_measured) {
+    const auto check = [count](size_t candidate) -> Status {
+      if (candidate < count) return {};
+      return Fail(ErrorCode::kInternal,
+                  "the worker answered for candidate {}, which was not requested", candidate);
+    };
     if (const auto* started = std::get_if<StartedEvent>(&event)) {
+      TUNEC_RETURN_IF_ERROR(check(started->candidate));
       in_flight_[started->candidate] = After(limits_.seconds_per_candidate);
     }
     if (const auto* compiled = std::get_if<CompiledEvent>(&event)) {
@@ -208,6 +215,7 @@ class WorkerMeasurer : public Measurer {
     }
     const auto* finished = std::get_if<FinishedEvent>(&event);
     if (finished == nullptr) return {};
+    TUNEC_RETURN_IF_ERROR(check(finished->candidate));
     in_flight_.erase(finished->candidate);
     return on_measured(finished->candidate, finished->measurement);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/loaded_range.h"
 #include "support/check.h"
 
 namespace tunec::lower {
@@ -35,7 +36,7 @@ IntervalOf StatementBuilder::Intervals() const {
 
 Interval StatementBuilder::Bounds(const IndexExpr& expr) const {
   const LoadedIntervalOf loaded = [this](int slot) {
-    return tensors_[reads_[slot].tensor].range.value_or(kUnknownInterval);
+    return LoadedRange(tensors_[reads_[slot].tensor], reads_[slot]);
   };
   return BoundsOf(expr, Intervals(), loaded);
 }

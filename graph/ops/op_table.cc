@@ -1,6 +1,8 @@
 #include "graph/ops/op_table.h"
 
+#include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "graph/ops/infer.h"
@@ -192,6 +194,19 @@ const AttributeSpec* FindAttribute(Op op, std::string_view name) {
   for (const AttributeSpec& spec : SpecOf(op).attributes)
     if (spec.name == name) return &spec;
   return nullptr;
+}
+
+bool IsDefault(Op op, std::string_view name, const Attribute& value) {
+  const AttributeSpec* spec = FindAttribute(op, name);
+  if (spec == nullptr || spec->absence != Absence::kDefault) return false;
+  const auto number = [](const Attribute& attribute) -> std::optional<double> {
+    if (const auto* real = std::get_if<double>(&attribute)) return *real;
+    if (const auto* whole = std::get_if<int64_t>(&attribute)) return static_cast<double>(*whole);
+    return std::nullopt;
+  };
+  const auto a = number(value), b = number(spec->default_value);
+  if (a && b) return *a == *b && std::signbit(*a) == std::signbit(*b);
+  return value == spec->default_value;
 }
 
 std::string_view Name(AttributeKind kind) {

@@ -71,6 +71,9 @@ inline constexpr int kAnyNumber = 1 << 20;
 const OpSpec& SpecOf(Op op);
 /// Returns the attribute's row, or null if the operator has no such attribute.
 const AttributeSpec* FindAttribute(Op op, std::string_view name);
+/// Returns whether an absent attribute would have this value. -0.0 differs from 0.0, and an integer
+/// equals a float of the same value.
+bool IsDefault(Op op, std::string_view name, const Attribute& value);
 
 /// Checks a new node against the table, completes its attributes and returns its output types.
 /// Errors name operator, operand, value and expected value, but no location.

@@ -36,12 +36,6 @@ std::string ConstantKey(const Array& array) {
                      StableHash(bytes));
 }
 
-// Returns whether an attribute has its default value.
-bool IsDefault(Op op, std::string_view name, const Attribute& value) {
-  const AttributeSpec* spec = FindAttribute(op, name);
-  return spec != nullptr && spec->absence == Absence::kDefault && spec->default_value == value;
-}
-
 // Returns the key under which equal nodes are merged, or an empty string if the node is never
 // merged.
 std::string KeyOf(const Graph& graph, const Node& node, const std::vector<ValueId>& inputs) {

@@ -135,11 +135,8 @@ class Planner {
       node.attributes[attribute.name] = *std::move(value);
     }
     // Omits attributes with default values, so that equal nodes have equal attributes.
-    std::erase_if(node.attributes, [&](const auto& entry) {
-      const AttributeSpec* spec = FindAttribute(node.op, entry.first);
-      return spec != nullptr && spec->absence == Absence::kDefault &&
-             AreEqualAttributes(entry.second, spec->default_value);
-    });
+    std::erase_if(node.attributes,
+                  [&](const auto& entry) { return IsDefault(node.op, entry.first, entry.second); });
     return true;
   }
 

@@ -298,8 +298,10 @@ RuleValue KeepsOrder(const MatchSite& site, Arguments in) {
   const Ints* permutation = AsInts(in[1].attribute);
   if (!type.IsFixed() || permutation == nullptr) return kUndefined;
   Ints moved;
-  for (const int64_t axis : *permutation)
-    if (type.dims.at(axis).size() != 1) moved.push_back(axis);
+  for (const int64_t axis : *permutation) {
+    if (axis < 0 || axis >= std::ssize(type.dims)) return kUndefined;
+    if (type.dims[static_cast<size_t>(axis)].size() != 1) moved.push_back(axis);
+  }
   return Truth(std::ranges::is_sorted(moved));
 }
 

@@ -28,9 +28,10 @@ Scalar ConvertScalar(const Scalar& value, DataType from, DataType to, Precision 
   }
   if (!IsFloat(from)) {
     // Converts directly to float: rounding a 64-bit integer twice could give another result.
-    const bool single = to == DataType::kF32 && from != DataType::kU64;
-    if (single && precision == Precision::kNative) {
-      return Scalar::Real(static_cast<float>(value.integer));
+    if (to == DataType::kF32 && precision == Precision::kNative) {
+      return Scalar::Real(from == DataType::kU64
+                              ? static_cast<float>(static_cast<uint64_t>(value.integer))
+                              : static_cast<float>(value.integer));
     }
     const double wide = IntToDouble(value.integer, from);
     return Scalar::Real(precision == Precision::kNative ? RoundTo(wide, to) : wide);

@@ -10,7 +10,7 @@ namespace tunec::jit {
 
 Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes,
                                               std::span<const std::string_view> imports) {
-  auto object = llvm::object::ObjectFile::createObjectFile(
+  auto object = llvm::object::ObjectFile::createELFObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes), "kernel"));
   if (!object)
     return Fail(ErrorCode::kParse, "not an object file: {}", llvm::toString(object.takeError()));

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/loaded_range.h"
 #include "jit/emit/state.h"
 
 namespace tunec::jit {
@@ -16,7 +17,7 @@ void PublishLoaded(EmitState& state, const Store& store, const std::vector<IrVal
   } else {
     value = EmitCast(state.builder, value, tensor.type, DataType::kI64);
   }
-  loaded.emplace_back(value, tensor.range.value_or(kUnknownInterval));
+  loaded.emplace_back(value, LoadedRange(tensor, store.reads[slot]));
   state.index.SetLoaded(loaded);
 }
 

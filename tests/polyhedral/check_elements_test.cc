@@ -47,6 +47,13 @@ TEST(CheckElements, WorkspaceThatIsWrittenLater) {
   EXPECT_EQ(Outcome(kProduct + kCopy), "statement result reads acc, which nothing writes");
 }
 
+TEST(CheckElements, AStatementWithoutInstancesWritesNothing) {
+  const std::string write = "  input x: f32[4]\n  output y: f32[4]\n  s[i: 4, k: ";
+  EXPECT_EQ(Outcome(write + "1]:\n    y[i] = x[i]\n"), "");
+  EXPECT_EQ(Outcome(write + "0]:\n    y[i] = x[i]\n"), "the output element y[0] is never written");
+  EXPECT_EQ(Outcome(write + "0 reduction]:\n    y[i] sum= x[i]\n"), "");
+}
+
 TEST(CheckElements, TwoStatementsMayShareTheWriting) {
   const std::string halves =
       "  low[i: 3, j: 5]:\n    acc[i, j] = A[i, j]\n"

@@ -161,6 +161,23 @@ TEST(Legality, ReductionThatReadsItsOwnSumIsARecurrence) {
 }
 
 // Without isl, loops are proven legal in the original order, but not exchanged or parallel ones.
+// Instances i and i + 1 combine into y[i + 1], though through different values of the tuple.
+TEST(Legality, ReductionOfTwoValuesInOneTensorHasAnOrder) {
+  constexpr std::string_view kNeighbours = R"(compute neighbours {
+  input A: f32[4, 3]
+  output y: f32[5]
+  s[i: 4, k: 3 reduction]:
+    reducer r identity (0.0, 0.0) combine (acc0_f32 + new0_f32, acc1_f32 + new1_f32)
+    (y[i], y[i + 1]) r= (A[i, k], A[i, k])
+}
+)";
+  ScheduleTree tree = OriginalTree(MustParse(kNeighbours));
+  EXPECT_EQ(Message(Check(tree)), "legal");
+  SetKind(tree, "s.i", LoopKind::kParallel);
+  EXPECT_THAT(Message(Check(tree)), HasSubstr("y"));
+  EXPECT_NE(Message(Check(tree)), "legal");
+}
+
 TEST(Legality, TheOrderAsWrittenIsProvenQuickly) {
   const auto proven = [](const ScheduleTree& tree) {
     const ProofInput input{tree.tensors, tree.statements, tree, ReductionOrder::kAsWritten};

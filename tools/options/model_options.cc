@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "compiler/sized/lay_source.h"
 #include "graph/open_dimensions.h"
 #include "tools/options/setting_options.h"
 #include "tools/terminal/interrupt.h"
@@ -40,7 +41,8 @@ Result<SizedSession> OpenSizedSession(const CompileArguments& arguments) {
   SizedSession session;
   TUNEC_ASSIGN(session.options, OptionsOf(arguments));
   TUNEC_ASSIGN(session.database, OpenDatabase(arguments.settings, session.options.on_log));
-  TUNEC_ASSIGN(session.source, LoadSizedModel(arguments.model, arguments.settings));
+  TUNEC_ASSIGN(SizedSource source, LoadSizedModel(arguments.model, arguments.settings));
+  TUNEC_ASSIGN(session.source, ApplySourceLayouts(std::move(source), arguments.settings.layouts));
   TUNEC_ASSIGN(session.listed, ListedSizesOf(session.source, arguments.settings));
   return session;
 }

@@ -62,6 +62,13 @@ class Bundle(CliTest):
         self.assertNotIn("launches", json.loads(self.good("bench", bundle, "--runs", "3", "--json")))
         self.bad(2, "or a range, name=16..512", "build", model, "--dim", "batch=4..1", "-o", bundle)
 
+    def test_bundles_of_several_sizes_have_layouts(self):
+        model = self.file("n.graph", "graph n {\n  input x: f32[batch, 3, 4]\n  y = neg(x)\n  output y\n}\n")
+        for sizes in ("batch=1,4", "batch=4"):
+            self.good("build", model, "--dim", sizes, "--layout", "y=channels_last", "-o", model + ".tnc")
+            output, = json.loads(self.good("run", model + ".tnc", "--json"))["outputs"]
+            self.assertEqual(output["shape"], [4, 4, 3])
+
 
 if __name__ == "__main__":
     main()
