@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include "ir/sizes.h"
+
 namespace tunec {
 namespace {
 
@@ -226,7 +228,7 @@ Status Apply(ScheduleTree& tree, const FuseStep& step) {
     return Fail(ErrorCode::kInvalidArgument, "fuse: {} is not directly inside {}", step.inner,
                 step.outer);
   }
-  if (tree.loops[outer].extent * tree.loops[inner].extent > int64_t{1} << 50) {
+  if (MultiplySizes(tree.loops[outer].extent, tree.loops[inner].extent) > int64_t{1} << 50) {
     return Fail(ErrorCode::kInvalidArgument, "fuse: {} and {} have too many iterations together",
                 step.outer, step.inner);
   }

@@ -152,8 +152,8 @@ void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& 
 // An infinity or a NaN is placed at each of the four positions of a tile and at two image corners.
 TEST(Winograd, OfTwoOutputsKeepsAnInfinityInItsWindows) {
   const Graph graph = GraphOf(R"(graph conv {
-  input x: f32[2, 32, 15, 17]
-  weight w: f32[16, 32, 3, 3]
+  input x: f32[2, 64, 15, 17]
+  weight w: f32[64, 64, 3, 3]
   c = conv(x, w) {pads=[1, 1, 1, 1]}
   output y = c
 })");
