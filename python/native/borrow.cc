@@ -29,9 +29,11 @@ DLDataType TypeOfFormat(const char* format, Py_ssize_t itemsize) {
   return {0, 0, 1};
 }
 
-/// Returns str(object).
+/// Returns str(object). Raises the exception of its __str__.
 std::string Text(const nb::object& object) {
-  return nb::steal<nb::str>(PyObject_Str(object.ptr())).c_str();
+  PyObject* const text = PyObject_Str(object.ptr());
+  if (text == nullptr) throw nb::python_error();
+  return nb::steal<nb::str>(text).c_str();
 }
 
 [[noreturn]] void Wrong(const std::string& what, const std::string& problem) {

@@ -61,6 +61,7 @@ void DefineExecutable(nb::module_& module) {
                    "tuple[typing.Any, list[tuple[str, float]]]"),
            "Runs once and returns (outputs, [(name of the step, seconds), ...]).")
       .def("wait_tuning", &Executable::WaitTuning, nb::arg("timeout") = nb::none(),
+           nb::sig("def wait_tuning(self, timeout: float | None = None) -> bool"),
            "Waits at most `timeout` seconds (None: no limit) for the end of tuning in the "
            "background. Returns True if tuning has ended. Raises the error that ended tuning.")
       .def("stop_tuning", &Executable::StopTuning,

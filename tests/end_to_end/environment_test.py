@@ -71,7 +71,7 @@ class Environment(TunecTest):
 
     def test_a_cache_that_is_a_file_is_a_note(self):
         (self.dir / "cache").write_text("")
-        self.notes(self.tunec("run", self.graph), "cache/tunec")
+        self.notes(self.tunec("run", self.graph), "cache: cannot create")
 
     def test_a_database_that_was_named_is_an_error(self):
         for arguments in ((), ("--trials", 2)):
