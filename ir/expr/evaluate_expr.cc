@@ -27,7 +27,7 @@ Scalar ConvertScalar(const Scalar& value, DataType from, DataType to, Precision 
     return Scalar::Integer(IsFloat(from) ? CastToInt(value.real, to) : WrapTo(value.integer, to));
   }
   if (!IsFloat(from)) {
-    // Converts directly to float: rounding a 64-bit integer twice could give another result.
+    // Converts an i64 to f32 directly: rounding first to double could give another result.
     const bool single = to == DataType::kF32 && from != DataType::kU64;
     if (single && precision == Precision::kNative) {
       return Scalar::Real(static_cast<float>(value.integer));

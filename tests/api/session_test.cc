@@ -1,4 +1,4 @@
-// Tests of tunec.hpp as a C++ program uses it: this file includes no other header of tunec.
+// Tests of tunec.hpp as a C++ program uses it: this file includes no internal header of tunec.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ const std::string kProduct = std::string(TUNEC_TEST_DATA) + "/matmul.graph";
 const std::string kNoDatabase = R"({"threads": 2, "db": ""})";
 const std::string kFewTrials = R"({"threads": 1, "db": "", "trials": 4})";
 
-// Returns the value. If there is none, throws an exception, which ends the test.
+// Returns the value. If there is none, throws an exception.
 template <class T>
 T Must(tunec::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
