@@ -15,15 +15,15 @@ namespace tunec {
 class GivenWeights : public WeightSource {
  public:
   /// Makes a source from `count` names and tensors; the arrays may be null if `count` is 0. Fails
-  /// with kInvalidArgument for a null pointer, a duplicate name, or a shape that is null, has a
-  /// negative size or has more than 64 dimensions. Weights that no graph uses are checked too.
+  /// with kInvalidArgument for a null array, name or tensor, a duplicate name, or a ShapeProblem.
+  /// Weights that no graph uses are checked too.
   static Result<GivenWeights> Make(size_t count, const char* const* names,
                                    const DLTensor* const* tensors);
 
   /// Returns the weight as an array that refers to the caller's memory. Fails with kNotFound if no
-  /// weight has this name. Fails with kInvalidArgument if the weight's type or shape is not the
-  /// requested one. Fails with kInvalidArgument also for data that is missing, not on the CPU, not
-  /// dense or not aligned to the element.
+  /// weight has this name. Fails with kInvalidArgument if CheckedData rejects the tensor as a
+  /// row-major tensor of the host. Also fails with kInvalidArgument if the elements have no data or
+  /// are misaligned. An array without elements refers to no memory of the caller.
   Result<Array> Reserve(const WeightRequest& request) const override;
 
  private:

@@ -12,8 +12,8 @@
 namespace tunec {
 namespace {
 
-/// An owner of the caller's tunec_graph_source. At calls `text_at`, in one thread at a time. The
-/// destructor calls `release`. All copies of a SizedSource share one object.
+/// An owner of the caller's tunec_graph_source. The function At calls `text_at`, in one thread at a
+/// time. The destructor calls `release` if not null. All copies of a SizedSource share one object.
 class GraphTextSource {
  public:
   explicit GraphTextSource(const tunec_graph_source& source) : source_(source) {}

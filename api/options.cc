@@ -62,7 +62,7 @@ class JsonReader {
   static bool IsWhole(const Json& value, uint64_t most) {
     return value.is_number_unsigned() && value.get<uint64_t>() <= most;
   }
-  /// Returns whether the value is a size of an axis.
+  /// Returns whether the value is an integer from 0 to 2^63 - 1, the range of int64_t sizes.
   static bool IsSize(const Json& value) {
     return IsWhole(value, std::numeric_limits<int64_t>::max());
   }

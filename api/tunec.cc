@@ -111,8 +111,8 @@ Result<std::unique_ptr<const EdgesWithLayouts>> EdgesOf(const std::vector<Tensor
   return std::make_unique<const EdgesWithLayouts>(std::move(edges));
 }
 
-/// Returns whether another layout exists for some input. A tensor with at most one axis of several
-/// elements has only one layout.
+/// Returns whether some input may have another layout. A tensor has only one layout if at most one
+/// axis has a size other than 1.
 bool HasLayouts(const Graph& graph) {
   return std::ranges::any_of(graph.inputs(), [&](ValueId input) {
     const std::vector<Dim>& dims = graph.value(input).type.dims;
@@ -122,8 +122,8 @@ bool HasLayouts(const Graph& graph) {
 
 Result<ExecutablePtr> CompileGraph(Graph graph, const CompileCall& call, const Reload& reload);
 
-/// Compiles a model again for tunec_compile_layouts, with the options of the first compilation
-/// except the layouts and callbacks. Null `layouts_json` means that all tensors are row-major.
+/// Compiles a model again for tunec_compile_layouts, with the options of `call` except the layouts
+/// and callbacks. Null `layouts_json` means that all tensors are row-major.
 Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const char* layouts_json,
                                    const tunec_callbacks* callbacks) {
   TUNEC_ASSIGN(const CompileCall given, ReadCall(nullptr, callbacks));
@@ -202,8 +202,8 @@ Result<ExecutablePtr> CompileGraph(Graph graph, const CompileCall& given, const 
   return executable;
 }
 
-/// A model file and the files it refers to. The model can be read again as long as none of these
-/// files has changed.
+/// A model file and the other files that were read for the model. The model can be read again as
+/// long as none of these files has changed.
 class ModelFile {
  public:
   explicit ModelFile(std::string path) : path_(std::move(path)) {}
@@ -247,8 +247,8 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
 
 /// Compiles a model from a file, bytes or a text. After a check of the options, `load` reads the
 /// model, or `load_sized` reads it with dynamic shapes. `model` is the caller's pointer to the
-/// model, and `what` the pointer's name in messages. `make_reload` is called before `load`. It
-/// returns a function that reads the model again for other layouts, or an empty function.
+/// path, bytes or text, and `what` the pointer's name in messages. `make_reload` is called before
+/// `load`, and returns a function that reads the model again for other layouts, or an empty one.
 template <class Load, class LoadSized, class MakeReload>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
                  const tunec_callbacks* callbacks, tunec_executable** out, Load load,
@@ -306,7 +306,7 @@ int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
         return tunec::LoadSizedModelBytes(model, kind, settings);
       },
       // The bytes are retained only if `format` is "graph", since a .graph text is small. The bytes
-      // of an ONNX model include the weights.
+      // of an ONNX model usually include the weights.
       [&]() -> Result<tunec::Reload> {
         if (kind != "graph") return nullptr;
         return [text = std::vector(model.begin(), model.end())](const tunec::Settings& settings) {

@@ -27,11 +27,11 @@ struct Accuracy {
   bool operator==(const Accuracy&) const = default;
 };
 
-/// Returns `exact`, `f32`, `tf32`, `bf16`, or the bound as the shortest number that parses to the
-/// same value.
+/// Returns `exact`, `f32`, `tf32`, `bf16`, or the bound with the fewest significant digits that
+/// parse to the same value.
 std::string Print(const Accuracy& accuracy);
-/// Parses the text of Print, or any number. Errors: kInvalidArgument for other texts, and for
-/// numbers that are not positive and finite.
+/// Parses a text of Print, or a number that std::from_chars accepts. Errors: kInvalidArgument for
+/// other texts, and for numbers that are not positive and finite.
 Result<Accuracy> ParseAccuracy(std::string_view text);
 
 /// The largest error of products whose operands are split into two bfloat16 limbs, relative to the
@@ -39,7 +39,7 @@ Result<Accuracy> ParseAccuracy(std::string_view text);
 inline constexpr double kErrorOfTwoBf16Parts = 0x1p-15;
 
 /// Returns the largest error of a product whose two operands are rounded, relative to the product:
-/// 2^-10 for tf32, 2^-7 for bf16. Returns 0 for the modes that do not round operands.
+/// 2^-10 for tf32, 2^-7 for bf16. Returns 0 for the other modes.
 double OperandError(AccuracyMode mode);
 
 /// Returns the rounding freedom that schedules have under this accuracy mode. The numbers of
@@ -51,8 +51,8 @@ double OperandError(AccuracyMode mode);
 ///   bound   one to three if the bound is at least 2^-7, two or three if it is at least 2^-15, else
 ///           three (the error of an operand in one limb is 2^-8)
 /// Operands may be rounded to TF32 under tf32, bf16, and bounds of at least 2^-10. Transformed
-/// sums, such as Winograd's, have a larger error than a reordered sum. Their allowed error is the
-/// bound of kBound, and OperandError in the other modes.
+/// sums, such as Winograd's, may have a larger error than a reordered sum. Their allowed error is
+/// then the bound of kBound, and OperandError in the other modes.
 RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy);
 /// Returns the allowed order of reductions under this accuracy mode.
 ReductionOrder ReductionOrderFor(const Accuracy& accuracy);

@@ -21,12 +21,12 @@ class BestCode {
       : task_(task), target_(target), accuracy_(accuracy) {}
 
   /// Adds the code of a correct candidate. If the candidate is the fastest so far, its code is
-  /// stored in the database at once, so that an interrupted process loses nothing. Errors: of the
-  /// database and of ParseSchedule.
+  /// stored in the database at once, so that it survives an interruption. Errors: of the database
+  /// and of ParseSchedule.
   Status Add(Database& database, const std::string& schedule, double seconds, Artifact code);
   /// Stores the code of the schedule that was finally the best, and drops the code stored for
   /// earlier winners. Does nothing for a schedule without code here, such as one measured by
-  /// another process or in an earlier run. A model compiles such a schedule on first use.
+  /// another process or in an earlier run. Unless its code is stored already, a model compiles it.
   Status StoreBest(Database& database, const std::string& schedule);
 
  private:

@@ -69,8 +69,8 @@ Status ScheduleRanking::AddFailures(const Database& database, const TuningKey& k
   return {};
 }
 
-// Adds the best schedule of the nearest key that has one. Schedules that failed under that key or a
-// nearer one are excluded, too.
+// Calls AddBest for the near keys, the nearest first, until it adds a schedule. Schedules that
+// failed under these keys are not added later, except the naive one.
 Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& options) {
   const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
@@ -98,8 +98,8 @@ bool ScheduleRanking::AddRecord(const TrialRecord& record, const TuningKey& key)
 }
 
 // Adds a schedule that goes before the best record, if the best one has constants to pack. The
-// added schedule is at most 5 % slower than the best, and all its constants are packed already. If
-// there are several, the fastest is added. Adds nothing if no schedule qualifies.
+// added schedule takes at most 5 % longer. It needs packed constants, which are all packed already.
+// If there are several, the fastest is added. Adds nothing if no schedule qualifies.
 Status ScheduleRanking::AddPacked(const Database& database, const TuningKey& key,
                                   const TrialRecord& best) {
   constexpr double kAsFast = 1.05;

@@ -26,10 +26,11 @@ struct RankedSchedule {
 };
 
 /// A ranking of a task's schedules. A compiler takes the first schedule that applies. Recorded
-/// schedules are not applied again here: they were legal when they were recorded. The order is:
-///   - the best recorded schedule of each key of KeysByTrust, unless its text cannot be parsed or
-///     its lowering is unknown;
-///   - without any of these, the best schedule of the nearest key (NearKeys) with a record;
+/// schedules are not applied again here: they were legal when they were recorded. With kNaiveOnly
+/// the ranking has only the naive schedule. Otherwise the order is:
+///   - the best recorded schedule of each key of KeysByTrust, unless its text cannot be parsed, its
+///     lowering is unknown, or it failed under an earlier key;
+///   - without any of these, the best schedule of the nearest key (NearKeys) with a usable one;
 ///   - the analytic schedules of the sketches, except those recorded as failures;
 ///   - the naive schedule, which is always present.
 class ScheduleRanking {
@@ -37,7 +38,7 @@ class ScheduleRanking {
   /// Makes the ranking from the trials in the database, and from the target, accuracy and sketches
   /// of the options. `packed` returns whether a constant is packed already; it may be empty. If the
   /// best schedule has constants to pack, another schedule may go first: it takes at most 5 %
-  /// longer and needs only constants that are packed already. Requires: `database` and `task`
+  /// longer and needs constants, all of which are packed already. Requires: `database` and `task`
   /// outlive the ranking; `database` may be null. Errors: of the database.
   static Result<ScheduleRanking> Of(const Database* database, const TuningTask& task,
                                     const TunerOptions& options, IsPacked packed = {});

@@ -1,5 +1,5 @@
 // Texts for users about the source of a kernel's schedule, and about the failure of the first
-// analytic schedule. The schedule is chosen by a rule that does not depend on the number of trials:
+// analytic schedule. ScheduleRanking has the exact rule for choosing the schedule. The order is:
 //   - the fastest measured schedule;
 //   - if none was measured, the one of least predicted time;
 //   - if none was predicted, the fastest under a near key;
@@ -26,9 +26,9 @@ enum class ScheduleSource {
 std::string_view Name(ScheduleSource source);
 ScheduleSource SourceOf(const RankedSchedule& schedule);
 
-/// Returns one line if the first analytic schedule, the default without records, has failed. The
-/// line has the reason, the schedule used instead, and a comparison of their times. Returns none if
-/// that schedule has not failed. `database` may be null.
+/// Returns one line if a failure of the first analytic schedule, the default without records, is
+/// recorded. The line has the reason, the source of the used schedule, and the known times of both.
+/// Returns none without such a record. `database` may be null.
 Result<std::optional<std::string>> DescribeFallback(const Database* database,
                                                     const TuningTask& task,
                                                     const TunerOptions& options,

@@ -27,12 +27,12 @@ struct KeyDifference {
   std::string here;
   bool operator==(const KeyDifference&) const = default;
 };
-/// Compares two keys. Both texts of the result are empty for keys that agree.
+/// Compares targets, policies and schedule versions. Both texts are empty if all three agree.
 KeyDifference Compare(const KeyUse& there, const KeyUse& here);
 
 /// Returns the number of parts in which two near targets differ. Near targets are hosts that differ
-/// only in the sizes of caches or the number of cores. Returns none if the targets are equal or
-/// differ in other parts.
+/// only in the sizes of caches or the number of cores. Returns none for all other pairs of targets,
+/// including equal ones.
 std::optional<int> NearDistance(std::string_view a, std::string_view b);
 
 /// The parts that all targets share, and the remaining parts of each target, in the order of the

@@ -36,9 +36,9 @@ std::string PolicyOfMeasurements(const TuningTask& task, const Target& target) {
   return fmt::format("{}{}{}", kMeasurementPolicy, kCallersClause, fmt::join(task.callers, " "));
 }
 
-// Returns the task as earlier versions described it: without finite weights, and with only the
-// first lowering. Returns none if no weight is finite, since the texts of both tasks are then
-// equal.
+// Returns the task as earlier versions described it: without the marks of finite tensors, and with
+// only the first lowering. Returns none if this lowering has no such mark, since the texts of both
+// tasks are then equal.
 std::optional<TuningTask> EarlierTask(const TuningTask& task) {
   TuningTask earlier{.kind = task.kind,
                      .description = task.description,
@@ -61,7 +61,7 @@ bool PredictsTimes(const Target& target) { return EmulatedTarget(target).has_val
 
 std::string WorkloadText(const TuningTask& task) {
   TUNEC_CHECK(!task.lowerings.empty(), "task '{}' has no lowering", task.description);
-  // The name depends on the group's position in its model, but equal groups share their trials.
+  // A Compute's name is left out, so that equal computations share their trials.
   Compute compute = task.lowerings.front().compute;
   compute.name = "group";
   return Print(compute);
@@ -123,7 +123,7 @@ std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const 
   // The code does not depend on the method of timing, so all keys have this fixed policy.
   constexpr std::string_view kPolicy = "warm, median of adaptive repeats v1";
   const std::string workload = WorkloadText(task);
-  // A length goes before each free text, so that different keys never have equal texts.
+  // A length goes before each text of several lines, so that different keys have different texts.
   const std::string body = Print(compute);
   const std::string steps = Print(schedule);
   return fmt::format(

@@ -15,14 +15,14 @@
 
 namespace tunec {
 
-/// The method of timing on a host, a part of the tuning key. Change the text whenever
-/// measure_time.cc would give different numbers for the same kernel. The policy in a key also names
-/// the arguments that the caller of the model allocates (TuningTask::callers).
+/// The method of timing on a host, a part of the tuning key. Change the text whenever measure.cc or
+/// measure_time.cc would give different numbers for the same kernel. In the key of a host, the
+/// policy also names the arguments that the caller of the model allocates (TuningTask::callers).
 inline constexpr std::string_view kMeasurementPolicy =
     "weights cold, median of adaptive repeats v2";
 /// The methods of earlier versions, the latest first. Their times are not compared with those of
-/// other methods. Schedules that were fast under these policies are used until they are measured
-/// again, which happens first in a search.
+/// other methods. Schedules that were fast under these policies are used until a trial under the
+/// current policy succeeds. A search measures the fastest of them again.
 inline constexpr std::string_view kEarlierMeasurementPolicies[] = {
     "warm, median of adaptive repeats v1"};
 /// The method of timing on a device; runtime/cold_runs.cc implements a part of it.
@@ -32,8 +32,8 @@ inline constexpr std::string_view kDeviceMeasurementPolicy =
 /// different times for the same kernel.
 inline constexpr std::string_view kPredictionPolicy = "predicted 2";
 
-/// Returns the method of timing of a policy, without the names of the callers' arguments. Times of
-/// one method rank schedules in about the same order.
+/// Returns the method of timing of a policy, without the names of the callers' arguments. All
+/// policies with the same method rank schedules in about the same order.
 std::string_view TimingMethod(std::string_view policy);
 /// Returns true if times under the policy are predicted, by any version of the formula.
 bool IsPrediction(std::string_view policy);
@@ -42,11 +42,11 @@ bool IsPrediction(std::string_view policy);
 bool PredictsTimes(const Target& target);
 
 /// Returns the canonical text of a task's default (first) lowering. The text does not depend on the
-/// name of the group.
+/// name of the Compute.
 std::string WorkloadText(const TuningTask& task);
 
-/// Returns the workload text as earlier versions wrote it, without facts about weights. Returns
-/// none if the two texts are equal.
+/// Returns the workload text as earlier versions wrote it, without the marks of finite tensors.
+/// Returns none if WorkloadText has no such mark.
 std::optional<std::string> EarlierWorkloadText(const TuningTask& task);
 
 /// Returns the key of the task's trials: the key of predictions if the host emulates the target's
@@ -56,7 +56,7 @@ TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accu
 /// own measurements come first. On a host, next come trials of the same group with all arguments
 /// allocated by the runtime, if the task has callers' arguments, then the policies of earlier
 /// versions. On a device, predictions come next. Each key is followed by the same key with the
-/// EarlierWorkloadText, if there is one. An emulated device has the same keys as a real one.
+/// EarlierWorkloadText, if there is one. An emulated device has the keys of the real device.
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy);
 

@@ -1,4 +1,4 @@
-// Functions that find other keys of the database, whose trials help the search under one key.
+// Functions that find, for one key, the other keys in the database whose schedules may be used.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ Result<std::vector<TuningKey>> FindOtherKeys(const Database& database, const Tun
 /// Targets with a device have no near keys.
 std::vector<TuningKey> SelectNearKeys(std::vector<TuningKey> others, const TuningKey& key);
 
-/// Returns the near keys among FindOtherKeys. Errors: of the database.
+/// Returns SelectNearKeys of the keys that FindOtherKeys returns. Errors: of the database.
 Result<std::vector<TuningKey>> NearKeys(const Database& database, const TuningKey& key,
                                         const std::vector<std::string>& texts);
 

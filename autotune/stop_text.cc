@@ -17,8 +17,8 @@ std::string EndOf(const TaskProgress& task) {
   return task.converged ? Describe(*task.converged) : "";
 }
 
-// Returns the reasons why the searches of tasks ended, each with the number of these tasks, in the
-// order of the tasks. A single reason is returned without the number. Tasks whose search did not
+// Returns the reasons why the searches of tasks ended, each with its number of tasks, in the order
+// of the first tasks. A single reason is returned without the number. Tasks whose search did not
 // end are skipped.
 std::string DescribeEnds(const std::vector<TaskProgress>& tasks) {
   std::map<std::string, int> counts;

@@ -15,9 +15,9 @@ struct TuningTask {
   /// workload; groups with equal text are one task.
   std::vector<NamedCompute> lowerings;
   double weight = 1;  // number of executions in one run of the model
-  /// Sorted names of the arguments that are inputs or outputs of the model itself, in every group
-  /// of this task. The caller of the model allocates the buffers of these arguments. The runtime
-  /// allocates all others.
+  /// Sorted names of the arguments whose buffers the caller of the model allocates, in every group
+  /// of this task: inputs and outputs of the model, and views of them. The runtime allocates all
+  /// other buffers. On a device the list is empty.
   std::vector<std::string> callers = {};
 };
 

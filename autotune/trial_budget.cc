@@ -21,7 +21,7 @@ constexpr int kIdentityVersion = 1;
 std::string ModelIdentity(const std::vector<TuningKey>& keys) {
   std::set<std::string> hashes;
   for (const TuningKey& key : keys) {
-    // A length goes before each text, so that different keys never have equal hashed texts.
+    // A length goes before each text, so that keys with different texts have different hashes.
     hashes.insert(StableHash(fmt::format("{} {}{} {}{} {}{}", kIdentityVersion, key.policy.size(),
                                          key.policy, key.target.size(), key.target,
                                          key.workload.text.size(), key.workload.text)));

@@ -1,13 +1,13 @@
 // A model's budget of trials, and the part that is spent. The database stores the spent part as
 // charges: a charge is the number of trials of one task that count for the model. Trials that
-// another model records for a shared task are not charged. So the other model cannot use up the
-// budget that this model's other tasks need.
+// another model records later for a shared task are not charged. So the other model cannot use up
+// the budget that this model's other tasks need.
 //
-//   - A model seen for the first time is charged for the trials that are already recorded for its
+//   - A model that was never charged is charged for the trials that are already recorded for its
 //     tasks. The charge of each task is at most the task's fair share of the budget.
 //
 //   - Every trial of the model is charged when it is added.
-//   - A removed trial is not charged any more.
+//   - A charge counts at most as the number of the task's recorded trials.
 #pragma once
 
 #include <algorithm>
@@ -28,14 +28,14 @@ std::string ModelIdentity(const std::vector<TuningKey>& keys);
 /// trials have the larger shares.
 std::vector<int64_t> FairCharges(const std::vector<int64_t>& recorded, int64_t budget);
 
-/// The budget of one model. Several processes may tune the same model at once: Refresh reads the
-/// trials that other processes have added.
+/// The budget of one model. Several processes may tune the same model at once: Refresh also reads
+/// the charges of the other processes.
 class TrialBudget {
  public:
   TrialBudget(Database& database, std::vector<TuningKey> keys, int64_t trials);
 
-  /// Charges the model for existing trials if it is new to the database. `recorded` has the number
-  /// of trials of each key.
+  /// Charges the model for existing trials if the model was never charged, and reads the charges.
+  /// `recorded` has the number of trials of each key.
   Status Load(const std::vector<int64_t>& recorded);
   /// Grants the full number of trials again, independent of the trials spent.
   void Renew() { limit_ = spent_ + trials_; }

@@ -1,4 +1,4 @@
-// The function Tune with replaceable parts (worker process, sketches), for tests of the search.
+// The function TuneWith: Tune with replaceable parts. Tests of the search replace them.
 #pragma once
 
 #include <functional>

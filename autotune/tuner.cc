@@ -222,7 +222,7 @@ Status TuningRun::Record(TaskSearch& search, const Candidate& candidate,
   return {};
 }
 
-// Returns the greater of two fractions: the spent part of the trials, and that of the time limit.
+// Returns the greater of the spent fractions of the trials and of the time limit, if there is one.
 double TuningRun::Spent() const {
   const double trials =
       static_cast<double>(budget_->spent()) / static_cast<double>(budget_->limit());
@@ -274,8 +274,8 @@ Status TuningRun::LoadNewTrials() {
   return {};
 }
 
-// Measures a ceiling again if the best kernel of the search exceeds it. If the new ceiling is
-// higher, reopens tasks that converged at the old one.
+// Measures the ceiling of the best kernel if NoteRate needs it, as for a kernel above the ceiling.
+// If the ceiling has grown, reopens the tasks whose convergence is not valid any more.
 Status TuningRun::MeetCeiling(const TaskSearch& search) {
   const auto& arithmetic = search.progress.arithmetic;
   if (!search.progress.best_seconds || !arithmetic) return {};
@@ -285,9 +285,9 @@ Status TuningRun::MeetCeiling(const TaskSearch& search) {
   return {};
 }
 
-// Ends the search of a task if no candidate is left (`any` is false) or the search is saturated.
-// Saturation depends on times. They are not reliable while other processes use the machine, so the
-// search then continues.
+// Ends the search of a task if no candidate is left (`any` is false). Otherwise measures the
+// ceilings that FindConvergence needs, and ends a saturated search. Saturation depends on times, so
+// a saturated search continues while other processes use the machine.
 Status TuningRun::EndIfDone(TaskSearch& search, bool any) {
   if (!any) return search.RecordConverged(database_, search.Exhausted());
   for (const MacInstruction* rival : search.FindRivalArithmetics()) {
@@ -335,15 +335,16 @@ Status TuningRun::CheckMeasured() const {
   return {};
 }
 
-// Measures the machine's ceilings, and compares the ceilings with the best kernels of earlier runs.
+// Measures missing or provisional ceilings of the machine, and compares the ceilings with the best
+// kernels of earlier runs.
 Status TuningRun::Prepare() {
   TUNEC_RETURN_IF_ERROR(ceilings_.Ensure());
   for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(MeetCeiling(*search));
   return {};
 }
 
-// Times the fastest candidates again, unless times are predicted. Stores the code of the best,
-// which models will run.
+// Times the fastest candidates again, unless times are predicted. Stores the code of the best
+// candidate, if this run has the code (BestCode).
 Status TuningRun::Finish(TaskSearch& search) {
   if (!predicts_) TUNEC_RETURN_IF_ERROR(RetimeBest(search, *measurer_, database_));
   const std::vector<TriedCandidate> ranked = search.Ranked();

@@ -1,5 +1,5 @@
 // Tuning of a model's tasks. Candidates are drawn from the sketches, measured in a worker process
-// and recorded. Compilation then uses the fastest correct candidate of each task.
+// and recorded. Compilation then chooses a recorded schedule for each task (best_schedule.h).
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ struct TaskProgress {
   std::string problem;                   // reason why the task cannot be tuned, or empty
 };
 
-/// The state of a tuning after a trial or a batch. `tasks` has the order of Tune's argument.
+/// The state of a tuning after a trial, after a batch or at the end. `tasks` has the order of
+/// Tune's argument.
 struct TuneProgress {
   std::vector<TaskProgress> tasks;
   bool predicted = false;      // all times are predictions
@@ -48,10 +49,10 @@ struct TuneProgress {
   double compile_seconds = 0;  // sum over this call's trials and over all compiling threads
   double check_seconds = 0;    // sum over this call's trials
   double measure_seconds = 0;  // sum over this call's trials
-  /// The sum of weight * best_seconds over the tasks; none while a task has no correct trial.
+  /// The sum of weight * best_seconds over different tasks; none while a task has no correct trial.
   std::optional<double> total_seconds;
   std::optional<Roofline> ceilings;  // none: not measured, or not applicable
-  /// The newly recorded trial, which is already in the database; null in the call after a batch.
+  /// The newly recorded trial, which is already in the database; null after a batch and at the end.
   const TrialRecord* latest = nullptr;
   size_t latest_task = 0;
 };
@@ -61,21 +62,23 @@ struct TunerOptions {
   /// runs spent 200, a run with 500 measures at most 300 more. trial_budget.h has the definition.
   int64_t trials = 0;
   double time_limit_seconds = 0;  // limit of the whole call; 0: unlimited
-  /// Positions of tasks whose search continues even if it has converged, with a separate budget.
-  /// Other tasks are skipped. If the list is empty, all tasks are tuned until they converge.
+  /// Positions of tasks whose search continues even if it has converged, with `trials` new trials
+  /// in all. Other tasks are skipped. If the list is empty, all tasks that have not converged are
+  /// tuned.
   std::vector<size_t> retune;
   uint64_t seed = 0;
   Target target;       // including the number of threads
   std::string device;  // DeviceChoice::name
   Accuracy accuracy;
   SketchSet sketches = SketchSet::kAll;
-  /// Path of the worker program; empty: `tunec-worker` next to the library or the running program.
+  /// Path of the worker program; empty: the result of FindWorker.
   std::string worker_path;
   int batch = 12;                     // candidates sent to the worker at once
   double seconds_per_candidate = 10;  // watchdog limit per stage of a candidate
   double seconds_to_prepare = 120;    // limit for making inputs and reference results
   int64_t worker_memory_bytes = 0;    // 0: three quarters of the machine's memory
-  /// Folder to which failing candidates are written as cases (case.h). If empty, none is written.
+  /// Folder for cases (case.h) of candidates that crash, give a wrong result, or exceed the limit
+  /// of time or memory. If empty, none is written.
   std::string failure_folder;
   std::string tool_version;  // stored with every trial
   std::function<void(const TuneProgress&)> on_progress;
@@ -93,19 +96,20 @@ struct TuneReport {
 /// Describes the reason in half a line: "64 trials without gain", "within 3 % of the ceiling of 496
 /// GFLOP/s".
 std::string Describe(const Convergence& convergence);
-/// Describes why the tuning ended, in one line. The caller prints the number of trials.
+/// Describes why the tuning ended, in one line. The result is empty for TuneStop::kNone.
 std::string DescribeStop(const TuneReport& report);
 
 /// Tunes the tasks. If the host emulates the target's device, times are predicted: "measures" below
 /// then means compiles, checks and predicts. Predicted trials are recorded separately
 /// (kPredictionPolicy).
 ///
-/// Measures until the budget or the time is spent, every task has converged or the caller cancels.
-/// No task converges while other processes use the machine. Every trial is recorded before it is
-/// reported. Tasks of equal workload text share their trials. Without a time limit, the same
-/// database, tasks, options, ceilings and kernel times give the same candidates in the same order.
-/// Errors: of the database; kNotFound without a worker program; kIo if the program does not answer
-/// as a worker; kInternal if nothing could be measured, and for internal errors.
+/// Measures until the budget or the time is spent, every task has converged or failed, or the
+/// caller cancels. While other processes use the machine, a task converges only if no candidate is
+/// left. Every trial is recorded before it is reported. Tasks with equal keys (MakeTuningKey) share
+/// their trials. Without a time limit, the same database, tasks, options, ceilings and kernel times
+/// give the same candidates in the same order. Errors: of the database; kNotFound without a worker
+/// program; kIo if the program does not answer as a worker; kInternal if nothing could be measured,
+/// and for internal errors.
 Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks,
                         const TunerOptions& options);
 

@@ -5,7 +5,7 @@
 #include <sys/random.h>
 
 // Debian's libisl.a and libgmp.a access stderr by a relocation that is valid only in programs, not
-// in libtunec.so. The linker (--wrap=stderr) redirects all linked code to this variable.
+// in libtunec.so. The linker (--wrap=stderr) redirects all linked code to __wrap_stderr.
 extern FILE* __real_stderr;
 FILE* __wrap_stderr;
 

@@ -23,7 +23,7 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
   // groups of statements.
   TUNEC_ASSIGN(model.front, RunFrontEnd(graph, options));
   model.passes_ms = watch.Lap();
-  // Groups of equal statements are tuned and compiled once.
+  // Groups with equal text are one task, which is tuned and compiled once.
   model.tasks = CollectTasks(model.front, options.target);
   TUNEC_ASSIGN(model.tuned, TuneModel(model.front, model.tasks, database, options));
 
@@ -48,7 +48,7 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   const int threads = options.target.host.threads;
   const auto pool =
       options.share_threads ? SharedPool(threads) : std::make_shared<ThreadPool>(threads);
-  // Beyond this point every value has an offset in memory.
+  // Beyond this point every argument of a kernel has a buffer and an offset.
   TUNEC_ASSIGN(AssembledPlan assembled, Assemble(staged.front, staged.groups, options, *pool));
 
   CompiledModel model;

@@ -3,7 +3,8 @@
 //   graph passes -> fusion groups -> lowerings -> (tuned) schedules -> kernels -> Executable
 //
 // Compiled objects and tuned schedules come from the database if it has them. So a second
-// compilation with the same database and number of trials compiles and measures nothing.
+// compilation with the same database and options compiles nothing. If all trials are spent, it also
+// measures nothing.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +48,7 @@ struct CompileOptions {
   double time_limit_seconds = 0;  // limit of tuning, 0: none; the only limit if `trials` is 0
   /// Groups that are tuned with extra trials, even if their search has converged. All other groups
   /// are skipped. Each entry is a group's number, the name of a node, or "all". If the list is
-  /// empty, all groups are tuned until they converge or the budget is spent.
+  /// empty, all groups are tuned until they converge or a limit is reached.
   std::vector<std::string> retune;
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
@@ -63,7 +64,8 @@ struct CompileOptions {
   /// prefer the packed weights that already exist. If null, the executable shares no weights.
   std::shared_ptr<SharedPackedWeights> packed_weights = nullptr;
   std::string worker_path;  // path of tunec-worker; empty: found beside the program or library
-  /// Folder to which failing candidates are written, one file each; empty: none is written.
+  /// Folder to which candidates are written that crash, time out, exceed the memory limit or give a
+  /// wrong result, one file each; empty: none is written.
   std::string failure_folder;
   std::function<void(const TuneProgress&)> on_progress;
   std::function<void(const std::string&)> on_log;  // receives a line for users, without a newline
@@ -109,8 +111,9 @@ struct KnownTrials {
 /// Returns, for example, "groups tuned: 12 of 21 (400 trials)" or "groups tuned: none of 21; by
 /// predicted times: 3 (60 trials)".
 std::string Describe(const KnownTrials& known);
-/// Returns a line if earlier versions measured groups, otherwise an empty text. The line says how
-/// these trials are used, which depends on `tunes`: the model is tuned or only compiled.
+/// Returns a line if some groups were measured only with another policy or workload text, otherwise
+/// an empty text. The line says how these trials are used. `tunes` is true if the model is tuned,
+/// and false if it is only compiled.
 std::string DescribeEarlier(const KnownTrials& known, bool tunes);
 
 struct CompileReport {
@@ -127,7 +130,7 @@ struct CompileReport {
   int phases = 0;    // phases of all launches, each ends with a barrier; a copy counts as one
   int64_t arena_bytes = 0;
 };
-/// Returns the number of kernels with different workloads.
+/// Returns the number of different workloads among the kernels.
 size_t CountDistinctKernels(const CompileReport& report);
 
 struct CompiledModel {
@@ -137,8 +140,8 @@ struct CompiledModel {
 
 /// Compiles `graph`. If `database` is null, nothing is looked up or stored, and options.Tunes()
 /// must be false. If this machine cannot run code of the target, trials fail with kDevice, and the
-/// executable rejects runs. Errors: those of the passes, of lowering (kUnsupported lists the nodes)
-/// and of devices; kCancelled if tuning is cancelled. The trials measured before are stored.
+/// executable rejects runs. Errors: those of passes, tuning and devices; those of lowering, where
+/// kUnsupported lists the nodes; kCancelled on cancellation. Trials measured before it are stored.
 Result<CompiledModel> Compile(const Graph& graph, Database* database,
                               const CompileOptions& options);
 
@@ -147,8 +150,8 @@ struct GroupReport {
   FusionGroup group;
   std::vector<NamedCompute> lowerings;
 };
-/// The result of the front half of compilation, which `tunec show` prints: the graph after the
-/// passes and its groups.
+/// The result of the front half of compilation: the graph after the passes, and its groups. Options
+/// of `tunec show` print both.
 struct FrontReport {
   Graph graph;
   /// Number of the model's outputs; further outputs of the graph are indices to be checked.

@@ -94,7 +94,7 @@ std::vector<std::string> ArgumentNames(const Compute& compute) {
 
 namespace {
 
-// Lowers all groups. One error names every group that cannot be lowered.
+// Lowers all groups. One kUnsupported error has the messages of all groups without a lowering.
 Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& plan,
                                           Transforms transforms) {
   const TraceScope scope("lower");
@@ -119,13 +119,13 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& 
   return reports;
 }
 
-// Returns the kinds of lowerings to build: lowerings that the accuracy mode never allows are left
-// out.
+// Returns the limit for the errors of lowerings. It is kAll if the accuracy mode allows greater
+// errors than reordered additions have.
 Transforms TransformsFor(const Accuracy& accuracy) {
   return RoundingFreedomFor(accuracy).allowed_error > 0 ? Transforms::kAll : Transforms::kAccurate;
 }
 
-// Logs why a model of a single operator is not rewritten, so that users do not expect a rewrite.
+// If the passes leave at most one operator, logs why a rule that matches does not rewrite it.
 Status TellWhatStays(const Graph& graph, const CompileOptions& options) {
   const auto computes = [](const Node& node) { return !IsLeaf(node.op); };
   if (!options.on_log || std::ranges::count_if(graph.nodes(), computes) > 1) return {};

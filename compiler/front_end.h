@@ -1,5 +1,5 @@
-// Functions to fuse and lower a graph, and to find and describe the groups of a graph. The first
-// half of compilation (RunFrontEnd) runs the passes before them.
+// Functions to fuse and lower a graph, and to find and describe the groups of a graph. RunFrontEnd
+// (compiler.h) runs the graph passes, then FuseAndLower.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace tunec {
 
 /// Returns the operator of the group's first contraction, else of its first reduction or composite
-/// node. A group of other nodes is "elementwise" or "movement". Tables show this kind, and searches
-/// for similar workloads use it.
+/// node. Without these, returns "elementwise" if a node is elementwise, else "movement". Tables
+/// show this kind, and searches for similar workloads use it.
 std::string KindOfGroup(const Graph& graph, const FusionGroup& group);
 /// Returns the names of the group's nodes: "conv_3 add_3 relu_3".
 std::string NameOfGroup(const Graph& graph, const FusionGroup& group);
-/// Returns operators, shapes of the inputs, and shape of the first output: "add+relu 8x4 4 -> 8x4".
+/// Returns a group's operators, input shapes and first output's shape: "add+relu 8x4 4 -> 8x4".
 std::string DescribeGroup(const Graph& graph, const FusionGroup& group);
 
 /// Returns the index of the group with this number, or with a node of this name. Fails with

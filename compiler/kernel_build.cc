@@ -26,8 +26,8 @@ struct Line {
   bool for_developers = false;
 };
 
-// The outcome of building one kernel on any thread. The caller's thread prints the lines and stores
-// the code, because callbacks are called there only.
+// The outcome of building one kernel on any thread. The caller's thread passes the lines
+// to the callbacks and stores the code.
 struct Outcome {
   Result<BuiltKernel> kernel;
   std::vector<Line> lines;
@@ -76,8 +76,8 @@ Status CheckFits(const CompiledKernel& code, const Compute& compute, const Targe
   return {};
 }
 
-// Returns the stored code under this key. Code that is damaged or does not fit the Compute counts
-// as missing.
+// Returns the stored code under this key, or none. Code that is damaged or does not fit the Compute
+// counts as missing.
 Result<std::optional<CompiledKernel>> FindStored(const Database* database, const std::string& key,
                                                  const Compute& compute, const Target& target,
                                                  std::vector<Line>& lines) {
@@ -98,7 +98,7 @@ struct Rejections {
   int sketches = 0;
 };
 
-// Adds a line for developers of sketches about a rejected schedule.
+// Adds a line for developers about a rejected schedule.
 void AddRejection(const TuningTask& task, const RankedSchedule& candidate, const Error& error,
                   std::vector<Line>& lines) {
   lines.push_back(
@@ -113,7 +113,7 @@ void AddNote(BuiltKernel& kernel, const std::string& text, std::vector<Line>& li
   kernel.notes.push_back(text);
 }
 
-// Adds a note if the kernel is slower because schedules were skipped.
+// Adds a note if a recorded schedule was skipped, or if the naive one is used after others failed.
 void NoteSkipped(const TuningTask& task, const Rejections& rejections, BuiltKernel& kernel,
                  std::vector<Line>& lines) {
   if (rejections.records > 0) {
@@ -187,7 +187,7 @@ Outcome OutcomeOf(const TuningTask& task, const Database* database, const Compil
   return outcome;
 }
 
-// Prints the lines, and stores new code in the database. Returns the kernel.
+// Passes the lines to the callbacks, and stores new code in the database. Returns the kernel.
 Result<BuiltKernel> Finish(Outcome outcome, Database* database, const CompileOptions& options) {
   const auto log = [&](const std::string& text) {
     if (options.on_log) options.on_log(text);
@@ -211,8 +211,8 @@ Result<BuiltKernel> Finish(Outcome outcome, Database* database, const CompileOpt
   return std::move(outcome.kernel);
 }
 
-// Returns the number of threads that compile. LLVM needs hundreds of megabytes for the largest
-// kernels.
+// Returns the number of threads that compile. Usable memory limits the number, since LLVM needs
+// hundreds of megabytes for the largest kernels.
 int BuildThreads(const CompileOptions& options) {
   constexpr int64_t kBytesPerThread = int64_t{512} << 20;
   const int threads = options.build_threads > 0 ? options.build_threads : UsableProcessors();

@@ -95,9 +95,9 @@ Result<ModelFormat> FormatOfFile(const std::filesystem::path& file) {
               file.string());
 }
 
-// Returns whether a text is a .graph text: it begins with the word `graph`, after blanks and
-// comments. An ONNX model never begins so: its first byte is the tag of a field of ModelProto, and
-// no tag is a blank, '#', '/' or 'g'.
+// Returns whether a text begins with `graph` after blanks and comments, as a .graph text does. An
+// ONNX model never begins so: its first byte is the tag of a field of ModelProto, and no tag is a
+// blank, '#', '/' or 'g'.
 bool BeginsAsGraphText(std::string_view text) {
   const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   for (;;) {
@@ -126,14 +126,14 @@ class UnavailableWeights : public WeightSource {
   }
 };
 
-/// Parses a text with random weights or without weights.
+/// Parses a text with random weights. Without their seed, fails if the text has weights.
 Result<Graph> ParseText(std::string_view text, const ModelOptions& options,
                         const GraphSizes& sizes) {
   if (!options.random_weights) return ParseGraph(text, kNameInMemory, UnavailableWeights(), sizes);
   return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights), sizes);
 }
 
-/// The dimensions with several sizes, and the options without these dimensions.
+/// The dimensions with several sizes, each with its largest one, and the options without them.
 struct OpenDims {
   SizedSource source;
   ModelOptions fixed;
@@ -181,8 +181,8 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
   return std::move(source);
 }
 
-/// Returns whether a text contains a division outside comments. Without a division, all sizes are
-/// sums and products. Formulas that fit the samples then hold between the samples, too.
+/// Returns whether a text contains a '/' outside comments. Without a '/', the sizes that the text
+/// states are sums and products. Formulas that fit the samples then hold between the samples, too.
 bool DividesSizes(std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

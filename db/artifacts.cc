@@ -61,8 +61,8 @@ std::optional<StoredArtifact> FindArtifact(DatabaseConnection& connection, const
 
 void StoreArtifact(DatabaseConnection& connection, const ObjectKey& key,
                    const std::string& key_text, const Artifact& artifact) {
-  // DeleteArtifact finds the old row by the key's hash, so a row with a damaged text is deleted
-  // too.
+  // DeleteArtifact finds the old row by the hash of `key_text`, so a row whose stored text is
+  // damaged is deleted too.
   DeleteArtifact(connection, key, key_text);
   Query(connection,
         "INSERT INTO artifacts(key_hash, key_text, object, metadata, created_at, hash, owner) "

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the value of an environment variable if it is an absolute path, else an empty text. The
-/// XDG specification requires that other values are ignored.
+/// Returns the value of an environment variable if the value is an absolute path, else an empty
+/// text. The XDG specification requires this of XDG_CACHE_HOME.
 std::string AbsoluteFromEnvironment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && value[0] == '/' ? value : "";

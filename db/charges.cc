@@ -26,7 +26,7 @@ Status Database::ChargeNewModel(const std::string& model, const std::vector<Tuni
   TUNEC_CHECK(keys.size() == trials.size(), "{} keys, {} charges", keys.size(), trials.size());
   TUNEC_RETURN_IF_ERROR(ValidateName("model", model));
   return connection_->Write([&]() -> Status {
-    // Another process may have charged the model before this transaction began.
+    // Another thread or process may have charged the model before this transaction began.
     if (Query(*connection_, "SELECT 1 FROM charges WHERE model = ? LIMIT 1", model).Step()) {
       return {};
     }

@@ -1,6 +1,6 @@
-// The tuning database: one SQLite file with every measured candidate, the compiled objects and the
-// measured facts of machines. Several threads may share one Database, several processes one file.
-// docs/reference/database.md describes the file.
+// The tuning database: one SQLite file with the tried candidates, the compiled objects and the
+// measured facts of machines. Several threads may share one Database, and several processes may
+// share one file. docs/reference/database.md describes the file.
 #pragma once
 
 #include <cstdint>
@@ -37,30 +37,31 @@ Result<std::string> DefaultDatabasePath();
 /// unchanged.
 ///
 /// Errors:
-///   - kIo: cannot read or write, disk full, or locked by another process for 10 s;
-///   - kInvalidArgument: a directory, another program's database, a write to a database opened
-///     for reading only, or a value that cannot be stored, such as text that is not UTF-8;
-///   - kParse: not a database, or damaged;
+///   - kIo: cannot read or write, disk full, or locked by another connection for 10 s;
+///   - kInvalidArgument: a directory or special file, another program's database, a write to a
+///     database opened for reading only, or an invalid argument, such as text that is not UTF-8;
+///   - kParse: not a database, not an export, or damaged;
 ///   - kUnsupported: written by a newer tunec;
 ///   - kNotFound: no file at the path;
-///   - kResourceLimit: out of memory, or a text too big for SQLite.
+///   - kResourceLimit: out of memory, or a text or object too big for SQLite.
 class Database {
  public:
   /// Opens a database. `path` is a file name or kInMemory. A file of another program is rejected
   /// and not changed.
   static Result<Database> Open(const std::string& path, OpenMode mode);
   /// Opens a database whose compiled objects are marked with the key in `key_file`, instead of
-  /// `object_key` in the user's cache folder. The key file is made when the first object is stored.
+  /// `object_key` in the user's cache folder. A missing key file is made when an object is stored.
+  /// kInMemory ignores `key_file`.
   static Result<Database> Open(const std::string& path, OpenMode mode, const std::string& key_file);
 
   /// Copies the file at `path` into memory. The file is only read. New records exist as long as the
   /// returned object.
   static Result<Database> OpenCopy(const std::string& path);
-  /// Lets the database continue in memory, without an error, if the file later cannot be read or
-  /// written. The content is copied into memory if all of it is readable; else the database in
-  /// memory is empty. `log` receives one line at that time, and one line if the file was removed or
-  /// replaced. `log` is called within the other functions and must not call them. It is called only
-  /// in the thread of this call; lines of other threads are stored for TakeMissReasons.
+  /// Lets the database continue in memory, without an error, if the file later is damaged or cannot
+  /// be read or written. The content of an undamaged, readable file is copied into memory; else the
+  /// database in memory is empty. `log` receives one line at that time, and one line if the file is
+  /// removed or replaced. `log` is called within the other functions and must not call them. It is
+  /// called only in the thread of this call; lines of other threads are stored for TakeMissReasons.
   void ContinueWithoutFile(std::function<void(const std::string&)> log);
 
   Database(Database&&) noexcept;
@@ -71,37 +72,37 @@ class Database {
 
   // --- Trials (records.cc). A tuning key without records has no trials; this is not an error.
 
-  /// Records one candidate. After the return, the record survives the death of this process. A
-  /// schedule is stored once per key, with the record of most information. The order is: a wrong
-  /// result, a time, any other failure; then more samples; then the later record. So a caller that
-  /// times a schedule again must pass the old samples too. A schedule that is new for its key is
-  /// charged to `model` if `model` is not empty.
+  /// Records one candidate. A record in a file then survives the death of this process. A schedule
+  /// is stored once per key, with the record of most information. The order is: a wrong result, a
+  /// time, any other failure; then more samples; then the later record; then the greater export
+  /// line. So a caller that times a schedule again must pass the old samples too. A schedule that
+  /// is new for its key is charged to `model` if `model` is not empty.
   Result<RecordOutcome> RecordTrial(const TuningKey& key, const TrialRecord& trial,
                                     const std::string& model = "");
   /// Returns all trials of `key` in the order of their ids, except undecodable rows.
   Result<std::vector<TrialRecord>> Trials(const TuningKey& key) const;
-  /// Returns the number of recorded trials of `key`, including failures.
+  /// Returns the number of recorded trials of `key`, including failures and undecodable rows.
   Result<int64_t> CountTrials(const TuningKey& key) const;
   /// Returns the ok trial with the smallest median. If several trials have this median, returns the
-  /// one whose schedule has the least hash. Returns none if no trial is ok.
+  /// one whose schedule has the least hash. Returns none if no decodable trial is ok.
   Result<std::optional<TrialRecord>> Best(const TuningKey& key) const;
   /// Returns the record of exactly this schedule; none if it is missing or damaged.
   Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;
   /// Stores that more trials of `key` in the search space `convergence.space` would not help, and
-  /// the reason. Replaces an earlier convergence of the key.
+  /// the reason with its bound. Replaces an earlier convergence of the key.
   Status SetConverged(const TuningKey& key, const Convergence& convergence);
   Status ClearConverged(const TuningKey& key);
-  /// Returns the last convergence; none if the search has not converged.
+  /// Returns the convergence that is stored for `key`, if any.
   Result<std::optional<Convergence>> Converged(const TuningKey& key) const;
 
   // --- Charges (charges.cc): numbers of trials of each task that count for the budget of a model.
   // `model` is the caller's text for the set of the model's keys.
 
   /// Returns the sum of the model's charges over all tasks. A charge that exceeds the number of the
-  /// task's recorded trials counts as that number. Returns none if the model was never charged.
+  /// task's recorded trials counts as that number. Returns none if the model has no charges.
   Result<std::optional<int64_t>> Charged(const std::string& model) const;
-  /// Charges a model that was never charged; a charged model is unchanged. Keys without records are
-  /// skipped.
+  /// Charges `trials[i]` trials of `keys[i]` to `model`, unless the model already has charges.
+  /// Skips keys that are not in the database.
   Status ChargeNewModel(const std::string& model, const std::vector<TuningKey>& keys,
                         const std::vector<int64_t>& trials);
 
@@ -109,11 +110,11 @@ class Database {
   // workload text, target, policy, schedule version.
 
   Result<std::vector<TaskSummary>> List(const TaskFilter& filter) const;
-  /// Returns the keys that List returns, each with all its trials, for training a cost model.
+  /// Returns the keys that List returns, each with its decodable trials in the order of their ids.
   Result<std::vector<TaskTrials>> ListTrials(const TaskFilter& filter) const;
   /// Returns the keys of all workloads of one kind on one target, each with its fastest ok trial.
-  /// Skips keys of other schedule versions and keys without an ok trial. The caller ranks the keys
-  /// by distance.
+  /// Skips damaged keys, keys of other schedule versions and keys without an ok trial. The caller
+  /// ranks the keys by distance.
   Result<std::vector<TunedWorkload>> NearestWorkloads(const std::string& kind,
                                                       const std::string& target,
                                                       int schedule_version) const;
@@ -122,12 +123,12 @@ class Database {
   Result<std::vector<KeyUse>> UsesOf(const std::vector<std::string>& workload_texts) const;
   Result<DatabaseStats> Stats() const;
 
-  // --- Compiled objects and machine facts (artifacts.cc). Objects are programs, so only objects
-  // with a hash made with the user's key are loaded. Without a trusted key, objects are neither
-  // stored nor found, and TakeMissReasons returns the reason once.
+  // --- Compiled objects and machine facts (artifacts.cc). Objects are programs, so the functions
+  // find, replace and remove only objects stored with the user's key. If the key file cannot be
+  // used or made, they store and find no objects, and TakeMissReasons returns the reason once.
 
-  /// Stores or replaces the artifact of `key_text`. Returns kInvalidArgument if metadata is not
-  /// JSON.
+  /// Stores or replaces the artifact of `key_text`. Returns kInvalidArgument if `key_text` is empty
+  /// or metadata is not JSON.
   Status PutArtifact(const std::string& key_text, const Artifact& artifact);
   /// Removes the artifact of `key_text`, if it exists.
   Status DropArtifact(const std::string& key_text);
@@ -137,21 +138,22 @@ class Database {
   Status SetMachineFact(const std::string& target, const MachineFact& fact);
   Result<std::optional<MachineFact>> GetMachineFact(const std::string& target,
                                                     const std::string& name) const;
-  /// Returns the facts of a target, ordered by name.
+  /// Returns the undamaged facts of a target, ordered by name.
   Result<std::vector<MachineFact>> MachineFacts(const std::string& target) const;
 
-  /// Returns and clears the reasons for missing results, one line for each damaged row that was
-  /// skipped since the last call. Objects dropped by a migration have one line together, and a key
-  /// file that must not be used has one.
+  /// Returns and clears the reasons for missing results: a line each time a damaged row is skipped,
+  /// a line for all objects that a migration dropped, and a line if the key file cannot be used or
+  /// made. Also returns the lines of other threads (ContinueWithoutFile).
   std::vector<std::string> TakeMissReasons() const;
 
   // --- Exchange (exchange.cc).
 
-  /// Writes everything except artifacts as JSON lines, in an order that depends only on the data.
+  /// Writes targets, facts, keys, trials and charges as JSON lines. Their order depends only on the
+  /// data. Skips damaged facts, trials and charges. Error: kParse for a damaged target or key.
   Status Export(std::ostream& out) const;
-  /// Exports to a temporary file and renames it to `path`.
+  /// Exports to a file. Replaces `path` only after the whole export is written.
   Status ExportFile(const std::string& path) const;
-  /// Imports JSON lines. A malformed line gives kParse at `name`:line, and no line is imported.
+  /// Imports either all JSON lines or none. An error of a line has the location `name`:line.
   Result<ExchangeCounts> Import(std::istream& in, const std::string& name);
   Result<ExchangeCounts> ImportFile(const std::string& path);
   /// Merges another database, except its artifacts, into this one. A second merge of the same
@@ -161,15 +163,16 @@ class Database {
 
   // --- Upkeep (upkeep.cc).
 
-  /// Removes trials and artifacts by `policy`, then unused keys, workloads and targets.
+  /// Removes trials and artifacts by `policy`, then keys without trials, then unused workloads and
+  /// targets.
   Result<PruneCounts> Prune(const PrunePolicy& policy);
-  /// Removes all trials of the workloads of these texts, on every target.
+  /// Removes all trials of the workloads of these texts, then unused rows as Prune does.
   Result<PruneCounts> Forget(const std::vector<std::string>& workload_texts);
-  /// Shrinks the file by the space of removed rows.
+  /// Rebuilds the database without the space of removed rows.
   Status Compact();
   /// Runs SQLite's check of the whole file, and checks foreign keys. If these find no problem,
-  /// checks tunec's invariants. Returns one line for each problem; empty if the database is sound.
-  /// Reads the whole file.
+  /// checks tunec's invariants. Returns one line for each problem found. SQLite's check stops after
+  /// 100 problems.
   Result<std::vector<std::string>> IntegrityCheck() const;
 
  private:

@@ -1,6 +1,6 @@
 // The exchange of records between files. ForEachLine converts a database into the lines of an
-// export, and LineImporter stores such lines in another database. Import, export and merge combine
-// these two.
+// export, and LineImporter stores such lines in a database. Export uses the former, import the
+// latter, and merge uses both.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace tunec {
 
-/// Calls `visit` with the lines of an export: everything except artifacts, in an order that depends
-/// only on the data. Stops at the first error of `visit` and returns it. Returns kParse for a
-/// damaged target or task. Requires: called inside Read or Write.
+/// Calls `visit` with the lines of an export, in an order that depends only on the data. Skips
+/// artifacts and damaged facts, trials and charges. Returns kParse for a damaged target or task.
+/// Stops at the first error of `visit` and returns it. Requires: called inside Read or Write.
 Status ForEachLine(DatabaseConnection& connection,
                    const std::function<Status(const ExchangeLine&)>& visit);
 
@@ -25,9 +25,9 @@ class LineImporter {
  public:
   explicit LineImporter(DatabaseConnection& connection) : connection_(connection) {}
 
-  /// Stores one line. Returns kParse for a line that refers to an undefined id or comes before the
-  /// header, kInvalidArgument for a value that cannot be stored, kUnsupported for a newer version.
-  /// Requires: called inside Write.
+  /// Stores one line. Returns kParse for an undefined id, a negative charge or a line before the
+  /// header, kInvalidArgument for another value that cannot be stored, kUnsupported for an unknown
+  /// version. Requires: called inside Write.
   Status Take(const ExchangeLine& line);
   const ExchangeCounts& counts() const { return counts_; }
 

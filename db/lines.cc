@@ -15,8 +15,9 @@ namespace {
 
 using Visit = std::function<Status(const ExchangeLine&)>;
 
-/// Returns the error for a damaged target or task. The error stops the export, because other rows
-/// refer to the damaged row. Damaged trials and facts are skipped, since no row refers to them.
+/// Returns the error for a damaged target or task. The error stops the export or merge, because
+/// other rows may refer to the damaged row. No row refers to a trial, fact or charge, so damaged
+/// ones are skipped.
 std::unexpected<Error> DamagedRow(const DatabaseConnection& connection, const char* what,
                                   int64_t id, const std::string& why) {
   return Fail(ErrorCode::kParse, "{}: {} {}: {}", connection.path(), what, id, why);
@@ -76,7 +77,7 @@ TaskLine LineOf(const TaskRow& task, int64_t id, int64_t workload, int64_t targe
           .converged_bound = converged.bound};
 }
 
-/// Returns the row's id in this database for an id of the export.
+/// Returns the id in this database for the id `id` of the export; kParse if `ids` lacks `id`.
 Result<int64_t> Lookup(const std::map<int64_t, int64_t>& ids, const char* what, int64_t id) {
   const auto found = ids.find(id);
   if (found != ids.end()) return found->second;

@@ -1,10 +1,10 @@
-// The opening of database files. A file that tunec did not write is never changed.
+// The opening of database files. Only empty files and files that tunec wrote are changed.
 //
-// SQLite repairs and checkpoints every file that it opens for writing. So the 100 bytes of the
+// SQLite may repair or checkpoint a file that it opens for writing. So the 100 bytes of the
 // header are checked first, through a read-only connection that takes no lock. A file of tunec has
 // the application id from its first commit on, because the id is set before the file enters
 // write-ahead logging. The bytes are read through SQLite's own file object, because closing a
-// second descriptor would drop the POSIX locks of every connection of this process.
+// second descriptor would drop all POSIX locks of this process on the file.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -67,8 +67,8 @@ Status CheckAccess(const std::string& path, int mode, const char* purpose) {
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, purpose, std::strerror(errno));
 }
 
-/// Makes `folder` and its parents. The user's cache folder is private; other folders get the usual
-/// access rights, since the user may share them.
+/// Makes `folder` and its missing parents. They are private if `folder` is the user's cache folder.
+/// Else they get the usual access rights, since the user may share them.
 Status MakeFolders(const std::string& folder) {
   if (CacheFolder() == folder) return MakePrivateFolders(folder);
   std::error_code error;
@@ -88,8 +88,8 @@ int64_t BigEndian32(const unsigned char* bytes) {
   return int64_t{bytes[0]} << 24 | int64_t{bytes[1]} << 16 | int64_t{bytes[2]} << 8 | bytes[3];
 }
 
-/// Checks the file size, since SQLite reads zeros after the end of an incomplete last page. A file
-/// without a write in progress has a whole number of pages.
+/// Checks that the file has a whole number of pages, since SQLite reads zeros after the end of an
+/// incomplete last page. Skips a file with a log or journal: a write may be in progress.
 Status CheckWholePages(const std::string& path, const unsigned char* header, int64_t size) {
   const int64_t stored = int64_t{header[kPageSizeOffset]} << 8 | header[kPageSizeOffset + 1];
   const int64_t page_size = stored == 1 ? 65536 : stored;
@@ -104,7 +104,7 @@ Status CheckWholePages(const std::string& path, const unsigned char* header, int
               path, size);
 }
 
-/// Rejects the file at `path` if it is not tunec's, has a newer schema or has an incomplete page.
+/// Rejects the file at `path` if it is not tunec's, has a newer schema or fails CheckWholePages.
 Status CheckFile(const std::string& path) {
   const SQLite::Database probe(path, SQLite::OPEN_READONLY, kBusyTimeoutMs);
   sqlite3_file* file = nullptr;
@@ -123,7 +123,7 @@ Status CheckFile(const std::string& path) {
   if (application_id != kApplicationId) {
     return std::unexpected(ForeignDatabase(path, application_id));
   }
-  // A negative version passes here. CheckVersion or CheckSchema rejects it later.
+  // A negative version passes here. Migrate or CheckSchema rejects it later.
   const auto version = static_cast<int32_t>(BigEndian32(&header[kUserVersionOffset]));
   if (version > SchemaVersion()) {
     return std::unexpected(NewerDatabase(path, version, SchemaVersion()));
@@ -136,7 +136,7 @@ void CheckpointOnClose(SQLite::Database& sqlite, int enabled) {
 }
 
 /// Enters write-ahead logging. SQLite does not wait for the exclusive lock of this change, so this
-/// function repeats the change for up to kBusyTimeoutMs.
+/// function repeats the attempt while the file is busy, for up to kBusyTimeoutMs.
 void EnterWriteAheadLogging(SQLite::Database& sqlite) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
@@ -242,8 +242,8 @@ Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::
   }
   std::string name = path;
   if (path != kInMemory) {
-    // The path is made absolute, so that a change of the working directory does not move the
-    // journal, and a name such as `file:x` is not parsed as a URI.
+    // The path is made absolute, so that later uses do not depend on the working directory, and a
+    // name such as `file:x` is not parsed as a URI.
     std::error_code error;
     name = fs::absolute(path, error).string();
     if (error) return Fail(ErrorCode::kIo, "{}: {}", path, error.message());

@@ -1,4 +1,4 @@
-// The members of Database that query many tuning keys.
+// The members of Database that query many tuning keys, and the functions of db/tables/tasks.h.
 #include <algorithm>
 #include <filesystem>
 #include <functional>

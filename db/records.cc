@@ -1,5 +1,5 @@
-// The members of Database for trials and convergence, and those that only forward to the
-// connection.
+// TrialStatusName, and the members of Database for opening, trials, convergence and the reasons for
+// missing results.
 #include "db/records.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// The plain structs that callers store in the tuning database and read from it. They contain only
-// text, numbers and bytes, so a caller prints and parses the schedules.
+// The plain types of the tuning database's interface. A schedule is only a text here, which the
+// caller prints and parses.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class TrialStatus {
 };
 
 /// Returns `ok`, `wrong result`, `compile error`, `crashed`, `timed out`, `out of memory` or
-/// `illegal`.
+/// `illegal`; empty for any other number.
 std::string_view TrialStatusName(TrialStatus status);
 
 /// A computation to tune. `text`, the canonical text of the group's default lowering, identifies
@@ -36,7 +36,7 @@ struct WorkloadKey {
   bool operator==(const WorkloadKey&) const = default;
 };
 
-/// A workload and the conditions for which its tuned schedules are valid. The database identifies a
+/// A workload and the conditions under which its trials can be compared. The database identifies a
 /// key by workload.text, target, policy and schedule_version; operator== compares all fields.
 struct TuningKey {
   WorkloadKey workload;
@@ -97,7 +97,7 @@ struct Artifact {
   bool operator==(const Artifact&) const = default;
 };
 
-/// A property of a machine that is measured once per target, such as a peak or a bandwidth.
+/// A measured property of a target, such as a peak or a bandwidth.
 struct MachineFact {
   std::string name;        // `peak_flops`, `dram_bytes_per_second`, ...
   double value = 0;        // finite; the unit is part of the name
@@ -136,7 +136,7 @@ struct KeyUse {
   bool operator==(const KeyUse&) const = default;
 };
 
-/// One tuning key with all its trials, in the order of their ids.
+/// One tuning key with its decodable trials, in the order of their ids.
 struct TaskTrials {
   TuningKey key;
   std::vector<TrialRecord> trials;
@@ -170,8 +170,8 @@ struct DatabaseStats {
   std::vector<TargetStats> targets;  // ordered by their texts
 };
 
-/// The numbers of records of an import or a merge, by RecordOutcome. Trials and machine facts are
-/// counted.
+/// The numbers of trials and machine facts of an import or a merge, by RecordOutcome. Skipped ones
+/// are not counted.
 struct ExchangeCounts {
   int64_t added = 0;
   int64_t replaced = 0;
@@ -179,9 +179,9 @@ struct ExchangeCounts {
   bool operator==(const ExchangeCounts&) const = default;
 };
 
-/// The rule for removing trials. Trials created before the date are removed (without a date, all
-/// trials), except the fastest `keep_best` correct ones of each tuning key. Artifacts are removed
-/// only if a date is set and they were created before it.
+/// The rule for removing trials and artifacts. Trials created before the date are removed (without
+/// a date, all trials), except the fastest `keep_best` ok trials of each tuning key. Artifacts
+/// created before the date are removed; without a date, none are removed.
 struct PrunePolicy {
   std::optional<int64_t> created_before;  // unix seconds
   int64_t keep_best = 1;

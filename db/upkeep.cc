@@ -1,4 +1,4 @@
-// The members of Database that prune, compact and check the file.
+// The members of Database that remove rows, compact the file and check the content.
 #include "db/database.h"
 #include "db/printable.h"
 #include "db/sqlite/connection.h"
@@ -40,8 +40,7 @@ void CheckHashes(const char* what, Query&& rows, Problems& problems) {
   }
 }
 
-/// Reports repeated rows. Each row of `rows` has the number of stored rows with one text, and the
-/// text.
+/// Reports repeated rows. Each row of `rows` has a number of equal stored rows, and their text.
 void CheckRepeated(const char* what, Query&& rows, Problems& problems) {
   while (rows.Step()) {
     problems.push_back(fmt::format("{} stored {} times: {}", what, rows.Integer(0), rows.Text(1)));
@@ -68,7 +67,7 @@ void CheckRows(DatabaseConnection& connection, Problems& problems) {
                 problems);
 }
 
-/// Reports rows that readers skip or reject.
+/// Reports damaged tasks, trials, facts and charges, and artifacts that ReadArtifact finds damaged.
 void CheckContents(DatabaseConnection& connection, Problems& problems) {
   for (const TaskRow& task : SelectTasks(connection, {})) {
     if (!task.damage.empty()) problems.push_back(fmt::format("task {}: {}", task.id, task.damage));

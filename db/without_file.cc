@@ -1,6 +1,5 @@
-// The switch to memory if a database file can no longer be used: the disk is full, another process
-// holds the lock, or pages are damaged. The content is copied if it is readable. The removal of the
-// file is only logged.
+// The switch to memory if a database file is damaged, or can no longer be read or written. The
+// content of an undamaged, readable file is copied. The removal of the file is only logged.
 #include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>

@@ -23,8 +23,8 @@ Status CheckRunsHere(const Target& target, const DeviceChoice& choice = {});
 std::optional<Target> EmulatedTarget(const Target& target);
 
 /// Checks if candidates can be ranked on this machine. Errors: those of CheckRunsHere; the message
-/// may name an alternative. If the host emulates the device, times are predicted from assembled
-/// code. A missing assembler is therefore an error, too.
+/// may name an alternative. If the host emulates the device, the errors are those of FindPtxas,
+/// because times are predicted from assembled code.
 Status CheckTimesHere(const Target& target, const DeviceChoice& choice = {});
 
 /// Opens the target's device, or the host on the pool's threads if the target has no separate
@@ -44,10 +44,10 @@ struct DeviceRequest {
 /// threads at once.
 struct DeviceDriver {
   std::string kind;  // the Accelerator::kind of the devices
-  /// Checks if this machine has such a device. Errors: kDevice, with what is missing.
+  /// Checks if this machine has or emulates the device. Errors: kDevice, with what is missing.
   std::function<Status(const DeviceRequest&)> check;
-  /// Opens the device. Errors: those of `check`. An emulated device runs on the pool, which
-  /// outlives the device.
+  /// Opens the device. Errors: those of `check` and of opening the device. An emulated device runs
+  /// on the pool, which outlives the device.
   std::function<Result<std::unique_ptr<Device>>(const DeviceRequest&, ThreadPool&, PerfMap)> open;
 };
 

@@ -14,12 +14,12 @@
 namespace tunec {
 
 /// Returns the GPU of that number as a target device: the most specific supported arch, with the
-/// sizes that the driver reports. Errors: kDevice for a number that the driver does not have, and
-/// for a GPU without code generation.
+/// sizes that the driver reports. Errors: kDevice for an error of the driver, such as an unknown
+/// number, and for a GPU without code generation.
 Result<Accelerator> DetectCuda(const CudaDriver& driver, int number);
-/// Returns this machine's GPU of that number or UUID, in nvidia-smi's form ("GPU-8f2c..."). An
-/// empty choice selects the first GPU. Errors: those of the other DetectCuda; kDevice without a
-/// driver or without the chosen GPU.
+/// Returns this machine's GPU with the number or UUID `choice`. A UUID has nvidia-smi's form
+/// ("GPU-8f2c..."). An empty choice selects the first GPU. Errors: those of the other DetectCuda;
+/// kDevice without a driver or without the chosen GPU.
 Result<Accelerator> DetectCuda(std::string_view choice = {});
 
 /// Checks if this machine has a driver and a GPU for the device's code. Errors: kDevice, with what

@@ -7,7 +7,7 @@
 
 namespace tunec {
 
-/// Tolerance for outputs of a float32 model, relative to the largest magnitude of the reference.
+/// Tolerance for outputs of float32 models, relative to the greatest magnitude of the reference.
 inline constexpr double kOutputTolerance = 1e-4;
 
 struct OutputError {

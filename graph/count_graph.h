@@ -13,8 +13,8 @@ struct GraphCounts {
   /// only rename indices (IsView) move nothing. An expanded operand counts with the bytes before
   /// the expansion.
   int64_t bytes = 0;
-  /// Elements of the floating-point constants of rank 1 or more that an output depends on. The mean
-  /// and variance of a batch normalisation are statistics and do not count.
+  /// Elements of the floating-point constants of rank 1 or more that an output depends on. A
+  /// constant that is only the mean or variance of batch normalisations does not count.
   int64_t parameters = 0;
 };
 
@@ -25,7 +25,7 @@ int64_t CountNodes(const Graph& graph);
 /// transpose, slice, expand.
 bool IsView(Op op);
 
-/// Returns the counts of `graph`. Errors: kUnsupported if a dimension is not fixed. O(operands).
+/// Returns the counts of `graph`. Errors: kUnsupported if a dimension is not fixed.
 Result<GraphCounts> CountGraph(const Graph& graph);
 
 }  // namespace tunec

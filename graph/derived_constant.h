@@ -7,8 +7,8 @@
 
 namespace tunec {
 
-/// Adds a constant made by a pass. A constant of more than 16 elements gets a name in the weights
-/// file, so that the graph's text does not contain its elements.
+/// Adds a constant made by a pass or rule. A constant of more than 16 elements gets a name in the
+/// weights file, so that the graph's text does not contain the elements.
 ValueId AddDerivedConstant(GraphBuilder& builder, const std::string& name, Array array);
 
 }  // namespace tunec

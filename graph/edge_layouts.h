@@ -18,10 +18,10 @@ using EdgeLayouts = std::map<std::string, std::string>;
 /// the layout is row-major. Errors: those of ParseAxisOrder.
 Result<AxisOrder> OrderOf(const EdgeLayouts& layouts, const std::string& name, size_t rank);
 
-/// Returns the model for tensors with these layouts. An input with a layout gets its stored shape
-/// (StoredShape), and a transpose restores the graph's shape. A transpose converts an output with a
-/// layout to its stored shape. Errors: kInvalidArgument for a name that is not an input or output;
-/// an error of ParseAxisOrder for an invalid layout. Requires: verified. O(nodes).
+/// Returns the model for tensors with these layouts. An input that is not row-major gets the stored
+/// shape (StoredShape), and a transpose restores the graph's shape. An output that is not row-major
+/// is transposed to the stored shape. Errors: kInvalidArgument for a name that is not an input or
+/// output; an error of ParseAxisOrder for an invalid layout. Requires: `graph` is verified.
 Result<Graph> ApplyEdgeLayouts(const Graph& graph, const EdgeLayouts& layouts);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
 // Functions that follow data flow. One finds the values that depend on inputs. The other finds the
-// value of which a value is a copy.
+// source of a copied value.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,7 @@
 
 namespace tunec {
 
-/// Returns for each value whether it depends on an input. A value that depends only on constants
-/// can be folded.
+/// Returns for each value whether it depends on an input of the graph.
 std::vector<bool> ValuesOfData(const Graph& graph);
 
 /// Returns the value from which `value` was copied by identities, reshapes, transposes and widening

@@ -1,7 +1,7 @@
 // The computation graph: a directed acyclic graph in static single assignment form. Nodes are
 // stored in one dense vector, always in topological order. Every value is produced by exactly one
 // node; inputs and constants are nodes too. GraphBuilder makes a Graph, which does not change
-// afterwards: a pass takes a const Graph and returns a new one.
+// afterwards: a pass takes a const Graph and returns a Graph.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ class ValueUsers {
   std::vector<NodeId> users_;
 };
 
-/// An immutable graph. Copies share the data, so a pass that changes nothing returns its argument.
+/// An immutable graph. Copies share the data, so a pass without changes can return its argument.
 class Graph {
  public:
   const std::string& name() const { return data_->name; }
@@ -114,8 +114,8 @@ class Graph {
   std::shared_ptr<Data> data_ = std::make_shared<Data>();
 };
 
-/// A builder that makes a Graph node by node. The output types of each node are inferred when it is
-/// added. An error names the node, the operand and the expected value.
+/// A builder that makes a Graph node by node. AddNode infers the output types of the node. An
+/// inference error contains the node's name or location.
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string graph_name);
@@ -130,18 +130,18 @@ class GraphBuilder {
   /// Adds a node of an operator with one output.
   Result<ValueId> Add(Op op, std::vector<ValueId> inputs, Attributes attributes = {},
                       std::string name = "", SourceLocation where = {});
-  /// Adds a node of a control operator, with its nested graphs.
+  /// Adds a node with nested graphs, which only control operators have.
   Result<std::vector<ValueId>> AddControl(Op op, std::vector<ValueId> inputs,
                                           std::vector<std::shared_ptr<const Graph>> bodies,
                                           Attributes attributes = {}, std::string name = "",
                                           SourceLocation where = {});
-  /// Adds `node` of the graph `from` with new operands. Names and layouts of its values are copied.
-  /// Types are inferred again only if the number or a type of the operands differs. Requires:
-  /// `node` is not an input or constant.
+  /// Adds a copy of `node` of the graph `from` with new operands. Names and layouts of its outputs
+  /// are copied; a number is appended to a name that exists. Types are inferred again only if the
+  /// number or a type of the operands differs. Requires: `node` is not an input or constant.
   Result<std::vector<ValueId>> CopyNode(const Graph& from, const Node& node,
                                         std::vector<ValueId> inputs);
-  /// Adds a constant. If `init` is not empty, the constant's text form states it as the
-  /// distribution of the random elements.
+  /// Adds a constant. A non-empty `init` is the distribution of the random elements, for the
+  /// constant's text form.
   ValueId AddWeight(const std::string& name, Array array, std::string weight_name,
                     std::string init);
   void AddOutput(ValueId value, const std::string& name = "");  // name: the value's name by default
@@ -166,7 +166,7 @@ class GraphBuilder {
 };
 
 /// A function that Rebuild calls for each node in order. It returns the values for the node's
-/// outputs, or an empty vector to copy the node unchanged.
+/// outputs, or an empty vector to copy the node with `new_inputs`.
 using NodeReplacement = std::function<Result<std::vector<ValueId>>(
     const Node& node, const std::vector<ValueId>& new_inputs, GraphBuilder& builder)>;
 /// Copies `graph` through a builder. The outputs of copied nodes keep their layouts. Errors: those

@@ -10,7 +10,8 @@ ValueType TypeOf(const Array& array) {
   return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
 }
 
-/// Adds the known location to an inference error, and the node's name if the line is unknown.
+/// Adds the location to an inference error without location if the file is known. Adds the node's
+/// name if the line is unknown.
 Error Locate(Error error, const std::string& node_name, const SourceLocation& where) {
   if (where.line == 0) error.message = fmt::format("node {}: {}", node_name, error.message);
   if (!where.file.empty() && !error.where) error.where = where;
@@ -93,7 +94,7 @@ Result<ValueId> GraphBuilder::Add(Op op, std::vector<ValueId> inputs, Attributes
 std::vector<ValueId> GraphBuilder::Append(Node node, std::vector<ValueType> types) {
   std::vector<Value> values;
   for (size_t i = 0; i < types.size(); ++i)
-    // The only output of a node has the node's name; several outputs are numbered.
+    // The only output of a node is named after the node; several outputs are numbered.
     values.push_back({.name = types.size() == 1 ? node.name : fmt::format("{}_{}", node.name, i),
                       .type = std::move(types[i])});
   return AppendNamed(std::move(node), std::move(values));

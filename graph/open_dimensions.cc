@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// A size that the message uses as an example.
+// The size in the examples of DescribeSizeOptions.
 constexpr int kExample = 8;
 
 void AddNames(const ValueType& type, std::vector<std::string>& names) {

@@ -9,10 +9,10 @@
 namespace tunec {
 
 /// Checks that all dimensions are fixed. Fails with kUnsupported if a value has an open dimension.
-/// The message names the value, all open dimensions, and the option for sizes. O(values).
+/// The message names the first such value, all open dimensions, and the option for sizes.
 Status RequireFixedSizes(const Graph& graph);
 
-/// Returns a sentence that says how each interface gives sizes to these dimensions.
+/// Returns text that says how the command, Python and C give sizes to these dimensions.
 std::string DescribeSizeOptions(std::span<const std::string> names);
 
 }  // namespace tunec

@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-/// Returns whether the output's elements are elements of the first input, possibly converted.
+/// Returns whether the operator is a view or a cast, whose output has elements of the first input.
 bool PassesValuesOn(Op op) { return IsView(op) || op == Op::kCast; }
 
 /// Returns the number of positions that a scatter's index can select, which is the product of the
@@ -22,8 +22,8 @@ int64_t CountScatterPositions(const Graph& graph, const Node& node) {
   return positions;
 }
 
-/// Returns the smallest number of positions from which a user selects by the value's elements.
-/// Follows views and casts. Returns 0 if no user uses the value as indices.
+/// Returns the smallest positive number of positions from which a user selects by the value's
+/// elements. Follows views and casts. Returns 0 if there is no such user.
 int64_t IndexBound(const Graph& graph, const ValueUsers& users, ValueId value) {
   int64_t bound = 0;
   const auto lower = [&](int64_t size) {

@@ -27,11 +27,11 @@ std::span<const InputKind> AllInputKinds();
 std::string_view Name(InputKind kind);
 
 /// Makes seeded arrays for `graph`, one per input. `kind` is the distribution of floats; booleans
-/// are true or false with equal probability. Indices of a gather, scatter or one_hot are at least 0
-/// and below the number of selectable positions. This holds also if the operator uses a view or
-/// cast of the input. Other integers are 0 or 1. The values of an input depend on the seed, and on
-/// the input's name, type and use, but not on other inputs. Requires fixed shapes. Fails with
-/// kResourceLimit if memory is exhausted.
+/// are true or false with equal probability. Integer indices of a gather, scatter or one_hot are at
+/// least 0 and below the number of selectable positions. This holds also if the operator uses a
+/// view or cast of the input. Other integers are 0 or 1. The values of an input depend on `seed`,
+/// `kind`, and the input's name, type and use, but not on the values of other inputs. Requires
+/// fixed shapes. Fails with kResourceLimit if memory is exhausted.
 Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed,
                                         InputKind kind = InputKind::kUniform);
 

@@ -1,15 +1,16 @@
 // The invariants of a Graph:
-//   1. Every node's operands are values of earlier nodes. Its outputs are the values whose producer
-//      is the node, in order.
+//   1. Every node's operands are values of earlier nodes or omitted. The node's outputs are the
+//      values whose producer is the node, in order.
 //   2. Names of values are non-empty and unique; so are names of nodes.
-//   3. The inputs are exactly the outputs of the nodes with operator input, in order. Such a node
-//      has one output.
-//   4. A constant's array has its value's type and shape.
+//   3. The inputs are exactly the outputs of the nodes with operator input, in order. Input and
+//      constant nodes have one output and no operands.
+//   4. The array of a constant has the type and the shape of the constant's value.
 //   5. Every other node's operands, attributes and nested graphs satisfy the operator table. The
 //      attributes are complete, and the output types are the inferred types.
 //   6. Every output is a value of the graph and has a name. Output names are non-empty and unique.
-//   7. A layout that is not row-major has one integer expression per storage dimension. The
-//      expressions use only the value's dimensions and stay within the storage.
+//   7. A value whose layout is not row-major has a fixed shape. Its layout has one integer
+//      expression per storage dimension. The expressions use only the value's dimensions and stay
+//      within the storage.
 //   8. Nested graphs are valid themselves.
 #include <string_view>
 #include <vector>

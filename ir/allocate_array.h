@@ -11,9 +11,9 @@
 
 namespace tunec {
 
-/// The exception that Array's constructor throws if memory runs out. Each entry point of tunec (a
-/// program's main function, the C interface) turns the exception into an error. Code between the
-/// constructor and the entry point need not catch the exception.
+/// The exception that Array's constructor throws if memory runs out. The C interface and the
+/// programs in tools/ turn the exception into an error. Code between the constructor and these
+/// entry points need not catch the exception.
 class AllocationFailure : public std::bad_alloc {
  public:
   explicit AllocationFailure(size_t bytes);

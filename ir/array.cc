@@ -10,10 +10,10 @@
 namespace tunec {
 namespace {
 
-/// Returns zeroed memory that is aligned to 64 bytes, or null if memory runs out. The system
-/// provides cleared pages, so a large block uses memory only where it is written.
+/// Returns zeroed memory that is aligned to 64 bytes, or null if so much memory is not available.
+/// The system provides cleared pages, so a large block uses memory only for pages that are written.
 std::shared_ptr<std::byte> AllocateZeroed(size_t bytes) {
-  // No address space is larger. Without this test the sanitizers' malloc stops the program.
+  // Without this test, the sanitizers' allocator stops the program for a huge size.
   constexpr size_t kLimit = size_t{1} << 47;
   constexpr size_t kAlignment = 64;
   if (bytes > kLimit) return nullptr;

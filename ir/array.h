@@ -1,5 +1,5 @@
 // A dense row-major array with shared ownership of its bytes. Arrays hold constants, the
-// interpreters' values, and input and output files. Copies share the bytes.
+// interpreters' values, and the data of input and output files. Copies share the bytes.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ class Array {
   /// Allocates a zero-filled, 64-byte aligned array. Throws AllocationFailure if memory runs out.
   /// Aborts if ElementCount(shape) < 0, so callers must check shapes that come from files first.
   Array(DataType type, std::vector<int64_t> shape);
-  /// Makes an array of bytes that `owner` keeps alive (a mapped file). `bytes` holds exactly the
-  /// elements. The bytes must be aligned to the element size; an alignment to 64 bytes is not
-  /// required.
+  /// Makes an array of bytes that `owner`, such as a mapped file, keeps alive. `bytes` must have
+  /// the size of the elements. The bytes must be aligned to the element size; an alignment to 64
+  /// bytes is not required.
   Array(DataType type, std::vector<int64_t> shape, std::shared_ptr<const void> owner,
         std::span<const std::byte> bytes);
 
@@ -29,8 +29,8 @@ class Array {
   int64_t size() const { return size_; }
   size_t bytes() const { return static_cast<size_t>(size_) * SizeOf(type_); }
   const std::byte* data() const { return data_; }
-  /// Returns the bytes for writing. Aborts if the bytes belong to an `owner`. Copies of the array
-  /// share the bytes, so the array must not be written once copies are read.
+  /// Returns the bytes for writing. Aborts unless the array's constructor allocated them. Copies of
+  /// the array share the bytes, so the array must not be written once copies are read.
   std::byte* mutable_data();
   template <class T>
   std::span<const T> As() const {
@@ -41,8 +41,8 @@ class Array {
     return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(size_)};
   }
 
-  /// Returns element i in row-major order, converted to double or int64. These functions are slow,
-  /// because they test the type for each element.
+  /// Return or set element i in row-major order, converted to or from double or int64. These
+  /// functions are slow, because they test the type for each element.
   double GetDouble(int64_t i) const;
   int64_t GetInt(int64_t i) const;
   void SetDouble(int64_t i, double value);

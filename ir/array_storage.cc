@@ -15,8 +15,8 @@ std::vector<IndexExpr> LogicalVariables(const Tensor& tensor) {
 }
 
 // Returns one table per dimension, indexed by the logical index along the dimension. The entries
-// for an element add up to the storage offset without its constant. Returns an empty vector if the
-// offset is not such a sum. For layouts that only block dimensions, it always is.
+// for an element add up to the storage offset without its constant. Returns an empty vector if a
+// term of the offset depends on several dimensions.
 std::vector<std::vector<int64_t>> OffsetTables(const Tensor& tensor, const IndexExpr& offset) {
   std::vector<std::vector<int64_t>> tables;
   for (const int64_t extent : tensor.shape) tables.emplace_back(extent, 0);

@@ -16,7 +16,7 @@ using AxisOrder = std::vector<int64_t>;
 
 /// Parses "row_major", "channels_last" (the order 0, 2, ..., rank - 1, 1) or a list of axes such as
 /// "0,2,3,1". Fails with kInvalidArgument for any other text, and if a tensor of `rank` axes cannot
-/// have this order. Returns an empty order for a list in increasing order.
+/// have this order. Returns an empty order for "row_major" and for a list in increasing order.
 Result<AxisOrder> ParseAxisOrder(std::string_view text, size_t rank);
 
 /// Returns the inverse permutation.

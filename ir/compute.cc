@@ -44,7 +44,7 @@ bool IsArgument(TensorRole role) {
   return role == TensorRole::kInput || role == TensorRole::kOutput || role == TensorRole::kWeight;
 }
 
-// Collects the iterators that determine which element an access of `index` touches.
+// Collects the iterators in `index` and in the indices of the reads that load parts of it.
 void CollectIterators(const Statement& statement, const std::vector<IndexExpr>& index,
                       std::set<VarId>& into) {
   for (const IndexExpr& part : index) {
@@ -59,8 +59,8 @@ void CollectIterators(const Statement& statement, const std::vector<IndexExpr>& 
   }
 }
 
-// Returns an upper bound of the number of elements that one access touches: one element for each
-// combination of values of the iterators in its index.
+// Estimates the number of elements that one access touches: one element for each combination of
+// values of the iterators in its index.
 double ElementsTouched(const Statement& statement, const std::vector<IndexExpr>& index) {
   std::set<VarId> iterators;
   CollectIterators(statement, index, iterators);
@@ -70,7 +70,7 @@ double ElementsTouched(const Statement& statement, const std::vector<IndexExpr>&
   return touched;
 }
 
-// Returns an upper bound of the number of elements that the Compute touches in each tensor.
+// Estimates the number of elements that the Compute touches in each tensor.
 IdVector<TensorId, double> ElementsTouched(const Compute& compute) {
   IdVector<TensorId, double> touched(compute.tensors.size());
   for (const Statement& statement : compute.statements) {

@@ -1,7 +1,7 @@
-// A Compute describes what a fusion group computes, but no loops or storage order. It has tensors
-// and statements. Each statement runs over an integer iteration domain, in lexicographic order. The
-// result is defined by running the statements in their original order (interpret.h). Dependences
-// decide which reorderings are legal; iterator kinds do not.
+// A Compute describes what a fusion group computes, but no loops. It has tensors and statements.
+// Each statement runs over an integer iteration domain, in lexicographic order. The result is
+// defined by running the statements in their original order (interpret.h). Dependences decide which
+// reorderings are legal; iterator kinds do not.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace tunec {
 struct Tensor;
 struct Statement;
 
-/// Indices of tensors and statements in a Compute, a LoopNest or a schedule tree.
+/// Indices of tensors and statements in the lists that contain them.
 using TensorId = Id<Tensor>;
 using StatementId = Id<Statement>;
 using Tensors = IdVector<TensorId, Tensor>;
@@ -37,8 +37,8 @@ enum class TensorRole : uint8_t {
 };
 
 /// A map from logical indices to storage. Storage is dense row-major over `shape`. `map[d]` is
-/// storage index d, an expression over the logical dimensions. An empty layout is row-major. The
-/// map is injective on the logical index space.
+/// storage index d, an expression over the logical dimensions. An empty layout is row-major over
+/// the tensor's shape. The map is injective on the logical index space.
 struct Layout {
   std::vector<int64_t> shape;
   std::vector<IndexExpr> map;
@@ -61,8 +61,9 @@ struct Tensor {
   bool operator==(const Tensor&) const = default;
 };
 
-/// Return the number of elements and of bytes of the tensor's storage. Blocked layouts pad, so
-/// storage can have more elements than the logical shape.
+/// Return the number of elements and of bytes of the tensor's storage, or negative numbers if
+/// ElementCount is negative. Blocked layouts pad, so storage can have more elements than the
+/// logical shape.
 int64_t StorageElements(const Tensor& tensor);
 int64_t StorageBytes(const Tensor& tensor);
 /// Returns the flattened storage index of a logical index, as an expression over the same
@@ -128,7 +129,7 @@ using Iterators = IdVector<VarId, Iterator>;
 
 /// One assignment, executed at each point of its domain: first all reads, then the values, then the
 /// writes. With a reducer, each written element starts at the identity before the statement's first
-/// instance. Each instance combines its value into the element.
+/// instance. Each instance combines its values into the elements that it writes.
 struct Statement {
   std::string name;
   Iterators iterators;
@@ -155,18 +156,18 @@ struct Compute {
 };
 
 /// Print and parse the text form, which docs/reference/text_formats.md documents. Parsing the
-/// printed text of a Compute gives an equal Compute.
+/// printed text of a valid Compute gives an equal Compute.
 std::string Print(const Compute& compute);
 Result<Compute> ParseCompute(std::string_view text, std::string_view file_name);
 
-/// Checks every invariant listed in verify.cc. The error names the tensor or the statement.
+/// Checks the invariants listed in verify/verify.cc. The error names the tensor or the statement.
 Status Verify(const Compute& compute);
 
-/// The work and memory traffic of a Compute, for rooflines.
+/// The arithmetic and the memory traffic of a Compute.
 struct Work {
   double flops = 0;  // operations in values and in combinations of reducers; an fma counts as two
-  double bytes = 0;  // estimated size of the argument elements that are read or written; each
-                     // element counts once
+  double bytes = 0;  // estimated size of the argument elements that are read or written; at
+                     // most that of the whole arguments
 };
 Work CountWork(const Compute& compute);
 /// Returns how often the statement is executed. The number is an estimate if conditions of the

@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// The type of an element or a scalar. The numbers must never change, because the database stores
-/// them. Files store the names.
+/// The type of an element or a scalar. The numbers must never change, because bundles store
+/// them. Text forms use the names.
 enum class DataType : uint8_t {
   kF32 = 0,
   kF64 = 1,

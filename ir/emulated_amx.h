@@ -3,8 +3,8 @@
 
 namespace tunec {
 
-/// A name of a feature that no processor has. A target with this feature accepts all AMX tiles, and
-/// vector code computes them instead of AMX instructions (docs/decisions/0023_emulated_amx.md).
+/// The name of a feature that no processor has. A target with this feature accepts all AMX tiles,
+/// and vector code computes them instead of AMX instructions (docs/decisions/0023_emulated_amx.md).
 inline constexpr const char* kAmxEmulated = "amx-emulated";
 
 }  // namespace tunec

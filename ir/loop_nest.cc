@@ -20,8 +20,8 @@ const Loop* AsLoop(const NestNode& node, bool (*accepts)(LoopKind)) {
   return loop != nullptr && accepts(loop->kind) ? loop : nullptr;
 }
 
-// Returns the product of the extents of the chain of loops at the top of a part. The chain ends at
-// a body of several nodes, or before a node that is not a loop of an accepted kind.
+// Returns the product of the extents of the chain of loops at the top of a part. All loops of the
+// chain have an accepted kind, and each but the last contains just the next.
 int64_t CountOfPart(const NestNode& part, bool (*accepts)(LoopKind)) {
   int64_t count = 1;
   const NestNode* node = &part;

@@ -1,6 +1,6 @@
-// A LoopNest is an executable form of a Compute: explicit loops, storage and stores, with no choice
-// left. Code generators read it and do not depend on operators or schedules. Every LoopNest can be
-// printed, parsed (text), verified and interpreted.
+// A LoopNest is an executable form of a Compute: explicit loops, storage and stores. Code
+// generators read it and do not depend on operators or schedules. Every LoopNest can be printed,
+// parsed (text) and verified. Every LoopNest without Roles can be interpreted.
 #pragma once
 
 #include <array>
@@ -45,10 +45,10 @@ constexpr size_t BlockAxis(LoopKind kind) {
 
 /// The largest number of threads of a block, over all axes. Every CUDA device allows this number.
 inline constexpr int64_t kMostBlockThreads = 1024;
-/// The number of threads of a warp. These are consecutive threads of a block, x fastest. They run
-/// in step and can read each other's registers.
+/// The number of threads of a warp. These are consecutive threads of a block, x fastest. They can
+/// read each other's registers.
 inline constexpr int64_t kWarpThreads = 32;
-/// The largest number of copies of its body that a loop may be unrolled into.
+/// The largest number of iterations of a kUnrolled loop.
 inline constexpr int64_t kMostUnrolled = 4096;
 
 enum class Scope : uint8_t { kGlobal, kPacked, kShared, kRegister, kTile, kFragment };
@@ -77,8 +77,9 @@ struct If {
   Body body;
 };
 
-/// One instance of a statement: first the reads, then the values, then the writes. With a reducer,
-/// write k stores combine[k](old values, values). Indices are logical, over loop variables.
+/// One assignment: first the reads, then the values, then the writes. With a reducer, write k
+/// stores combine[k](old values, values). Indices are logical, over loop variables and loaded
+/// values.
 struct Store {
   std::string statement;  // name of the statement whose instance this is, for messages and profiles
   std::vector<Read> reads;
@@ -89,9 +90,9 @@ struct Store {
 };
 
 /// A permutation of the 16-byte chunks of a storage. In row r of `row_bytes` bytes, chunk c is
-/// stored at the offset of chunk c xor (r mod chunks). Threads that read the same chunk of several
-/// rows then read different banks of shared memory. Accesses to the tensor do not depend on the
-/// permutation.
+/// stored at the offset of chunk c xor (r mod chunks). Threads that read the same chunk of at most
+/// `chunks` consecutive rows then read different banks of shared memory. The indices of accesses do
+/// not depend on the permutation.
 struct Swizzle {
   static constexpr int kChunkBytes = 16;
 
@@ -101,19 +102,19 @@ struct Swizzle {
   bool operator==(const Swizzle&) const = default;
 };
 
-/// Storage of a kLocal tensor for the duration of the body. The emitter makes SSA values of
-/// kRegister storage if all its indices are constants after unrolling, with two exceptions. The
-/// last dimension may use the lane of one vector loop. Variables of block loops may occur: they
-/// select the thread that owns the element. If any other variable occurs in an index, the storage
-/// is memory of the thread. All threads of a block share kShared storage. kFragment storage
-/// consists of registers of a warp's lanes. The Tiles that accumulate into a fragment have an owner
-/// map, which assigns the elements to lanes (tile_intrinsic.h).
+/// Storage of a kLocal tensor for the duration of the body. The emitter makes SSA values of small
+/// kRegister storage whose indices are constants after unrolling. The last dimension may also use
+/// the lane of a vector loop. On CUDA, variables of block loops may occur too: they select the
+/// thread that owns the element. Other kRegister storage is memory of the thread. All threads of a
+/// block share kShared storage. kFragment storage consists of registers of a warp's lanes. If a
+/// warp executes the Tiles that accumulate into a fragment, their owner map assigns the elements to
+/// lanes (tile_intrinsic.h).
 ///
-/// Storage outside of block loops is one tensor for all threads of the block. If it is
-/// `per_thread`, each thread has a tensor of this shape and accesses this tensor only. A Shuffle
-/// reads the tensor of the other thread. A Tile of a warp may accumulate into per-thread registers
-/// instead of a fragment. The last dimension then counts the elements that a lane owns, and the
-/// tile's index `f[..., 0]` is the first of them.
+/// Storage outside of block loops is one tensor for all threads of the block, unless it is
+/// `per_thread`. Each thread then has a tensor of this shape, and only a Shuffle accesses the
+/// tensor of another thread. A Tile of a warp may accumulate into per-thread registers instead of a
+/// fragment. The last dimension then counts the elements that a lane owns, and the tile's index
+/// `f[..., 0]` is the first of them.
 struct Alloc {
   TensorId tensor;
   Scope scope = Scope::kPacked;
@@ -129,9 +130,9 @@ struct Prefetch {
   bool for_write = false;
 };
 
-/// A copy that completes at some time before the end of its Wait (cp.async, TMA). Until then no
-/// thread may write the source, and none may read or write the destination. Elements outside a
-/// guard get the guard's value.
+/// A copy that completes at some time before the end of its Wait (cp.async). Before the end of the
+/// Wait, no thread may write the source, and none may read or write the destination. Elements
+/// outside a guard get the guard's value.
 struct AsyncCopy {
   int token = 0;
   Read from;
@@ -139,16 +140,16 @@ struct AsyncCopy {
   std::vector<int64_t> extent;  // extent of the copied sub-tensor, in the last dimensions of both
                                 // tensors; empty: one element
 };
-/// The assignment of copies to a stage. The copies are those that were issued since the token's
-/// last Arrive. There may be none.
+/// The assignment of copies to a stage. The copies are those of the token that were issued since
+/// the token's previous Arrive. There may be none.
 struct Arrive {
   int token = 0;
   IndexExpr stage;
 };
-/// A wait for the copies of the last Arrive of a stage. The Arrives of a stage have parities 0, 1,
-/// 0, ..., counted from the start of the Alloc of the tensor that the copies fill. `parity` is the
-/// parity of the awaited Arrive. Each thread waits only for its own copies; a Barrier makes the
-/// copies visible to other threads.
+/// A wait for all copies that earlier Arrives assigned to a stage. The Arrives of a stage have
+/// parities 0, 1, 0, ..., counted from the start of the Alloc of the tensor that the copies fill.
+/// `parity` is the parity of the stage's last Arrive. Each thread waits only for its own copies; a
+/// Barrier makes the copies visible to other threads.
 struct Wait {
   int token = 0;
   IndexExpr stage;
@@ -160,8 +161,8 @@ struct Wait {
 struct Barrier {};
 
 /// An exchange of private storage inside a warp. Each thread reads the element `from` of the thread
-/// whose number along x differs in the bit `distance`. All threads of the block execute the shuffle
-/// at the same time. It must therefore be the only node in loops over all threads.
+/// whose number along x differs in the bit `distance`. All threads of the block execute the
+/// shuffle, so the shuffle must be the only node in loops over all threads.
 struct Shuffle {
   Read from;
   Write to;
@@ -182,9 +183,9 @@ struct Roles {
 
 /// One instruction on tiles; `intrinsic` names an entry of the table in tile_intrinsic.h. The body
 /// gives the elements: the entry's loops, each from 0 to its extent, around one sum of products.
-/// Rows are outermost and columns innermost, but the order of the loops has no effect. If the entry
-/// is for warps, all threads along x execute the tile together, and their number is 32. Such a tile
-/// is outside of loops over x; loops over y and z then number the warps.
+/// Rows are outermost and columns innermost. If the entry is for warps, all threads along x execute
+/// the tile together, and their number is 32. Such a tile is outside of loops over x; loops over y
+/// and z then number the warps.
 struct Tile {
   std::string intrinsic;
   Body body;
@@ -206,16 +207,17 @@ struct NestNode {
       value;
 };
 
-/// An outermost step of a loop nest. Phases run one after the other with a barrier between them; on
-/// CUDA, each phase is a launch. A phase's body is a list of parts. Each part is a chain of
-/// parallel loops around a serial nest. The number of tasks of a part is the product of its
-/// parallel extents (1 without parallel loops). Tasks are numbered through the parts in order, the
-/// innermost parallel loop fastest. Tasks of one phase may run at the same time in any order.
+/// An outermost step of a loop nest. Phases run one after the other with a barrier between them. A
+/// phase's body is a list of parts. Each part is a chain of parallel loops around other nodes. The
+/// number of tasks of a part is the product of the chain's extents (1 without a chain). Tasks are
+/// numbered through the parts in order, the innermost loop of the chain fastest. Without waves, the
+/// tasks of a phase may run at the same time in any order.
 ///
-/// Grid loops are parallel loops whose tasks are blocks of threads. Inside them, a chain of block
-/// loops numbers the threads. Thread i runs iteration i; the threads run at the same time, in any
-/// order. A node outside the block loop of an axis is run by the threads with number 0 along this
-/// axis. A thread waits for other threads only at a Barrier or, within its warp, at a Shuffle.
+/// Grid loops are parallel loops whose tasks are blocks of threads. Inside them, chains of block
+/// loops number the threads. Thread i runs iteration i; the threads run at the same time, in any
+/// order. A store or copy outside the block loop of an axis is run by the threads with number 0
+/// along this axis. A thread waits for others only at a Barrier or, within its warp, at a Shuffle
+/// or Tile.
 ///
 /// A phase of one part may have wave loops around its parallel loops. Its tasks then run in waves,
 /// with a barrier between consecutive waves.
@@ -224,8 +226,8 @@ struct Phase {
   Body body;
 };
 
-/// The rounding of a*b + c in a sum. kSeparate rounds the product and the sum. kFused allows the
-/// target to round only the sum.
+/// The rounding of c + a*b where a reducer adds the product a*b to c. kSeparate rounds the product
+/// and the sum. kFused allows the target to round only the sum.
 enum class Contraction : uint8_t { kSeparate, kFused };
 
 struct LoopNest {
@@ -242,15 +244,15 @@ int64_t CountTasks(const Phase& phase);
 /// Returns the number of waves; 1 without wave loops. Wave w starts at task w * CountTasks /
 /// CountWaves.
 int64_t CountWaves(const Phase& phase);
-/// Returns whether a loop of this kind belongs to the chain at the top of a phase. The iterations
-/// of such a loop are tasks or waves.
+/// Returns whether a loop of this kind belongs to the chain at the top of a part of a phase. The
+/// iterations of such a loop are tasks or waves.
 constexpr bool NumbersTasks(LoopKind kind) {
   return kind == LoopKind::kParallel || kind == LoopKind::kWave || IsGrid(kind);
 }
 
-/// The number of blocks of a phase along x, y, z, and of threads per block; 1 along axes without a
-/// loop. The blocks of several parts are all numbered along x, part after part. Along each axis,
-/// every block has as many threads as the longest block loop of the phase needs.
+/// The number of blocks of a phase's wave along x, y, z, and of threads per block; 1 along axes
+/// without a loop. The blocks of several parts are all numbered along x, part after part. Along
+/// each axis, every block has the most threads that a block loop of the phase needs.
 struct Launch {
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::array<int64_t, 3> block = {1, 1, 1};
@@ -287,7 +289,7 @@ Result<LoopNest> ParseLoopNest(std::string_view text, std::string_view file_name
 /// Checks every invariant listed in verify_loop_nest.cc.
 Status Verify(const LoopNest& nest);
 
-/// The number of multiply-adds (multiply_add.h) that a nest executes in vector loops, and in all.
+/// The numbers of multiply-adds (multiply_add.h) that a nest executes in vector loops and in total.
 /// Both are estimates if SampleInstances estimates.
 struct MultiplyAdds {
   double vector = 0;

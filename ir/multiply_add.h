@@ -12,13 +12,13 @@ namespace tunec {
 
 struct MultiplyAdd {
   DataType type = DataType::kF32;  // type of the addition
-  /// The product that each instance adds to the reducer's sum, without a conversion around it. Null
-  /// for a multiply-add inside a value.
+  /// The product that an instance adds to the reducer's sum, possibly after a conversion. Null for
+  /// a multiply-add inside a value.
   const Expr* product = nullptr;
 };
 
-/// Calls `visit` for each multiply-add in one instance of a statement with these values and this
-/// reducer.
+/// Calls `visit` for each multiply-add inside a statement's values, and for each product that the
+/// statement's reducer adds to a sum.
 void VisitMultiplyAdds(const std::vector<Expr>& values, const std::optional<Reducer>& reducer,
                        const std::function<void(const MultiplyAdd&)>& visit);
 

@@ -33,8 +33,8 @@ bool HasKnownLimits(const Accelerator& device);
 /// Returns the occupancy for the resources of one block. Registers are counted in units of 256 per
 /// warp, threads in whole warps. Shared memory includes 1 KiB that the system reserves for each
 /// block. The limit is the resource that allows the fewest blocks. Of several such resources, it is
-/// the first in the order of OccupancyLimit. Requires HasKnownLimits(device), and a block of at
-/// least one thread and one register.
+/// the first in the order of OccupancyLimit. Requires HasKnownLimits(device), and at least one
+/// thread and one register per thread.
 Occupancy OccupancyOf(const BlockUse& use, const Accelerator& device);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// The predefined reducers. Each is associative and commutative up to rounding, so a schedule may
-// split and reorder a reduction. The arg reducers resolve ties by the index.
+// The predefined reducers. Each is associative and commutative up to rounding. The arg reducers
+// resolve ties by the index.
 #include <limits>
 
 #include "ir/compute.h"
@@ -30,8 +30,8 @@ Expr Highest(DataType type) {
 Expr Both(Expr a, Expr b) { return Expr::Apply(ScalarOp::kAnd, {std::move(a), std::move(b)}); }
 Expr Either(Expr a, Expr b) { return Expr::Apply(ScalarOp::kOr, {std::move(a), std::move(b)}); }
 
-// Returns the condition that `incoming` replaces `old`: it is better, or equal with a preferred
-// index. NaN is better than every number, as in NumPy and PyTorch.
+// Returns the condition that `incoming` replaces `old`: `incoming` is better, or equal with a
+// preferred index. NaN is better than every number, and equal to NaN, as in NumPy and PyTorch.
 Expr Replaces(const Expr& old, const Expr& incoming, const Expr& preferred, bool greatest) {
   const Expr better = greatest ? Expr::Apply(ScalarOp::kLt, {old, incoming})
                                : Expr::Apply(ScalarOp::kLt, {incoming, old});
@@ -54,7 +54,8 @@ Reducer Arg(DataType type, bool greatest, bool last) {
   const Expr replaces = Replaces(old, incoming, preferred, greatest);
   Reducer reducer;
   reducer.name = greatest ? (last ? "argmax_last" : "argmax") : (last ? "argmin_last" : "argmin");
-  // The identity's index loses against every real index, so that a row of -inf has an index.
+  // The identity's index loses against every real index. So a row whose elements all equal the
+  // identity has a real index.
   reducer.identity = {greatest ? Lowest(type) : Highest(type),
                       Expr::Constant(last ? int64_t{-1} : LargestInt(kIndexType), kIndexType)};
   reducer.combine = {Expr::Select(replaces, incoming, old),

@@ -46,8 +46,8 @@ int64_t Saturate(double value) {
   return static_cast<int64_t>(static_cast<T>(value));
 }
 
-/// Converts to a signed integer of 8 * sizeof(T) bits. A value that does not fit gives the smallest
-/// number of this type.
+/// Converts to a signed integer of 8 * sizeof(T) bits, rounding towards zero. NaN or a value that
+/// does not fit gives the smallest number of this type.
 template <class T>
 int64_t ConvertSigned(double value) {
   constexpr double kEnd = -static_cast<double>(std::numeric_limits<T>::min());

@@ -12,8 +12,7 @@ namespace tunec {
 bool IsShape(std::span<const int64_t> extents);
 
 /// Returns a * b, limited to the range -2^60 to 2^60. No valid size is that large, and a few
-/// results can be added without overflow. A caller that compares the sum with the valid sizes needs
-/// no other overflow check.
+/// results can be added without overflow.
 int64_t MultiplySizes(int64_t a, int64_t b);
 
 }  // namespace tunec

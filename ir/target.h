@@ -11,8 +11,8 @@ namespace tunec {
 /// The processor that runs the program. It computes everything that is not computed by a device.
 struct Host {
   std::string cpu = "generic";     // LLVM's processor name
-  std::set<std::string> features;  // names in LLVM of the features that are on and relevant:
-                                   // "avx512f", "fma", "amx-bf16", ...
+  std::set<std::string> features;  // relevant features that are on: kAmxEmulated, and names
+                                   // in LLVM such as "avx512f", "fma", "amx-bf16"
   int vector_bits = 256;           // bits of the widest vectors that kernels should use
   int vector_registers = 16;
   int64_t l1_bytes = 32 << 10;  // data, per core
@@ -26,7 +26,7 @@ struct Host {
   bool operator==(const Host&) const = default;
 };
 
-/// A processor beside the host; it runs kernels as blocks of threads.
+/// A device beside the host; the device runs kernels as blocks of threads.
 struct Accelerator {
   std::string kind;                // name of its code generator and driver: "cuda"
   std::string name;                // its architecture, in one word: "sm_90a"
@@ -36,7 +36,7 @@ struct Accelerator {
   std::string part = {};           // one word that names the part of the architecture: "h100";
                                    // empty: unknown
 
-  // The inputs of the time prediction; 0: unknown.
+  // Properties for limits, and for the prediction and measurement of times; 0: unknown.
   int64_t registers = 0;               // 32-bit registers of one processor
   int64_t processor_shared_bytes = 0;  // bytes of shared memory of one processor
   int64_t resident_threads = 0;        // largest number of threads that one processor holds
@@ -51,7 +51,8 @@ struct Accelerator {
   bool operator==(const Accelerator&) const = default;
 };
 
-/// The machine of a program. Kernels run on the device if there is one, else on the host.
+/// The machine of a program. Kernels run on the device if there is one, else on the host. Weight
+/// preprocessing always runs on the host.
 struct Target {
   Host host;
   std::optional<Accelerator> device = {};

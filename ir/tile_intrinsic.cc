@@ -15,7 +15,7 @@ namespace {
 
 // --- meanings ---
 
-// Flushes denormals to zero: matrix instructions of CPUs do so for operands and results.
+// Flushes a denormal to zero: VDPBF16PS and TDPBF16PS do so for operands and results.
 float Flushed(float value) {
   return std::abs(value) < 0x1p-126F ? std::copysign(0.F, value) : value;
 }
@@ -25,9 +25,9 @@ float FlushedFma(double a, double b, float accumulator) {
                           Flushed(accumulator)));
 }
 
-// Returns a sum of fused multiply-adds, as instructions of CPUs compute it. The exact results of a
-// GPU's tensor cores are not documented, so this sum also stands for them. The accuracy contract
-// bounds the difference between this sum and other roundings.
+// Returns a sum of fused multiply-adds, as FMA instructions of CPUs compute it. The exact results
+// of a GPU's tensor cores are not documented, so this sum also stands for them. The accuracy
+// contract bounds the difference between this sum and other roundings.
 Scalar SumOfFmas(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   auto sum = static_cast<float>(accumulator.real);
@@ -46,8 +46,8 @@ Scalar DotOfPair(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Real(sum);
 }
 
-// Computes the result of TDPBF16PS, which sums odd and even products separately. It adds both sums
-// to the accumulator at the end.
+// Computes the result of TDPBF16PS, which sums odd and even products separately. At the end, the
+// instruction adds the total of both sums to the accumulator.
 Scalar DotOfPairs(const Scalar& accumulator, std::span<const Scalar> left,
                   std::span<const Scalar> right) {
   float sums[2] = {0, 0};
@@ -65,8 +65,8 @@ Scalar IntegerDot(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Integer(WrapTo(sum, DataType::kI32));
 }
 
-// Computes a sum of fused multiply-adds of operands that cvt.rna.tf32 has rounded. This instruction
-// rounds to the nearest number with a 10-bit fraction, and ties away from 0.
+// Rounds the operands as cvt.rna.tf32 does, and computes a sum of fused multiply-adds. The rounding
+// is to the nearest number with a 10-bit fraction, with ties away from 0.
 Scalar SumOfTf32(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   const auto tf32 = [](const Scalar& value) {
@@ -127,8 +127,8 @@ TileIntrinsic Amx(std::string name, int64_t group, const DataType types[3], Tile
 //
 // PTX ISA 9.2, 9.7.14.5 "Matrix Fragments". lane / 4 is the row of the left operand, or the column
 // of the right one. lane % 4 counts groups of consecutive elements along the reduced dimension; a
-// 32-bit register holds one group. Further registers are 16 bytes later along that dimension, and
-// for the left operand also 8 rows below. This rule covers mma.m16n8k16 with .bf16 and .f16,
+// 32-bit register holds one group. The other registers are 16 bytes later along that dimension, or
+// 8 rows below (left operand only), or both. This rule covers mma.m16n8k16 with .bf16 and .f16,
 // .m16n8k8 with .tf32 and .m16n8k32 with .s8.
 
 constexpr int64_t kRegisterBytes = 4;
@@ -146,8 +146,8 @@ OwnerMap AccumulatorFragment() {
   return {.lane = {{4, 0, 2}, {8, 1, 0}}, .element = {{2, 0, 1}, {2, 8, 0}}};
 }
 
-// Returns an intrinsic of mma.sync, by which a warp multiplies 16 rows by 8 columns. The reduced
-// dimension has 32 bytes of each row. Each tile loads its operands into fragments.
+// Returns an intrinsic of mma.sync, by which a warp multiplies 16 rows by 8 columns. Each row and
+// each column has 32 bytes along the reduced dimension.
 TileIntrinsic WarpMma(std::string name, DataType type, DataType accumulator, TileMeaning meaning) {
   const auto group = kRegisterBytes / static_cast<int64_t>(SizeOf(type));
   const std::vector<Scope> memory = {Scope::kGlobal, Scope::kShared};

@@ -1,18 +1,18 @@
 // The table of tile intrinsics. An intrinsic is a single instruction that does the work of a small
 // loop nest: it adds sums of products of two operands to an accumulator. An entry gives the layout
-// of the elements, the exact result (for the interpreter), and the features that a target needs.
-// Code generators emit an entry by its name, and a schedule's step `tensorize` names one.
+// of the elements, a function for the result, and the features that a target needs. Code generators
+// and the schedule step `tensorize` find an entry by its name.
 //
 // The loops of an entry are over rows (of the left operand and the result), columns (of the right
 // operand and the result), and the reduced dimension. The reduced dimension may have groups of
 // consecutive elements that are stored together, such as the two bfloat16 of a dot product. An
-// entry without rows multiplies one left element, or one left group, by the elements of all
-// columns.
+// entry without rows multiplies one left element, or one left group, by the element or the group of
+// each column.
 //
-// The 32 threads of a warp execute some entries together. The accumulator of such an entry is a
+// The 32 threads of a warp execute some entries together. The accumulator of such an entry can be a
 // fragment: storage in registers, whose elements are distributed over the lanes by the entry's
-// owner map. The fragment's last two dimensions are rows and columns. It may hold several tiles
-// side by side.
+// owner map. The fragment's last two dimensions are rows and columns. A fragment may hold several
+// tiles side by side.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ enum class TileAxis : uint8_t { kRow, kReduced, kGroup, kColumn };
 inline constexpr int kTileAxes = 4;
 std::string_view Name(TileAxis axis);
 
-/// Values that a stride of an operand can have instead of a distance. A distance is that between
-/// consecutive elements along an axis, in elements of storage.
+/// Values that an operand's stride can have instead of the distance between consecutive elements
+/// along an axis, in elements of storage.
 inline constexpr int64_t kNotUsed = 0;     // the operand is the same along the axis
 inline constexpr int64_t kAnyStride = -1;  // the stride is an operand of the instruction
 inline constexpr int64_t kByOwner = -2;    // stored in registers of the lanes, not in memory
@@ -45,14 +45,14 @@ struct TileOperand {
   DataType type = DataType::kF32;
   int64_t strides[kTileAxes] = {};  // by TileAxis, in elements
   std::vector<Scope> scopes;        // scopes in which a tensor of the kernel may be stored
-  /// The lanes that own the elements of the operand's matrix. Empty unless a warp executes the
-  /// entry. The reduced dimension is the columns of the left matrix and the rows of the right one.
+  /// The lanes that own the elements of the matrix, only if one warp executes the entry. The
+  /// reduced dimension is the columns of the left matrix and the rows of the right one.
   std::optional<OwnerMap> owners = {};
 };
 
 /// A function that returns an element of the accumulator after its products are added. `left` and
 /// `right` have the elements of the operands along the reduced dimension, in the order of the
-/// loops. The function rounds where the instruction rounds.
+/// loops. The function rounds where the instruction is documented to round.
 using TileMeaning = Scalar (*)(const Scalar& accumulator, std::span<const Scalar> left,
                                std::span<const Scalar> right);
 
@@ -69,7 +69,7 @@ struct TileIntrinsic {
   std::vector<std::string> features;  // features that a target of this kind must have
 
   int64_t Extent(TileAxis axis) const { return extents[static_cast<int>(axis)]; }
-  /// Returns whether the threads of a warp execute the intrinsic together.
+  /// Returns whether the threads of one warp execute the intrinsic together.
   bool IsOfWarp() const { return accumulator.owners.has_value(); }
 };
 
@@ -77,10 +77,10 @@ struct TileIntrinsic {
 std::span<const TileIntrinsic> TileIntrinsics();
 /// Returns the entry of this name, or null.
 const TileIntrinsic* FindTileIntrinsic(std::string_view name);
-/// Returns the features of the entry that the target lacks; the text "a cuda" (or "a cpu") if the
-/// entry is for the other kind of target.
+/// Returns the features of the entry that the target neither has nor emulates. Returns only the
+/// text "a cuda" or "a cpu" if the entry is for the other kind of target.
 std::vector<std::string> MissingFeatures(const TileIntrinsic& intrinsic, const Target& target);
-/// Returns the features that the target lacks for the tiles of a nest, each once.
+/// Returns the missing features of a nest's tiles, each once. Skips tiles of unknown entries.
 std::vector<std::string> MissingFeatures(const LoopNest& nest, const Target& target);
 
 /// A tile's loops and statement, found in its body.

@@ -1,5 +1,5 @@
 // The interface of code generators, which turn loop nests into kernels. A generator supports one
-// kind of target. A new kind of target is a folder with a CodeGenerator.
+// kind of target. docs/internals/add_a_target.md explains how to add a kind.
 #pragma once
 
 #include <cstdint>
@@ -23,47 +23,47 @@ enum class CodeText : uint8_t {
   kMachineCode,  // disassembly, if an external assembler translates kAssembly
 };
 
-/// A rewrite of a nest towards the form that a kind of target runs. The argument is a verified
-/// nest. The result must satisfy Verify and compute the same results. The rewrite fails with
-/// kUnsupported for loops that cannot be rewritten.
+/// A rewrite of a nest towards the form that a kind of target runs. The argument and the result
+/// must satisfy Verify and compute the same values. The rewrite fails with kUnsupported for loops
+/// that cannot be rewritten.
 struct NestStage {
   std::string_view name;     // a verb, for `tunec show --after`
   std::string_view summary;  // one line, for --help
   Result<LoopNest> (*rewrite)(const LoopNest& nest);
 };
 
-/// A stateless generator of code for one kind of target. All functions may be called from several
-/// threads.
+/// A generator of code for one kind of target. All functions may be called from several threads at
+/// once.
 class CodeGenerator {
  public:
   virtual ~CodeGenerator() = default;
 
   /// Returns the kind of targets that the generator supports (Target::Kind).
   virtual std::string_view Name() const = 0;
-  /// Returns one line that changes whenever the same nest and target may produce different code.
-  /// The line is part of the keys of stored code.
+  /// Returns one line, which must change whenever the same nest and target may produce different
+  /// code. The line is part of the keys of stored code.
   virtual std::string Version() const = 0;
 
-  /// Returns the rewrites to the form that this kind of target runs, in order. In this form, blocks
-  /// and threads are mapped to the target and have storage. The stages of the loop pipeline
-  /// (kernel/loop_pipeline.h) contain these rewrites. The result is valid as long as the program.
+  /// Returns the rewrites from loops over blocks and threads to the loops that this kind of target
+  /// runs, in order. The stages of the loop pipeline (kernel/loop_pipeline.h) contain these
+  /// rewrites. The result is valid until the program ends.
   virtual std::span<const NestStage> Stages() const = 0;
   /// Runs all Stages without verification. Fails if a stage fails.
   Result<LoopNest> MapThreads(LoopNest nest) const;
 
-  /// Checks whether a kernel of these loops is worth compiling, before any code is generated.
-  /// Generating code costs a thousand times more than this check. Fails with kResourceLimit if the
-  /// kernel would not run for lack of resources, or would surely lack registers. The nest must be
-  /// verified and not yet mapped to threads.
+  /// Checks whether a kernel of these loops is worth compiling. Generates no code. The default
+  /// accepts every kernel. Fails with kResourceLimit if the kernel would not run for lack of
+  /// resources, or would surely lack registers. The nest must be verified and not yet mapped to
+  /// threads.
   virtual Status CheckFits(const LoopNest& /*nest*/, const Target& /*target*/) const { return {}; }
 
-  /// Generates the kernel of a nest that all Stages have rewritten and that Verify accepts. Fails
-  /// with kUnsupported for nodes that the target does not support, with kDevice for a target
-  /// without code generation, and with kResourceLimit for code or storage beyond the target's
-  /// limits.
+  /// Generates the kernel of a nest that all Stages have rewritten and that Verify accepts. Errors
+  /// include kUnsupported for nodes that the target does not support, kDevice for a target without
+  /// code generation, and kResourceLimit for code or storage beyond the target's limits.
   virtual Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const = 0;
-  /// Returns the code of Compile as text. The requirements and errors are those of Compile. Also
-  /// fails with kUnsupported if kMachineCode would equal kAssembly.
+  /// Returns the code for a nest as text. For an emulated GPU, this is the code of the real GPU.
+  /// The requirements are those of Compile. Fails with kUnsupported for kMachineCode if no external
+  /// assembler translates kAssembly.
   virtual Result<std::string> Show(const LoopNest& nest, const Target& target,
                                    CodeText text) const = 0;
 };

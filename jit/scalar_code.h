@@ -8,9 +8,9 @@ namespace tunec::jit {
 
 struct ScalarCode {
   ScalarOp op;
-  /// Upper bound of the measured error of a float32 result (stated in jit/math/), in units of 2^-23
-  /// of the result. 0: the result is the exact value, rounded once. The errors of other types can
-  /// be derived from this error or are smaller.
+  /// Upper bound of the measured error of a float32 result, in units of 2^-23 of the result. 0: the
+  /// result is the exact value, rounded once. The errors of other types can be derived from this
+  /// error or are smaller.
   double error;
   /// Approximate number of instructions; an addition has 1. A vector loop over few instructions
   /// keeps several vectors in flight. Rarely used functions have 1, too.

@@ -1,5 +1,5 @@
-// The only path from a candidate schedule to a kernel. The tuner, compiled models and the
-// command-line tool use this path, so the measured code is also the code that runs.
+// The path from a schedule to a kernel. The tuner, the compiler of models and the command-line tool
+// use this path, so the measured code is also the code that runs.
 #pragma once
 
 #include <string>
@@ -20,21 +20,21 @@ struct KernelOptions {
 
 /// Runs the loop pipeline and generates code for the kernel. Also generates code for weight
 /// preprocessing, for the target's host. All loops are verified before code is generated. Fails
-/// like RunLoopPipeline and the target's CodeGenerator.
+/// like RunLoopPipeline and EmitImage.
 Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& schedule,
                                      const KernelOptions& options);
 
-/// Runs the part of CompileKernel after RunLoopPipeline, for callers that compile the same loops
-/// for two targets. Fails like the target's CodeGenerator.
+/// Runs the part of CompileKernel after RunLoopPipeline, for callers that already have the loops.
+/// Fails like EmitImage.
 Result<CompiledKernel> CompileLoops(const KernelLoops& loops, const KernelOptions& options);
-/// Returns the result of the CodeGenerator's CheckFits for the kernel's loops. Generates no code.
+/// Runs the CodeGenerator's CheckFits on the kernel's loops. Also fails like GeneratorFor.
 Status CheckFits(const KernelLoops& loops, const Target& target);
 
 /// Runs only the last stages on the given loops: maps them to the target's threads, verifies them
-/// and generates code. Fails with kInternal for loops that Verify rejects, and otherwise like the
-/// CodeGenerator.
+/// and generates code. Fails with kInternal for loops that Verify rejects, and otherwise like
+/// GeneratorFor and the CodeGenerator.
 Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target);
-/// Runs the stages of EmitImage, but returns the code as text, for users.
+/// Maps and verifies the loops like EmitImage. Returns the code as text (CodeGenerator::Show).
 Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text);
 
 }  // namespace tunec

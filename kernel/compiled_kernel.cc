@@ -58,7 +58,7 @@ Artifact ToArtifact(const CompiledKernel& kernel) {
 
 namespace {
 
-// Removes `size` bytes from the front of `bytes` and returns them as an image.
+// Removes `size` bytes from the front of `bytes` and parses them as an image. Fails with kParse.
 Result<KernelImage> TakeImage(std::string_view& bytes, size_t size) {
   if (size > bytes.size()) return Fail(ErrorCode::kParse, "an artifact's object is cut short");
   const std::string_view part = bytes.substr(0, size);
@@ -90,7 +90,7 @@ Result<CompiledKernel> FromJson(const nlohmann::json& json, std::string_view byt
 Result<CompiledKernel> FromArtifact(const Artifact& artifact) {
   const nlohmann::json json =
       nlohmann::json::parse(artifact.metadata, nullptr, /*allow_exceptions=*/false);
-  // nlohmann's access throws if a field is missing or has another type.
+  // nlohmann's access throws if a field is missing or has a type that cannot be converted.
   try {
     if (json.is_discarded() || json.at("format") != kFormat) {
       return Fail(ErrorCode::kParse, "an artifact's metadata is of no known format");

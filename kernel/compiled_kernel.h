@@ -15,15 +15,15 @@
 
 namespace tunec {
 
-/// Code that preprocesses one weight, once, on the host, when the model is loaded. Its arguments
-/// are the weight and the packed tensor.
+/// Code that preprocesses one weight on the host, before the first run of the kernel. The code's
+/// arguments are the weight and the packed tensor.
 struct CompiledPrepack {
   std::string weight;  // the group's argument that is packed, by its canonical name
   std::string packed;  // the kernel's argument that receives the result
   int64_t packed_bytes = 0;
   KernelImage image;
-  /// Features that the code requires of the host. The set is empty for a kernel of the host. A
-  /// kernel for a device needs it, because the kernel's target does not describe the host.
+  /// Features that the code requires of the host. The set is empty for a kernel of the host. The
+  /// printed target of a device's kernel does not contain the host's features.
   std::set<std::string> host_features = {};
   bool operator==(const CompiledPrepack&) const = default;
 };
@@ -45,7 +45,7 @@ struct CompiledKernel {
 /// Returns an artifact: JSON of everything except the images, and the concatenated bytes of the
 /// images.
 Artifact ToArtifact(const CompiledKernel& kernel);
-/// Returns the kernel of an artifact. Fails with kParse if the artifact is damaged.
+/// Returns the kernel of an artifact. Fails with kParse for a malformed artifact or another format.
 Result<CompiledKernel> FromArtifact(const Artifact& artifact);
 
 }  // namespace tunec

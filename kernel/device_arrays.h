@@ -1,4 +1,5 @@
-// Copies of arrays to and from a device's memory, in the layouts of a kernel's tensors.
+// Functions that copy arrays to and from a device's memory, in the layouts of a kernel's tensors,
+// and that allocate a kernel's workspace.
 #pragma once
 
 #include "ir/array.h"
@@ -16,8 +17,8 @@ Status WriteArray(Device& device, const DeviceMemory& memory, const Tensor& tens
 /// Reads the tensor back as a logical row-major array. Fails if an operation of the device fails.
 Result<Array> ReadArray(Device& device, const DeviceMemory& memory, const Tensor& tensor);
 
-/// Allocates the memory that the image's kernel needs besides the arguments. Returns an empty
-/// object if the kernel needs none.
+/// Allocates the image's workspace. Returns an empty object if the kernel needs no workspace. Fails
+/// if the device cannot allocate memory.
 Result<DeviceMemory> AllocateWorkspace(Device& device, const KernelImage& image);
 
 }  // namespace tunec

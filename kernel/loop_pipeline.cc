@@ -7,7 +7,7 @@
 namespace tunec {
 namespace {
 
-// The stages that neither schedule/apply.h nor jit/code_generator.h lists.
+// The stages that neither TreeStages nor CodeGenerator::Stages returns.
 constexpr LoopStage kComputeSteps = {
     "compute_steps", "the schedule's steps that rewrite statements", {}};
 constexpr LoopStage kLoopSteps = {"loop_steps", "its steps that shape loops", {}};
@@ -43,8 +43,8 @@ Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& sc
   return trees;
 }
 
-// Returns `legal`. If the options allow illegal schedules, instead of an error returns success,
-// records the first error and turns off the verification of later results.
+// Returns `legal`, unless it is an error and the options allow illegal schedules. In this case,
+// returns success, records the first error and turns off the verification of later results.
 Status Pipeline::Heed(Status legal) {
   if (legal || options_.legality == Legality::kReject) return legal;
   if (!rejection_) rejection_ = std::move(legal).error();
@@ -76,7 +76,7 @@ Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedu
     return ApplyComputeSteps(compute, schedule, options_.rounding);
   }));
   TUNEC_ASSIGN(const ScheduledTrees trees, MakeTrees(std::move(rewritten), schedule));
-  // From here on, the kernel and the packing of each weight are processed separately.
+  // From here on, the kernel and the preprocessing of each weight are processed separately.
   KernelLoops loops;
   for (const ScheduledTree& prepack : trees.prepacks) {
     TUNEC_ASSIGN(LoopNest nest, MakeLoops(prepack));

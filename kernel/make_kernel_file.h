@@ -1,4 +1,4 @@
-// The conversion of a compiled nest to a file that runs without a compiler.
+// The conversion of a compiled nest to a kernel file, which can be run without a compiler.
 #pragma once
 
 #include "ir/loop_nest.h"

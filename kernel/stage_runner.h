@@ -1,5 +1,5 @@
-// The class that runs one stage of the pipeline, with verification, timing and output. Only kernel/
-// uses this file.
+// A class that runs the stages of the pipeline, with verification, timing and callbacks. Only
+// kernel/ uses this file.
 #pragma once
 
 #include <string_view>
@@ -30,8 +30,8 @@ class StageRunner {
     return made;
   }
 
-  /// Passes a stage's result to the option `plant`, verifies it if the options request this, and
-  /// passes it to `on_stage`. A stage with several results calls this function for each of them.
+  /// Passes a stage's result to the option `plant`, verifies the result unless verification is off,
+  /// and passes the result to `on_stage`. Must be called for each result of a stage.
   template <class T>
   Status Finish(const StageRecord& record, const T& product) const {
     // The cast is safe, because no stage makes a constant object.
@@ -43,7 +43,8 @@ class StageRunner {
     return {};
   }
 
-  /// Runs a stage that only checks `checked`. If it succeeds, passes `checked` to `on_stage`.
+  /// Runs a stage that does not change `checked`. If the stage succeeds, passes `checked` to
+  /// `on_stage`.
   template <class T, class Stage>
   Status Check(std::string_view stage, std::string_view name, const T& checked,
                const Stage& check) const {

@@ -1,5 +1,5 @@
-// A parser of .npy files and a writer of their headers (numpy.lib.format, versions 1 to 3). Only
-// numpy/ uses this file.
+// A parser of .npy files (numpy.lib.format, versions 1 to 3), and a writer of headers of version 1.
+// Only numpy/ and its tests use this file.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace tunec {
 
-/// Parses the bytes of a whole .npy file; the name stays empty. Fails with kParse or kUnsupported.
+/// Parses the bytes of a whole .npy file; the name stays empty. Fails with kParse, kUnsupported or,
+/// without memory, kResourceLimit.
 Result<NamedArray> ParseNpy(std::span<const std::byte> file);
 
 /// Returns magic, version and header of a .npy file. The header is padded, so that the elements

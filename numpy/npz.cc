@@ -16,7 +16,7 @@ using Bytes = std::span<const std::byte>;
 
 Bytes BytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-// Returns the error with the name of a file or a member before its message.
+// Returns the error with the name of a file or a member before the message.
 std::unexpected<Error> In(const std::string& name, Error error) {
   error.message = fmt::format("{}: {}", name, error.message);
   return std::unexpected(std::move(error));

@@ -1,6 +1,6 @@
 // The format is PKWARE's APPNOTE 6.3: local headers with data, then the central directory, then its
-// end record. zip64 extensions hold sizes and offsets from 4 GiB on. Only the central directory is
-// trusted.
+// end record. zip64 extensions hold sizes and offsets that do not fit in 32 bits. Names and sizes
+// of members are read only from the central directory.
 #include "numpy/zip.h"
 
 #include <zlib.h>
@@ -62,8 +62,8 @@ struct Directory {
   uint64_t count = 0;
 };
 
-// Finds the zip64 end record by its locator, which is directly before the ordinary end record at
-// `end`.
+// Finds the central directory by the zip64 end record. The locator of this record is directly
+// before the ordinary end record at `end`.
 Result<Directory> FindDirectory64(Bytes file, size_t end) {
   if (end < kLocator64Size || Load<uint32_t>(file, end - kLocator64Size) != kLocator64Magic)
     return Bad("zip64 locator is missing");
@@ -78,7 +78,7 @@ Result<Directory> FindDirectory64(Bytes file, size_t end) {
 
 Result<Directory> FindDirectory(Bytes file) {
   if (file.size() < kEndSize) return Bad("not a zip file: only {} bytes", file.size());
-  // The end record is the last record, before a comment of up to 64 KiB.
+  // The end record is the last record, before a comment of up to 65535 bytes.
   const size_t last = file.size() - kEndSize;
   const size_t first = last - std::min<size_t>(last, 0xffff);
   size_t end = last;
@@ -101,7 +101,8 @@ struct Sizes {
 };
 
 // Replaces each of `size`, `packed` and `offset` that did not fit in 32 bits by its field in the
-// zip64 extra. Only these values have a field, in this order. Returns false if a field is missing.
+// zip64 extra. Only these values have a field, in this order. Returns false if a field is missing
+// or the extra is damaged.
 bool ReadZip64(Bytes extra, Sizes& sizes) {
   const auto is_in_extra = [](uint64_t value) { return value == kIn64; };
   if (!is_in_extra(sizes.size) && !is_in_extra(sizes.packed) && !is_in_extra(sizes.offset))
@@ -134,7 +135,7 @@ Result<Bytes> FindData(Bytes file, const std::string& name, const Sizes& sizes) 
   return file.subspan(start, sizes.packed);
 }
 
-// Reads the entry at the front of `directory` and removes it.
+// Removes the entry at the front of `directory` and returns its member.
 Result<ZipMember> TakeEntry(Bytes file, Bytes& directory) {
   if (directory.size() < kCentralSize || Load<uint32_t>(directory, 0) != kCentralMagic)
     return Bad("central directory is damaged");

@@ -21,9 +21,9 @@ struct ZipMember {
 };
 
 /// Returns the members in the order of the central directory. Every size and offset is checked
-/// against the file. The members together have at most as many packed bytes as the file. So the
-/// unpacked bytes are at most 1032 times as many, which is deflate's greatest ratio. Fails with
-/// kParse or kUnsupported; messages name the member, not the file.
+/// against the file. The members together have at most as many packed bytes as the file. So all
+/// unpacked bytes are at most 1032 times the file's bytes, which is deflate's greatest ratio. Fails
+/// with kParse or kUnsupported; messages do not name the file.
 Result<std::vector<ZipMember>> ListZip(std::span<const std::byte> file);
 
 /// Returns the member's unpacked bytes after a check of the CRC. The bytes are in `storage`, or in
@@ -37,8 +37,8 @@ class ZipWriter {
   /// Adds a member. `parts` are the member's bytes in order.
   void Add(const std::string& name, const std::string& comment,
            std::span<const std::span<const std::byte>> parts);
-  /// Returns the archive; the writer must not be used afterwards. Fails with kUnsupported from 4
-  /// GiB on, above 65534 members, or for a name above 65535 bytes.
+  /// Returns the archive; the writer must not be used afterwards. Fails with kUnsupported from
+  /// about 4 GiB on, for more than 65534 members, or for a name of more than 65535 bytes.
   Result<std::string> Finish();
 
  private:

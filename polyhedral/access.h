@@ -1,4 +1,4 @@
-// The accesses of statements to each storage, for dependences and for the check of elements. A
+// The accesses of statements to each written storage, for dependences and check_elements.h. A
 // tensor and its aliases share one storage with one index space.
 #pragma once
 
@@ -15,8 +15,8 @@ struct Access {
   size_t turn = 0;  // number of the write; for a read, number of the write that needs the value
   bool reads = false;
   bool writes = false;  // a reduction both reads and writes its accumulator
-  /// True for a write that always replaces the element if `guard` holds. False for a reduction,
-  /// which adds to the old value, and if the index or the domain depends on loaded values.
+  /// True for a write that always replaces the element if `guard` holds. False for a read, for a
+  /// reduction, and if the index or the domain depends on loaded values.
   bool replaces = false;
 };
 
@@ -26,8 +26,8 @@ struct WrittenStorage {
   std::vector<Access> accesses;
 };
 
-/// Returns the storages that some statement writes, in tensor order, with all accesses to each
-/// storage.
+/// Returns the storages that some statement writes, in tensor order. Each has its writes, and the
+/// reads whose values a write needs.
 std::vector<WrittenStorage> WrittenStorages(const Tensors& tensors, const Statements& statements);
 
 /// Returns whether the instances of a reduction may be permuted. The reducer must be reorderable.

@@ -1,7 +1,7 @@
 // The call of isl's scheduler, and the conversion of its result to an AffineSchedule. The scheduler
-// is Pluto's algorithm, with Feautrier's algorithm as fallback. Band by band it finds affine rows
-// over which no dependence has a negative component, until every dependence is carried. It prefers
-// rows with small distances between the writer of a value and the readers.
+// is Pluto's algorithm, with Feautrier's algorithm as fallback. Band by band, the scheduler finds
+// affine rows over which no dependence has a negative component. The scheduler prefers rows with
+// small distances between the writer of a value and the readers.
 #include "polyhedral/affine_schedule.h"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@
 namespace tunec {
 namespace {
 
-// The scheduler's quota of isl operations for each statement, which limits its time to tens of
-// milliseconds. For comparison, a single statement with four iterators needs half of the quota.
+// The scheduler's quota of isl operations for each statement. For comparison, a single statement
+// with four iterators needs about half of the quota.
 constexpr unsigned long kOperationsPerStatement = 7'000;
 
 // A limit for the operations of an isl context while the object exists. The destructor restores the
@@ -45,9 +45,9 @@ class Quota {
 
 void SetOptions(isl_ctx* ctx, StatementFusion fusion) {
   isl_options_set_schedule_serialize_sccs(ctx, fusion == StatementFusion::kSeparate ? 1 : 0);
-  // Put as many loops as possible into one band: tiles are made from deep bands.
+  // Maximize the depth of bands: tiles are made from deep bands.
   isl_options_set_schedule_maximize_band_depth(ctx, 1);
-  // With shared loops, among rows of equal distance, prefer one that runs in parallel.
+  // With shared loops, do not combine statements if this reduces the number of parallel loops.
   isl_options_set_schedule_maximize_coincidence(ctx, fusion == StatementFusion::kShared ? 1 : 0);
 }
 
@@ -60,7 +60,7 @@ std::optional<int64_t> Integer(isl_val* value) {
   return integer;
 }
 
-// Returns the coefficients of a function, or nullopt if it is not affine with integer coefficients.
+// Returns the row of an affine function with integer coefficients, or nullopt for other functions.
 std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& statement) {
   if (!function.ok() || isl_aff_dim(function.get(), isl_dim_div) != 0) return std::nullopt;
   AffineRow row;
@@ -154,8 +154,8 @@ class Reader {
     return band;
   }
 
-  // Adds the rows of all statements to `loop`. Returns false if a row is not affine. Takes
-  // ownership of `function`.
+  // Adds the rows of all statements to `loop`. Returns false if isl failed or RowOf has no row for
+  // a statement. Takes ownership of `function`.
   bool ReadRows(isl_union_pw_aff* function, AffineLoop& loop) const {
     isl_pw_aff_list* parts = isl_union_pw_aff_get_pw_aff_list(function);
     isl_union_pw_aff_free(function);

@@ -1,6 +1,6 @@
-// The proposal of isl's scheduler as plain data: a tree of bands and sequences. The rows of a band
-// are affine in the iterators of the statements. The proposal is a hint for initial schedules. No
-// code assumes a legal proposal; the legality of the resulting schedule is proven (legality.h).
+// The proposal of isl's scheduler as plain data: a tree of bands, sequences and leaves. The rows of
+// a band are affine in the iterators of the statements. The proposal is a hint for schedules. No
+// code assumes that the proposal is legal; the resulting schedule is checked (legality.h).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace tunec {
 
-/// Policy for statements that could have separate loops: kSeparate gives them separate loops,
-/// kShared puts as many as possible into shared loops.
+/// Policy for statements that could have separate loops: kSeparate gives each of them separate
+/// loops, and kShared lets isl put them into shared loops.
 enum class StatementFusion : uint8_t { kSeparate, kShared };
 
 /// An affine function of a statement's iterators.
@@ -43,12 +43,12 @@ struct AffineSchedule {
   std::vector<AffineSchedule> children;
 };
 
-/// Returns the schedule that isl computes for the statements. It respects all dependences,
-/// including those of reductions on themselves. Fails with kResourceLimit if isl needs more than
-/// its quota of operations, which limits the time to tens of milliseconds.
+/// Returns the schedule that isl computes for the statements, with leaves for parts that are not
+/// affine. isl's schedule respects all dependences, including those of reductions on themselves.
+/// Fails with kResourceLimit if isl needs more than its quota of operations.
 Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, StatementFusion fusion);
 
-/// Returns the schedule as indented text, for users and tests. A loop of a band is a line such as
+/// Returns the schedule as indented text, for tests. A loop of a band is a line such as
 /// `- x: t; y: t + i coincident`.
 std::string Print(const AffineSchedule& schedule, const Statements& statements);
 

@@ -1,16 +1,17 @@
 // The checks of CheckElements.
 //
-// Inside: the set of instances with an index below 0 or not below the extent must be empty. isl
-// computes the set if intervals cannot decide. Guards of reads are considered.
+// Inside: the set of instances with an index below 0 or not below the extent must be empty. If
+// intervals cannot decide and no loaded value is involved, isl computes the set. Guards of reads
+// are considered.
 //
 // Written: statements run one after another. A statement may read elements written by earlier
-// statements or by its own earlier instances. The set of all other elements that it reads must be
-// empty, and so must the set of output elements that no statement writes. isl computes both sets. A
-// reduction stores its identity to every element reached by the iterators of its writes,
-// whatever the other conditions are (schedule_tree.cc). Therefore it counts as writing all of these
-// elements. If the index or condition of a write depends on loaded values, the write counts as
-// writing all possible elements. Reads whose index or condition depends on loaded values are not
-// checked.
+// statements or by its own earlier instances. The set of all other elements that the statement
+// reads must be empty, and so must the set of output elements that no statement writes. A reduction
+// counts as writing every element reached by the iterators of its writes, whatever the other
+// conditions are: all of these that are read start at the identity (schedule_tree.cc). If the index
+// or condition of a write depends on loaded values, the write counts as writing all possible
+// elements. If the index or condition of a read depends on loaded values, only some writer of the
+// tensor is required. Storage of inputs and weights is not checked.
 #include "polyhedral/check_elements.h"
 
 #include <fmt/format.h>
@@ -37,8 +38,8 @@ bool IsWithin(const Interval& interval, int64_t extent) {
   return interval.lo >= 0 && interval.hi < extent;
 }
 
-/// Returns the coordinates of the first point of `set`. Returns nullopt if the set is empty or isl
-/// gives no answer.
+/// Returns the coordinates of the lexicographically smallest point of `set`. Returns nullopt if the
+/// set is empty or isl gives no answer.
 std::optional<std::vector<int64_t>> FirstPoint(isl::Set set) {
   if (!set.ok() || isl_set_is_empty(set.get()) != isl_bool_false) return std::nullopt;
   const auto dimensions = static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
@@ -152,8 +153,9 @@ class ElementChecker {
                 home.name, fmt::join(*missing, ", "));
   }
 
-  /// Checks that every element of one read is written before. A read with loaded indices or
-  /// conditions passes. `written` has the elements that earlier statements write.
+  /// Checks that the elements of a read are written before they are read. Passes for a write, for a
+  /// read with loaded indices or conditions, and if isl gives no answer. `written` has the elements
+  /// that earlier statements write.
   Status CheckRead(const WrittenStorage& storage, const Access& access, const isl::Set& written) {
     if (access.writes || AnyLoaded(access.index) || AnyLoaded(access.guard)) return {};
     const Statement& statement = compute_.statements[access.statement];
@@ -172,16 +174,16 @@ class ElementChecker {
                 compute_.tensors[storage.home].name, fmt::join(*element, ", "));
   }
 
-  /// Returns the relation from an instance to the elements that earlier instances of the same
-  /// statement write.
+  /// Returns the relation from an instance to the elements that `write` stores in earlier instances
+  /// of the same statement.
   isl::Map Earlier(const WrittenStorage& storage, const Access& write) {
     const isl::Map map = MapOf(storage, write);
     isl_map* later = isl_map_lex_gt(isl_space_domain(isl_map_get_space(map.get())));
     return isl::Map(isl_map_apply_range(later, map.copy()));
   }
 
-  /// Returns the relation from any instance to all elements that the reduction writes, because the
-  /// identity is stored to these elements first.
+  /// Returns the relation from each instance of the initialised reduction (Initialised) to all
+  /// elements that `write` reaches, because the identity is stored to these elements first.
   isl::Map AnyInstance(const WrittenStorage& storage, const Access& write) {
     const isl::Map map = MapOf(storage, write);
     return isl::Map(
@@ -195,8 +197,9 @@ class ElementChecker {
     return isl::Map(isl_map_read_from_str(context_.get(), text.c_str()));
   }
 
-  /// Returns a reduction with its domain extended to all elements that receive the identity.
-  /// Returns any other statement unchanged.
+  /// Returns a reduction without conditions, and with extent 1 for each iterator that no write
+  /// uses. Then all elements that can receive the identity are reached. Returns any other statement
+  /// unchanged.
   static Statement Initialised(Statement statement) {
     if (!statement.reducer) return statement;
     statement.domain.clear();
@@ -227,8 +230,8 @@ class ElementChecker {
     return conditions;
   }
 
-  /// Returns whether the write certainly writes every element of the storage. Each index must be a
-  /// different iterator with the whole extent. Only the write of a reduction may have conditions.
+  /// Returns whether each index of the write is a different iterator with at least the dimension's
+  /// extent. Only the write of a reduction may have conditions.
   bool CoversAll(const WrittenStorage& storage, const Access& access) const {
     const Statement& statement = compute_.statements[access.statement];
     std::vector<VarId> used;

@@ -22,8 +22,8 @@ bool IsKnown(const IndexExpr& condition, const Dimensions& dimensions) {
          std::ranges::all_of(used, [&](VarId v) { return dimensions.contains(v); });
 }
 
-// Returns whether intervals prove that the condition on an element is true wherever the statement
-// reads the element.
+// Returns whether intervals prove that the condition is true for every element that `read`
+// accesses.
 bool Implies(const Statement& reader, const Read& read, const Dimensions& dimensions,
              const IndexExpr& condition) {
   if (std::ranges::any_of(read.index, &IndexExpr::UsesLoaded)) return false;
@@ -47,8 +47,7 @@ bool AllReadersImply(const Compute& compute, const Write& write, const Dimension
   return true;
 }
 
-// Returns whether the tensor is workspace that shares no storage, and this write is the only one to
-// it.
+// Returns whether the written tensor is a workspace that shares no storage and has no other write.
 bool IsOwn(const Compute& compute, const Write& write) {
   const Tensor& tensor = compute.tensors[write.tensor];
   const auto shares = [&](const Tensor& other) { return other.alias == write.tensor; };

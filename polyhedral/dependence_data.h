@@ -17,7 +17,7 @@ enum class DependenceKind : uint8_t {
   kReuse,  // reader or writer -> later writer
 };
 
-/// All dependences of one kind through one storage between one pair of statements.
+/// Dependences of one kind through one storage, of instances of `to` on instances of `from`.
 struct Dependence {
   TensorId tensor;
   DependenceKind kind = DependenceKind::kFlow;
@@ -31,14 +31,15 @@ struct Dependences::Data {
   Tensors tensors;
   Statements statements;
   std::vector<WrittenStorage> storages;
-  /// Dependences by storage; nullopt until the first request, because most checks need none.
+  /// Dependences by storage; nullopt until they are computed, because most checks need none.
   std::vector<std::optional<std::vector<Dependence>>> computed;
 
-  /// Resets the count of operations, so that the next query has the full quota. Returns the
-  /// context.
+  /// Resets isl's count of operations, so that the next query has the full quota, and isl's last
+  /// error. Returns the context.
   isl_ctx* Begin();
 
-  /// Returns the dependences through one storage. Fails with kResourceLimit at isl's quota.
+  /// Returns the dependences through the storage at a position of `storages`, and computes them at
+  /// the first call. Fails with kResourceLimit if isl's quota is used up.
   Result<const std::vector<Dependence>*> FindDependencesThrough(size_t storage);
 
  private:

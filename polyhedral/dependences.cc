@@ -1,7 +1,6 @@
 // The computation of value-based dependences. A read depends on the write that stored the value. A
 // write depends on the accesses to the value that it overwrites. A reduction adds to old values and
-// therefore hides no earlier write. So a read of the sum depends on every addition, and the
-// additions may be reordered.
+// therefore hides no earlier write. So a read of the sum depends on every addition.
 #include "polyhedral/dependences.h"
 
 #include <fmt/format.h>
@@ -82,8 +81,8 @@ std::vector<isl::Map> Dependences::Data::Elements(const WrittenStorage& storage)
   return elements;
 }
 
-// For reorderable reductions, adds the dependence of every addition to an element on all earlier
-// additions to the element.
+// For each write of a reorderable reduction, adds the dependence of every addition to an element on
+// all earlier additions of the same write to the element.
 void Dependences::Data::WithinReductions(const WrittenStorage& storage,
                                          const std::vector<isl::Map>& elements,
                                          std::vector<Dependence>& into) const {

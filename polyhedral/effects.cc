@@ -32,7 +32,7 @@ void Add(const Conditions& more, Conditions& conditions) {
   }
 }
 
-// Returns the negation of the conditions, if one condition can express it.
+// Returns the negation of a single condition, or nullopt for any other number of conditions.
 std::optional<Conditions> Negated(const Conditions& conditions) {
   if (conditions.size() != 1) return std::nullopt;
   return Conditions{IndexExpr(-1) - conditions[0]};
@@ -61,8 +61,8 @@ class Splitter {
     return read.tensor == write_.tensor && read.index == write_.index && !read.guard;
   }
 
-  // Simplifies the value: select(holds(c), x, old) is x where c is true, and select(holds(c), old,
-  // x) is x where c is false.
+  // Moves conditions from the value to `when`: select(holds(c), x, old) becomes x where c is true,
+  // and select(holds(c), old, x) becomes x where c is false. Returns false if that is impossible.
   bool TakeSelect(ConditionalWrite& write) const {
     if (!IsHoldsSelect(write.value)) return false;
     const std::vector<Expr> operands = write.value.operands();
@@ -79,8 +79,9 @@ class Splitter {
     return true;
   }
 
-  // Simplifies the value: old + select(holds(c), x, 0) is old + x where c is true. Elsewhere it is
-  // old, except for the sign of a zero. The same applies to old - select(holds(c), x, 0).
+  // Like TakeSelect: old + select(holds(c), x, 0) becomes old + x where c is true. Elsewhere the
+  // value is old, except for the sign of a zero. The operands of the sum may be swapped. The same
+  // applies to old - select(holds(c), x, 0).
   bool TakeTerm(ConditionalWrite& write) const {
     const bool adds = write.value.Is(ScalarOp::kAdd);
     if (!adds && !write.value.Is(ScalarOp::kSub)) return false;
@@ -100,7 +101,7 @@ class Splitter {
 };
 
 // Calls `use` for each read in a value, with `path` and the conditions of the enclosing selects on
-// `holds`.
+// `holds`. In the second branch of a select, one condition is negated, and several are omitted.
 void VisitUses(const Expr& value, const Conditions& path,
                const std::function<void(int slot, const Conditions&)>& use) {
   if (value.kind() == ExprKind::kRead) return use(value.node().slot, path);

@@ -1,6 +1,6 @@
 // Conditions of a statement's accesses, derived from the selects in its values. A statement with
 // several writes may combine statements that ran in different iterations of one sequential loop. In
-// an iteration of another statement, a write stores the old element:
+// the iterations of the other statements, a write stores the old element:
 //
 //     (x[i], y[i]) = (select(holds(0 - p >= 0), y[i] * 2.0, x[i]), select(holds(p - 1 >= 0), ...
 //
@@ -20,7 +20,8 @@ struct ConditionalWrite {
   Expr value;
 };
 
-/// A use of a read's value: write number `write` needs the value if all of `when` are >= 0.
+/// A use of a read's value: write number `write` may need the value if all of `when` are >= 0.
+/// If no write has conditions, `write` is 0 for all reads.
 struct ReadUse {
   size_t write = 0;
   std::vector<IndexExpr> when;
@@ -36,7 +37,8 @@ struct Effects {
 };
 
 /// Returns the effects of a statement. All writes and reads are unconditional if the statement has
-/// a reducer, loaded indices or aliases, or if its writes cannot run one after another.
+/// a reducer, aliases, or loaded values in indices or conditions. They are also unconditional if an
+/// earlier write might change an element that a later write needs.
 Effects EffectsOf(const Tensors& tensors, const Statement& statement);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
-// Owning handles for the isl objects of this folder. No other header includes isl. Functions of isl
-// consume (__isl_take) or borrow (__isl_keep) their arguments. Pass `copy()` or `take()` for an
-// argument that is consumed, and `get()` for one that is borrowed.
+// Owning handles for the isl objects of this folder. No other header includes isl directly.
+// Functions of isl consume (__isl_take) or borrow (__isl_keep) their arguments. Pass `copy()` or
+// `take()` for an argument that is consumed, and `get()` for one that is borrowed.
 #pragma once
 
 #include <isl/aff.h>
@@ -69,8 +69,8 @@ using Set = Handle<isl_set, isl_set_copy, isl_set_free>;
 using UnionMap = Handle<isl_union_map, isl_union_map_copy, isl_union_map_free>;
 using UnionSet = Handle<isl_union_set, isl_union_set_copy, isl_union_set_free>;
 
-/// Makes the error of a failed isl call. Either the quota of operations was reached, which an input
-/// can cause, or tunec used isl wrongly.
+/// Makes the error of a failed isl call: kResourceLimit if the quota of operations was reached,
+/// which an input can cause, and kInternal otherwise.
 inline std::unexpected<Error> Failure(isl_ctx* ctx, std::string_view what) {
   if (isl_ctx_last_error(ctx) == isl_error_quota) {
     return Fail(ErrorCode::kResourceLimit, "isl's quota of operations is too small for {}", what);

@@ -8,7 +8,7 @@
 #include "ir/tile_intrinsic.h"
 #include "support/check.h"
 
-// No default: a new kind of node must be listed here to compile.
+// The switch has no default: it must list every kind of node.
 #pragma GCC diagnostic error "-Wswitch"
 
 namespace tunec {
@@ -41,8 +41,7 @@ std::string DomainConditions(const Statement& statement) {
   return text;
 }
 
-// Returns the lane of a warp that has the accumulator's element, or 0 if one thread executes the
-// tile.
+// Returns the lane of a warp that has the accumulator's element, or 0 if no warp executes the tile.
 IndexExpr LaneOfTile(const ScheduleTree& tree, StatementId statement, const LoopTile& tile) {
   const TileIntrinsic* intrinsic = FindTileIntrinsic(tile.intrinsic);
   if (intrinsic == nullptr || !intrinsic->IsOfWarp()) return 0;

@@ -9,15 +9,15 @@
 #include "polyhedral/conditions_of_readers.h"
 #include "support/check.h"
 
-// No default: a new kind of loop must be listed in the switch to compile.
+// The switches have no default: they must list every kind of loop or node.
 #pragma GCC diagnostic error "-Wswitch"
 
 namespace tunec {
 namespace {
 
-// Returns S.init, which stores the identity into every element that S writes. Its iterators are
-// those in S's write indices. The conditions of S are left out, so that elements without any
-// contribution also get the identity. Elements that all readers exclude get none.
+// Returns S.init, which stores the identity into the elements of S. Its iterators are those in S's
+// write indices. Conditions of S are left out, so that elements without any contribution also get
+// the identity. Only conditions that hold for all elements that are read remain.
 Statement InitOf(const Compute& compute, const Statement& update) {
   Statement init{.name = update.name + ".init"};
   std::vector<VarId> used;

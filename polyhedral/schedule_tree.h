@@ -1,12 +1,12 @@
 // A schedule tree: the execution order of a Compute's statement instances, as a tree of loops,
-// sequences and leaves. A loop has a quasi-affine value for each statement below, over the
+// sequences, allocs and leaves. A loop has a quasi-affine value for each statement below, over the
 // statement's iterators (`forward`). Instances run in the lexicographic order of these values and
 // of their positions in sequences. The inverse, which expresses each iterator by the loops around
 // its statement, is stored too: loops can then be generated without solving equations. legality.h
 // checks whether the order is allowed.
 //
-// Reductions are explicit here. A statement S with a reducer becomes two statements: `S.init`
-// stores the identity, and the instances of S combine values into the element. If the reducer
+// Reductions are explicit here. A new statement `S.init` before a statement S with a reducer stores
+// the identity. The instances of S combine values into the written elements. If the reducer
 // finalises, `S.final` follows.
 #pragma once
 
@@ -37,15 +37,15 @@ struct TreeNode {
   std::vector<TreeNode> children;
 };
 
-/// A prefetch: each access to the tensor in a loop is accompanied by a request for the element that
-/// the same statement will access `distance` iterations later.
+/// A prefetch for the accesses to a tensor in a loop. It requests the element that the same
+/// statement will access `distance` iterations later.
 struct LoopPrefetch {
   TensorId tensor;
   int64_t distance = 0;
   int level = 1;  // level of the cache
 };
 
-/// A loop and its inner loops as one instruction, which is used wherever all iterations of these
+/// A loop and its inner loops as one instruction, which is used only where all iterations of these
 /// loops run.
 struct LoopTile {
   std::string intrinsic;     // a name in ir/tile_intrinsic.h
@@ -53,8 +53,8 @@ struct LoopTile {
 };
 
 /// Copies inside a loop that start before their iteration; none if `stages` is 1. The first
-/// dimension of the `filled` storage numbers its stages. Each iteration uses one stage. It also
-/// starts the copies for the iteration `stages - 1` later.
+/// dimension of the `filled` storage numbers its stages. Each iteration uses one stage, and starts
+/// the copies for the iteration `stages - 1` later, if there is one.
 struct LoopPipeline {
   int stages = 1;
   int token = 0;
@@ -68,10 +68,10 @@ struct TreeLoop {
   int64_t extent = 0;
   LoopKind kind = LoopKind::kSerial;
   int unroll = 1;
-  /// True if the iterations in which no condition can fail are generated separately, so that full
-  /// tiles have no conditions.
+  /// True if the iterations in which no condition on the loop can fail are generated separately, if
+  /// possible, so that full tiles have no such conditions.
   bool isolate = false;
-  /// Values at which the loop is split into separately generated parts; ascending.
+  /// Values at which the second and later separately generated parts of the loop begin; ascending.
   std::vector<int64_t> cuts = {};
   std::vector<LoopPrefetch> prefetches = {};
   std::optional<LoopTile> tile = {};  // set for the outermost loop of a tile
@@ -93,7 +93,7 @@ struct ScheduleTree {
   IdVector<StatementId, std::map<VarId, IndexExpr>> forward;
   /// The value of each iterator of a statement, over the loops around the statement.
   IdVector<StatementId, std::vector<IndexExpr>> inverse;
-  /// True if a statement's stores bypass the caches.
+  /// True if a statement's stores bypass the caches where possible.
   IdVector<StatementId, bool> non_temporal;
 
   std::optional<VarId> FindLoop(std::string_view loop_name) const;
@@ -105,11 +105,11 @@ struct ScheduleTree {
 /// Returns the tree of the Compute's original order, where each statement has separate loops.
 ScheduleTree OriginalTree(const Compute& compute);
 
-/// Returns the statements of a Compute with explicit reductions, in original order.
+/// Returns the statements of a Compute in original order, with the reductions made explicit.
 Statements ExpandReductions(const Compute& compute);
 
-/// FindLoopNode returns the node of a loop, or null if it does not exist. PathToLoop returns the
-/// nodes from the root to the loop, both included, or an empty list.
+/// FindLoopNode returns the node of a loop, or null if there is none. PathToLoop returns the nodes
+/// from the root to the loop's node, both included, or an empty list if there is no such node.
 TreeNode* FindLoopNode(TreeNode& root, VarId loop);
 std::vector<const TreeNode*> PathToLoop(const TreeNode& root, VarId loop);
 /// Returns the statements below a node, in order.

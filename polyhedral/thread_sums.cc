@@ -8,7 +8,8 @@
 namespace tunec {
 namespace {
 
-// Returns whether the first iterations of the loops run if any of their iterations run.
+// Returns true only if the first iterations of all loops of the sum run whenever any of their
+// iterations run.
 bool BeginsTogether(const ScheduleTree& tree, StatementId statement, const ThreadSum& sum) {
   const auto is_first = [&](VarId loop) {
     return std::ranges::find(sum.threads, loop) != sum.threads.end() ||

@@ -15,12 +15,12 @@ struct ThreadSum {
 };
 
 /// Returns how the threads of a block share a statement's reduction: the enclosing block loops
-/// whose iterations all reduce into one element. Returns nullopt if there is no such loop, or if a
-/// loop around the statement is part of a tile. Each thread sums its part, and the parts are
-/// combined afterwards, at the statement's first instance over all these threads. Therefore the
-/// first iterations of all these loops must run, and the written element must not depend on a loop
-/// inside them; otherwise the function returns nullopt too. `written` is the statement as it was
-/// before staging.
+/// whose iterations all reduce into one element. Returns nullopt if there is no such loop, if the
+/// reducer is not reorderable, or if a loop around the statement is part of a tile. Each thread
+/// sums its part, and the parts are combined afterwards, at the statement's first instance over all
+/// these threads. Therefore the first iterations of all these loops must run, and the written
+/// element must not depend on a loop inside them; otherwise the function returns nullopt too.
+/// `written` is the statement before or after staging.
 std::optional<ThreadSum> ThreadSumOf(const ScheduleTree& tree, StatementId statement,
                                      const Statement& written);
 

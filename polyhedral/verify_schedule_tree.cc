@@ -2,9 +2,9 @@
 //   Each loop of a node has a name, an extent of at least 0, and cut values that ascend within the
 //   extent. A tile begins at one of its loops. A pipeline has at least one stage. (A step may leave
 //   unused loops, which are not checked.) The root is a sequence. A loop and an alloc have one
-//   child, and a leaf has none. A loop occurs once on the path to a leaf, and each statement has
-//   one leaf. `forward` has a value for each loop around the statement, over its iterators.
-//   `inverse` has an expression for each iterator of the statement. The legality check
+//   child, and a leaf has none. A loop occurs at most once on the path to a leaf, and each
+//   statement has one leaf. `forward` has a value for each loop around the statement. `inverse`
+//   has an expression for each iterator of the statement. The legality check
 //   (instances.h) decides whether `inverse` inverts `forward`, so that each instance runs once.
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// A class that joins the phases of several runs in one job. Only runtime/ uses this file.
+// A class that joins the phases of several runs into one job. Only runtime/ uses this file.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@ namespace tunec {
 
 /// Phases of several runs, joined step by step. Consecutive runs that have the same number of tasks
 /// in each phase of a step are joined: each phase becomes one phase for all these runs. Its tasks
-/// are the first task of each run, then the second of each, and so on. So the constants that a task
-/// reads come from memory once and then from the core's own cache, and threads wait for each other
-/// once. The object stores addresses of elements, so it must not move.
+/// are the first task of each run, then the second of each, and so on. So constants that the runs
+/// share are usually read from memory once. Threads wait for each other once per joined phase. The
+/// object stores addresses of elements, so it must not move.
 class BatchedPhases {
  public:
   BatchedPhases() = default;
   BatchedPhases(const BatchedPhases&) = delete;
   BatchedPhases& operator=(const BatchedPhases&) = delete;
 
-  /// Adds the phases of a step of all runs. Requires: no run reads data that another writes.
+  /// Adds the phases of a step of all runs. Requires: no run accesses data that another writes.
   void Add(std::span<const std::span<const ParallelPhase>> runs);
-  /// Returns all added phases in order.
+  /// Returns the joined phases of all steps in order.
   std::span<const ParallelPhase> All() const { return phases_; }
 
  private:

@@ -10,8 +10,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
-// Largest size of a buffer, the address space of a process. Without the limit, the sanitizers'
-// malloc would stop the program.
+// Largest size of a buffer in bytes: the address space of a process.
 constexpr size_t kLimit = size_t{1} << 47;
 
 // Returns the unit to which a buffer's start and end are rounded. Without the rounding, an
@@ -46,7 +45,7 @@ void DiscardPages(std::byte* data, size_t bytes) {
   const uintptr_t first = (begin + kPage - 1) / kPage * kPage;
   const uintptr_t end = (begin + bytes) / kPage * kPage;
   if (first >= end) return;
-  // The call is only advice: pages that are not freed now are freed with the block.
+  // A failure is ignored: pages that are not freed now are freed with the block.
   (void)madvise(data + (first - begin), end - first, MADV_DONTNEED);
 }
 

@@ -1,4 +1,4 @@
-// Memory that the runtime owns, aligned for the widest vectors. Large blocks request huge pages.
+// Blocks of memory, aligned for the widest vectors. Large blocks request huge pages.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 namespace tunec {
 
 /// A block of bytes, aligned to 64 bytes. Blocks of a page or more are aligned to a page. Blocks of
-/// 2 MiB or more are aligned to 2 MiB, occupy whole huge pages and request huge pages from the
-/// system. Reading a matrix by columns then causes up to 512 times fewer TLB misses.
+/// 2 MiB or more are aligned to 2 MiB, occupy multiples of 2 MiB and request huge pages from the
+/// system. With huge pages, reading a matrix by columns causes up to 512 times fewer TLB misses.
 class Buffer {
  public:
   static constexpr size_t kAlignment = 64;
 
   Buffer() = default;
   /// Allocates a block. The bytes are not cleared. Fails with kResourceLimit if `bytes` exceeds
-  /// 2^47 or the free memory.
+  /// 2^47 or if the system does not provide the memory.
   static Result<Buffer> Allocate(size_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept

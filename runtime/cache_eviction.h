@@ -1,4 +1,4 @@
-// Eviction of bytes from a processor's caches, so that the next kernel reads them from memory.
+// Eviction of bytes from a processor's caches, so that the next kernel reads the bytes from memory.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,8 @@ class CacheEviction {
   explicit CacheEviction(std::span<const std::span<const std::byte>> ranges);
 
   bool Empty() const { return pieces_.empty(); }
-  /// Evicts the ranges: after the call, no cache of any core has a line of them. The pool's threads
-  /// share the work, about a nanosecond per line, and are then awake for the next kernel. Allocates
-  /// nothing.
+  /// Evicts the ranges from the caches of all cores. The pool's threads share the work, and are
+  /// then usually awake for the next kernel. Allocates nothing.
   void Run(ThreadPool& pool) const;
 
  private:

@@ -1,11 +1,11 @@
 // Timing of a kernel whose arguments are not in the device's cache.
 //
-// In a model, most data that a kernel reads was last used long ago; weights were last used in the
-// previous run. A kernel that is timed alone, again and again on the same arguments, would find all
-// arguments in a cache of 50 MB. The ranking of schedules would then depend on this cache. So there
-// are copies of the arguments, and each run uses the next copy. Before a copy is used again, the
-// other copies have passed through the cache. The runs of a lap are one DeviceSequence, which is
-// one launch on a GPU. So the host's work per launch is not part of the time.
+// In a model, a kernel's weights were last used in the previous run. A kernel that is timed alone,
+// again and again on the same arguments, could find them in the cache. The ranking of schedules
+// would then depend on the cache. So there are copies of the arguments, and each run uses the next
+// copy. Before a copy is used again, the other copies have passed through the cache. The runs of a
+// lap are one DeviceSequence, which a GPU usually starts by one launch. So the host's work per
+// launch is hardly part of the time.
 #pragma once
 
 #include <cstddef>
@@ -28,17 +28,17 @@ struct Lap {
 
 /// Returns the lap for a kernel that takes about `seconds` and whose arguments have
 /// `argument_bytes` in total. The copies suffice to read twice the cache's bytes between two runs
-/// on the same copy, and the lap has at least 16 runs. Both numbers have limits: there are at most
-/// 256 copies and 4096 runs, and a lap takes at most about 10 ms unless one run takes longer. A lap
-/// of this length hardly depends on what the cache contains at its beginning.
+/// on the same copy, and the lap has at least 16 runs. Two limits reduce these numbers: there are
+/// at most 256 copies, and a lap takes at most about 10 ms unless one run takes longer.
 Lap ChooseLap(int64_t argument_bytes, int64_t cache_bytes, double seconds);
 
-/// A timer of a kernel whose runs use several copies of the arguments in turn.
+/// A timer of a kernel whose runs use the copies of the arguments in turn.
 class ColdRuns {
  public:
-  /// Copies the arguments. `bytes` has the size of each argument. Requires: the arguments contain
-  /// the data that the runs read. Their memory and the device outlive this object. If the device's
-  /// memory is not sufficient, there are fewer copies. Errors: the device's.
+  /// Makes a timer with copies of the arguments, fewer than requested if the device's memory is not
+  /// sufficient. `bytes` has the size of each argument. Requires: the arguments contain the data
+  /// that the runs read; the memory of `call` and the device outlive the timer. Errors: those of
+  /// the device.
   static Result<ColdRuns> Make(Device& device, const DeviceCall& call,
                                std::span<const size_t> bytes, Lap requested);
 

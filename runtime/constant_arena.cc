@@ -15,7 +15,7 @@ size_t Aligned(int64_t bytes) {
          Buffer::kAlignment;
 }
 
-// Returns the constants that need memory, each once, in order of first use.
+// Returns the non-empty constants without data that run steps name, in order of first use.
 std::vector<Constant*> InOrderOfUse(ExecutablePlan& plan) {
   std::vector<Constant*> order;
   std::vector<bool> known(plan.constants.size());
@@ -30,8 +30,8 @@ std::vector<Constant*> InOrderOfUse(ExecutablePlan& plan) {
   return order;
 }
 
-// Returns a pointer to one constant's part of the arena. The part's pages are freed with the last
-// copy of the pointer. So each shared constant is freed with the last executable that uses it.
+// Returns a pointer to one constant's part of the arena. The whole pages within the part are freed
+// with the last copy of the pointer, so with the last executable that uses the constant.
 std::shared_ptr<const void> Part(std::shared_ptr<Buffer> arena, std::byte* data, int64_t bytes) {
   const auto discard = [arena = std::move(arena), data, bytes](const void*) {
     DiscardPages(data, static_cast<size_t>(bytes));

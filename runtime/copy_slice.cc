@@ -5,15 +5,16 @@
 namespace tunec {
 namespace {
 
-/// An axis of a slice. A step is the distance of consecutive elements along the axis, in bytes.
+/// An axis of a slice. A step is the distance between consecutive elements of the axis, in bytes.
 struct Axis {
   int64_t size = 0;
   int64_t source_step = 0;
   int64_t target_step = 0;
 };
 
-/// The axes of a non-empty slice, the slowest first, and the bytes that are contiguous in both
-/// arrays. Adjacent axes are merged if their elements are evenly spaced in both arrays.
+/// The axes of a non-empty slice, the slowest first, without axes of size 1. Adjacent axes are
+/// merged if their elements are evenly spaced in both arrays. `run_bytes` is the number of bytes
+/// that are contiguous in both arrays; axes within these bytes are omitted.
 struct MergedAxes {
   std::vector<Axis> axes;
   int64_t run_bytes;

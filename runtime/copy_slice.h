@@ -1,4 +1,4 @@
-// Copies of a slice between dense arrays of different extents.
+// Copies of a slice between dense arrays, which may have different extents.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct SliceCopy {
   size_t element_bytes = 0;
 };
 
-/// Rows of bytes in two memories. The pitch is the distance in bytes from the first byte of a row
-/// to the first byte of the next row.
+/// Rows of bytes in a source and a target. A pitch is the distance in bytes from the first byte of
+/// a row to the first byte of the next row.
 struct CopiedRows {
   size_t row_bytes = 0;
   size_t rows = 0;
@@ -40,8 +40,8 @@ int64_t BytesOf(const SlicePosition& position, size_t element_bytes);
 int64_t OffsetOf(const SlicePosition& position, size_t element_bytes);
 
 /// Splits a slice into groups of evenly spaced rows; axes are merged so that there are few groups.
-/// Calls `each` with the rows of a group and their offsets in both arrays, in bytes. Makes no call
-/// for an empty slice.
+/// Calls `each` for each group, with the rows and the offsets of the first row in both arrays, in
+/// bytes. Makes no call for an empty slice.
 void ForEachRows(
     const SliceCopy& copy,
     const std::function<void(int64_t source, int64_t target, const CopiedRows& rows)>& each);

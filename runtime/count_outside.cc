@@ -8,8 +8,8 @@
 namespace tunec {
 namespace {
 
-/// Counts the indices outside the range. A u64 above the range of int64 becomes negative, as in the
-/// kernels.
+/// Counts the indices outside -extent..extent-1. A u64 above the range of int64 becomes negative,
+/// as in the kernels.
 template <class T>
 int64_t CountIn(const std::byte* data, int64_t count, int64_t extent) {
   const auto* elements = reinterpret_cast<const T*>(data);

@@ -8,8 +8,8 @@
 namespace tunec {
 namespace {
 
-// The alignment of each constant on a device, also if the constant requires less. So each constant
-// begins a new cache line.
+// Each constant begins at a multiple of this number of bytes in its allocation, also if the
+// constant requires less. So each constant begins a new cache line.
 constexpr int64_t kConstantAlignment = 256;
 
 int64_t RoundUp(int64_t bytes) {
@@ -28,7 +28,7 @@ Result<std::shared_ptr<void>> AllocateOn(const PooledDevice& device, int64_t byt
 }
 
 /// A helper of CopyConstants. Find assigns addresses to the constants that the device already has.
-/// CopyLacking copies the other constants.
+/// CopyLacking copies the other constants that have data.
 class ConstantCopier {
  public:
   ConstantCopier(const PooledDevice& device, std::vector<Constant>& constants,
@@ -100,8 +100,8 @@ int64_t WorkspaceBytes(std::span<const Step> steps) {
 Result<DeviceConstants> CopyConstants(const PooledDevice& device, std::vector<Constant>& constants,
                                       const ConstantSharing& sharing, std::span<const Step> steps,
                                       int64_t arena_bytes) {
-  // Only one executable at a time searches for constants and copies missing ones, so no constant
-  // exists twice.
+  // Only one executable at a time searches the shared table and copies missing constants. So two
+  // executables do not copy the same shared constant.
   std::unique_lock<std::mutex> making;
   if (sharing.table != nullptr) making = std::unique_lock(sharing.table->making());
   ConstantCopier copier(device, constants, sharing);

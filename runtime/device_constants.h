@@ -16,8 +16,8 @@
 
 namespace tunec {
 
-/// The memory of an executable's constants on a device. `bytes` includes shared constants, and each
-/// constant is rounded up to 256 bytes.
+/// The memory of an executable's constants on a device. `bytes` includes shared constants, and the
+/// size of each constant is rounded up to a multiple of 256.
 struct DeviceConstants {
   std::vector<std::shared_ptr<const void>> owners;
   std::vector<std::byte*> addresses;  // null for constants without data
@@ -40,11 +40,11 @@ struct PooledDevice {
 /// Returns the number of bytes of the workspace that the steps share: the largest need of a step.
 int64_t WorkspaceBytes(std::span<const Step> steps);
 
-/// Gives all constants that have data an address on the device, and frees the host data. Constants
-/// that another executable has on the device are shared; the others are copied. Fails with
-/// kResourceLimit and the sizes if the copies do not fit together with the arena and the workspace
-/// of the steps. The allocated memory keeps the device alive, because other executables may use it
-/// longer than the caller.
+/// Gives all constants that have data an address on the device, and releases the host data.
+/// Constants that the shared table has are not copied again. Fails with kResourceLimit if the
+/// copies do not fit together with the arena and the workspace of the steps. Also fails with the
+/// device's errors. The allocated memory keeps the device alive, because other executables may use
+/// this memory longer than the caller.
 Result<DeviceConstants> CopyConstants(const PooledDevice& device, std::vector<Constant>& constants,
                                       const ConstantSharing& sharing, std::span<const Step> steps,
                                       int64_t arena_bytes);

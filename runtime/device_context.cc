@@ -178,8 +178,8 @@ void DeviceContext::SetArguments() {
 }
 
 // Writes zeros to the memory of each input of which the caller gives only a slice. The copy fills
-// only the slice. Without the zeros, CountOutside would also count indices that an earlier run left
-// elsewhere in this memory.
+// only the slice. Without the zeros, CountOutside would also check old contents elsewhere in this
+// memory.
 Status DeviceContext::ClearSlicedInputs(const RunBuffers& buffers) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (buffers.InputSlice(i) == nullptr) continue;
@@ -298,7 +298,7 @@ Status DeviceContext::Wait() {
 }
 
 DeviceContext::~DeviceContext() {
-  // Callers that need the errors call Wait before.
+  // Callers that need errors of the queued run call Wait before the destructor.
   if (queue_ != nullptr) (void)Wait();
 }
 

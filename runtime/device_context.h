@@ -1,10 +1,10 @@
-// Private to runtime/: a run's memory on a device, and the device's kernels bound to it.
+// Private to runtime/: a run's memory on a device, and kernels bound to this memory.
 //
 // A run copies the host's buffers to the device, starts all kernels, copies results back, and waits
-// once at its end. A queued run marks its end in the caller's stream instead of waiting. The device
+// for the end. A queued run marks its end in the caller's stream instead of waiting. The device
 // executes the next run of this context after the mark. Consecutive kernels are one DeviceSequence,
-// which a device can record once. Only the addresses of the caller's buffers change between runs.
-// Copies within the device, which are rare and at the end of a plan, are separate calls.
+// which a device can record once. Only the addresses of inputs and outputs change between runs.
+// Copy steps, which are at the end of a plan, are separate calls.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@
 
 namespace tunec {
 
-/// Alignment in bytes at which a device uses a caller's buffer in place, which is the size of a
-/// kernel's widest access. Other buffers are copied.
+/// Alignment in bytes without which a caller's buffer on the device is copied. It is the size of a
+/// kernel's widest access.
 inline constexpr size_t kDeviceAlignment = 16;
 
 /// Flags of the caller's buffers: true if some run had to copy the buffer because it was not
@@ -36,8 +36,8 @@ struct StagedBuffers {
   std::vector<std::atomic<bool>> outputs;
 };
 
-/// The steps that a DeviceContext runs, with their device, constants and flags. All of it outlives
-/// the context.
+/// The steps that a DeviceContext runs, and the objects that the steps use. The steps and objects
+/// outlive the context.
 struct DeviceProgram {
   Device& device;
   ThreadPool& pool;
@@ -72,7 +72,7 @@ class DeviceContext final : public RunContext {
     void* from = nullptr;
     void* to = nullptr;
   };
-  // An argument whose address is given to Run.
+  // An argument of a step that is in an input or output of the run.
   struct CallerArgument {
     size_t part;
     size_t kernel;    // number of the kernel in the part

@@ -61,7 +61,7 @@ struct Executable::Impl {
   std::string context_note;
 
   std::mutex mutex;  // held for a few instructions; guards the members below
-  // List of contexts that no call uses; null: none. The most recently used context is first,
+  // List of contexts that no call uses; null: none. The context that was returned last is first,
   // because its memory may still be in the caches.
   std::unique_ptr<RunContext> idle;
   int64_t contexts = 0;
@@ -101,8 +101,8 @@ Executable::Impl::ContextResult Executable::Impl::MakeContext() {
                               .staged = staged});
 }
 
-// Takes the first idle context without an unfinished run in another stream. Returns null if none is
-// free. Requires: the lock is held.
+// Takes the first idle context without an unfinished run in another stream. Returns null if there
+// is none. Fails with the error of an earlier run. Requires: `mutex` is locked.
 Executable::Impl::ContextResult Executable::Impl::TakeIdle(void* stream) {
   for (std::unique_ptr<RunContext>* at = &idle; *at != nullptr; at = &(*at)->next) {
     if (device != nullptr) {

@@ -1,7 +1,7 @@
 // Invariants of an ExecutablePlan:
 //   1. Sizes of inputs, outputs, constants, arena, workspace and scratch are valid and >= 0.
 //      threads >= 1. Alignments of constants are powers of two up to 64.
-//   2. Every argument names something that exists, at an offset within it.
+//   2. Every argument names an existing buffer, at an offset from 0 to the buffer's size.
 //   3. A step is a kernel or a copy, or does nothing (no phases and no bytes). All phases of a
 //      kernel have tasks >= 0 in waves of equal size, and a function. The function may be missing
 //      in a plan with a rejection and in a device's kernel. A copy has two arguments and stays
@@ -12,7 +12,7 @@
 //      kernels of the device.
 //   7. An in-place pair names two different arguments of its step.
 //   8. The integers of an index check are within an input, an output or the arena.
-// The accesses of kernels are not visible here: the compiler guarantees them.
+// The accesses of kernels are not visible here, so they are not checked.
 #include "runtime/executable_plan.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ const char* NameOf(Kind kind) {
   return "unknown";
 }
 
-// Returns the size in bytes of the buffer to which a reference points.
+// Returns the bytes of the buffer that a reference names. Fails if there is no such buffer.
 Result<int64_t> BytesBehind(const ExecutablePlan& plan, const ValueRef& ref) {
   const auto missing = [&](size_t count) {
     return Fail(ErrorCode::kInvalidArgument, "there is no {} {}, only {}", NameOf(ref.kind),

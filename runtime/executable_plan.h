@@ -18,8 +18,8 @@
 namespace tunec {
 
 /// The address of a step's argument: `offset` bytes into the named buffer. Inputs and outputs are
-/// the caller's buffers, aligned only to their element. Constants and the arena start at multiples
-/// of 64 (see Constant::alignment), so their alignment depends on the offset.
+/// the caller's buffers, aligned only to their element. The arena starts at a multiple of 64 bytes,
+/// and a constant at a multiple of Constant::alignment.
 struct ValueRef {
   enum class Kind : uint8_t { kInput, kOutput, kConstant, kArena };
   Kind kind = Kind::kArena;
@@ -48,29 +48,30 @@ struct Step {
   /// The result is the same if both use the same memory.
   std::vector<std::pair<int32_t, int32_t>> in_place = {};
   /// Text of a preprocessing step whose results may be shared: equal texts mean that the kernels do
-  /// the same. A non-empty identity is a promise: the kernel writes completely all constants
-  /// without data that no earlier step names. It only reads the other arguments. Empty: each
-  /// executable runs the step.
+  /// the same. A non-empty identity is a promise: the kernel writes completely those of its
+  /// arguments that have no data and that no earlier step names. It only reads the other
+  /// arguments. Empty: each executable runs the step.
   std::string identity = {};
 };
 
-/// Returns a step that copies, for an output that is an input or a constant, or for a second output
-/// of one value.
+/// Returns a step that copies, for example for an output that is an input or a constant, or for a
+/// second output of one value.
 Step MakeCopyStep(std::string name, ValueRef from, ValueRef to, int64_t bytes);
 
 /// Bytes that are fixed when the executable is made.
 struct Constant {
   std::string name;
   int64_t bytes = 0;
-  /// Data of the constant, read-only and shared with its owner (a mapped file). The data is copied
-  /// once if it is not aligned as below. Null: a preprocessing step writes the constant.
+  /// Data of the constant, shared with its owner (for example, a mapped file). The data is copied
+  /// once if it is not aligned as below. Null: a preprocessing step writes the constant, or no step
+  /// uses the constant.
   std::shared_ptr<const void> data;
   int64_t alignment = 64;    // a power of two up to 64, on which readers rely
   std::string content = {};  // text that identifies the bytes of `data`; empty: not known
 };
 
-/// Integers that a gather uses as indices, expected in -extent..extent-1. A run that is not queued
-/// counts the others.
+/// Integers that a gather uses as indices, expected in -extent..extent-1. Runs count the others
+/// (Executable::Outside).
 struct IndexCheck {
   std::string node;  // name of the gather, for messages
   int64_t extent = 0;
@@ -83,29 +84,30 @@ struct IndexCheck {
 /// The plan from which Executable::Make makes an executable.
 struct ExecutablePlan {
   /// The device that runs `steps`; null: the host. The device's memory holds the constants of the
-  /// steps and the arena. Only the executable uses the device. The device is the first member, so
-  /// the code of steps is destroyed earlier.
+  /// steps and the arena. After Executable::Make, only the executable uses the device. The device
+  /// is the first member, so the code of steps is destroyed earlier.
   std::shared_ptr<Device> device;
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<Constant> constants;
-  /// Steps that the host runs once when the executable is made; their arguments are constants only.
-  /// A constant without data is allocated (not cleared) before the first step that names it. A
-  /// constant without a use in `steps` is freed after the last preprocessing step that names it. An
-  /// example is packing of weights: {original, packed}, and `steps` name only the packed weight.
+  /// Steps that the host runs when the executable is made, unless their results are shared. Their
+  /// arguments are constants only. A constant without data is allocated (not cleared) before the
+  /// first step that names it. A constant without a use in `steps` is freed after the last
+  /// preprocessing step that names it. An example is packing of weights: {original, packed}, and
+  /// `steps` name only the packed weight.
   std::vector<Step> preprocessing;
   std::vector<Step> steps;
-  /// Indices that are checked at the end of each run that is not queued.
+  /// Indices that runs check at their end (Executable::Outside).
   std::vector<IndexCheck> index_checks;
-  /// Bytes for intermediate values, planned by PlanMemory. Each concurrent Run has one arena. Not
+  /// Bytes for intermediate values and for checked indices. Each concurrent run has one arena. Not
   /// cleared.
   int64_t arena_bytes = 0;
   int threads = 1;  // threads of the executable's own pool, if Make receives no pool
   /// Constants that executables of one model share, in the memory of the host or of the device;
   /// null: they are not shared.
   std::shared_ptr<SharedConstants> shared = nullptr;
-  /// The reason why this machine cannot run the kernels. If it is set, nothing runs, not even the
-  /// preprocessing, Run returns this error, and phases need no functions.
+  /// The reason why the kernels cannot be run. If it is set, not even the preprocessing is run,
+  /// Run returns this error, and phases need no functions.
   std::optional<Error> rejection;
 };
 

@@ -25,9 +25,9 @@ class FileKernel {
   /// Loads a kernel and allocates its arguments. Errors: those of Device::Load, Allocate and Bind.
   static Result<FileKernel> Load(Device& device, const KernelFile& file);
 
-  /// Runs once on the inputs and returns the outputs, which were filled with NaN before the run.
-  /// Fails with kInvalidArgument for an input that is missing or has another type or size;
-  /// otherwise errors of the device.
+  /// Runs once on the inputs and returns the outputs, which were filled with 0xff bytes before the
+  /// run. Fails with kInvalidArgument for an input that is missing or has another type or size.
+  /// Also fails with the device's errors.
   Result<std::vector<KernelVector>> Run(const KernelVectors& inputs);
   /// Measures the kernel's time as tuning does. Returns the seconds per run, one value per sample.
   /// The runs use copies of the last Run's arguments in turn, so that a cache of `cache_bytes`

@@ -38,7 +38,7 @@ Status HostContext::Allocate(std::span<const Step> steps, int64_t arena_bytes) {
 }
 
 void HostContext::Prepare(std::span<const Step> steps, std::span<const Constant> constants) {
-  // All vectors reserve their final size first, because calls store addresses of their elements.
+  // These vectors reserve their final size first, because calls store addresses of elements.
   size_t arguments = 0;
   size_t phases = 0;
   for (const Step& step : steps) {

@@ -31,15 +31,15 @@ class HostContext final : public RunContext {
 
   Status Run(const RunBuffers& buffers, std::span<double> seconds) override;
   /// Runs several contexts as one batch: each step is executed for all of them before the next
-  /// (BatchedPhases). The contexts have the same number of steps, one pool, and each its own
-  /// buffers.
+  /// step (BatchedPhases). Context i runs on buffers[i]. Requires: the contexts have one pool and
+  /// the same number of steps.
   static Status RunBatch(std::span<HostContext* const> contexts,
                          std::span<const RunBuffers> buffers);
   Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) override;
   int64_t Bytes() const override;
 
  private:
-  // An argument whose address is given to Bind.
+  // An argument of a step that is in an input or output of the run.
   struct CallerArgument {
     size_t slot;  // index in arguments_
     bool output;

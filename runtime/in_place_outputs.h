@@ -16,7 +16,7 @@ namespace tunec {
 class InPlaceOutputs {
  public:
   InPlaceOutputs() = default;
-  /// Finds the pairs of a plan. Requires: Verify(plan); the plan has all its steps.
+  /// Finds the pairs of a plan. Requires: Verify(plan), and `plan.steps` has not been moved.
   explicit InPlaceOutputs(const ExecutablePlan& plan);
 
   bool Allows(size_t input, size_t output) const { return pairs_.contains({input, output}); }

@@ -10,7 +10,7 @@ namespace tunec {
 
 /// Runs task `task` of one phase. `args` are the base addresses of the arguments (inputs, outputs
 /// and weights in the LoopNest's tensor order). `workspace` is shared by all tasks of the kernel.
-/// `scratch` belongs to this thread. Both are 64-byte aligned. The code imports no symbols.
+/// `scratch` belongs to this thread. Both are 64-byte aligned. Code of kElfFormat has no imports.
 using PhaseFunction = void (*)(void* const* args, void* workspace, void* scratch, int64_t task);
 
 /// A phase of a kernel. Tasks 0 to tasks - 1 are split into waves of equal size. Tasks of one wave

@@ -1,5 +1,5 @@
-// Prepared calls of host kernels. A prepared call can run many times. All runs of host kernels use
-// these calls: in a model, in the tuner, and in measurements of the machine's peak rates.
+// Prepared calls of host kernels. A prepared call can run many times. Models, the tuner and
+// measurements of the machine's peak rates use these calls.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace tunec {
 
-/// Returns the distance between the scratch memories of two threads, in bytes. Threads write their
-/// scratch at the same time. So the distance separates their cache lines. The distance also
-/// separates the pages of large scratch, so each page is placed near its first user.
+/// Returns the bytes from the scratch memory of a thread to that of the next thread. Threads write
+/// their scratch at the same time. So this distance separates the threads' cache lines, and the
+/// pages of large scratch. Each page is then placed near its first user.
 size_t ScratchStride(int64_t scratch_bytes);
 
-/// The memory that a call of a kernel uses. It must outlive the call.
+/// The memory that a prepared call of a kernel uses. The memory must outlive all runs of the call.
 struct KernelMemory {
   void* const* arguments = nullptr;  // base addresses, in the order of the kernel's arguments
   void* workspace = nullptr;         // kernel.workspace_bytes bytes
@@ -25,7 +25,7 @@ struct KernelMemory {
   size_t scratch_stride = 0;
 };
 
-/// Returns the number of parallel phases of a run: one per wave of each phase.
+/// Returns the number of waves of all phases. A run has at most as many parallel phases.
 size_t CountParallelPhases(const Kernel& kernel);
 
 /// A list of kernel calls and copies, in the order in which they were added. The list stores
@@ -47,7 +47,8 @@ class KernelCalls {
   std::span<const ParallelPhase> All() const { return phases_; }
 
  private:
-  // A call of one wave of a phase, or a copy. A ParallelPhase passes it to RunTasks or CopyChunks.
+  // A call of one wave of a phase, or a copy. A ParallelPhase passes the Call to RunTasks or
+  // CopyChunks.
   struct Call {
     PhaseFunction function = nullptr;
     int64_t first = 0;  // first task of this wave

@@ -34,7 +34,8 @@ struct KernelFile {
 /// Returns the file: lines of text and the image (kernel_image.h). The lines are `tunec-kernel 1`,
 /// then for each argument `argument NAME TYPE ELEMENTS in` or `... out`, then `image`.
 std::string Serialize(const KernelFile& file);
-/// Parses a file. Fails with kParse if it is damaged or has another version.
+/// Parses a file. Fails with kParse for a wrong form or another version. The code in the image is
+/// not checked.
 Result<KernelFile> ParseKernelFile(std::string_view text);
 
 }  // namespace tunec

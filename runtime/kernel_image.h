@@ -34,8 +34,7 @@ struct PhaseLaunch {
   bool operator==(const PhaseLaunch&) const = default;
 };
 
-/// A compiled kernel. The image is self-contained and independent of a load address, so the image
-/// can be stored.
+/// A compiled kernel. The image does not depend on a load address, so the image can be stored.
 struct KernelImage {
   std::string format{kElfFormat};  // one word that names the loader of the bytes
   std::string bytes;
@@ -50,7 +49,7 @@ struct KernelImage {
 /// Returns a line of text, `tunec-object 4 FORMAT WORKSPACE SCRATCH PHASES BYTES`, then a line per
 /// phase with its numbers in the order above and its symbol, then the bytes.
 std::string Serialize(const KernelImage& image);
-/// Parses an image. Fails with kParse if it is damaged or has another version.
+/// Parses an image. Fails with kParse for a wrong form or another version. `bytes` are not checked.
 Result<KernelImage> ParseKernelImage(std::string_view text);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Runs of a single kernel outside an executable, for the tuner, measurements and tests.
+// Runs of a single host kernel, for example on the host as a Device and in measurements.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,8 @@ class KernelRun {
   /// Sets the address of an argument from the next Run on.
   void SetArgument(size_t number, void* address) { arguments_[number] = address; }
 
-  /// Fills workspace and scratch with NaN, so that a read before a write becomes visible.
+  /// Fills workspace and scratch with 0xff bytes (NaN if read as floats), so that a read before a
+  /// write becomes visible.
   void Poison();
 
   /// Runs all phases. Requires: the pool has at most the threads given to Make.

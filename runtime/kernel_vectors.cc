@@ -82,8 +82,8 @@ Status Append(KernelVector& vector, const std::string& line, const Lines& lines)
   return {};
 }
 
-// Reads the optional tolerance at the end of a vector's first line. Returns false for any other
-// text.
+// Reads the optional tolerance at the end of a vector's first line. Returns false for other text
+// and for an invalid tolerance.
 bool ReadWithin(std::istringstream& words, KernelVector& vector) {
   std::string word, more;
   if (!(words >> word)) return true;

@@ -1,5 +1,5 @@
 // Test vectors as text: the inputs of a kernel, and the outputs that one machine computed, bit by
-// bit. A run on another machine shows whether that machine's instructions give the same bits.
+// bit. Runs on other machines show whether the outputs there agree.
 #pragma once
 
 #include <string>

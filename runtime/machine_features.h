@@ -8,8 +8,8 @@
 namespace tunec {
 
 /// Returns the processor's features that tunec's code may use, by LLVM's names. AMX is included
-/// only if the operating system grants AMX to this process; this call requests the permission. A
-/// feature that this function does not list counts as missing.
+/// only if the operating system grants AMX to this process (RequestTileData). A feature that this
+/// function does not list counts as missing.
 std::set<std::string> ProcessorFeatures();
 
 /// Returns the elements of `features` that this machine lacks, in order.

@@ -17,7 +17,7 @@ using Kind = ValueRef::Kind;
 Result<std::shared_ptr<const void>> AllocateShared(int64_t bytes) {
   TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
   auto owner = std::make_shared<Buffer>(std::move(buffer));
-  // The data of a constant must not be null, even if the constant has no bytes.
+  // The result must not be null, even for 0 bytes: a constant with null data counts as missing.
   const void* data = owner->size() > 0 ? static_cast<const void*>(owner->data()) : owner.get();
   return std::shared_ptr<const void>(std::move(owner), data);
 }
@@ -34,8 +34,8 @@ Status Settle(Constant& constant) {
   return {};
 }
 
-// Returns, per constant, the number of the last preprocessing step that names the constant;
-// `used_by_run` if a run step names the constant; SIZE_MAX if no step does.
+// Returns `used_by_run` for each constant that a run step names. Returns for any other constant the
+// number of the last preprocessing step that names the constant, or SIZE_MAX if no step does.
 std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t used_by_run) {
   std::vector<size_t> last(plan.constants.size(), SIZE_MAX);
   for (size_t s = 0; s < plan.preprocessing.size(); ++s)
@@ -52,8 +52,8 @@ Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
   const InPlaceOutputs none;
   for (size_t i = 0; i < plan.constants.size(); ++i)
     if (last_use[i] == SIZE_MAX) plan.constants[i].data = nullptr;
-  // On a device the constants need no arena: they are copied to device memory, and the host's
-  // memory is freed one by one.
+  // With a device the constants need no arena: their host memory is temporary, because
+  // Executable::Make copies the constants to the device.
   if (plan.device == nullptr) TUNEC_RETURN_IF_ERROR(AllocateInArena(plan));
   for (size_t s = 0; s < plan.preprocessing.size(); ++s) {
     Step step = std::exchange(plan.preprocessing[s], {});
@@ -75,8 +75,8 @@ Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
 Status PreprocessWeights(ExecutablePlan& plan, ThreadPool& pool) {
   if (plan.shared == nullptr || plan.device != nullptr) return RunSteps(plan, pool);
   const std::vector<std::string> keys = KeysOfConstants(plan);
-  // Only one executable at a time searches for constants and makes the missing constants, so no
-  // constant is made twice.
+  // Only one executable at a time searches the table and makes missing constants. So no two
+  // executables make the same constant at the same time.
   const std::lock_guard lock(plan.shared->making());
   ReuseSharedConstants(*plan.shared, keys, plan);
   TUNEC_RETURN_IF_ERROR(RunSteps(plan, pool));

@@ -1,4 +1,4 @@
-// The run of a plan's weight preprocessing. Its steps run once; an example is packing of weights.
+// The run of a plan's weight preprocessing. An example of this preprocessing is packing.
 #pragma once
 
 #include "runtime/executable_plan.h"
@@ -8,11 +8,11 @@
 namespace tunec {
 
 /// Runs the preprocessing and removes it from the plan. Afterwards exactly the constants that run
-/// steps name have data, with the required alignment. A preprocessing kernel and a constant are
-/// freed after the last step that needs them. So while all weights of a model are packed, only one
-/// weight at a time is in memory twice. With plan.shared and without a device, constants that other
-/// executables have are reused, and only missing constants are made. Requires: Verify(plan), no
-/// rejection. Fails with kResourceLimit without memory.
+/// steps name have data, with the required alignment. A preprocessing kernel is freed after its
+/// step. A constant that no run step names is released after the last step that names it. With
+/// plan.shared and without a device, constants that other executables have are reused, and steps
+/// that are then unnecessary are not run. Requires: Verify(plan), no rejection. Fails with
+/// kResourceLimit without memory.
 Status PreprocessWeights(ExecutablePlan& plan, ThreadPool& pool);
 
 }  // namespace tunec

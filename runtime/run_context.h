@@ -28,7 +28,7 @@ Status CheckDisjoint(std::span<const TensorSpec> specs, std::span<void* const> o
   return {};
 }
 
-/// The buffers and options of a run, already checked. All memory stays valid until the run is done.
+/// The buffers and options of a run. The lists are valid until the call of the run returns.
 struct RunBuffers {
   std::span<const void* const> inputs;
   std::span<const int64_t> input_bytes;
@@ -71,19 +71,20 @@ class RunContext {
 
   /// Runs all steps and waits until they are done, or queues them. `seconds` receives the time of
   /// each step; empty: nothing is timed. On the host `seconds` may have several entries per step;
-  /// each step then runs once per entry. Allocates only memory that no run before needed.
+  /// each step then runs once per entry. Without `seconds`, usually allocates nothing if an earlier
+  /// run had the same buffers.
   virtual Status Run(const RunBuffers& buffers, std::span<double> seconds) = 0;
   /// Returns the number of indices out of range. Requires: the last run used these buffers.
   virtual Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) = 0;
   /// Returns whether a run in this stream can use the context without waiting for an earlier run in
-  /// another stream. Errors: those of the earlier run.
+  /// another stream. Fails with the error of an earlier queued run.
   virtual Result<bool> IsFreeFor(void* /*stream*/) { return true; }
-  /// Waits for a queued run. Returns the run's error if no call has returned it.
+  /// Waits for a queued run, if there is one. Returns the error of this run, or of the wait.
   virtual Status Wait() { return {}; }
   /// Returns true if a queued run may still be under way. After the end of the run, the result
-  /// stays true until a call of IsFreeFor or Wait.
+  /// can stay true until a call of IsFreeFor or Wait.
   virtual bool HasQueuedRun() const { return false; }
-  /// Returns the number of allocated bytes.
+  /// Returns the bytes of the arena, the workspace, the scratch and the copies of callers' buffers.
   virtual int64_t Bytes() const = 0;
   /// Returns a note for users about how the steps are run; empty: no note.
   virtual std::string Note() const { return {}; }

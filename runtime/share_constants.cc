@@ -44,8 +44,8 @@ std::vector<std::vector<int32_t>> MadeBySteps(const ExecutablePlan& plan) {
   return made;
 }
 
-// Returns the keys of constants that have data and that steps name. The keys of all other constants
-// are empty.
+// Returns the keys of non-empty constants that have data and that steps name. The keys of all other
+// constants are empty.
 std::vector<std::string> KeysOfData(const ExecutablePlan& plan) {
   const std::vector<bool> packed = NamedBySteps(plan.preprocessing, plan.constants.size());
   const std::vector<bool> used = NamedBySteps(plan.steps, plan.constants.size());
@@ -84,7 +84,7 @@ bool IsAligned(const std::shared_ptr<const void>& data, int64_t alignment) {
 std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan) {
   std::vector<std::string> keys = KeysOfData(plan);
   const std::vector<std::vector<int32_t>> made = MadeBySteps(plan);
-  // A step without an identity may change results of other steps, so such results get no key.
+  // A step without an identity may change any result that it names, so such a result gets no key.
   std::vector<bool> uncertain(plan.constants.size());
   for (const Step& step : plan.preprocessing)
     for (const ValueRef& ref : step.arguments)

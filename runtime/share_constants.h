@@ -10,13 +10,13 @@
 namespace tunec {
 
 /// Returns a key per constant; equal keys mean equal bytes. The key of a constant with data is its
-/// size with its `content`, or with a hash of the data. The key of a preprocessing step's result is
-/// the step's identity with the keys of the constants that it reads. Empty: the constant is not
-/// shared, or no step names it.
+/// size with its `content`, or with a hash of the data. The key of a preprocessing step's result
+/// depends on the step's identity and on the keys of the constants that the step reads. Empty: the
+/// constant is not shared, or no step names it.
 std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan);
 
-/// Sets the data of constants that other executables have, and removes preprocessing steps that are
-/// then unnecessary. A constant that a remaining step makes gets new memory instead.
+/// Sets the data of constants that `shared` has with the required alignment. Removes preprocessing
+/// steps that are then unnecessary. A constant that a remaining step makes has no data afterwards.
 void ReuseSharedConstants(const SharedConstants& shared, const std::vector<std::string>& keys,
                           ExecutablePlan& plan);
 

@@ -11,14 +11,14 @@
 namespace tunec {
 
 /// A table of constants, found by their keys (KeysOfConstants). The table does not own the
-/// constants: a constant is freed with the last executable that uses it. The table is thread-safe.
+/// constants; the executables that use a constant own it together. The table is thread-safe.
 class SharedConstants {
  public:
-  /// Returns the constant, or null if no executable has it.
+  /// Returns the data that was added last with this key. Returns null if no such data exists now.
   std::shared_ptr<const void> Find(const std::string& key) const;
-  /// Adds a constant, which Find returns as long as an executable has it.
+  /// Adds a constant, or replaces the constant with this key.
   void Add(const std::string& key, const std::shared_ptr<const void>& data, int64_t bytes);
-  /// Returns the bytes of all constants in use, each counted once.
+  /// Returns the bytes of the table's constants that are in use, each counted once.
   int64_t Bytes() const;
   /// Returns the mutex that serializes searches for constants and the making of missing constants.
   std::mutex& making() { return making_; }

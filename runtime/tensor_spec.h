@@ -23,10 +23,10 @@ struct TensorSpec {
 /// negative or the size exceeds 2^56 bytes.
 Result<int64_t> ByteSize(const TensorSpec& spec);
 
-/// Returns the text "2x3" for messages.
+/// Returns the sizes as text, such as "2x3".
 std::string JoinSizes(std::span<const int64_t> sizes);
 
-/// Returns the text "f32[2x3]" for messages.
+/// Returns the type and the shape as text, such as "f32[2x3]".
 std::string FormatType(const TensorSpec& spec);
 
 }  // namespace tunec

@@ -4,15 +4,15 @@
 // publishes the next phase, or ends the job. So:
 //   - A successful claim is for the phase that is current at that moment, even if the thread slept
 //     after it read the range, because the range alone says which tasks are free.
-//   - `phase_` is only read by holders of a claim and only written when there is no claim, so it
-//     needs no lock.
-//   - No thread waits for a thread without a task. If a worker is not scheduled, or is missing
-//     after a fork, the other threads run its tasks. Threads also yield, and spin no longer than
-//     kSpinTime. Therefore shared cores do not stall a run.
+//   - `phase_` is only read by holders of a claim and by the publishing thread. It is only written
+//     when there is no claim, so it needs no lock.
+//   - No thread waits for a thread without a claim. If a worker is not scheduled, or is missing
+//     after a fork, the other threads claim all tasks. Spinning threads also yield, and they sleep
+//     after kSpinTime.
 // The size of claims decreases with the number of free tasks (guided self-scheduling,
 // Polychronopoulos and Kuck 1987): few atomic operations when there are many tasks, single tasks at
 // the end. Threads with even numbers claim from the front, the others from the end. If the next
-// phase reads in the same order, most of the input is in the cache of the right core.
+// phase reads in the same order, a core often finds its input in its cache.
 #include "runtime/thread_pool.h"
 
 #include <pthread.h>
@@ -33,11 +33,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Longest time that a thread spins before it sleeps. Spinning bridges the gap between two kernels
-// and the uneven end of a kernel. The time is several times the cost of waking a thread (34 us in a
+// The time after which a spinning thread sleeps. Spinning bridges the gap between two kernels and
+// the uneven end of a kernel. The time is several times the cost of waking a thread (34 us in a
 // virtual machine), and short compared with a time slice of the operating system.
 constexpr auto kSpinTime = std::chrono::microseconds(200);
-// The time of spinning after which each check of the clock also yields the core.
+// The time of spinning after which each check of the clock also yields the core. With more threads
+// than processors, each check yields.
 constexpr auto kPauseTime = std::chrono::microseconds(10);
 constexpr int kLooksPerClock = 32;
 // A claim is at most 1/8 of a thread's fair share of the free tasks, but at least one block.
@@ -132,10 +133,10 @@ class ThreadPool::Impl {
 
   alignas(64) std::atomic<uint64_t> unclaimed_ = 0;  // a FreeRange
   alignas(64) std::atomic<int64_t> unfinished_ = 0;
-  // Counts publications; idle workers watch this counter.
+  // Counts publications of several tasks, and the end of the pool. Idle workers watch this counter.
   alignas(64) std::atomic<uint32_t> published_ = 0;
-  // Counts publications and ends of jobs. The caller of the job watches this counter when no task
-  // is left to claim.
+  // Counts finished phases. The caller of the job watches this counter when no task is left to
+  // claim.
   alignas(64) std::atomic<uint32_t> progress_ = 0;
   alignas(64) std::atomic<bool> busy_ = false;  // a caller owns the workers
   std::atomic<bool> done_ = true;               // the current job is done
@@ -262,7 +263,7 @@ void ThreadPool::Impl::RunPhases(std::span<const ParallelPhase> phases) {
       RunJob(phases);
       return busy_.store(false, std::memory_order_release);
     }
-    // Another caller may keep the workers longer than this phase takes, so this thread runs it.
+    // A wait for the workers could take longer than this phase, so this thread runs the phase.
     RunAlone(phases.first(1));
     phases = phases.subspan(1);
   }

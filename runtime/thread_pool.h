@@ -1,4 +1,4 @@
-// A pool of threads that run the tasks of kernels. thread_pool.cc explains the protocol.
+// A pool of threads that run tasks, mainly of kernels. thread_pool.cc explains the protocol.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ enum class Pinning : uint8_t {
 };
 
 /// A fixed set of workers. A job is a call of RunPhases; its caller works, too. Thread-safe:
-/// several threads may run jobs. While one job has the workers, every other job runs alone on its
-/// caller's thread, phase by phase until the workers are free. If a task runs a job, this job also
-/// runs alone. Jobs never depend on awake workers, so they also finish in a process forked from
-/// this one. The destructor requires that no job is running.
+/// several threads may run jobs. While one job has the workers, every other job (also one that a
+/// task runs) runs alone on its caller's thread, phase by phase until the workers are free. Jobs
+/// never depend on awake workers, so a forked process can run jobs, too. The destructor requires
+/// that no job is running.
 class ThreadPool {
  public:
   /// Starts threads - 1 workers, because `threads` includes the caller. There are fewer workers if
@@ -38,8 +38,8 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Returns the requested number of threads. Thread numbers are in [0, threads()), and the caller
-  /// has number 0. No two threads of a job have the same number.
+  /// Returns the requested number of threads, at least 1. Thread numbers are in [0, threads()), and
+  /// the caller has number 0. No two threads of a job have the same number.
   int threads() const;
 
   /// Runs the phases in order. All tasks of a phase finish, and their writes are visible, before

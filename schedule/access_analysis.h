@@ -9,8 +9,8 @@
 namespace tunec {
 
 /// Returns the distance, in storage elements, between the accesses at consecutive values of the
-/// iterator. Returns nothing if the distance is not a constant (a floor division contains the
-/// iterator).
+/// iterator. Loaded values count as constants. Returns nothing if the simplified offset has a floor
+/// division that contains the iterator.
 std::optional<int64_t> StorageStride(const Compute& compute, const Statement& statement,
                                      TensorId tensor, const std::vector<IndexExpr>& index,
                                      VarId iterator);
@@ -20,14 +20,13 @@ std::optional<int64_t> StorageStride(const Compute& compute, const Statement& st
 std::optional<VarId> ContiguousIterator(const Compute& compute, const Statement& statement,
                                         TensorId tensor, const std::vector<IndexExpr>& index);
 
-/// Returns how often the statement reads each element: the product of the extents of the iterators
-/// that the index does not use.
+/// Estimates how often the statement reads each element: returns the product of the extents of the
+/// iterators that the index does not use.
 int64_t ReadsPerElement(const Statement& statement, const Read& read);
 
 /// Returns the product of the statement's extents. Without conditions in the domain this is the
-/// number of instances; CountInstances (ir/compute.h) also counts conditions.
-/// Sketches compare sizes that differ strongly, so they need no exact count. Moreover, the choices
-/// of some sketches depend on this product and would change with another count.
+/// number of instances; CountInstances (ir/compute.h) also considers conditions. Sketches compare
+/// sizes that differ strongly, so they need no exact count.
 double ProductOfExtents(const Statement& statement);
 
 bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator);
@@ -39,8 +38,8 @@ std::optional<StatementId> OnlyReduction(const Compute& compute);
 /// Returns the last statement that writes an output. Requires: some statement writes an output.
 StatementId FinalStatement(const Compute& compute);
 
-/// Returns the iterators in the order of their strides in the storage of the write, largest first.
-/// Iterators inside divisions, and iterators that the write does not use, come before all others.
+/// Returns the iterators in the order of their absolute strides in the write's storage, largest
+/// first. Iterators without a constant stride, and those of stride 0, come before all others.
 std::vector<VarId> InStorageOrder(const Compute& compute, const Statement& statement,
                                   const Write& write, const std::vector<VarId>& iterators);
 

@@ -97,9 +97,9 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   return prepack;
 }
 
-// Removes the statements that pack, split, widen or transform weights from the Compute, and returns
-// a tree for each. The results become weights of the Compute. A statement that processes the result
-// of a removed one stays, because each separate nest starts from one weight.
+// Removes from the Compute the statements that pack, split, widen or transform weights, and returns
+// a tree for each statement. The results become weights of the Compute. A statement that processes
+// the result of a removed one stays, because each separate nest starts from one weight.
 std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
   std::vector<ScheduledTree> prepacks;
   Statements remaining;
@@ -226,8 +226,8 @@ Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Rounding
 
 namespace {
 
-// Generates loops and checks fragments. A schedule must place the tiles of a warp correctly, and
-// only the tiles' own lanes may access an element of a fragment.
+// Generates loops and runs VerifyFragments, which fails if the schedule is impossible for the tiles
+// of a warp.
 Result<LoopNest> GenerateWithFragments(const ScheduleTree& tree, const RoundingFreedom& rounding) {
   TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree, rounding.contraction()));
   TUNEC_RETURN_IF_ERROR(VerifyFragments(nest));

@@ -1,5 +1,5 @@
-// The stages that lead from a Compute and a Schedule to loops. They apply the steps, generate the
-// loops, and prove that the loops are legal.
+// The stages that lead from a Compute and a Schedule to loops. They apply the steps, prove that the
+// result is legal, and generate the loops.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,17 @@
 
 namespace tunec {
 
-// These stages lead from a Compute to its loops, in order. kernel/loop_pipeline.h runs them.
+// The stages in order are ApplyComputeSteps, ApplyLoopSteps and those of TreeStages.
+// RunLoopPipeline (kernel/loop_pipeline.h) runs all of them.
 
 /// Returns the Compute after the schedule's compute steps. Fails with kInvalidArgument if a step
 /// does not fit the Compute, and with kIllegalSchedule if the accuracy contract forbids a step.
+/// Other errors are those of CheckLegality.
 Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
                                   const RoundingFreedom& rounding);
 
-/// A schedule tree with its dependences. It owns an isl context, so only one thread may use it at a
-/// time.
+/// A schedule tree with its dependences. Only one thread at a time may use the object, because the
+/// dependences own an isl context.
 struct ScheduledTree {
   ScheduleTree tree;
   Dependences dependences;  // dependences of the tree's statements
@@ -35,9 +37,9 @@ struct ScheduledTrees {
   std::vector<ScheduledTree> prepacks;  // separate trees, each of which transforms a weight once
 };
 
-/// Applies the schedule's loop steps to a Compute that its compute steps have rewritten. Proves
-/// nothing about the resulting loops. A step that names a prepack statement, or a loop of one,
-/// changes the tree of this prepack. Fails with kInvalidArgument if a step does not fit.
+/// Applies the schedule's loop steps to the result of ApplyComputeSteps. Proves nothing about the
+/// resulting loops. A step that names a prepack statement, or a loop of one, changes the tree of
+/// this prepack. Fails with kInvalidArgument if a step does not fit.
 Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule);
 
 /// Checks that the tree is legal (polyhedral/legality/legality.h). Fails with kIllegalSchedule and
@@ -46,8 +48,8 @@ Status CheckLegality(const ScheduledTree& scheduled, const RoundingFreedom& roun
 
 /// Checks the tiles in the loops that were generated from the tree. Fails with kInvalidArgument if
 /// the loops have no complete tile of an instruction, because its step then has no effect. Fails
-/// with kIllegalSchedule if the contract requires float sums as written, or if the instruction
-/// rounds operands to TF32 and the contract forbids it.
+/// with kIllegalSchedule if the contract forbids the order of an instruction's float sums, or the
+/// rounding of its operands to TF32.
 Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const RoundingFreedom& rounding);
 
 /// A stage from a scheduled tree to its loops. It either checks or generates.
@@ -60,8 +62,8 @@ struct TreeStage {
   /// Generates the loops. The pointer is null if the stage checks.
   Result<LoopNest> (*generate)(const ScheduleTree& tree, const RoundingFreedom& rounding) = nullptr;
 };
-/// Returns these stages in order: CheckLegality, the generation of loops whose tiles and fragments
-/// are valid, CheckTiles.
+/// Returns these stages in order: CheckLegality, the generation of loops with VerifyFragments,
+/// CheckTiles.
 std::span<const TreeStage> TreeStages();
 
 /// Runs ApplyComputeSteps and ApplyLoopSteps.

@@ -1,4 +1,4 @@
-// Lookup of the constant argument whose storage order a `pack` step sets.
+// Lookup of the constant argument whose elements a `pack` step packs.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace tunec {
 
-/// Returns the name of the constant argument whose storage order the step sets. The step may also
-/// name a tensor that another step makes from the argument (`w.bf16`). Returns nothing if the step
-/// packs any other tensor.
+/// Returns the name of the constant argument whose elements the step packs. The step may also name
+/// a tensor that another step makes from the argument (`w.bf16`). Returns nothing if the step packs
+/// any other tensor.
 std::optional<std::string> PackedConstant(const Compute& compute, const PackStep& pack);
 
 }  // namespace tunec

@@ -19,9 +19,9 @@ std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
 }
 
 // Solves source[d] = target[d] for the variables of `source` that occur alone or only as a
-// quotient. These dimensions are ignored: a constant source; a loaded target, because loops have no
-// such values; a source that uses a variable of a quotient; a plane. Returns nothing if any other
-// dimension cannot be solved, or if two dimensions contradict each other.
+// quotient. Ignores constant sources and targets with loaded values (loops have no such values).
+// Ignores other unsolved sources if they are planes or use a variable of a quotient; otherwise
+// returns nothing. Also returns nothing if a variable that occurs alone has two different targets.
 std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
                                  const std::vector<IndexExpr>& target,
                                  const std::function<bool(const IndexExpr&)>& is_plane = {}) {
@@ -52,7 +52,7 @@ std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
   return solution;
 }
 
-// Returns the iterators of `writer` over those of `other`, by a tensor that `writer` writes and
+// Returns the iterators of `writer` over those of `other`, by `tensor`, which `writer` writes and
 // `other` reads or writes. Returns nothing if Solve fails for all pairs of accesses.
 std::optional<IteratorMap> RelateWriter(const Statement& writer, const Statement& other,
                                         TensorId tensor) {
@@ -70,8 +70,8 @@ std::optional<IteratorMap> RelateWriter(const Statement& writer, const Statement
   return std::nullopt;
 }
 
-// Checks that the index selects a plane: it uses divisions and only one iterator, which is reduced.
-// The assignment of instances to planes does not relate loops over other iterators.
+// Returns whether the index selects a plane: a term is a division, and the only iterator is
+// reduced. The assignment of instances to planes does not relate loops over other iterators.
 bool IsPlane(const Statement& statement, const IndexExpr& index) {
   std::vector<VarId> used;
   index.CollectVars(used);
@@ -108,8 +108,8 @@ std::optional<SplitIndex> AsSplitIndex(const Statement& statement, const IndexEx
               : std::nullopt;
 }
 
-// Returns matching indices of consumer and producer. An index outer * factor + inner gives two
-// indices, one for each iterator.
+// Returns matching indices of consumer and producer. A read index outer * factor + inner gives two
+// indices, one for each iterator, unless the written index uses loaded values.
 std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> ExpandSplitIndices(
     const Statement& consumer, const std::vector<IndexExpr>& read,
     const std::vector<IndexExpr>& written) {
@@ -129,7 +129,7 @@ std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> ExpandSplitIndices(
   return result;
 }
 
-// Returns the consumer's iterators over the producer's, by a tensor that `producer` writes and
+// Returns the consumer's iterators over the producer's, by `tensor`, which `producer` writes and
 // `consumer` reads. Returns nothing if Solve fails for all pairs of accesses.
 std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const Statement& producer,
                                           TensorId tensor) {
@@ -145,7 +145,8 @@ std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const State
   return std::nullopt;
 }
 
-// A union-find structure over the numbers below `count`. Find returns the least number of a set.
+// A union-find structure over the numbers below `count`. Find returns the least number of the set
+// that contains its argument.
 class UnionFind {
  public:
   explicit UnionFind(size_t count) : parent_(count) {

@@ -1,5 +1,5 @@
-// Relations between the iterators of different statements. They follow from the tensors that both
-// statements index, and do not depend on the names of iterators.
+// Relations between the iterators of statements. The relations follow from the indices of tensors,
+// and do not depend on the names of iterators.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace tunec {
 
-/// Returns the iterator by which the first write of `writer` indexes a dimension that `reader`
-/// indexes by `iterator` alone. Returns nothing if there is no such dimension or iterator. With
+/// Returns the iterator by which the first write of `writer` indexes the first dimension that
+/// `reader` reads at `iterator` alone. Returns nothing without such a dimension or iterator. With
 /// `t[i, j] = ...` and `y[p] sum= t[p, q]`, the iterator q of the reader gives j.
 std::optional<VarId> WrittenBy(const Statement& writer, const Statement& reader, VarId iterator);
 
-/// A relation for an iterator that occurs only in divisions: floor(iterator / factor) is `value`.
+/// A relation that determines only a quotient of an iterator: floor(iterator / factor) is `value`.
 struct Quotient {
   int64_t factor = 1;
   IndexExpr value;
@@ -35,8 +35,9 @@ struct IteratorMap {
 /// element. With `t[i, j] = ...` for the partner and `y[p] sum= t[p, 2*q]`, i is p and j is 2*q.
 /// The two statements are related by a tensor that one writes and the other accesses, or that both
 /// read. Of several tensors, the one that determines most iterators is used, and the first of equal
-/// ones. Returns nothing if no tensor determines all iterators of its index. Planes that a
-/// reduction selects are an exception: `y[p] sum= t[floor(r/2) + floor(r/5), p]` determines p only.
+/// ones. Returns nothing if the indices of no tensor can be solved for the partner's iterators.
+/// Planes that the partner's reduction selects are not solved: of a partner
+/// `y[p] sum= t[floor(r/2) + floor(r/5), p]`, only p is determined.
 std::optional<IteratorMap> RelateIterators(const Statement& partner, const Statement& statement);
 
 /// A relation to the most closely related of several statements.
@@ -45,14 +46,13 @@ struct ClosestRelation {
   IteratorMap iterators;  // iterators of the partner, over those of the statement
 };
 
-/// Returns the partner whose relation determines most iterators, and the first of equal ones.
-/// Example: the maximum of a row determines only the row, its exponentials determine every element.
-/// Returns nothing if no partner is related.
+/// Returns the partner of whose iterators the relation determines most, and the first of equal
+/// partners. Returns nothing if no partner is related.
 std::optional<ClosestRelation> FindClosest(const Statements& statements, StatementId statement,
                                            const std::vector<StatementId>& partners);
 
-/// The dimensions that the statements of a Compute share. Two iterators walk one dimension if they
-/// index the same dimension of a tensor, one in a write and the other in a read or another write.
+/// The dimensions that the statements of a Compute share. Two iterators walk one dimension if each
+/// alone indexes the same dimension of a tensor, one in a write, the other in a read or a write.
 /// This relation is transitive. With `t[i, j] = ...` and `y[p] sum= t[p, q]`, i and p walk one
 /// dimension, and so do j and q. Two reads of one tensor do not relate iterators, because queries
 /// and keys may be the same array, walked by rows and by columns. Each dimension has a number.

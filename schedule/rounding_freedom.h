@@ -16,11 +16,11 @@ struct RoundingFreedom {
   int min_bf16_parts = 3;
   /// True if float32 operands of a product may be rounded to TF32, which has a 10-bit fraction.
   bool tf32_operands = false;
-  /// Largest error of a sum of products, relative to the sum of the magnitudes of the products.
-  /// The bound is only for computations that lose more accuracy than a reordering of the sum, such
-  /// as Winograd convolutions.
+  /// Largest permitted error of a sum of products, relative to the sum of the magnitudes of the
+  /// products. The bound is only for computations that lose more accuracy than a reordering of the
+  /// sum, such as Winograd convolutions.
   double allowed_error = 0;
-  /// Returns kFused if sums may be regrouped, because then a product may be fused into its sum.
+  /// Returns kFused if sums may be regrouped, otherwise kSeparate.
   Contraction contraction() const {
     return order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
   }

@@ -12,7 +12,8 @@
 namespace tunec {
 
 /// A lowering's name, and its steps. Compute steps rewrite the statements, then loop steps change
-/// the statements' loops. The database stores the text: `lower direct` and a line for each step.
+/// the statements' loops. The database stores the text: a line such as `lower direct`, and a line
+/// for each step.
 struct Schedule {
   std::string lowering;
   std::vector<ComputeStep> compute_steps = {};
@@ -32,8 +33,8 @@ inline constexpr int kScheduleVersion = 2;
 Schedule FirstSteps(const Schedule& schedule, size_t count);
 
 std::string Print(const Schedule& schedule);
-/// Parses the text of a schedule. Fails with kParse at the wrong word. Compute steps must come
-/// before all loop steps.
+/// Parses the text of a schedule. All errors are kParse, with a location in the text. Compute steps
+/// must come before all loop steps.
 Result<Schedule> ParseSchedule(std::string_view text, std::string_view file_name);
 
 }  // namespace tunec

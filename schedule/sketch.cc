@@ -45,7 +45,7 @@ const Compute* FindLowering(const std::vector<NamedCompute>& lowerings, std::str
 
 namespace {
 
-// Checks for a loop without iterations. Sketches have nothing to tile in such a Compute.
+// Checks that the Compute has a loop without iterations. Most sketches skip such a Compute.
 bool HasEmptyLoop(const Compute& compute) {
   return std::ranges::any_of(compute.statements, [](const Statement& statement) {
     return std::ranges::any_of(statement.iterators,
@@ -53,7 +53,7 @@ bool HasEmptyLoop(const Compute& compute) {
   });
 }
 
-// Checks that an operand is contiguous along the reduced dimension. If the reduction has several
+// Checks that an operand is contiguous along a reduced iterator. If the reduction has several
 // operands, this one must not be constant, its indices must be iterators or constants, and each of
 // its elements must be read once.
 bool IsContiguousRow(const Compute& compute, const Statement& reduction, const Read& read) {
@@ -71,8 +71,7 @@ const Statement* FirstReduction(const Compute& compute) {
   return found == compute.statements.end() ? nullptr : &*found;
 }
 
-// Checks that some operand of the Compute's first reduction is contiguous along the reduced
-// dimension (IsContiguousRow).
+// Checks that IsContiguousRow accepts some operand of the Compute's first reduction.
 bool ReducesContiguousRows(const Compute& compute) {
   const Statement* const reduction = FirstReduction(compute);
   return reduction != nullptr && std::ranges::any_of(reduction->reads, [&](const Read& read) {
@@ -95,8 +94,7 @@ bool WritesOutput(const Compute& compute) {
   });
 }
 
-// Returns the sketches for a device; empty for all stages except kPatterns. All other sketches are
-// for a host's vectors, threads and caches.
+// Returns the sketches for a device; empty for all stages except kPatterns.
 std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& question) {
   std::vector<Sketch> sketches;
   if (stage != SketchStage::kPatterns) return sketches;
@@ -111,7 +109,7 @@ std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& qu
   AddCudaSketches(lowerings, *question.target.device, question.rounding, sketches);
   const bool has_others = !sketches.empty();
   for (const NamedCompute& lowering : lowerings) {
-    // A thread that adds millions of terms in order is slow, and its sum has a large error.
+    // A single thread is slow at a long chain of terms, and less accurate than several threads.
     const bool is_long = std::ranges::any_of(lowering.compute.statements, HasLongChain);
     if (!has_others || !is_long) AddBlockSketches(lowering, question.rounding, sketches);
   }
@@ -124,7 +122,7 @@ void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& ques
                         std::vector<Sketch>& sketches) {
   const Target& target = question.target;
   if (!WritesOutput(lowering.compute)) return;
-  // A sum along contiguous rows can read the rows in place; a tile would have to pack them.
+  // A reduction along contiguous rows can read the rows directly; a tile would have to pack them.
   const Statement* const reduction = FirstReduction(lowering.compute);
   const bool rows_first = reduction != nullptr && reduction->writes.size() == 1 &&
                           ReducesContiguousRows(lowering.compute);

@@ -1,7 +1,6 @@
-// Sketches: schedules with knobs. A sketch fixes the structure of a schedule for one kind of
-// Compute on one kind of target. Decisions fill its knobs with numbers. The default decisions of
-// the first sketch are the analytic schedule: formulas over registers, caches and shapes choose the
-// numbers, and the result performs well without any trial.
+// Sketches: schedules with knobs. A sketch fixes the structure of a schedule. Decisions fill its
+// knobs with numbers. The initial decisions of a sketch give its analytic schedule: formulas over
+// registers, caches and shapes choose the numbers, without any trial.
 #pragma once
 
 #include <cstdint>
@@ -33,18 +32,18 @@ using Decisions = std::vector<int>;
 struct Sketch {
   /// Name of the sketch's structure, unique among the sketches of a lowering: "rows", or
   /// "tile/j/wide". It does not depend on the other sketches. The database stores the name with the
-  /// decisions.
+  /// chosen numbers.
   std::string name;
   std::vector<Knob> knobs;
   /// Returns the schedule for the values of the knobs. The function is pure: equal values give
   /// equal schedules.
   std::function<Schedule(const std::vector<int64_t>& values)> fill;
 
-  /// Returns the name up to the first slash: "tile".
+  /// Returns the part of the name before the first slash, or the whole name: "tile".
   std::string_view Kind() const;
   Decisions InitialDecisions() const;
   Schedule Fill(const Decisions& decisions) const;
-  /// Returns the number of different decisions, limited to the largest int64.
+  /// Returns the number of different decisions, or a smaller number that is at least 2^53.
   int64_t SpaceSize() const;
 };
 
@@ -55,15 +54,13 @@ struct NamedCompute {
   Compute compute;
 };
 
-/// Returns the lowering that a schedule names, or null.
+/// Returns the Compute of the lowering with this name. Returns null if there is none.
 const Compute* FindLowering(const std::vector<NamedCompute>& lowerings, std::string_view name);
 
-/// The set of enabled sketches. A comparison of kAll and kNaiveOnly shows that results do not
-/// depend on sketches.
+/// The set of enabled sketches: all sketches, or only the naive sketch.
 enum class SketchSet { kAll, kNaiveOnly };
 
-/// The stages of the search for sketches. A stage with a higher cost runs only if no analytic
-/// schedule of the earlier stages applies.
+/// The stages of the search for sketches, in the order of the search.
 enum class SketchStage : uint8_t {
   kPatterns,  // patterns in the accesses of the whole Compute; cheap
   kComposed,  // patterns of its loop nests; applies schedules to each nest
@@ -75,8 +72,7 @@ enum class SketchStage : uint8_t {
 /// the target computes products.
 using ArithmeticGain = std::function<double(const TileIntrinsic& intrinsic)>;
 
-/// A function that returns whether another schedule already packs the step's constant in the step's
-/// storage order.
+/// A function that returns whether a constant is already packed in the way that `pack` packs it.
 using IsPacked = std::function<bool(const PackStep& pack)>;
 
 /// The input of the search for sketches.
@@ -85,18 +81,19 @@ struct SketchQuestion {
   const Target& target;
   RoundingFreedom rounding;
   SketchSet set = SketchSet::kAll;
-  /// The function that ranks sketches of different arithmetic. It is called only if the arithmetic
-  /// of sketches differs. If it is empty, sketches of plain multiply-adds come first.
+  /// The gain by which sketches of different arithmetic are ranked. If the function is empty,
+  /// sketches of plain multiply-adds come first.
   ArithmeticGain gain = {};
-  /// The function that returns which storage orders of constants are already packed. These orders
-  /// are preferred, unless another order is clearly better. If it is empty, no order is packed.
+  /// The function that returns which packs of constants exist already. Tiles that need only these
+  /// packs are preferred, unless others are clearly better. An empty function means no packs.
   IsPacked packed = {};
 };
 
 std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question);
 
 /// Returns the sketches of the stages up to the first stage that has a sketch whose analytic
-/// schedule applies, the most promising first. The last one is always the naive sketch.
+/// schedule applies, the most promising first. The last one is always the naive sketch. With
+/// kNaiveOnly, the naive sketch is the only one.
 std::vector<Sketch> SketchesFor(const SketchQuestion& question);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// A class that blocks all signals of the calling thread. Threads that it starts meanwhile inherit
-// this.
+// A guard that blocks the signals of the calling thread while the guard exists. Threads that this
+// thread starts meanwhile inherit the signal mask.
 #pragma once
 
 #include <signal.h>

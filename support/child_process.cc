@@ -55,7 +55,7 @@ ChildProcess::~ChildProcess() {
   if (process_ > 0) (void)Kill();
 }
 
-// Queries the state of the process by waitid. Requires: no status was taken yet.
+// Queries the state of the process by waitid. Requires: this object has not taken a status yet.
 int ChildProcess::QueryState(siginfo_t& info, int flags) const {
   if (watched_.get() >= 0) {
     const int answer = waitid(kPidDescriptor, static_cast<id_t>(watched_.get()), &info, flags);
@@ -65,7 +65,7 @@ int ChildProcess::QueryState(siginfo_t& info, int flags) const {
 }
 
 // Returns how the process ended, or nullopt while the process runs. The first call after the end
-// takes the status from the system.
+// takes the status from the system, if the system still has one.
 std::optional<ChildEnd> ChildProcess::PollEnd() {
   if (end_) return end_;
   siginfo_t info = {};

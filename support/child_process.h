@@ -23,7 +23,7 @@ struct ChildStart {
   int input = -1;                      // the program's standard input; negative: /dev/null
   int output = -1;                     // the program's standard output; negative: this process's
   int errors = -1;                     // the program's standard error; negative: this process's
-  /// True: the program and its children form a process group, which Kill ends as a whole.
+  /// True: the program gets its own process group, which Kill ends together with the program.
   bool own_group = false;
   /// True: the program is killed when the thread that started it ends, in whatever way.
   bool ends_with_thread = false;
@@ -42,17 +42,17 @@ class ChildProcess {
   using Time = std::chrono::steady_clock::time_point;
 
   /// Starts a program. Errors: kNotFound if the program cannot be run, kIo if no process can be
-  /// made.
+  /// made or no descriptor can be copied.
   static Result<ChildProcess> Start(const ChildStart& start);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;
-  /// Kills a program that still runs.
+  /// Calls Kill if the object has a program.
   ~ChildProcess();
 
   /// Returns how the program ended, or nullopt if it still runs at time `until`.
   std::optional<ChildEnd> WaitUntil(Time until);
-  /// Kills a program that still runs, and its own group if there is one. Returns how the program
-  /// ended. No other process receives a signal.
+  /// Kills a program that still runs, and its own group if there is one. Waits for the end of the
+  /// program, and returns how the program ended.
   ChildEnd Kill();
 
  private:

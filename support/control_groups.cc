@@ -52,11 +52,11 @@ std::vector<Hierarchy> MountedHierarchies(const fs::path& root, std::string_view
 }
 
 /// Returns the group of the process in the hierarchy, as a path from the hierarchy's root. Returns
-/// an empty string if the process is in no group.
+/// an empty string if /proc/self/cgroup names no group.
 std::string GroupIn(const Hierarchy& hierarchy, const fs::path& root, std::string_view controller) {
   std::ifstream file(Under(root, "/proc/self/cgroup"));
   for (std::string line; std::getline(file, line);) {
-    // The format of a line is number:controllers:path. Version 2 has no controllers.
+    // The format of a line is number:controllers:path. A line of version 2 names no controllers.
     const size_t first = line.find(':');
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;

@@ -20,8 +20,8 @@ struct GroupLimit {
   double (*read)(const std::filesystem::path& group, bool version2);
 };
 
-/// Returns the least limit of the groups that contain this process, or kNoGroupLimit. The paths of
-/// /proc and of the mounted folders are taken relative to `root`.
+/// Returns the least limit of the mounted groups that contain this process, or kNoGroupLimit. The
+/// paths of /proc and of the mounted folders are taken relative to `root`.
 double LeastGroupLimit(const GroupLimit& limit, const std::filesystem::path& root);
 
 }  // namespace tunec

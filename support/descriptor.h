@@ -19,9 +19,11 @@ class Descriptor {
   ~Descriptor() { (void)Close(); }
 
   int get() const { return fd_; }
-  /// Returns the descriptor, which stays open and no longer belongs to this object.
+  /// Returns the descriptor, or a negative value if there is none. The descriptor stays open and no
+  /// longer belongs to this object.
   int Release() { return std::exchange(fd_, -1); }
-  /// Closes the descriptor now. Returns false if the system reports a late write error.
+  /// Closes the descriptor now. Returns false if the system reports an error, such as a late write
+  /// error.
   bool Close() { return fd_ < 0 || ::close(Release()) == 0; }
 
  private:

@@ -8,7 +8,7 @@
 namespace tunec {
 
 /// Parses "90s", "10m", "1.5h" or a plain number, and returns seconds. Errors: kInvalidArgument for
-/// any other text, for 0 and for values that are not finite.
+/// any other text, and for durations that are not positive and finite.
 Result<double> ParseDuration(std::string_view text);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
 // The types of errors and results. Errors that an input, a schedule, a file or a device can cause
-// are returned as Result<T>. Bugs of tunec stop the program through TUNEC_CHECK (check.h).
+// are returned as Result<T> or Status. A failed TUNEC_CHECK (check.h) stops the program instead.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// The kind of an error, by which a caller can decide how to react. The database stores these
+/// The kind of an error, by which a caller can decide how to react. The C interface has the same
 /// numbers: never renumber them.
 enum class ErrorCode {
   kInvalidArgument = 1,  // the caller's or user's mistake: a wrong option, shape, name
@@ -35,14 +35,15 @@ struct SourceLocation {
   bool operator==(const SourceLocation&) const = default;
 };
 
-/// An error. The message has lower case, no final period, and names object, value and expected
-/// value.
+/// An error. By convention the message begins in lower case, has no final period, and names the
+/// object, the value and the expected value.
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
   std::optional<SourceLocation> where;
 
-  /// Returns `file:line:column: error: message`, without the parts that are unknown.
+  /// Returns `file:line:column: error: message`. Omits the location, or the line and the column, if
+  /// they are unknown.
   std::string Format() const;
 };
 
@@ -80,8 +81,8 @@ std::unexpected<Error> FailAt(SourceLocation where, ErrorCode code,
       return std::unexpected(std::move(tunec_status_).error()); \
   } while (false)
 
-/// Declares a variable from a Result: `TUNEC_ASSIGN(auto x, F());`. On failure, the enclosing
-/// function returns the error.
+/// Declares or assigns a variable from a Result: `TUNEC_ASSIGN(auto x, F());`. On failure, the
+/// enclosing function returns the error.
 #define TUNEC_ASSIGN(declaration, expression) \
   TUNEC_ASSIGN_(TUNEC_CONCAT(tunec_result_, __LINE__), declaration, expression)
 #define TUNEC_ASSIGN_(result, declaration, expression)            \

@@ -28,14 +28,15 @@ bool WriteAll(int fd, std::span<const std::byte> bytes) {
 }
 
 // Returns the path that a new file may be renamed to. A symbolic link is preserved: its target is
-// replaced. Special files such as /dev/stdout are rejected, because a rename would replace them.
+// replaced. Fails for folders. Fails for special files such as /dev/stdout, because a rename would
+// replace such a file.
 Result<std::filesystem::path> ReplaceablePath(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
   constexpr int kMostLinks = 40;  // same as the system's limit
   fs::path resolved = path;
   std::error_code failure;
-  bool is_open_file = false;  // true: the link is in /proc and may name a file that a process has
-                              // open and would go on writing
+  bool is_open_file = false;  // true: a link on the way is in /proc and may name a file that a
+                              // process has open and would go on writing
   for (int i = 0; fs::is_symlink(resolved, failure) && i < kMostLinks; ++i) {
     is_open_file = is_open_file || resolved.native().starts_with("/proc/");
     const fs::path target = fs::read_symlink(resolved, failure);
@@ -63,7 +64,7 @@ struct NewFile {
 };
 
 // Creates a file with a random name beside `path`. open() applies the umask to `mode`; mkostemp
-// would ignore it.
+// has no parameter for a mode.
 Result<NewFile> CreateBeside(const std::filesystem::path& path, mode_t mode) {
   constexpr int kMostTries = 100;
   for (int i = 0; i < kMostTries; ++i) {

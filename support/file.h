@@ -14,7 +14,7 @@
 
 namespace tunec {
 
-/// A version of a file, identified by its size and the time of its last write.
+/// A version of a file, identified by the path, the size and the time of the last write.
 struct FileStamp {
   std::filesystem::path path;
   uintmax_t bytes = 0;
@@ -39,8 +39,8 @@ struct FilePart {
   int64_t offset = 0;
   std::span<const std::byte> bytes;
 };
-/// Writes the parts of a file like the function above. The parts are in ascending order of offset
-/// and do not overlap. Gaps are filled with zeros.
+/// Writes the parts of a file like the function above. The parts must be in ascending order of
+/// offset and must not overlap. Gaps are filled with zeros.
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const FilePart> parts);
 
 /// A file mapped for reading, shared with other processes. The mapping exists as long as the last

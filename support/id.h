@@ -1,4 +1,4 @@
-// Typed indices. The id of a tensor and the id of a statement are different types, and neither is
+// Typed indices. The id of a tensor and the id of a statement have different types, and neither is
 // an integer. Ids number the elements of one vector from 0. IdVector is a vector indexed by ids.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace tunec {
 
-/// The number of an element in a vector. `Tag` is the type of the elements, and may be incomplete.
-/// The default is the number of the first element.
+/// The number of an element in a vector. `Tag` distinguishes types of ids, and may be an incomplete
+/// type. The default is the number of the first element.
 template <class Tag>
 class Id {
  public:
@@ -27,7 +27,7 @@ class Id {
 
   /// Returns the position of the element.
   constexpr size_t index() const { return static_cast<size_t>(number_); }
-  /// Returns the number for printing. Negative ids refer to no element.
+  /// Returns the number. Ids with negative numbers refer to no element.
   constexpr int32_t number() const { return number_; }
   /// Returns the id after this one.
   constexpr Id next() const { return Id(number_ + 1); }
@@ -103,7 +103,7 @@ class IdVector {
 
   /// Returns the ids of all current elements.
   IdRange<Id> ids() const { return IdRange<Id>(size()); }
-  /// Returns the id that the next element will have.
+  /// Returns the id that the next push_back will return.
   Id next_id() const { return Id(size()); }
   Id id_of(const_iterator element) const { return Id(element - begin()); }
 
@@ -121,7 +121,8 @@ class IdVector {
   void assign(First first, First last) {
     elements_.assign(first, last);
   }
-  /// Inserts before the element `at`. The ids of later elements grow by 1, or by `last - first`.
+  /// Inserts before the element `at`. The ids of this and of later elements grow by 1, or by
+  /// `last - first`.
   void insert(Id at, T element) { elements_.insert(begin() + at.number(), std::move(element)); }
   template <std::input_iterator First>
   void insert(Id at, First first, First last) {

@@ -137,7 +137,7 @@ class Tokenizer {
     return 1;
   }
 
-  // Returns the length including both quotes, and fills token.value.
+  // Returns the length of the string including both quotes, and fills token.value.
   Result<size_t> StringLength(Token& token) const {
     const std::string_view rest = text_.substr(at_);
     for (size_t i = 1; i < rest.size() && rest[i] != '\n'; ++i) {

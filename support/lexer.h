@@ -42,7 +42,8 @@ class Lexer {
   bool IsAtEnd() const { return Peek().kind == TokenKind::kEnd; }
   /// Returns whether the current token is this identifier or punctuation.
   bool At(std::string_view text) const;
-  /// Takes the current token if it is this identifier or punctuation, and returns whether it was.
+  /// Takes the current token if it is this identifier or punctuation. Returns whether a token was
+  /// taken.
   bool TryTake(std::string_view text);
   Status Expect(std::string_view text);
 

@@ -19,15 +19,15 @@
 
 namespace tunec {
 
-/// The results compute(0), compute(1), ..., computed on several threads in any order and taken in
-/// this order by one thread. `compute` must be callable from several threads at once.
+/// The results compute(0), compute(1), .... Several threads compute them in any order; one thread
+/// takes them in ascending order. `compute` must be callable from several threads at once.
 ///
 /// The destructor starts no further computation, and waits for those that are running.
 template <class T>
 class OrderedResults {
  public:
-  /// Starts the threads, or fewer if the system cannot start more. With one thread, results are
-  /// computed in Next, in the caller's thread.
+  /// Starts min(count, threads) threads if this is at least 2, or fewer if the system cannot start
+  /// more. Without started threads, Next computes the results.
   OrderedResults(size_t count, int threads, std::function<T(size_t)> compute)
       : compute_(std::move(compute)), results_(count) {
     const size_t wanted = std::min(count, static_cast<size_t>(threads));
@@ -40,7 +40,7 @@ class OrderedResults {
   OrderedResults& operator=(const OrderedResults&) = delete;
   ~OrderedResults() { stopped_ = true; }
 
-  /// Takes the next result in order. Waits at most `limit` for the result, and returns nothing if
+  /// Takes the next result in order. Waits at most `limit` for started threads; returns nothing if
   /// the time is over. Throws what `compute` threw. Requires: there is a next result.
   std::optional<T> Next(std::chrono::milliseconds limit) {
     if (threads_.empty()) return compute_(taken_++);
@@ -59,8 +59,7 @@ class OrderedResults {
     std::exception_ptr exception;
   };
 
-  // Returns whether the system could start a thread. The started threads compute all results;
-  // without one, Next does.
+  // Starts a thread that computes results. Returns false if the system cannot start a thread.
   bool StartThread() {
     try {
       threads_.emplace_back([this] { Work(); });

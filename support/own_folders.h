@@ -1,4 +1,4 @@
-// Folders in which the parts of this program or library are installed.
+// Folders in which parts of this program or library may be installed.
 #pragma once
 
 #include <filesystem>

@@ -17,12 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Returns the processor time that the limit of this group alone allows, in processors. Returns
-/// kNoGroupLimit if the group has no limit.
+/// kNoGroupLimit if the group has no limit or the limit cannot be read.
 double ProcessorsOf(const fs::path& group, bool version2) {
   double quota = -1;
   double period = 0;
   if (version2) {
-    std::ifstream(group / "cpu.max") >> quota >> period;  // "max 100000" leaves both unchanged
+    std::ifstream(group / "cpu.max") >> quota >> period;  // "max 100000" gives no quota
   } else {
     std::ifstream(group / "cpu.cfs_quota_us") >> quota;  // -1: no limit
     std::ifstream(group / "cpu.cfs_period_us") >> period;

@@ -17,9 +17,9 @@ void RestrictThreadTo(std::span<const int> processors);
 
 /// Returns how many threads of this process can run at once. The affinity of the calling thread
 /// limits the processors. A control group may limit the share of time; the limit is rounded up to
-/// whole processors. The process's own group and all enclosing groups count, of version 1 and 2.
-/// The result is at least 1. The files /proc/self/cgroup and /proc/self/mountinfo and their file
-/// systems are read at paths relative to `root`.
+/// whole processors. The process's own group and the enclosing mounted groups count, of version 1
+/// and 2. The result is at least 1. The files /proc/self/cgroup and /proc/self/mountinfo and the
+/// groups' folders are read at paths relative to `root`.
 int UsableProcessors(const std::filesystem::path& root = "/");
 
 }  // namespace tunec

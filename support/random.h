@@ -1,6 +1,5 @@
-// The random generator of tunec. It is passed as an argument and is never global. The same seed
-// gives the same numbers on every machine, and Python can repeat them
-// (docs/reference/text_formats.md).
+// A random generator, which is never global. The same seed gives the same numbers on every machine,
+// and Python can repeat the numbers (docs/reference/text_formats.md).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ class Random {
     state_ += kGamma;
     return Mix(state_);
   }
-  /// Returns a uniform number in [0, bound). Requires: bound > 0.
+  /// Returns an almost uniform number in [0, bound). Requires: bound > 0.
   uint64_t Below(uint64_t bound) {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(Next()) * bound) >> 64);
   }

@@ -1,6 +1,6 @@
-// A size computed from other sizes by integer arithmetic, such as floor((n + 5) / 2) + 1. Examples
-// are the number of windows and the length of a concatenation. The expression is data and can be
-// stored. Evaluation is checked: no expression from a file can overflow or divide by zero.
+// A size as an expression of other sizes, such as floor((n + 5) / 2) + 1 for a number of windows.
+// An expression is data and can be stored. Evaluation is checked: no expression from a file can
+// overflow or divide by zero.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// An expression as steps of a stack machine. No function of the class changes an object.
+/// An expression as steps of a stack machine. Functions such as Plus return a new expression.
 class SizeExpression {
  public:
   /// The kinds of steps. Files contain these numbers: never renumber them.
@@ -36,7 +36,7 @@ class SizeExpression {
   static SizeExpression Size(size_t number);
   /// Makes an expression. Returns nullopt in these cases: there are more than kMostSteps steps or
   /// kMostDepth values on the stack; a step's kind is unknown; operands are missing; several values
-  /// are left; the number of a size is not below `sizes`; a divisor is less than 1.
+  /// are left; the number of a size is not in [0, sizes); a divisor is less than 1.
   static std::optional<SizeExpression> FromSteps(std::vector<Step> steps, size_t sizes);
 
   bool empty() const { return steps_.empty(); }
@@ -55,17 +55,18 @@ class SizeExpression {
   /// Returns the number of the size if the expression is a single size.
   std::optional<size_t> AsSize() const;
   std::optional<int64_t> AsConstant() const;
-  /// Returns the expression as text for users: "(((d0 + 5) / 2) + 1)".
+  /// Returns the expression as text, such as "(((d0 + 5) / 2) + 1)".
   std::string Text() const;
 
-  /// Returns the sum. The result is empty if an operand is empty, a constant overflows, or there
-  /// would be too many steps. Constants are folded, so that equivalent expressions often become
-  /// equal.
+  /// Returns the sum. The result is empty if an operand is empty, a constant overflows, or the
+  /// result would exceed kMostSteps or kMostDepth. Constants are folded, so that equivalent
+  /// expressions often become equal.
   SizeExpression Plus(const SizeExpression& other) const;
   SizeExpression Plus(int64_t number) const { return Plus(Constant(number)); }
   SizeExpression Times(const SizeExpression& other) const;
   SizeExpression Times(int64_t number) const { return Times(Constant(number)); }
-  /// Returns the quotient, rounded down. Requires: divisor >= 1.
+  /// Returns the quotient, rounded down. The result is empty if the expression is empty, or there
+  /// would be too many steps. Requires: divisor >= 1.
   SizeExpression Over(int64_t divisor) const;
 
  private:

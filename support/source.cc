@@ -36,7 +36,7 @@ std::string FormatWithSource(const Error& error, std::string_view text) {
   const std::string number = fmt::format("{:>5}", error.where->line);
   result += fmt::format("\n{} | {}", number, *line);
   if (error.where->column <= 0) return result;
-  // Tabs are repeated, so that the caret is below its character.
+  // The line's tabs are repeated, so that tabs do not shift the caret.
   std::string blank;
   for (int i = 0; i + 1 < error.where->column; ++i) {
     const bool tab = static_cast<size_t>(i) < line->size() && (*line)[i] == '\t';

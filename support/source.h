@@ -12,8 +12,8 @@ namespace tunec {
 /// as the end.
 SourceLocation LocationOf(std::string_view text, std::string_view file_name, size_t offset);
 
-/// Returns `error.Format()`, the line of `text` at the error's location, and a caret below the
-/// column. Returns only `error.Format()` if the location is not inside the text.
+/// Returns `error.Format()`, the line of `text` at the error's location, and a caret below a known
+/// column. Returns only `error.Format()` if the line is unknown or not in `text`.
 std::string FormatWithSource(const Error& error, std::string_view text);
 
 }  // namespace tunec

@@ -82,7 +82,8 @@ TUNEC_IN_CHILD int RunChild(void* argument) {
   return 127;
 }
 
-// Duplicates the streams to descriptors above 2, so that none is overwritten before it is used.
+// Duplicates the given streams, and /dev/null for a missing input, to descriptors above 2. So no
+// stream is overwritten before its use.
 Result<std::array<Descriptor, 3>> StreamsOf(const ChildStart& start) {
   const Descriptor nothing(start.input < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
   const std::array<int, 3> given = {start.input < 0 ? nothing.get() : start.input, start.output,

@@ -14,8 +14,8 @@ struct StartedChild {
   Descriptor watched;  // a descriptor of the process; empty on Linux < 5.2
 };
 
-/// Starts the program and returns as soon as it runs. Errors: kNotFound if the program cannot be
-/// run, kIo if no process can be made.
+/// Starts the program and returns as soon as the program runs. Errors: kNotFound if the program
+/// cannot be run, kIo if no process or descriptor can be made.
 Result<StartedChild> StartChild(const ChildStart& start);
 
 }  // namespace tunec

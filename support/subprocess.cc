@@ -19,9 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Reads `fd` until the other side is closed. Appends the bytes to `into`, up to `most` bytes in
-// total, and drops all further bytes. Returns false if the other side is still open at time
-// `until`.
+// Reads `fd` until its end or an error. Appends the bytes to `into`, up to `most` bytes in total,
+// and drops all further bytes. Returns false if time `until` comes first.
 bool ReadAll(int fd, Clock::time_point until, size_t most, std::string& into) {
   std::array<char, 4096> chunk;
   for (;;) {

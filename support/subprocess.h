@@ -11,9 +11,9 @@
 
 namespace tunec {
 
-/// The result of a program that ended by itself.
+/// The result of a program that ended within the time limit.
 struct ProcessResult {
-  /// The exit status. It is unknown (empty) if the application that uses this library ignores
+  /// The exit status. It may be unknown (empty) if the application that uses this library ignores
   /// SIGCHLD or waits for all children itself. Then the caller has to check the output.
   std::optional<int> exit_status;
   std::string output;  // standard output and standard error, in order of arrival
@@ -22,7 +22,7 @@ struct ProcessResult {
 /// Runs the program at `path` without a shell and with empty standard input, and waits for it. The
 /// first `most_output` bytes of its output are retained. The program is killed when the calling
 /// thread ends. Errors: kNotFound if the program cannot be started, kResourceLimit beyond `limit`,
-/// kInternal after a signal, kIo for a failed system call.
+/// kInternal after a signal, kIo if no pipe, descriptor or process can be made.
 Result<ProcessResult> RunProcess(const std::string& path, const std::vector<std::string>& arguments,
                                  std::chrono::milliseconds limit,
                                  size_t most_output = size_t{1} << 20);

@@ -15,8 +15,8 @@ size_t NearEnough(std::string_view word) { return std::max<size_t>(1, word.size(
 
 }  // namespace
 
-// Computes the edit distances of all pairs of prefixes, row by row. Only three rows are stored: the
-// current one, and the two rows before it, which swaps need.
+// Computes the edit distances of all pairs of prefixes, row by row. Only the current row and the
+// two rows before are stored.
 size_t EditDistance(std::string_view from, std::string_view to) {
   std::array<std::vector<size_t>, 3> rows;
   for (std::vector<size_t>& row : rows) row.resize(to.size() + 1);

@@ -19,7 +19,7 @@ size_t EditDistance(std::string_view from, std::string_view to);
 /// is near; `word` must then have at least two letters.
 std::string_view NearestWord(std::string_view word, std::span<const std::string_view> known);
 
-/// Returns "; did you mean WORD?" for the end of a message, or an empty string.
+/// Returns "; did you mean WORD?" with the NearestWord, or an empty string if that word is empty.
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace tunec

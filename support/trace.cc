@@ -24,7 +24,7 @@ struct Recorded {
 
 std::atomic<Recorded*> current = nullptr;
 
-// Returns the number of the calling thread in a recording.
+// Returns the number of the calling thread in a recording. A new thread gets the next number.
 int ThreadIn(Recorded& recorded) {
   thread_local const Recorded* known = nullptr;
   thread_local int64_t start = 0;  // a later recording may have the same address

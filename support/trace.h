@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// An interval of time on one thread. The intervals of a thread nest. Times are in nanoseconds
-/// since the start of the recording.
+/// An interval of time on one thread. The intervals of a thread nest. `begin` and `end` are in
+/// nanoseconds since the start of the recording.
 struct TraceSpan {
   std::string stage;   // such as `legality`
   std::string detail;  // the object that the stage works on, such as a kernel's name; may be empty
@@ -19,8 +19,8 @@ struct TraceSpan {
   int64_t processor = 0;  // the thread's processor time, in nanoseconds
 };
 
-/// Records the spans of all threads of this process while it exists. At most one exists at a time.
-/// Every TraceScope that starts during the recording must end before it.
+/// A recording of the spans of all threads of this process. At most one exists at a time. Every
+/// TraceScope that starts during the recording must end before the recording ends.
 class TraceRecording {
  public:
   TraceRecording();
@@ -28,12 +28,12 @@ class TraceRecording {
   TraceRecording(const TraceRecording&) = delete;
   TraceRecording& operator=(const TraceRecording&) = delete;
 
-  /// Returns the spans that have ended, in the order of their ends.
+  /// Returns the spans that have ended, in the order in which they were added.
   std::vector<TraceSpan> Spans() const;
 };
 
-/// Adds a span from construction to destruction if a recording exists. Otherwise it costs the load
-/// of one pointer.
+/// A scope that adds a span from construction to destruction. A scope that is made without a
+/// recording adds none.
 class TraceScope {
  public:
   explicit TraceScope(std::string_view stage, std::string_view detail = {});

@@ -40,7 +40,7 @@ class UniqueNames {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
   };
-  /// The names in memory of their own. Graphs of 40,000 nodes are built a dozen times in a
+  /// The names with their memory. Graphs of 40,000 nodes are built a dozen times in a
   /// compilation; single allocations would take a sixth of that time. Names that were removed stay
   /// in memory.
   struct Names {

@@ -1,4 +1,4 @@
-// A function that returns the memory limit of this process.
+// A function that returns the memory limit of the machine and of control groups.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace tunec {
 
-/// Returns the bytes of the machine's memory, or fewer if a control group has a limit. The
-/// process's own group and all enclosing groups count, of version 1 and 2. Returns 0 if the
-/// machine's memory is unknown. The files /proc/self/cgroup and /proc/self/mountinfo and their file
-/// systems are read at paths relative to `root`.
+/// Returns the bytes of the machine's memory, or a lower limit of a control group. The process's
+/// own group and the enclosing groups count, of version 1 and 2, as far as they are mounted.
+/// Returns 0 if the machine's memory is unknown. The paths of /proc and of the mounted folders are
+/// taken relative to `root`.
 int64_t UsableMemory(const std::filesystem::path& root = "/");
 
 }  // namespace tunec

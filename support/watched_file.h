@@ -14,7 +14,7 @@
 namespace tunec {
 
 /// The identity of an open file, and the version of its contents: `bytes` is the file's size, and
-/// `written` the time of the last change in nanoseconds.
+/// `written` is the file's modification time in nanoseconds.
 struct FileState {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -35,8 +35,8 @@ class WatchedFile {
   /// Returns the mapped bytes: page-aligned, or empty for an empty file.
   std::span<const std::byte> bytes() const { return bytes_; }
 
-  /// Fails with kIo if the file was written or truncated after it was opened. Renaming another file
-  /// over the path or removing the path is allowed. Costs one system call.
+  /// Fails with kIo if the open file's size or modification time has changed since Open. Renaming
+  /// another file over the path or removing the path is allowed. Costs one system call.
   Status CheckUnchanged() const;
 
  private:

@@ -1,4 +1,4 @@
-// Functions that write kernels to files, so that two versions of the compiler can be compared.
+// Functions that write kernels to files, to compare compiler versions and for tunec-kernels.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace tunec {
 
-/// Returns a name such as `007-0123456789abcdef`: the kernel's index in the program, and a hash of
-/// the statements. The hash identifies the kernel if indices change.
+/// Returns a name such as `007-0123456789abcdef`: `position`, and a hash of `statements`. The hash
+/// identifies the kernel if positions change.
 std::string DumpName(size_t position, std::string_view statements);
 
 struct KernelDump {
@@ -22,11 +22,11 @@ struct KernelDump {
   std::vector<LoopNest> nests;  // nest of the kernel, then nests that pack weights
 };
 
-/// Writes NAME.sched, NAME.nest (the loops of all nests) and, for nest K, the object code NAME.K.o.
-/// If nest K does not compile, NAME.error has the reason. For a device's kernel, also writes
-/// NAME.kernel, which tunec-kernels runs (runtime/kernel_file.h). Creates the folder if it is
-/// missing. The first nest is written with the name `kernel`, because its real name contains names
-/// of graph nodes. Fails with kIo if a file cannot be written.
+/// Writes NAME.sched if the schedule has text, NAME.nest (the loops of all nests) and, for nest K,
+/// the object code NAME.K.o. If a nest does not compile, writes the reason to NAME.error, and omits
+/// the later nests. For a device's kernel, also writes NAME.kernel (runtime/kernel_file.h). Creates
+/// the folder if it is missing. The first nest is written with the name `kernel`, because its real
+/// name contains names of graph nodes. Fails with kIo if a file cannot be written.
 Status DumpKernel(const std::filesystem::path& folder, const std::string& name, KernelDump dump,
                   const Target& target);
 

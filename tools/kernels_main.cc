@@ -1,5 +1,5 @@
 // tunec-kernels runs kernels from files on a GPU. It needs only the GPU's driver: no compiler,
-// ptxas or model. `tunec show` and `tunec schedule` write the files with --dump on any machine.
+// ptxas or model. `tunec show` and `tunec schedule` write the files with --dump, without a GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -98,8 +98,8 @@ Result<Json> TimeOne(OpenedGpu& gpu, const std::string& path) {
               {"functions", PhasesOf(file.image)}};
 }
 
-/// Times each kernel, and prints a line of JSON for each. A kernel that cannot be timed does not
-/// stop the others unless the GPU is lost. Returns the exit code.
+/// Times each kernel, and prints a line of JSON for each. An error of a kernel does not stop the
+/// others unless the error is kDevice. Returns the exit code.
 Result<int> Time(OpenedGpu& gpu, const std::vector<std::string>& paths) {
   int exit_code = EXIT_SUCCESS;
   for (const std::string& path : paths) {

@@ -7,7 +7,7 @@
 namespace tunec {
 namespace {
 
-// Removes the step from a message that begins with the step, because the caller prepends it.
+// Removes the step's first words from the start of a message, because the caller prepends the step.
 std::string WithoutStep(const std::string& message, const std::string& step) {
   const size_t colon = message.find(": ");
   const bool repeats = colon != std::string::npos && step.starts_with(message.substr(0, colon));

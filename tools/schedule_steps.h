@@ -1,4 +1,4 @@
-// Functions that apply a schedule step by step.
+// Functions that apply a schedule, step by step or as a whole.
 #pragma once
 
 #include <string>
@@ -9,18 +9,17 @@
 
 namespace tunec {
 
-/// The first steps of a schedule, or all of them, applied to a Compute.
+/// The first steps of a schedule (none, some or all), applied to a Compute.
 struct SchedulePrefix {
   Schedule schedule;
   std::string label;  // for display: the last step and its number, a file, or "as written"
   /// Loops after these steps. If these steps alone are illegal, `kernel.rejection` has the reason.
-  /// Later steps may remove the reason. For example, shared storage becomes private if it is
-  /// staged.
+  /// Later steps may remove the reason. For example, `stage` gives each iteration separate storage.
   KernelLoops kernel;
 };
 
-/// Returns an entry for the unscheduled Compute and one for each step. If a step cannot be applied,
-/// fails with the number of the step.
+/// Returns an entry for the unscheduled Compute and one after each step. If a step cannot be
+/// applied, the error's message has the number of the step.
 Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
                                                      const Schedule& schedule,
                                                      const RoundingFreedom& rounding);

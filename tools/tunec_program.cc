@@ -1,4 +1,4 @@
-// The command `tunec`. It parses the command line and runs the subcommand.
+// The command `tunec`. It parses the command line and runs `tunec MODEL` or the subcommand.
 #include "tools/tunec_program.h"
 
 #include <CLI/CLI.hpp>
@@ -17,8 +17,8 @@
 namespace tunec {
 namespace {
 
-/// Returns the words in reverse order, as CLI11 requires. After `help`, "--" precedes the names of
-/// commands. Otherwise CLI11 would parse the names as commands.
+/// Returns the words in reverse order, as CLI11 requires. If names directly follow `help`, "--"
+/// precedes the names. Without "--", CLI11 would parse the names as commands.
 std::vector<std::string> Words(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool explains = words.size() > 1 && words[0] == "help" && !words[1].starts_with('-');
@@ -63,7 +63,8 @@ int Main(int argc, char** argv) {
   return ParseAndRun(root, invocation, argc, argv);
 }
 
-/// Runs the command, catches all exceptions and prints their messages. Returns the exit code.
+/// Runs the command and catches each std::exception. Returns an exit code that does not count lost
+/// standard output.
 int GuardedMain(int argc, char** argv) {
   try {
     return Main(argc, argv);

@@ -1,4 +1,4 @@
-// The command tunec as a function, shared by several executables.
+// The command tunec as a function, for the executable and for the Python package.
 #pragma once
 
 namespace tunec {

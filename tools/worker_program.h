@@ -1,4 +1,4 @@
-// The program tunec-worker as a function. It compiles and measures candidates for a tuner in a
+// The program tunec-worker as a function. The program compiles and measures candidates in a
 // separate process, because a candidate may crash.
 #pragma once
 

@@ -55,8 +55,8 @@ std::string DeviceText(const DLDevice& device) {
   return fmt::format("DLPack device {}", type);
 }
 
-// Returns whether a tensor is in host memory or on the GPU `number`, which runs the executable.
-// Fails for any other device.
+// Returns the location of a tensor: host memory, or the GPU `number`. Fails with kInvalidArgument
+// for any other device. Without a number, every GPU is another device.
 Result<BufferLocation> LocationOf(const DLDevice& device, std::optional<int> number) {
   const auto type = static_cast<int>(device.device_type);
   if (type == kCpu || type == kCudaHost) return BufferLocation::kHost;

@@ -37,8 +37,8 @@ class BackgroundTuning {
   virtual void Stop() = 0;
 };
 
-/// The logical specs and the memory layouts of a model's inputs and outputs. Without orders, all
-/// are row-major. The specs of the executable have the axes in the order of the memory layouts.
+/// The logical specs and the memory layouts of the inputs and outputs. Without orders, all are
+/// row-major. The executable's own specs have the axes in memory order.
 struct EdgesWithLayouts {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
@@ -55,11 +55,11 @@ struct tunec_executable {
   std::shared_ptr<const tunec::AnyShape> any_shape;
   std::string note = {};  // a line for tunec_notes about how the model was loaded
   std::unique_ptr<const tunec::EdgesWithLayouts> edges;  // null: those of the executable, row-major
-  /// The mapped file of the bundle; null if the model was not loaded from a file.
+  /// The mapped file of a bundle; null for a compiled model and for a bundle inside a library.
   std::shared_ptr<const tunec::WatchedFile> file = nullptr;
   /// Compiles the model again for tensors with the layouts in `layouts_json`, a JSON object like
-  /// the option "layouts". The function is empty if the model's source is not retained, or if the
-  /// library has no compiler.
+  /// the option "layouts", or null for row-major. The function is empty for bundles, for dynamic
+  /// shapes, and if the model's source is not retained.
   std::function<tunec::Result<std::unique_ptr<tunec_executable>>(const char* layouts_json,
                                                                  const tunec_callbacks* callbacks)>
       compile_layouts;

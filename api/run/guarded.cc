@@ -18,8 +18,8 @@ static_assert(TUNEC_INTERNAL_ERROR == static_cast<int>(ErrorCode::kInternal));
 
 namespace {
 
-/// The message of this thread's latest failure. `latest_error_text` points to `latest_error` or to
-/// a constant text. A constant text needs no memory.
+/// `latest_error_text` is the message of this thread's latest failure, or "" before a failure. It
+/// points to `latest_error` or to a constant text. A constant text needs no memory.
 thread_local std::string latest_error;
 thread_local const char* latest_error_text = "";
 

@@ -16,7 +16,8 @@
 
 namespace tunec {
 
-/// Stores the message that tunec_error_message returns next in this thread.
+/// Stores the error's text, or a constant text if memory runs out, for this thread's next call of
+/// tunec_error_message.
 void StoreMessage(const Error& error) noexcept;
 /// Stores the exception's text if the text has details, such as the size of the allocation
 /// (ir/allocate_array.h). Otherwise stores "not enough memory".
@@ -26,8 +27,9 @@ void StoreMessage(const std::bad_alloc& failure) noexcept;
 void StoreMessage(const char* text) noexcept;
 const char* LatestMessage() noexcept;
 
-/// Runs `body`, which returns a Status. Returns TUNEC_OK, or the error code of the returned error
-/// or the exception. In case of an error, the message is stored.
+/// Runs `body`, which returns a Status. Returns TUNEC_OK or the code of the returned error. Returns
+/// TUNEC_RESOURCE_LIMIT for std::bad_alloc, and TUNEC_INTERNAL_ERROR for other exceptions. Stores
+/// the message of a failure.
 template <class Body>
 int Guarded(Body body) noexcept {
   try {
@@ -48,9 +50,10 @@ int Guarded(Body body) noexcept {
 }
 
 /// Returns a copy of the caller's struct. Members that the caller's version does not have are zero.
-/// Fails with kInvalidArgument for a wrong size. Also fails if a member that this library does not
-/// have is not zero, because the library would ignore this member silently. Error messages use
-/// tunec_`kind` as the type, `name` as the argument's name, and `members` as the word for members.
+/// Fails with kInvalidArgument if the size is not 1 to 64 times that of a pointer. Also fails if a
+/// member that this library does not have is not zero, because the library would ignore this member
+/// silently. Error messages use tunec_`kind` as the type, `name` as the argument's name, and
+/// `members` as the word for members.
 template <class Struct>
 Result<Struct> CopyKnownMembers(const Struct& given, std::string_view kind, std::string_view name,
                                 std::string_view members) {

@@ -1,4 +1,4 @@
-// Definition of tunec_load, which makes an executable from a bundle.
+// Definitions of tunec_load, which makes an executable from a bundle, and of load_options.h.
 #include <memory>
 #include <utility>
 

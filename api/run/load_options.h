@@ -10,8 +10,8 @@
 
 namespace tunec {
 
-/// Checks and converts the options. Null means the defaults. Fails with kInvalidArgument for a
-/// wrong size of the struct, an unknown member or too many threads.
+/// Checks and converts the options. Null means the defaults. Fails with kInvalidArgument for more
+/// than 4096 threads. Other errors: those of CopyKnownMembers.
 Result<BundleOptions> OptionsOf(const tunec_load_options* options);
 
 std::unique_ptr<tunec_executable> ExecutableOf(LoadedBundle bundle);

@@ -36,7 +36,8 @@ const TensorSpec* Output(const tunec_executable* executable, size_t index) {
   return executable == nullptr ? nullptr : At(OutputsOf(*executable), index);
 }
 
-// These functions return the layouts of all inputs or of all outputs; null if all are row-major.
+// Return the layouts of all inputs, or of all outputs; null without the option "layouts", because
+// all inputs and outputs are then row-major.
 const std::vector<AxisOrder>* InputOrders(const tunec_executable& executable) {
   return executable.edges ? &executable.edges->input_orders : nullptr;
 }
@@ -98,8 +99,8 @@ Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
   return {};
 }
 
-/// The inputs and outputs of a run. Each thread reuses one object, so that a run of a fixed-shape
-/// model allocates no lists of tensors.
+/// The inputs and outputs of a run. Each thread reuses one object for fixed-shape models, so that
+/// their later runs usually allocate no lists of tensors.
 struct RunTensors {
   Buffers<const void*> from;
   Buffers<void*> to;
@@ -119,8 +120,8 @@ Status CollectAll(const tunec_executable& executable, std::optional<int> device,
                  tensors.to);
 }
 
-// Returns the shapes of the inputs, each with the axes in the order of the memory layout. Fails if
-// a shape does not match the input's spec.
+// Returns the shapes of the inputs, each with the axes in the order of the memory layout. Errors:
+// those of CheckedShape.
 Result<std::vector<Shape>> ShapesOf(const tunec_executable& executable,
                                     const DLTensor* const* given) {
   const std::vector<TensorSpec>& specs = InputsOf(executable);
@@ -210,8 +211,8 @@ Status ProfileTensors(const tunec_executable& executable, DLTensor* const* input
   return {};
 }
 
-/// The texts that tunec_notes and tunec_report_json return. Each text is valid until this thread's
-/// next call of the same function.
+/// The texts of tunec_notes, and of tunec_report_json for dynamic-shape models. Each text is valid
+/// until this thread's next call of the same function.
 thread_local std::string notes_text;
 thread_local std::string report_text;
 

@@ -1,6 +1,5 @@
-// Access to the shape of a caller's DLTensor. Every number in the shape is checked before its use.
-// This file depends only on the header of the C interface, so that the Python package can use the
-// same check.
+// Check of the shape of a caller's DLTensor, and access to the shape. Among tunec's headers, this
+// file depends only on that of the C interface, so that the Python package can use the same check.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +31,7 @@ inline std::optional<std::string> ShapeProblem(const DLTensor& tensor,
   return std::nullopt;
 }
 
-/// Returns the sizes of a tensor that has no ShapeProblem.
+/// Returns the sizes of a tensor. Requires: `shape` has `ndim` elements, and `ndim` >= 0.
 inline std::span<const int64_t> ShapeOf(const DLTensor& tensor) {
   return {tensor.shape, static_cast<size_t>(tensor.ndim)};
 }

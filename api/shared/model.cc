@@ -11,8 +11,8 @@
 #include "api/run/load_options.h"
 #include "runtime/bundle/format.h"
 
-// The last section of the library. It has a separate segment, because `tunec build` replaces its
-// content with the bundle, which is larger.
+// The section with the highest addresses in the library. It has a separate segment, because
+// `tunec build` replaces the content with the bundle, which is larger.
 __asm__(
     ".section .tunec_bundle,\"a\",@progbits\n"
     ".balign 4096\n"
@@ -21,11 +21,11 @@ __asm__(
     "tunec_bundle_begin:\n"
     ".zero 64\n"
     ".previous\n");
-// The linker defines the names. NOLINTNEXTLINE(readability-identifier-naming)
+// The assembly above defines the name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" [[gnu::visibility("hidden")]] const std::byte tunec_bundle_begin[];
 
-// A placeholder as long as the longest model name. compiler/bundle/write_library.cc searches for
-// the placeholder.
+// TUNEC_NAMED begins a symbol with a placeholder, which is as long as the longest model name.
+// compiler/bundle/write_library.cc replaces the placeholder.
 #define TUNEC_X16 "xxxxxxxxxxxxxxxx"
 #define TUNEC_NAMED(function)                                                             \
   __asm__("tunec_model_name_" TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 \
@@ -45,7 +45,7 @@ bundle::BundleBytes OwnBundle() {
 
 extern "C" {
 
-// The names of the C interface. NOLINTBEGIN(readability-identifier-naming)
+// These names are in the style of the C interface. NOLINTBEGIN(readability-identifier-naming)
 TUNEC_API int model_create(const tunec_load_options* options, tunec_executable** model)
     TUNEC_NAMED("create");
 TUNEC_API int model_run(tunec_executable* model, DLTensor* const* inputs, DLTensor* const* outputs)

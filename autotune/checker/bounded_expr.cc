@@ -1,7 +1,7 @@
 // The bounds of an expression are expressions too, and are compiled to kernels. A rule uses the
-// errors of the operands at most twice, since the bound of a deep expression would otherwise be too
-// large to print. If a function is steeper on one side of its argument, the error is the change of
-// the function on that side.
+// error of an operand at most three times, since the bound of a deep expression would otherwise be
+// too large to print. If a function is convex or concave, its error is the change of the function
+// on the steeper side of its argument.
 #include "autotune/checker/bounded_expr.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ Expr Apply(ScalarOp op, Expr a, Expr b) { return Expr::Apply(op, {std::move(a), 
 Expr Abs(const Expr& x) { return Unary(ScalarOp::kAbs, x); }
 bool IsZero(const Expr& x) { return x.IsConstant(0.0); }
 
-// The following functions build expressions of errors. Plus, Times and Larger omit literal zeros,
-// so that exact expressions stay exact.
+// The following functions build expressions of errors. Plus, Times and Larger simplify literal
+// zeros, so that exact expressions stay exact.
 Expr Plus(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : a + b; }
 Expr Times(const Expr& a, const Expr& b) { return IsZero(a) || IsZero(b) ? Number(0) : a * b; }
 Expr Larger(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : Max(a, b); }
@@ -146,7 +146,8 @@ Expr StepError(const Operation& o) {
   return Expr::Cast(Step(x, [&](const Expr& y) { return Unary(o.op, y); }), kWide);
 }
 
-// The operand of a function, and the value within its error at which the function changes most.
+// The operand of a function or its magnitude, and the point within the operand's error at which the
+// result differs most.
 struct SteepestPair {
   Expr from, to;
 };
@@ -167,8 +168,8 @@ SteepestPair OutwardTo1(const Expr& x, const Expr& error) {
   return {size, Min(size + error, Number(1))};
 }
 
-// Returns the change of a function between the arguments of `steepest`, plus the function's own
-// error.
+// Returns the change of a function between the two values that `steepest` returns, plus the
+// function's own error.
 template <SteepestPair (*steepest)(const Expr& x, const Expr& error)>
 Expr FunctionErrorOf(const Operation& o) {
   const BoundedValue& x = o.of[0];
@@ -181,7 +182,7 @@ Expr FunctionErrorOf(const Operation& o) {
 }
 
 // An upper bound for the slopes of the functions with kBoundedSlope. The steepest are erf with
-// 1.12838, gelu with 1.12890 and gelu's approximation with 1.12936.
+// 1.12838, gelu with 1.12890 and gelu's approximation with 1.12899.
 constexpr double kGreatestSlope = 1.13;
 
 // The condition under which the result of an operation is a whole number.
@@ -253,8 +254,8 @@ constexpr Rule kStep = {
 
 constexpr Rule kBits = {.error = [](const Operation& o) { return BitsError(o.of, o.type); }};
 
-// Rules of functions that are convex or concave in x or in |x|. The error is the change of the
-// function on the steeper side.
+// Rules of functions that are convex or concave in x or in |x|; tan is so below pi / 2. The error
+// is the change of the function on the steeper side, plus the function's own error.
 constexpr Rule kSteepAbove = {.error = FunctionErrorOf<Above>};
 constexpr Rule kSteepToward0 = {.error = FunctionErrorOf<Toward<0>>};
 constexpr Rule kSteepTowardMinus1 = {.error = FunctionErrorOf<Toward<-1>>};
@@ -354,7 +355,7 @@ BoundedValue Bounder::OfCast(const BoundedValue& x, DataType from, DataType to) 
   } else if (IsFloat(from) && !x.whole) {
     result.whole = true;
     if (x.IsExact()) return result;
-    // A cast keeps the low bits of a value that does not fit, so the difference may be negative.
+    // A cast of values that do not fit is not monotonic, so the difference may be negative.
     result.error =
         Abs(Step(x, [&](const Expr& y) { return Expr::Cast(Expr::Cast(y, to), kWide); }));
     result.stepped = true;

@@ -1,7 +1,7 @@
 // Running error analysis of expressions. The value of an expression is computed in float64. Another
 // expression bounds the distance of this value from the value of any legal evaluation in the
-// expression's own types. Every operation adds its own rounding error. A function or a step (round,
-// floor, a cast to an integer, a comparison) changes the error of its operands.
+// expression's own types. An operation that rounds adds its rounding error. A function or a step
+// (round, floor, a cast to an integer, a comparison) changes the error of its operands.
 #pragma once
 
 #include <functional>

@@ -22,9 +22,9 @@ bool SameKind(double a, double b) {
   return std::isfinite(a);
 }
 
-// Returns the distance of element i from the expected value that steps allow. The result is 0 for
-// outputs without steps. It is 0 also if the bound is NaN, which the error analysis computes from
-// infinities that cancel.
+// Returns the largest distance by which steps may move element i from the expected value. The
+// result is 0 for outputs without steps. It is 0 also if the bound is NaN, which the error analysis
+// computes, for example, from infinities that cancel.
 double BoundOf(const OutputChecker& checker, int64_t i) {
   if (checker.bounds.size() == 0) return 0;
   const double bound = checker.bounds.As<double>()[i];

@@ -2,12 +2,13 @@
 //
 // The error of an output y is e = max|y - y64| / scale, where y64 is the float64 result. In a group
 // with a contraction the scale is the larger of max sum|a*b| over the last contraction's elements
-// and max|y64|. In other groups it is max|y64| of that output. The tolerance of e is
+// and max|y64|. In other groups it is max|y64| of that output. These maxima skip infinities and
+// NaN; a scale of 0 becomes 1. The tolerance of e is
 //   - in mode kBound: the bound;
 //   - in modes tf32 and bf16, if the last contraction multiplies float32: the error of the
 //     sequential evaluation with rounded operands, or the error of operands in two bfloat16 limbs
 //     if that is larger. Three tolerances of order_tolerance.h are added: for another order of the
-//     sums, for flushing of small numbers, and for other roundings of operands that are sums;
+//     sums, for flushing of small numbers, and for other roundings of operands made from sums;
 //   - in other groups with a contraction: the error of the sequential evaluation in the compute's
 //     own types. In mode f32 it is multiplied by 1.5: another order of a sum is equally valid, and
 //     its largest error may be greater by chance, above all with few results. One unit in the last
@@ -15,8 +16,9 @@
 //   - in groups without a contraction: twice the sequential error, and at least 1e-6 plus the
 //     error that the group's functions may cause (FunctionError).
 // The tolerance of 16-bit floats is larger by one rounding to their type. Integers and bools must
-// equal the exact result or that of the sequential evaluation. If the float64 result is not finite,
-// or overflows the output's type, the output must be the same infinity or NaN.
+// equal the exact result or that of the sequential evaluation. If the float64 result is infinite or
+// NaN, the output must be the same. If a finite result rounds to an infinity in the output's type,
+// this infinity is also correct.
 // A small error before a step (round, floor, casts to integers, comparisons) may move an element by
 // a whole step. `bounds` (error_bounds.h) has this distance for each element. The checker subtracts
 // it from the difference and checks the rest. For integers and bools, a difference within the bound
@@ -35,7 +37,7 @@
 
 namespace tunec {
 
-/// The expected values and tolerance of one output of a workload, made by ComputeKernelReference.
+/// The expected values and tolerance of one output of a workload (kernel_reference.h).
 struct OutputChecker {
   std::string name;
   Array expected;      // y64 (integers: exact value), logical row-major
@@ -45,8 +47,8 @@ struct OutputChecker {
   double allowed = 0;  // tolerance of e
 };
 
-/// Returns the largest relative error of a function (exp, tanh, ...) in compiled code; 0 for
-/// correctly rounded operators.
+/// Returns the largest relative error of a float32 function (exp, tanh, ...) in compiled code; 0
+/// for correctly rounded operators.
 double FunctionError(ScalarOp op);
 /// Returns the relative error that the functions in a compute may cause, at most 1e-5.
 double FunctionError(const Compute& compute);
@@ -74,7 +76,7 @@ struct ContractionScale {
   double flushed = 0;    // largest error by flushing (order_tolerance.h)
   double rounded = 0;    // largest error by other roundings of computed operands
 };
-/// Sets `scale` and `allowed` of every float output. Requires: `expected` and `sequential` are set.
+/// Sets `scale` and `allowed` of every float output. Requires: the other members are set.
 /// `contraction` is present for groups with a contraction.
 void SetTolerances(std::vector<OutputChecker>& checkers, const Compute& compute,
                    const std::optional<ContractionScale>& contraction, const Accuracy& accuracy);

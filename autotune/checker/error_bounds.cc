@@ -102,9 +102,9 @@ BoundedStatement StatementBounder::Bound(StatementId id) const {
   return bounded;
 }
 
-// Computes the bounds of a reducer's expressions, and adds the sum's error to the bound of its
-// term. Write k keeps slot k. The slots of the error tensors follow those of all writes, in their
-// order.
+// Computes the bounds of a reducer's expressions. For a sum of floats, adds the sum's error to the
+// bound of its term. Write k keeps slot k. The slots of the error tensors follow the slots of all
+// writes, in the order of the writes.
 void StatementBounder::BoundReducer(const Statement& statement, double sum_error,
                                     BoundedStatement& bounded) const {
   const Reducer& reducer = *statement.reducer;

@@ -27,12 +27,12 @@ class GuardedMemory {
   const DeviceMemory& data() const { return data_; }
   size_t size() const { return size_; }
 
-  /// Fills the data with 0xff bytes: NaN in every float type, -1 or the largest value in others.
+  /// Fills the data with 0xff bytes: NaN in every float type, -1 in every signed integer type.
   Status Poison();
   /// Fills the data with zeros.
   Status Clear();
-  /// Returns the distance in bytes from the data to the nearest guard byte that was overwritten:
-  /// negative before the data, positive after it, 0 if all guards are intact.
+  /// Returns the distance in bytes from the data to the nearest guard byte that has changed:
+  /// negative before the data, positive after it, 0 if no guard byte has changed.
   Result<ptrdiff_t> Overrun() const;
 
  private:

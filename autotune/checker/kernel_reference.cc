@@ -15,7 +15,6 @@ namespace tunec {
 namespace {
 
 // Returns the inputs and weights of the nest, in its order. `arguments` has those of the compute.
-// The nest does not have inputs and weights that no statement reads.
 std::vector<Array> ArgumentsOf(const LoopNest& nest, const Compute& compute,
                                const std::vector<Array>& arguments) {
   std::vector<Array> chosen;
@@ -226,8 +225,8 @@ Result<Results> ReferenceEvaluation::Bounds(const KernelReference& reference,
   return RunWide(evaluation_, *bounded, reference.arguments);
 }
 
-// Evaluates the compute sequentially in its own types. In the modes that round operands, those of
-// contractions are rounded.
+// Evaluates the compute sequentially in its own types. Mode bf16 rounds operands by RoundFactors if
+// possible. Otherwise modes tf32 and bf16 round all float32 arguments of a contraction.
 Result<Results> ReferenceEvaluation::RunSequentially(const std::vector<Array>& arguments) const {
   Compute compute = WithSums(WithoutLayouts(compute_));
   const Contraction contraction = ContractionFor(accuracy_);

@@ -22,12 +22,12 @@ struct KernelReference {
   std::optional<double> magnitude;      // max sum|a*b| of the last contraction
 };
 
-/// Computes the reference. The unscheduled compute is evaluated with all floats in float64, and
-/// sequentially in its own types. Both evaluations are compiled for the target's host with a plain
-/// schedule that preserves the order of every reduction. If results are not finite, positive
-/// arguments are tried too. If outputs come after steps, another evaluation in float64 also
-/// propagates the errors. The cost is about four scalar evaluations, or ten with steps, divided by
-/// the numbers of lanes and threads. Errors: those of compilation; kResourceLimit without memory.
+/// Computes the reference. The compute is evaluated with all floats in float64, and sequentially
+/// in its own types. Both evaluations are compiled for the target's host with a plain schedule that
+/// preserves the order of every reduction. If some results are not finite, positive arguments are
+/// tried too. If outputs have errors from steps, another evaluation in float64 also propagates the
+/// errors. The cost is about four scalar evaluations, or ten with steps, divided by the numbers of
+/// lanes and threads. Errors: those of compilation; kResourceLimit without memory.
 Result<KernelReference> ComputeKernelReference(const Compute& compute, const Accuracy& accuracy,
                                                uint64_t seed, const Target& target,
                                                ThreadPool& pool);

@@ -1,7 +1,7 @@
 // Tolerances for the order of a sum, for flushing of small numbers and for the roundings of
-// computed operands, in modes that round operands (tf32, bf16). The reference is the sequential
-// evaluation with rounded operands. Most of its error is due to the operands; the part due to the
-// order of the sum is random.
+// computed operands, in modes that round operands (tf32, bf16). They are added to the error of the
+// sequential evaluation with rounded operands. Most of this error is due to the operands; the part
+// due to the order of the sum is random.
 //
 // Order. Let p[1..n] be the products of a sum, S the sum of their magnitudes, u = 2^-24 for
 // float32. Every order of a sum (sequential, in lanes, in blocks of 128, in pairs of an
@@ -17,7 +17,7 @@
 // Mary: A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019)
 //   |error| <= lambda sqrt(n) u S    except with a probability of 2 exp(-lambda^2 / 2)
 // With lambda = 8 that probability is 3e-14 for an element. The smaller of both bounds is used.
-// Operands in t bfloat16 limbs have up to 6 n products (three limbs); small products count as large
+// Operands in up to three bfloat16 limbs have up to 6 n products; small products count as large
 // ones. The candidate is compared with the sequential evaluation, which has n more roundings.
 //
 // Flushing. Instructions for bfloat16 (VDPBF16PS, AMX) flush operands below the normal numbers,
@@ -33,9 +33,9 @@
 // differs by luck. The error of each term p[k] is at most |p[k]| u, where u is the unit of the
 // mode's rounding. Uniformly distributed rounding errors have the standard deviation |p[k]| u /
 // sqrt(3), and their sum has u sqrt(sum p[k]^2 / 3). Five times that is added to the sequential
-// evaluation's error; the probability of a larger error is 6e-7 for an element. The added tolerance
-// is at most a third of the effect of one lost term among n equal terms up to n = 870, and equals
-// the effect at n = 7900.
+// evaluation's error; the probability of a larger error is 6e-7 for an element. In mode bf16 with
+// one such operand, compare this tolerance with the effect of one lost term among n equal terms. It
+// is at most a third of the effect up to n = 870, and equals it at n = 7900.
 #pragma once
 
 #include <span>

@@ -43,7 +43,7 @@ bool HasDimension(const std::vector<IndexExpr>& index, VarId v) {
   return std::ranges::any_of(index, [&](const IndexExpr& e) { return e.AsVar() == v; });
 }
 
-// Returns true if no instance of the statement reads an element written by another instance.
+// Returns true if each read of a written tensor reads just the element that its instance writes.
 bool ReadsOnlyItsOwn(const Statement& statement) {
   return std::ranges::all_of(statement.reads, [&](const Read& read) {
     return std::ranges::all_of(statement.writes, [&](const Write& write) {

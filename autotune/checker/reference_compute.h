@@ -1,6 +1,6 @@
 // Functions that make a candidate's reference Computes: the same statements in float64, and the
-// magnitudes for errors of contractions. The tensors are row-major even if the candidate has other
-// layouts, so that the check does not depend on the checked layout.
+// magnitudes for errors of contractions. The layouts of the candidate are removed, so that the
+// check does not depend on them.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 namespace tunec {
 
 /// Returns the compute with f64 for every float tensor, literal and cast; integers are unchanged.
-/// Layouts and aliases are removed. A native evaluation of the result is equal to Interpret with
-/// Precision::kFloat64.
+/// Layouts, aliases and alignments are removed. A native evaluation of the result is equal to
+/// Interpret with Precision::kFloat64.
 Compute PromoteToFloat64(const Compute& compute);
 Expr PromoteToFloat64(const Expr& expr);
 
@@ -46,10 +46,10 @@ std::string SquaresTensor(const std::string& sums);
 Compute WithSquares(const Compute& compute, StatementId sum);
 
 /// Returns a plain schedule that is legal for any Compute: each statement has separate loops.
-/// Vectors are along an iterator with many values and contiguous accesses, tasks over up to two
-/// other iterators. Instances with different values of these iterators write different elements,
-/// and do not read each other's elements. Each element is accumulated in the order of the iterators
-/// as written.
+/// Vectors are along an iterator with many values and contiguous accesses. Tasks are iterations of
+/// up to two loops over this iterator's blocks and other iterators. Instances with different values
+/// of these iterators write different elements, and do not read each other's elements. Each element
+/// is accumulated in the order of the iterators as written.
 Schedule PlainSchedule(const Compute& compute);
 /// Returns the loops of PlainSchedule. The schedule is legal by construction, so dependences are
 /// not computed; that would take longer than the evaluation. A test checks the schedule against

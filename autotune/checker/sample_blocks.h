@@ -5,7 +5,7 @@
 // are filled with 0xff bytes before one run and with zeros before the other. An element that
 // neither run changed was not written by a sampled block, and is not checked. So a missing write of
 // a block is not detected, unless the blocks wrote no element at all. Checks of whole kernels with
-// smaller shapes detect it.
+// smaller shapes can detect it.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@
 namespace tunec {
 
 /// Returns `count` numbers of different blocks, ascending. Blocks at the corners of the block
-/// space, which may have guards and partial tiles, come first, then others at random. `extents`
-/// are those of the loops over blocks, outermost first; the innermost is fastest in a block's
-/// number. Equal seeds give equal results. Requires: 0 < count <= the product of the extents.
+/// space, which may have guards and partial tiles, are chosen first, then others at random.
+/// `extents` are those of the loops over blocks, outermost first; the innermost is fastest in a
+/// block's number. Equal seeds give equal results. Requires: 0 < count <= product of the extents.
 std::vector<int64_t> SampleBlocks(std::span<const int64_t> extents, int64_t count, uint64_t seed);
 
 /// Returns the blocks of a one-phase kernel that are checked; an empty list means all. The cost of

@@ -14,7 +14,7 @@ namespace tunec {
 namespace {
 
 constexpr double kUnknown = 1;
-// The gain of AMX on a host that emulates AMX. The value is that of machines with AMX: 512
+// The gain of AMX on a host that emulates AMX. The value is that of bf16 on machines with AMX: 512
 // multiply-adds per cycle, compared with 32 by vectors. A gain measured under emulation would be
 // far below 1, so no AMX tile would rank first.
 constexpr double kEmulated = 16;
@@ -35,9 +35,9 @@ std::optional<double> RecordedGain(const Database* database, const Target& targe
   return ceiling->flops / plain->flops;
 }
 
-// Measures the gain on one core. It equals that of all cores, and other processes disturb less. The
-// measurements of the two ceilings alternate, so that a disturbance affects both. A disturbance can
-// only lower a ceiling, so the greatest value of each ceiling is taken.
+// Measures the gain with one thread, since other processes disturb one thread less than several.
+// The measurements of the two ceilings alternate, so that a disturbance affects both. A disturbance
+// can only lower a ceiling, so the greatest value of each ceiling is taken.
 double MeasureGain(Target target, const MacInstruction& by) {
   constexpr int kMostTurns = 4;
   target.host.threads = 1;
@@ -53,8 +53,8 @@ double MeasureGain(Target target, const MacInstruction& by) {
   return plain.flops > 0 ? ceiling.flops / plain.flops : kUnknown;
 }
 
-// Measures a gain once per process. Concurrent compilations wait, so that the measurement is not
-// disturbed.
+// Returns the gain, which is measured once per process, target and instruction. Concurrent calls
+// wait, so that two measurements do not disturb each other.
 double GainOfProcess(const Target& target, const MacInstruction& by) {
   static std::mutex mutex;
   static std::map<std::string, double> known;

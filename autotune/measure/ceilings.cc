@@ -5,7 +5,7 @@
 namespace tunec {
 namespace {
 
-// Maximum number of measurements of one ceiling in a tuning; each takes up to a second. Measuring
+// Maximum number of measurements of one ceiling in a tuning; each takes a second or less. Measuring
 // again may not help: a kernel may stay above its ceiling, if some of the counted operations are
 // not multiply-adds or are not executed.
 constexpr int kMostMeasured = 3;
@@ -22,7 +22,7 @@ Status Ceilings::Ensure() {
   return MeasureAgain(Float32Fma());
 }
 
-// Measures at most once per tuning, even if that measurement failed or its result is provisional.
+// Measures an instruction only if this tuning has not measured it yet, even without success.
 Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   const std::optional<ArithmeticCeiling> known = Find(by);
   const bool sure = known && !known->IsProvisional();
@@ -30,7 +30,7 @@ Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   return MeasureAgain(by);
 }
 
-// Measures the ceiling again, unless it was measured kMostMeasured times. The ceiling of float32 is
+// Measures the ceiling, unless it was measured kMostMeasured times. The ceiling of float32 is
 // measured together with those of caches and memory.
 Status Ceilings::MeasureAgain(const MacInstruction& by) {
   if (FindPast(by).measured == kMostMeasured) return {};
@@ -86,8 +86,8 @@ std::optional<double> Ceilings::PeakFlops(const KernelArithmetic& arithmetic) co
   const MacInstruction& by = *arithmetic.by;
   if (const auto known = Find(by)) return known->flops / arithmetic.work;
   if (by.intrinsic != nullptr || target_.device) return std::nullopt;
-  // The guess is two fused multiply-adds per cycle at 3 GHz. It only serves to share trials among
-  // tasks.
+  // The guess is two vector multiply-adds per cycle and thread at 3 GHz. Its main use is to share
+  // trials among tasks.
   return 3e9 * 4 * target_.host.Lanes(static_cast<int>(SizeOf(by.operand))) * target_.host.threads /
          arithmetic.work;
 }

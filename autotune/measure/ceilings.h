@@ -15,7 +15,7 @@ namespace tunec {
 
 class Ceilings {
  public:
-  /// Functions that measure a ceiling. If a function is empty, only recorded values of its ceiling
+  /// Functions that measure ceilings. If a function is empty, only recorded values of its ceilings
   /// are available.
   struct Meters {
     std::function<Result<Roofline>()> machine;
@@ -31,12 +31,12 @@ class Ceilings {
   /// Measures the ceilings of float32, caches and memory if they are not recorded or are
   /// provisional (measured on a busy machine).
   Status Ensure();
-  /// Measures the ceiling of `by` if it is not recorded or is provisional. Does so at most once for
-  /// each instruction.
+  /// Measures the ceiling of `by` if it is unknown or provisional and was not measured before by
+  /// this object. Measures only float32 as long as there is no roofline.
   Status EnsureArithmetic(const MacInstruction& by);
   /// Notes that a kernel of this arithmetic has reached `flops_per_second` useful operations per
-  /// second. Measures the ceiling first if EnsureArithmetic would. A kernel above the ceiling
-  /// proves the ceiling too low, so the ceiling is measured again, at most three times in all.
+  /// second. Measures the ceiling first if EnsureArithmetic would. If the kernel is the fastest so
+  /// far and above the ceiling, the ceiling is measured again, at most three times in all.
   /// Returns true if this has raised the ceiling.
   Result<bool> NoteRate(const KernelArithmetic& arithmetic, double flops_per_second);
 
@@ -45,15 +45,15 @@ class Ceilings {
   /// unknown, returns a guess from vectors and threads for the plain instructions of a host, and
   /// none for other instructions.
   std::optional<double> PeakFlops(const KernelArithmetic& arithmetic) const;
-  /// Returns the bytes per second of memory, or a guess. The guess for a device depends only on the
-  /// device.
+  /// Returns the bytes per second of memory, or a guess if there is no roofline. The guess for a
+  /// device does not depend on the host.
   double BytesPerSecond() const;
   /// Returns true if a search may end at the arithmetic's ceiling: the ceiling was measured on an
   /// idle machine, and no kernel has exceeded it.
   bool IsFirm(const MacInstruction& by) const;
 
  private:
-  // The fastest kernel of one arithmetic in this tuning, and the measurements of its ceiling.
+  // The rate of one arithmetic's fastest kernel, and the measurements of the arithmetic's ceiling.
   struct Past {
     double fastest = 0;  // highest rate of a kernel: operations of the instruction per second
     int measured = 0;    // number of measurements

@@ -89,7 +89,7 @@ MultiplyAddCounts MultiplyAddsOf(const Compute& compute, const Tiles& tiles) {
   for (const Statement& statement : compute.statements) {
     const double instances = CountInstances(statement);
     VisitMultiplyAdds(statement.values, statement.reducer, [&](const MultiplyAdd& one) {
-      // Sums of integers without a product compute indices, so they are not counted.
+      // Multiply-adds of integers inside a value mostly compute indices and are not counted.
       if (one.product == nullptr && !IsFloat(one.type)) return;
       shares.Add(FindInstruction(one, tiles), instances);
     });
@@ -119,7 +119,7 @@ bool SplitsOperands(const Schedule& schedule) {
   });
 }
 
-// Returns a freedom that allows every rounding, so that the steps apply under any accuracy mode.
+// Returns a freedom under which the steps of schedules of all accuracy modes apply.
 RoundingFreedom AllowAnyRounding() {
   RoundingFreedom any = ReductionOrder::kAny;
   any.min_bf16_parts = 1;

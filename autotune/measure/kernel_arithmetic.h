@@ -1,5 +1,5 @@
-// The arithmetic of a kernel: the instruction that does most of its multiply-adds. The kernel is
-// compared with the ceiling of that instruction.
+// The arithmetic of a kernel: the instruction that does the largest part of the multiply-adds. The
+// kernel is compared with the ceiling of that instruction.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ struct KernelArithmetic {
 /// are made. Among instructions that do equally many multiply-adds, the first one in statement
 /// order is taken. For a kernel without multiply-adds, returns the plain multiply-adds of the float
 /// type that most of its operations have, since no other instruction does these operations faster.
-/// Returns none if most multiply-adds are of integers without an intrinsic, for kernels that only
-/// move data, and for devices (all MacInstructions are for CPUs).
+/// Returns none if most multiply-adds are of integers without an intrinsic, for kernels without
+/// multiply-adds and operations of floats, and for devices (all MacInstructions are for CPUs).
 std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule,
                                              const Target& target);
 

@@ -22,11 +22,10 @@ struct MacInstruction {
   const TileIntrinsic* intrinsic = nullptr;  // null: plain instructions
 };
 
-/// Returns all multiply-add instructions that the code generator emits for CPUs, that of f32 first.
-/// They are valid until the program ends. A tile intrinsic with one type for operands and
-/// accumulator (fma.avx512) has no entry, since it is the plain instruction of its type. Integers
-/// have only tile intrinsics: which plain instructions multiply integers depends on the integers'
-/// ranges.
+/// Returns the table of multiply-add instructions for CPUs, with that of f32 first. The table is
+/// valid until the program ends. A tile intrinsic with one type for operands and accumulator
+/// (fma.avx512) has no entry, since it is the plain instruction of its type. Integers have only
+/// tile intrinsics: which plain instructions multiply integers depends on the integers' ranges.
 std::span<const MacInstruction> MacInstructions();
 
 /// Returns the fused multiply-add of f32.
@@ -41,8 +40,8 @@ const MacInstruction* PlainMac(DataType type);
 /// null for intrinsics that are not for CPUs.
 const MacInstruction* MacOf(const TileIntrinsic& intrinsic);
 
-/// Returns the features that the target lacks for the instruction. For a plain instruction and a
-/// device, this is "a cpu".
+/// Returns the features that the target lacks for the instruction. For a device, the only element
+/// is "a cpu".
 std::vector<std::string> MissingFeatures(const MacInstruction& by, const Target& target);
 
 /// Returns the instructions that the target has.

@@ -84,7 +84,7 @@ double ShareOfOtherProcesses(const LoadSample& before, const LoadSample& after,
   for (const int processor : processors) {
     const ProcessorTimes times = Between(before, after, processor);
     if (times.all < seconds / 2) return 0;  // counts that do not advance are not real
-    // Idle times are rounded down to ticks, so a difference of them may be a tick too small.
+    // Idle times are rounded down to the unit of the file, so their difference may be too small.
     taken += seconds - times.idle - 1 / TicksPerSecond();
     stolen += times.stolen;
   }

@@ -1,5 +1,5 @@
 // Measurement of the part of the machine that other processes use. On a busy machine, times are not
-// reliable and a measured ceiling is too low.
+// reliable and a measured ceiling may be too low.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// The times that the system has counted for one processor since the system's start, in seconds.
+/// The times that the system has counted for one processor in some period, in seconds.
 struct ProcessorTimes {
   double idle = 0;    // no process had work
   double stolen = 0;  // used by other virtual machines on the same host
@@ -16,8 +16,8 @@ struct ProcessorTimes {
   bool operator==(const ProcessorTimes&) const = default;
 };
 
-/// Returns the times of all processors, by their numbers. The result is empty if /proc/stat below
-/// `root` has no such lines.
+/// Returns the times since the system's start of all processors in proc/stat below `root`, by their
+/// numbers. The result is empty if the file is missing or lists no processors.
 std::map<int, ProcessorTimes> ReadProcessorTimes(const std::filesystem::path& root = "/");
 
 /// The clock and the system's counters of processor time, read at one moment.
@@ -49,8 +49,8 @@ class LoadMeter {
 };
 
 /// Returns the share of the machine that other processes use now, for a process with `threads`
-/// threads. Takes a fifth of a second; the caller's own threads and workers should be idle
-/// meanwhile.
+/// threads, at most one per processor. Takes a fifth of a second; the caller's own threads and
+/// workers should be idle meanwhile.
 double BusyShare(int threads);
 
 }  // namespace tunec

@@ -101,8 +101,8 @@ struct LoadedCandidate {
   CacheEviction constants;       // host kernels: arguments that are the same in every run
 };
 
-// The incumbent with which earlier candidates were timed. `loaded` is empty if the incumbent cannot
-// run.
+// The incumbent of the latest timing. `loaded` is empty if the incumbent could not be compiled or
+// loaded.
 struct LoadedIncumbent {
   std::string schedule;
   std::optional<LoadedCandidate> loaded;
@@ -322,7 +322,7 @@ Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int ru
   return seconds * runs / done;
 }
 
-// Returns the seconds of the runs. On a device with a cache, no run finds its data in the cache.
+// Returns the seconds of the runs. On a device with a cache, the runs are those of ColdRuns.
 Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
   if (!workload.target.device) return SecondsOfHost(candidate, runs);
   const int64_t cache_bytes = workload.target.device->l2_bytes;
@@ -339,8 +339,8 @@ Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
   return candidate.cold->Seconds(runs);
 }
 
-// Checks the candidate in the emulation. The time of the result is the prediction that was made
-// when the candidate was compiled.
+// Checks the candidate in the emulation. The time of a correct candidate is the prediction that was
+// made when the candidate was compiled.
 Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& candidate) {
   const Prediction& prediction = *candidate.prediction;
   Measurement result{.message = prediction.warnings, .note = prediction.note};
@@ -517,7 +517,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!loaded[i]) continue;
       const auto run = [&](int times) { return impl_->Seconds(*loaded[i], times); };
-      // The previous run was of another kernel, so TimeRuns first runs this one once to warm up.
+      // If the previous run was of another kernel, the warm-up run of TimeRuns is necessary.
       TimingPolicy once = policy;
       once.least_samples = once.most_samples = 1;
       const auto samples = TimeRuns(run, std::nullopt, once, clock);

@@ -54,7 +54,7 @@ class Workbench {
   ~Workbench();
 
   const Workload& workload() const;
-  /// Returns the bytes of the arguments and of the reference outputs.
+  /// Returns the bytes of the arguments, outputs included, and of the data that checks the outputs.
   size_t Bytes() const;
 
   /// Compiles a candidate. Thread-safe. Never fails: an error is stored in the candidate.
@@ -68,8 +68,8 @@ class Workbench {
   /// failed at the candidate; the workbench must not be used afterwards.
   Measurement Measure(CompiledCandidate candidate, const std::optional<Incumbent>& incumbent,
                       const TimingPolicy& policy = {});
-  /// Takes `rounds` samples of each candidate. Each round has one sample of every candidate, so
-  /// that drift affects all of them alike. The outputs are not checked, since Measure has checked
+  /// Takes `rounds` samples of each candidate that does not fail. A round has one sample of each,
+  /// because drift then affects all alike. The outputs are not checked, since Measure has checked
   /// them. The status is kCrashed under the same condition as in Measure. Requires: a target whose
   /// times are measured.
   std::vector<Measurement> Retime(std::vector<CompiledCandidate> candidates, int rounds,

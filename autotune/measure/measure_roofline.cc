@@ -17,8 +17,8 @@ namespace tunec {
 namespace {
 
 // Returns the bytes of each side of the copy that measures the memory bandwidth. With enough memory
-// the copy is larger than the caches of a processor. It uses only a part of the process's memory
-// limit, since a control group kills processes that exceed the limit.
+// the copy is larger than the caches of most processors. The copy uses only a part of the process's
+// memory limit, since a control group kills processes that exceed the limit.
 size_t CopyBytes() {
   constexpr int64_t kMost = int64_t{256} << 20, kLeast = int64_t{16} << 20, kUnit = 1 << 20;
   const int64_t usable = UsableMemory();
@@ -106,8 +106,8 @@ class CacheMeter {
   CacheMeter(ThreadPool& pool, const Target& target, const Buffer& from, Buffer& to)
       : pool_(pool), wide_(target.host.vector_bits >= 512), from_(from), to_(to) {}
 
-  /// Returns the greater of the bandwidths of reading and of copying `bytes` bytes repeatedly. Each
-  /// thread uses a part of the bytes.
+  /// Returns the greatest bandwidth in several repetitions of reading `bytes` bytes and of copying
+  /// half of them to the other half. Each thread uses a part of the bytes.
   double BytesPerSecond(double bytes) {
     const auto grains = static_cast<size_t>(bytes / pool_.threads()) / kGrain;
     const size_t part = std::max<size_t>(1, grains) * kGrain;
@@ -150,7 +150,7 @@ class CacheMeter {
 };
 
 // Measures each cache level with data of half of its size, since other data also use the cache, but
-// at most a quarter of `from`. Skips a level if this is at most twice the size of the previous one.
+// at most a quarter of `from`. Skips a level if this data is at most twice the previous level.
 std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target,
                                           const Buffer& from, Buffer& to) {
   std::array<CacheCeiling, 3> caches = CachesOf(target);

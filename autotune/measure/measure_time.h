@@ -24,14 +24,14 @@ struct TimingPolicy {
   double race_factor = 2;  // timing stops if the first sample exceeds this factor times the best
 };
 
-/// A function that executes a kernel `runs` times, one run after the other. Returns the seconds of
-/// all runs together, or an error if a run failed.
+/// A function that returns the seconds of `runs` consecutive runs of a kernel, or an error if a run
+/// failed. The time may be scaled from another number of runs.
 using TimeOf = std::function<Result<double>(int runs)>;
 
-/// Returns the seconds of one run, one entry per sample in the order taken. One run before the
-/// samples only warms up. `clock` measures the time for the budget. `best` is the fastest known
-/// time. A candidate whose first sample is over race_factor times `best` has one sample only.
-/// `before` is the time of a run just before, if there was one. If that run or the first one is
+/// Returns the seconds of one run, one entry per sample in the order taken. A warm-up run before
+/// the samples determines the runs per sample. `clock` measures the time for the budget. `best` is
+/// the fastest known time. If the first sample is over race_factor times `best`, no other follows.
+/// `before` is the time of a run just before, if there was one. If that run or the warm-up run is
 /// very long or far slower than `best`, its time is the only sample. Errors: those of `time_of`.
 Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                                      const TimingPolicy& policy, const Clock& clock,
@@ -43,11 +43,11 @@ struct ReferenceRuns {
   double known = 0;
 };
 /// Takes samples of a kernel that alternate with samples of another kernel. Each sample is divided
-/// by the other kernel's time in the same turn, and multiplied by `other.known`. So a lower clock
-/// frequency does not make the kernel look slower, neither one during the measurement nor one since
-/// the other kernel was first timed. The order of the two kernels changes with every turn. The
-/// other rules are those of TimeRuns, with the other kernel as the best. If `before` or the warm-up
-/// run is far slower than the other kernel, its time is the only sample and is not scaled.
+/// by the other kernel's time in the same turn, and multiplied by `other.known`. So changes of the
+/// clock frequency since the other kernel was first timed do not matter. The order of the two
+/// kernels changes with every turn. If the warm-up run is very long, there is one turn. If `before`
+/// or the warm-up run is far slower than the other kernel, its time is the only sample and is not
+/// scaled. The other rules are those of TimeRuns, with the other kernel as the best.
 Result<std::vector<double>> TimeInTurns(const TimeOf& time_of, const ReferenceRuns& other,
                                         const TimingPolicy& policy, const Clock& clock,
                                         std::optional<double> before = std::nullopt);

@@ -34,13 +34,13 @@ struct Incumbent {
   bool operator==(const Incumbent&) const = default;
 };
 
-/// The outcome of one candidate: the fields of a TrialRecord that are measured.
+/// The outcome of one candidate: the measured fields of a TrialRecord, and the code.
 struct Measurement {
   TrialStatus status = TrialStatus::kOk;
   /// Seconds per run, one entry for each sample. A wrong result has one entry, the time of the
-  /// checked run. On a device the times are scaled as if the incumbent took its recorded time
-  /// (TimeInTurns). If the host emulates the target's device, a correct candidate has one entry,
-  /// the predicted time, and a wrong one has none.
+  /// checked run. Samples in turns with an incumbent are scaled to its recorded time (TimeInTurns).
+  /// If the host emulates the target's device, a correct candidate has one entry, the predicted
+  /// time, and a wrong one has none. Other failures have none.
   std::vector<double> samples;
   std::optional<double> accuracy_error;
   std::string message;  // reason of a failure; if correct, the assembler's warnings
@@ -49,8 +49,8 @@ struct Measurement {
   double measure_ms = 0;
   /// The code that was checked, and timed unless emulated. None for failures and after Retime.
   std::optional<Artifact> artifact = {};
-  /// Facts about the code and the check, as fields of a trial's note: `code.registers=40
-  /// code.spilled=0`. May be empty.
+  /// Facts about the code, the check and the timing, as fields of a trial's note:
+  /// `code.registers=40 code.spilled=0`. May be empty.
   std::string note = {};
   bool operator==(const Measurement&) const = default;
 };

@@ -19,8 +19,8 @@ class Measurer {
  public:
   virtual ~Measurer() = default;
   /// Measures all candidates. On a device, runs of each candidate alternate with runs of the
-  /// incumbent. A candidate that crashes or hangs is a result, not an error. Errors: kCancelled,
-  /// and any reason why no candidate of the workload can be measured.
+  /// incumbent, if it can run. A candidate that crashes or hangs is a result, not an error. Errors:
+  /// kCancelled, of `on_measured`, and any reason why no candidate of the workload can be measured.
   virtual Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
                          const std::optional<Incumbent>& incumbent,
                          const OnMeasured& on_measured) = 0;

@@ -1,5 +1,5 @@
-// Compilation of a candidate for a GPU that is not present. The candidate is compiled for that GPU
-// to predict the time, and for the emulation on the host to check the outputs.
+// Compilation of a candidate for an emulated GPU. The candidate is compiled for the real GPU to
+// predict the time, and for the emulation on the host to check the outputs.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct Prediction {
   /// the phases.
   std::string note;
   std::string warnings;  // warnings of the assembler, or empty
-  /// Extents of the loops over blocks, outermost first, for a kernel of one phase and one wave. The
-  /// blocks of such a kernel are independent, and each may run alone. Empty for other kernels.
+  /// Extents of the loops over blocks, outermost first, for a kernel of one wave and one phase that
+  /// is a single loop nest. Each block of such a kernel may run alone. Empty for other kernels.
   std::vector<int64_t> blocks;
 };
 
@@ -35,7 +35,7 @@ struct PredictedCandidate {
 
 /// Compiles a candidate for both targets from the same loops. Candidates that do not fit the GPU
 /// are rejected before any code is generated. Candidates whose time cannot be predicted are
-/// rejected before code for the host is generated. `emulated` emulates `gpu` (EmulatedTarget).
+/// rejected before code for the emulation is generated. `emulated` emulates `gpu` (EmulatedTarget).
 /// Errors: of RunLoopPipeline, of both targets' CodeGenerator, and kResourceLimit for a kernel that
 /// does not fit even with one block.
 Result<PredictedCandidate> PredictCandidate(const Compute& compute, const Schedule& schedule,

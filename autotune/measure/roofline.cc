@@ -86,7 +86,7 @@ std::optional<double> Roofline::PeakFlops(const KernelArithmetic& arithmetic) co
 
 namespace {
 
-// Returns the least time of the traffic alone. The ceiling is that of the slowest memory used.
+// Returns the least time of the traffic. Its ceiling is the last level used, or memory if none is.
 RooflineBound TrafficBound(const Roofline& roofline, double bytes) {
   RooflineBound traffic{0, Ceiling::kMemory};
   double assigned = 0;

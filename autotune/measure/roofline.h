@@ -1,14 +1,15 @@
-// The machine's ceilings: upper bounds of every kernel's rates. They are measured for a target and
-// stored in the database as machine facts `peak_flops`, `l1_bytes_per_second` (and so on for l2,
-// l3, dram) and `ceilings_disturbance`.
+// The machine's ceilings: the measured maximum rates of its arithmetic, caches and memory. The
+// database stores the ceilings of a target as machine facts: `peak_flops`, `l1_bytes_per_second`
+// (also for l2, l3, dram). The fact `ceilings_disturbance` is the disturbance of float32.
 //
 // Each multiply-add instruction, called an arithmetic (mac_instruction.h), has a separate ceiling.
-// The ceiling of float32 is part of every roofline. Others are measured when a kernel uses them,
-// and stored as `peak_flops.NAME` and `ceilings_disturbance.NAME`.
+// The ceiling of float32 is part of every roofline. The others are measured on demand, and stored
+// as `peak_flops.NAME` and `ceilings_disturbance.NAME`.
 //
-// A kernel that runs repeatedly finds in each cache as much of its data as fits. The least time of
-// its traffic counts each byte at the rate of a level: the first bytes, as many as L1 holds, at the
-// rate of L1; the following bytes at the rate of the next level; the rest at the rate of memory.
+// A kernel that runs repeatedly finds in each cache as much of its data as fits. In the least time
+// of its traffic, the first bytes, as many as L1 holds, count at the rate of L1. The following
+// bytes, up to the capacity of the next level, count at the rate of that level. The rest counts at
+// the rate of memory. Levels without a measured rate are skipped.
 #pragma once
 
 #include <array>
@@ -31,8 +32,8 @@ enum class Ceiling : uint8_t { kArithmetic, kL1, kL2, kL3, kMemory };
 /// Returns "arithmetic", "L1", ..., "memory".
 std::string_view Name(Ceiling ceiling);
 
-/// The largest share of the machine that other processes may have while a ceiling is measured. With
-/// a larger share, the true ceiling may be far above the measured one.
+/// The largest share of the machine that other processes may have. With a larger share, a ceiling
+/// measured meanwhile is provisional, and times do not end a search.
 inline constexpr double kMostDisturbance = 0.05;
 
 /// The maximum rate of one arithmetic.
@@ -63,8 +64,8 @@ struct Roofline {
   std::map<std::string, ArithmeticCeiling> arithmetics = {};
 
   const ArithmeticCeiling& Float32() const;
-  /// Returns true if the roofline was measured on a busy machine: caches and memory are measured
-  /// together with float32.
+  /// Returns true if the ceiling of float32 is provisional. Caches and memory are measured together
+  /// with float32.
   bool IsProvisional() const { return Float32().IsProvisional(); }
   /// Returns true if rates relative to the roofline are meaningful: it is not provisional, and L1
   /// was measured. Earlier versions did not measure caches.
@@ -83,16 +84,17 @@ struct Roofline {
   bool operator==(const Roofline&) const = default;
 };
 
-/// Returns the capacities of the caches of the target's threads, without rates. They are 0 for a
-/// device.
+/// Returns the capacities of the caches of the target's threads, without rates. The capacities are
+/// 0 for a device.
 std::array<CacheCeiling, 3> CachesOf(const Target& target);
 
 /// Measures the ceilings of float32, caches and memory; takes about a second. Errors:
-/// kResourceLimit without memory, kDevice if this machine cannot run the target's vectors,
+/// kResourceLimit without memory, kDevice if this machine cannot run the target's code,
 /// kUnsupported for a device.
 Result<Roofline> MeasureRoofline(const Target& target);
-/// Measures the ceiling of one arithmetic; takes a quarter of a second. Errors: kDevice if this
-/// machine cannot run the target's code, kUnsupported if the target lacks the instruction.
+/// Measures the ceiling of one arithmetic; takes about 0.4 seconds. Errors: kResourceLimit without
+/// memory, kDevice if this machine cannot run the target's code, kUnsupported if the target lacks
+/// the instruction.
 Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstruction& by);
 
 /// Returns the error if it is internal (kInternal), else success. A machine that lacks the target's
@@ -105,26 +107,26 @@ Status FailIfInternal(const Error& error);
 ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b);
 Roofline Combine(const Roofline& a, const Roofline& b);
 
-/// Returns the recorded roofline with all arithmetics; none if it was never measured. A ceiling
-/// without a recorded disturbance is provisional.
+/// Returns the recorded roofline with all recorded arithmetics; none if memory or float32 has no
+/// record. A ceiling without a recorded disturbance is provisional.
 Result<std::optional<Roofline>> RecordedRoofline(const Database& database, const Target& target);
 /// Combines the recorded roofline, if there is one, with this one, records the result and returns
 /// it.
 Result<Roofline> RecordRoofline(Database& database, const Target& target, const Roofline& roofline);
 
-/// Returns the roofline with the ceilings of these arithmetics. Missing or provisional ceilings are
-/// measured. Arithmetics that the target lacks, or this machine cannot measure, are skipped.
-/// Errors: kInternal.
+/// Returns the roofline with the ceilings of these arithmetics. Missing or provisional ceilings,
+/// except that of float32, are measured. Arithmetics that the target lacks, or this machine cannot
+/// measure, are skipped. Errors: kInternal.
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used);
 
-/// Returns the recorded roofline with the ceilings of these arithmetics. Measures the machine if
-/// its roofline is not recorded or not reliable (IsReliable), and arithmetics as WithArithmetics
+/// Returns the recorded roofline, combined with measurements. Measures the machine if its roofline
+/// is not recorded or not reliable (IsReliable), and the arithmetics `used` as WithArithmetics
 /// does. The measurements are not recorded. `database` may be null: then everything is measured.
 Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
                                     std::span<const MacInstruction* const> used);
-/// Returns the same as RecordedOrMeasured, combined with the recorded roofline. Records the result
-/// if `database` is not null.
+/// Returns the roofline of RecordedOrMeasured. Records a changed roofline if `database` is not
+/// null.
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
                                 std::span<const MacInstruction* const> used = {});
 

@@ -41,9 +41,9 @@ void ThreadTeam::RunThread(int thread, std::span<const int> processors) {
 }
 
 void ThreadTeam::RunOnce(int thread) {
-  // The last thread to arrive starts all threads. The others wait in a loop, so that no thread must
-  // be woken. If a thread has no processor at the start, the time until it has one counts as lost
-  // (SideBySide::share).
+  // The last thread to arrive starts all threads. The others wait in a loop, so that no thread
+  // needs to be woken. If a thread has no processor at the start, the time until it has one counts
+  // as lost (SideBySide::share).
   if (++ready_ == std::ssize(times_)) start_ = ReadClock(CLOCK_MONOTONIC);
   while (start_ == 0) std::this_thread::yield();
   const double processor = ReadClock(CLOCK_THREAD_CPUTIME_ID);

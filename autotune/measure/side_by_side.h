@@ -21,9 +21,9 @@ struct SideBySide {
 /// `processors` is empty.
 std::vector<int> ProcessorsOf(int thread, int threads, std::span<const int> processors);
 
-/// A team of threads, each on separate processors. The threads exist as long as the team, since a
-/// new thread shares a processor with its parent for longer than a short run takes. The caller
-/// sleeps while the team works.
+/// A team of threads, each on separate processors if there are enough. The threads exist as long as
+/// the team, since a new thread shares a processor with its parent for longer than a short run
+/// takes. The caller sleeps while the team works.
 class ThreadTeam {
  public:
   explicit ThreadTeam(int threads);

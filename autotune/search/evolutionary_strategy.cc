@@ -14,7 +14,7 @@ constexpr uint64_t kJumpPercent = 25;  // share of mutations that move a knob to
 
 bool Chance(Random& random, uint64_t percent) { return random.Below(100) < percent; }
 
-// Moves one knob by one step, or to any choice. Knobs with a single choice do not move.
+// Moves a random knob by one step, or draws its choice. Knobs with a single choice do not change.
 void Mutate(const Sketch& sketch, Decisions& decisions, Random& random) {
   std::vector<size_t> free;
   for (size_t k = 0; k < sketch.knobs.size(); ++k) {

@@ -8,7 +8,7 @@ namespace tunec {
 
 namespace {
 
-// Returns whether `a` goes before `b`: the faster goes first, among equal times the smaller text.
+// Returns true if `a` is faster than `b`, or has the smaller text at equal time.
 bool IsBefore(const TriedCandidate& a, const TriedCandidate& b) {
   return std::tie(a.seconds, a.schedule) < std::tie(b.seconds, b.schedule);
 }

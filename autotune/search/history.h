@@ -33,15 +33,14 @@ class History {
   /// Returns the number of candidates added since the last gain. A gain is the first correct
   /// candidate, or one that is more than 1 % faster than all before.
   int CountStale() const { return stale_; }
-  /// Sets CountStale() to 0. This is for a changed space and for a search that is reopened: earlier
-  /// trials without gain then do not count any more.
+  /// Sets CountStale() to 0. Earlier trials without gain then do not count any more. Called if the
+  /// space has changed, and by TaskSearch::Reopen.
   void ForgetStaleness() { stale_ = 0; }
   /// Returns the correct candidates of the space, the fastest first; among equal times the smaller
   /// text goes first.
   std::vector<TriedCandidate> Ranked() const;
   /// Returns true if the sketch has a correct candidate and even its best takes more than four
-  /// times as long as the best of all sketches. The random strategy does not draw from such a
-  /// sketch any more.
+  /// times as long as the fastest correct schedule. The random strategy skips such a sketch.
   bool IsHopeless(int sketch) const;
   /// Replaces the time of a candidate after timing it again.
   void SetSeconds(const std::string& schedule, double seconds);

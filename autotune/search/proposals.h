@@ -15,7 +15,7 @@ class Proposals {
   Proposals(const History& history, int count) : history_(history), count_(count) {}
 
   bool IsFull() const { return static_cast<int>(list_.size()) >= count_; }
-  /// Adds the candidate with this origin. Returns false, and adds nothing, if the candidate is in
+  /// Adds the candidate with this origin. Returns false, and adds nothing, if its schedule is in
   /// the history or in the list, or the list is full.
   bool Offer(Candidate candidate, const char* origin) {
     if (IsFull() || history_.HasSeen(candidate.schedule)) return false;

@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// Returns the sketches that are not hopeless.
+// Returns the positions of the searched sketches that are not hopeless.
 std::vector<int> LiveSketches(const SearchSpace& space, const History& history) {
   std::vector<int> live;
   for (int s = 0; s < space.Searched(); ++s) {
@@ -34,7 +34,7 @@ Candidate Numbered(const SearchSpace& space, const std::vector<int>& live, int64
 }
 
 Candidate Drawn(const SearchSpace& space, const std::vector<int>& live, Random& random) {
-  // Half of the draws use the first live sketch, which is the most promising one.
+  // Half of the draws use the first live sketch, the most promising; the others use any live one.
   const int sketch = random.Below(2) == 0 ? live[0] : live[random.Below(live.size())];
   Decisions decisions;
   for (const Knob& knob : space.sketches()[sketch].knobs) {

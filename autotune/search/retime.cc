@@ -9,9 +9,9 @@
 namespace tunec {
 namespace {
 
-// Records new times of the candidates. The mean factor between new and old times is the drift of
-// the machine. It is divided out, so that the new times are comparable with the old times of other
-// candidates. Fewer than two new times are not recorded.
+// Records new times of the candidates. The geometric mean of the factors between new and old times
+// is the drift of the machine. The drift is divided out, so that the new times are comparable with
+// the old times of other candidates. Fewer than two new times are not recorded.
 Status RecordRetimed(TaskSearch& search, const std::vector<std::string>& schedules,
                      const std::map<size_t, Measurement>& timed, Database& database) {
   std::vector<std::pair<TrialRecord, double>> again;

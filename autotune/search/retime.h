@@ -8,8 +8,9 @@
 
 namespace tunec {
 
-/// Times up to four candidates close to the best again in alternation, and records the new times.
-/// If the timing fails, the old times stay. Errors: of the database; kCancelled.
+/// Times up to four candidates close to the best again in alternation, and records the new times. A
+/// single candidate is not timed. If the timing fails, the old times stay. Errors: of the database;
+/// kCancelled.
 Status RetimeBest(TaskSearch& search, Measurer& measurer, Database& database);
 
 }  // namespace tunec

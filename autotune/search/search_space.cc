@@ -40,7 +40,7 @@ std::map<std::string, std::string> Fields(std::string_view note) {
 
 // Returns the analytic schedule for the fingerprint, without the storage order of its copies. The
 // order follows from the statements that write the copies, so the fingerprint does not need it.
-// Without it, searches that were recorded as converged stay valid.
+// Without the order, searches that were recorded as converged stay valid.
 std::string AnalyticText(const Sketch& sketch) {
   Schedule schedule = sketch.Fill(sketch.InitialDecisions());
   std::erase_if(schedule.loop_steps, [](const LoopStep& step) {
@@ -83,8 +83,8 @@ int64_t SearchSpace::Size() const {
   return size;
 }
 
-// Returns the sketch's name for the fingerprint. Tiles are numbered by position, as in the names of
-// earlier versions, so that searches recorded as converged stay valid.
+// Returns the sketch's name for the fingerprint. Tiles after the first sketch are numbered by
+// position, as in earlier versions, so that searches recorded as converged stay valid.
 std::string SearchSpace::NumberedName(int sketch) const {
   const std::string_view kind = sketches_[sketch].Kind();
   const bool numbered = kind == "tile" && sketch > 0;

@@ -18,7 +18,7 @@ struct Candidate {
 };
 
 /// The set of a task's candidates, some of which may be illegal. The naive sketch is the last one.
-/// It is tried only if no other sketch gives a correct candidate.
+/// It is not searched unless it is the only one.
 class SearchSpace {
  public:
   explicit SearchSpace(std::vector<Sketch> sketches);
@@ -29,8 +29,9 @@ class SearchSpace {
   int Searched() const { return Naive() == 0 ? 1 : Naive(); }
   /// Returns the number of candidates of all searched sketches together (saturating).
   int64_t Size() const;
-  /// Returns a number > 0 that identifies this space by its sketches, knobs, choices and analytic
-  /// schedules. A converged search continues if the number has changed since the convergence.
+  /// Returns a number > 0 that identifies this space by its searched sketches, their knobs, choices
+  /// and analytic schedules. A converged search continues if the number has changed since the
+  /// convergence.
   int64_t Fingerprint() const;
 
   Candidate At(int sketch, Decisions decisions) const;
@@ -42,9 +43,9 @@ class SearchSpace {
   /// Returns the candidate that Describe described in `note`, if its decisions still give exactly
   /// `schedule`. Returns none otherwise.
   std::optional<Candidate> Recall(std::string_view note, const std::string& schedule) const;
-  /// Returns the candidate nearest to that of another task's note: the sketch has the same name,
-  /// and each knob the nearest value. Knobs that are not in the note have their initial values.
-  /// Returns none if there is no such sketch.
+  /// Returns the candidate nearest to the one of `note`, also of another task: the sketch has the
+  /// same name, and each knob the nearest value. Knobs that are not in the note have their initial
+  /// values. Returns none if there is no such sketch.
   std::optional<Candidate> Transfer(std::string_view note) const;
 
  private:

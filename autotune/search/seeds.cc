@@ -17,8 +17,8 @@ namespace {
 // each seed costs a trial.
 constexpr size_t kMostNear = 2;
 
-// Returns the parts of a target's text that identify a GPU's architecture. GPUs with equal parts
-// run the same code with the same results.
+// Returns the parts of a target's text that identify a GPU's architecture, and the accuracy. GPUs
+// with equal parts run the same code with the same results.
 std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   constexpr std::string_view kParts[] = {"kind", "cpu", "features", "accuracy"};
   std::vector<KeyPart> parts = SplitTargetText(target);
@@ -28,8 +28,8 @@ std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   return parts;
 }
 
-// Returns the other keys of the key's own target. Keys of predictions are included only if both
-// keys are predictions under the same policy. Keys with the key's method of timing come first.
+// Returns the other keys of the key's own target. If either key is one of predictions, both must
+// have the same policy. Keys with the key's method of timing come first.
 std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey& key) {
   std::erase_if(keys, [&](const TuningKey& other) {
     const bool predicted = IsPrediction(key.policy) || IsPrediction(other.policy);

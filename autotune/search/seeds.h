@@ -1,5 +1,5 @@
-// Seeds: schedules of trials under other keys, for a search that measures. The times of such trials
-// are not comparable with those of the search, so only the schedules are used.
+// Seeds: trials under other keys, whose schedules a search tries early. The times of seeds may not
+// be comparable with those of the search, so only the schedules are used.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace tunec {
 
 /// Trials of a key's workload whose schedules are worth measuring early.
 struct Seeds {
-  /// The fastest trial under each other key of this target and workload. Such a key has the policy
-  /// of an earlier version, names other callers' arguments, or has the earlier workload text. Keys
-  /// with the current method of timing come first. The fastest trials under the two nearest of the
-  /// near keys come last.
+  /// The fastest correct trial under each other key of this target and workload. Such a key has the
+  /// policy of another version, names other callers' arguments, or has the earlier workload text.
+  /// Keys with the current method of timing come first. The fastest trials under at most two near
+  /// keys come last.
   std::vector<TrialRecord> measured;
   /// Correct trials with times predicted for the key's GPU or for GPUs of the same architecture.
   /// Trials for exactly this GPU come first; within one key the fastest come first. Trials for

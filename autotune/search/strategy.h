@@ -10,27 +10,27 @@
 
 namespace tunec {
 
-/// A stateless search strategy: equal space, history and random state give equal proposals.
+/// A stateless search strategy: equal arguments give equal proposals.
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Returns at most `count` different candidates that are not in the history, the most promising
-  /// first. The list is shorter or empty if the strategy finds no more.
+  /// Returns at most `count` different candidates that are not in the history. The list is shorter
+  /// or empty if the strategy finds no more.
   virtual std::vector<Candidate> Propose(const SearchSpace& space, const History& history,
                                          int count, Random& random) const = 0;
 };
 
-/// Makes a strategy that draws a sketch, then each decision uniformly. Half of the draws use the
-/// first sketch, the others any searched sketch; hopeless sketches are left out
+/// Makes a strategy that draws candidates of the searched sketches that are not hopeless
 /// (History::IsHopeless). In spaces of at most kEnumerated candidates, all untried candidates of
 /// these sketches have the same chance, and the result is empty exactly if there is none. In larger
-/// spaces the strategy gives up after many draws of known candidates.
+/// spaces, half of the draws use the first of these sketches, the others any of them. Decisions are
+/// drawn uniformly, and the strategy gives up after many draws of known candidates.
 std::unique_ptr<Strategy> MakeRandomStrategy();
 inline constexpr int64_t kEnumerated = 512;
 
-/// Makes a strategy that proposes children of the fastest candidates: crossover and small mutations
-/// of decisions. About a tenth of the proposals are random, and all of them while no candidate is
-/// correct.
+/// Makes a strategy that proposes children of the eight fastest candidates: mutations of decisions,
+/// sometimes after a crossover. About a tenth of the draws are random, and all of them while no
+/// candidate is correct.
 std::unique_ptr<Strategy> MakeEvolutionaryStrategy();
 
 /// Makes a strategy that proposes the neighbours of the three fastest candidates, those of the

@@ -7,8 +7,8 @@
 namespace tunec {
 namespace {
 
-// Expected gain of a task at its roofline, relative to its time. Measuring again may improve such a
-// task a little by noise. The value is positive so that the last open task still gets its trials.
+// The least expected gain of a task, relative to the time of its best schedule. So a task at its
+// roofline still gets a few trials, since the roofline may be inexact.
 constexpr double kLeastGain = 0.02;
 
 double GainPerTrial(const TaskState& task) {
@@ -27,8 +27,8 @@ std::optional<size_t> HeaviestUntried(const std::vector<TaskState>& tasks) {
   return heaviest;
 }
 
-// Returns the size of the task's next batch: the number of trials that it would get if the
-// remaining budget were shared now, within the limits of a batch.
+// Returns the size of the task's next batch: the number of trials that the task would get if the
+// remaining budget were shared by gain, within the limits of a batch.
 int BatchFor(const std::vector<TaskState>& tasks, size_t chosen, int64_t remaining, int batch) {
   double total = 0;
   for (const TaskState& task : tasks) total += task.done ? 0 : ExpectedGain(task);

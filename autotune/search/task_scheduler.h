@@ -1,10 +1,10 @@
 // Distribution of a model's budget of trials among its tasks.
 //
-// The next batch goes to the task of greatest expected gain per trial: the gain divided by the
-// task's trials so far. The gain is the time that the model would save if the task reached its
-// roofline. So trials are shared in proportion to the gains, as d'Hondt's method shares seats in
-// proportion to votes. Trials without gain count double, so tasks that no longer improve get fewer
-// trials.
+// After a first trial of each task, the next batch goes to the task of greatest expected gain per
+// trial. The gain is the time that the model would save if the task reached its roofline. This gain
+// is divided by a constant plus the task's trials so far, so trials are shared about in proportion
+// to the gains, as d'Hondt's method shares seats. Trials since the task's last progress count
+// double, so tasks that no longer improve get fewer trials.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct Share {
   size_t task = 0;
   int trials = 0;  // size of the next batch
 };
-/// Returns the next task and its number of trials. Tasks without any trial come first with one
-/// trial each, in the order of weight * roofline_seconds, the greatest first. Then the task of
-/// greatest gain per trial gets a batch of at most `batch` trials. Returns none if all tasks are
-/// done or `remaining` is 0.
+/// Returns the next task that is not done, and its number of trials. Tasks without any trial come
+/// first with one trial each, in the order of weight * roofline_seconds, the greatest first. Then
+/// the task of greatest gain per trial gets a batch of at most `batch` trials. Returns none if all
+/// tasks are done or `remaining` is 0.
 std::optional<Share> NextShare(const std::vector<TaskState>& tasks, int64_t remaining, int batch);
 
 }  // namespace tunec

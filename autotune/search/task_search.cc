@@ -28,8 +28,8 @@ double Distance(const WorkloadKey& a, const WorkloadKey& b) {
 }
 
 // Returns the operations per run of a lowering that transforms operands, as Winograd's does.
-// Operations on constants are not counted, because each is done once. Returns none for other
-// lowerings.
+// Statements on constants alone are not counted, because they run once at compile time. Returns
+// none for other lowerings.
 std::optional<double> TransformedFlops(const Compute& compute) {
   if (!HasTransforms(compute)) return std::nullopt;
   Compute run = compute;
@@ -78,8 +78,8 @@ bool TaskSearch::StillHolds(const Convergence& convergence) const {
     case ConvergenceReason::kStale:
       return convergence.bound >= static_cast<double>(Patience());
     case ConvergenceReason::kCeiling: {
-      // If the ceiling of the best kernel's arithmetic is unknown, an earlier version has compared
-      // the kernel with the ceiling of float32. The convergence is then not valid.
+      // If the ceiling of the best kernel's arithmetic is unknown, the convergence is not valid. An
+      // earlier version may have compared the kernel with the ceiling of float32.
       const std::optional<double> peak = PeakFlops();
       return peak && (*peak <= convergence.bound || IsNearCeiling());
     }
@@ -154,8 +154,8 @@ bool TaskSearch::Offer(std::vector<Candidate>& chosen, Candidate candidate) cons
 }
 
 // Offers the analytic schedules. Until a candidate is correct, they are offered one at a time: the
-// next schedule is only needed if the previous one fails. Afterwards all analytic schedules that
-// were not tried yet join the batch.
+// next schedule is only needed if the previous one fails. Afterwards the untried ones of the
+// searched sketches fill the batch.
 void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
   const bool any = history_.HasCorrect();
   const int sketches = any ? space_->Searched() : space_->Naive() + 1;
@@ -166,7 +166,7 @@ void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
 }
 
 // Offers the seeds' schedules. If the sketch of a seed has changed since the record, the candidate
-// with the nearest values of the knobs is offered.
+// with the nearest values of the knobs is offered. A seed is skipped if its sketch is missing.
 void TaskSearch::OfferSeeds(std::vector<Candidate>& chosen, int count,
                             const std::vector<TrialRecord>& seeds, std::string_view origin) {
   for (const TrialRecord& seed : seeds) {
@@ -213,8 +213,8 @@ void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double
   const bool late = spent >= kDescendFrom;
   for (const Strategy* strategy :
        {late ? descend.get() : evolve.get(), late ? evolve.get() : descend.get(), anywhere.get()}) {
-    // More candidates than are missing are requested, since the strategy may propose candidates
-    // that are chosen already.
+    // `count` candidates are requested, not only the missing ones, since the strategy may propose
+    // candidates that are chosen already.
     const int missing = count - static_cast<int>(chosen.size());
     if (missing <= 0) return;
     const int asked = missing + static_cast<int>(chosen.size());
@@ -284,7 +284,7 @@ std::optional<double> TaskSearch::PeakFlops() const {
 }
 
 // Returns the least seconds of arithmetic, with the fewest operations of all lowerings. A lowering
-// that transforms its operands has fewer operations than the key counts.
+// that transforms its operands may have fewer operations than the key counts.
 double TaskSearch::ArithmeticSeconds() const {
   const std::optional<double> peak = PeakFlops();
   if (!peak) return 0;
@@ -334,7 +334,7 @@ std::vector<const MacInstruction*> TaskSearch::FindRivalArithmetics() const {
 // Returns true if another sketch may be faster. Either the analytic schedule of a sketch with
 // transformed operands is untried, or a sketch has an arithmetic with a higher ceiling. A
 // transforming kernel does fewer operations than are counted, so it may exceed the ceiling. A
-// ceiling that is unknown or was measured on a busy machine may be higher.
+// ceiling that is unknown or not firm (Ceilings::IsFirm) may be higher.
 bool TaskSearch::MayAnotherBeFaster() const {
   for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
     const std::string initial = space_->Initial(sketch).schedule;

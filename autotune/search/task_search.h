@@ -26,18 +26,18 @@ class TaskSearch {
  public:
   TaskSearch(TuningTask task, const TunerOptions& options, const Ceilings& ceilings);
 
-  /// Reads the task's trials. If the task has converged, makes the space and compares it with the
-  /// recorded one.
+  /// Reads the task's trials. If a convergence is recorded, makes the space. The convergence is
+  /// used if the space is unchanged and the reason is still valid.
   Status Load(const Database& database, const SketchSource& sketches);
   /// Adds the trials that other processes have recorded since Load or the last call.
   Status LoadNewTrials(const Database& database);
   /// Records that more trials would not help, for this and later runs. `convergence` has the
   /// reason.
   Status RecordConverged(Database& database, const Convergence& convergence);
-  /// Reopens the search if the ceiling at which it converged was too low.
+  /// Reopens the search if the convergence is not valid after a ceiling was measured again.
   Status ReopenBelowCeiling(Database& database);
-  /// Reopens the search in any case. The search then ends only if its new trials bring no gain or
-  /// no candidate is left, and never at a ceiling.
+  /// Reopens the search in any case. The search then converges only if many new trials bring no
+  /// gain or no candidate is left, and never at a ceiling.
   Status Reopen(Database& database, const SketchSource& sketches);
 
   const TuningTask& task() const { return task_; }
@@ -45,14 +45,15 @@ class TaskSearch {
   /// Returns the workload that the worker receives.
   Workload MakeWorkload() const;
 
-  /// Makes the space if it does not exist yet.
+  /// Makes the space if it does not exist yet, and finds the loaded trials' candidates in it.
   void EnsureSpace(const SketchSource& sketches);
 
-  /// Returns at most `count` candidates without a trial in the history. The measured seeds come
-  /// first. Analytic schedules follow one by one until one is correct, the naive one last. Then
-  /// come predicted seeds, the best of similar workloads and the strategies. `spent` is the used
-  /// fraction of the whole budget; beyond kDescendFrom coordinate descent precedes the evolutionary
-  /// strategy. The result is empty if no untried candidate was found. Requires: EnsureSpace.
+  /// Returns at most `count` candidates without a trial in the history. Until a candidate is
+  /// correct, returns one at a time: the measured seeds, then the analytic schedules, the naive one
+  /// last. Then come the other seeds and analytic schedules, the best of similar workloads and the
+  /// strategies. `spent` is the used fraction of trials or time; from kDescendFrom on, coordinate
+  /// descent precedes the evolutionary strategy. The result is empty if no untried candidate was
+  /// found. Requires: EnsureSpace.
   Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
   static constexpr double kDescendFrom = 0.62;
 
@@ -63,12 +64,12 @@ class TaskSearch {
   void UpdateTime(const std::string& schedule, double seconds);
   /// Returns the reason to end the search; none if it should continue. One reason is a large number
   /// of trials without progress. The other is a best kernel within 3 % of the firm ceiling of its
-  /// arithmetic (Ceilings::IsFirm), if no sketch has an arithmetic that may be faster. Requires:
-  /// EnsureSpace.
+  /// arithmetic (Ceilings::IsFirm), if no other sketch may be faster and Reopen was not called.
+  /// Requires: EnsureSpace.
   std::optional<Convergence> FindConvergence() const;
   /// Returns the arithmetics of the other sketches if the best kernel is near its ceiling, else an
-  /// empty list. The search ends at that ceiling only if none of these arithmetics has a higher
-  /// one. Requires: EnsureSpace.
+  /// empty list. The search ends at that ceiling only if none of these arithmetics may have a
+  /// higher one. Requires: EnsureSpace.
   std::vector<const MacInstruction*> FindRivalArithmetics() const;
   /// Returns the convergence of a search without candidates left. Requires: EnsureSpace.
   Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }
@@ -79,7 +80,7 @@ class TaskSearch {
   /// Returns the rate of the best kernel, in useful operations per second; 0 without a best kernel.
   double BestFlopsPerSecond() const;
 
-  /// Returns the text of a trial's note.
+  /// Returns the text that describes a candidate, its origin and the seed in a trial's note.
   std::string DescribeNote(const Candidate& candidate) const;
   std::vector<TriedCandidate> Ranked() const { return history_.Ranked(); }
   TaskState State() const;
@@ -96,16 +97,16 @@ class TaskSearch {
   double ArithmeticSeconds() const;
   double TrafficSeconds() const { return key_.workload.bytes / ceilings_.BytesPerSecond(); }
   int64_t Patience() const;
-  /// Returns Ceilings::PeakFlops for the best kernel's arithmetic; none without an arithmetic.
+  /// Returns Ceilings::PeakFlops for progress.arithmetic; none without an arithmetic.
   std::optional<double> PeakFlops() const;
   bool IsNearCeiling() const;
   /// Returns true if the schedule is for a lowering that transforms its operands.
   bool IsTransformed(const std::string& schedule) const;
-  /// Returns the arithmetics of the sketches' analytic schedules, except that of the best schedule.
-  /// Requires: EnsureSpace.
+  /// Returns the arithmetics of the searched sketches' analytic schedules, each once, except
+  /// progress.arithmetic. Requires: EnsureSpace.
   std::vector<KernelArithmetic> OtherArithmetics() const;
   /// Returns true if one of OtherArithmetics may be faster than that of the best schedule, or an
-  /// untried sketch does fewer operations. Requires: EnsureSpace, and a known PeakFlops.
+  /// untried sketch transforms its operands. Requires: EnsureSpace, and a known PeakFlops.
   bool MayAnotherBeFaster() const;
   bool StillHolds(const Convergence& convergence) const;
   void Take(const TrialRecord& record);

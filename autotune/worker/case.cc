@@ -22,7 +22,7 @@ std::string Section(std::string_view title, std::string_view body) {
   return fmt::format("{} {}\n{}\n", title, body.size(), body);
 }
 
-// A reader of a case file, which consists of lines and of texts whose lengths are in the lines.
+// A reader of a case file: lines, some of which end with the byte count of the text that follows.
 class CaseReader {
  public:
   CaseReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
@@ -38,7 +38,8 @@ class CaseReader {
     return line;
   }
 
-  /// Returns the rest of the next line. Fails if the line does not begin with `word`.
+  /// Returns the text of the next line after `word` and one more character. Fails if the line does
+  /// not begin with `word`.
   Result<std::string> Field(std::string_view word) {
     const std::string_view line = Line();
     if (!line.starts_with(word)) return Problem(fmt::format("expected '{}'", word));

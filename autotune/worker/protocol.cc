@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Returns the JSON as text. Invalid UTF-8 is replaced, since JSON is UTF-8 and texts may come from
-// a crashed process.
+// Returns the JSON as text. Replaces invalid UTF-8 in strings, for which nlohmann's library throws
+// an exception by default.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -67,7 +67,8 @@ Json ToJson(const Target& target) {
   return json;
 }
 
-// Reads an integer within limits. The conversions of nlohmann's library wrap and truncate silently.
+// Reads an integer from `least` to `most`; fails for other values. The conversions of nlohmann's
+// library would wrap and truncate silently.
 template <class Integer>
 Status Get(const Json& json, const char* name, Integer least, Integer most, Integer& value) {
   const Json& field = json.at(name);

@@ -1,7 +1,8 @@
-// The messages between the tuner and its worker: frames of JSON text, each preceded by its length
-// in four bytes, little-endian. The worker answers a request with any number of events, then a
-// DoneEvent. The event of a correct candidate also has the candidate's object code, which is
-// binary. The code follows a zero byte, which JSON text never contains.
+// The messages between the tuner and its worker. A frame is the length of a message in four bytes,
+// little-endian, then the message, which is JSON text. The worker answers a request with events.
+// The last event is a DoneEvent, unless the worker ends. The FinishedEvent of a correct candidate
+// of a MeasureRequest also has the candidate's object code. This binary code follows the JSON text
+// and a zero byte, which JSON text never contains.
 #pragma once
 
 #include <optional>
@@ -15,12 +16,12 @@
 
 namespace tunec {
 
-/// The version of the messages, to be increased with each change of them. A worker rejects requests
-/// of a tuner with another version.
+/// The version of the messages, to be increased with each change of them. A worker rejects a
+/// HelloRequest or a PrepareRequest with another version.
 inline constexpr int kProtocolVersion = 8;
 
-/// The first request to a worker, which is answered immediately. So a program that is not a worker,
-/// or is from another build, is detected before the first real request.
+/// The first request to a worker, which answers at once. So a program that is not a worker, or has
+/// another kProtocolVersion, is detected before the first real request.
 struct HelloRequest {};
 struct PrepareRequest {
   Workload workload;
@@ -37,12 +38,12 @@ using Request = std::variant<HelloRequest, PrepareRequest, MeasureRequest, Retim
 
 enum class Stage { kCompile, kMeasure };
 
-/// The event that a candidate has entered a stage. The candidate's time limit starts.
+/// The event that a candidate enters a stage. The tuner starts the candidate's time limit anew.
 struct StartedEvent {
   size_t candidate = 0;  // position in the request
   Stage stage = Stage::kCompile;
 };
-/// The event that a candidate is compiled and waits to be measured. No time limit applies to it.
+/// The event that a candidate was compiled successfully. The candidate's time limit ends.
 struct CompiledEvent {
   size_t candidate = 0;
 };
@@ -58,10 +59,10 @@ struct DoneEvent {};
 using Event = std::variant<StartedEvent, CompiledEvent, FinishedEvent, FailedEvent, DoneEvent>;
 
 std::string Encode(const Request& request);
-/// Decodes and verifies a request: its numbers are within limits, and its workload has the
-/// invariants of verify_workload.h. The schedules of candidates are parsed later, at compilation.
-/// Errors: kUnsupported for another version of the protocol, kParse for malformed text,
-/// kInvalidArgument for a number outside its limits, and those of Verify.
+/// Decodes a request and verifies its workload (verify_workload.h). The schedules of candidates are
+/// parsed later, at compilation. Errors: kUnsupported for another version of the protocol, kParse
+/// for malformed text, kInvalidArgument for an invalid value, and those of ParseCompute,
+/// ParseAccuracy and Verify.
 Result<Request> DecodeRequest(std::string_view text);
 std::string Encode(const Event& event);
 /// Decodes an event. Fails with kParse for a malformed event, and for code whose hash differs from
@@ -76,12 +77,12 @@ inline constexpr size_t kLongestFrame = size_t{1} << 28;
 /// Returns the frame that contains `text`.
 std::string Frame(std::string_view text);
 
-/// A buffer that collects bytes and returns whole frames.
+/// A buffer that collects bytes and returns the texts of whole frames.
 class FrameReader {
  public:
   void Append(std::string_view bytes) { buffer_ += bytes; }
-  /// Returns the text of the next frame; none while it is incomplete. Fails with kParse once for a
-  /// frame of more than `longest` bytes, and then skips the frame.
+  /// Returns the text of the next frame; none while the frame is incomplete. Fails with kParse once
+  /// for a text of more than `longest` bytes; later calls skip its frame.
   Result<std::optional<std::string>> Next(size_t longest = kLongestFrame);
 
  private:

@@ -81,8 +81,8 @@ class Server {
     if (!SendAll(socket_, frame)) disconnected_ = true;
   }
 
-  // Prepares a workload. The tuner returns to a workload for each of its batches, so the reference
-  // is cached.
+  // Prepares a workload, or sends a FailedEvent. The tuner returns to earlier workloads, so their
+  // benches are cached.
   void Prepare(const std::string& text, const Workload& workload) {
     prepared_ = false;
     const auto same = [&](const CachedBench& cached) { return cached.text == text; };
@@ -173,7 +173,7 @@ class Server {
     }
   }
 
-  // Compiles all candidates, and sends failures immediately.
+  // Compiles the candidates and sends their events. Stops early if the tuner has disconnected.
   std::vector<CompiledCandidate> CompileAll(const std::vector<CandidateRequest>& candidates) {
     std::vector<CompiledCandidate> compiled(candidates.size());
     std::atomic<size_t> next = 0;
@@ -202,7 +202,7 @@ class Server {
   std::mutex mutex_;  // guards writes to the socket
   std::atomic<bool> disconnected_ = false;
   std::unique_ptr<ThreadPool> pool_;
-  // The benches, that of the current workload first. They use the pool, which is declared earlier.
+  // The cached benches, most recently used first. They follow the pool, which must outlive them.
   std::vector<CachedBench> benches_;
   bool prepared_ = false;     // the last Prepare succeeded
   bool device_lost_ = false;  // a candidate failed on the device, so later ones would fail
@@ -226,13 +226,13 @@ void Confine(int64_t memory_bytes, int64_t parent) {
   // Ignores signals that a terminal or `timeout` sends to the whole process group: the tuner
   // handles them.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(signal, SIG_IGN);
-  // Exits if an allocation fails: LLVM is compiled without exceptions, so bad_alloc cannot pass
-  // through it.
+  // Exits if `new` runs out of memory: LLVM is compiled without exceptions, so bad_alloc cannot
+  // pass through LLVM.
   std::set_new_handler([] { _exit(kOutOfMemoryExit); });
   Limit(RLIMIT_CORE, 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // RLIMIT_AS would also count memory that is only reserved. With a sanitizer there is no limit,
-  // since the sanitizer's shadow memory is larger than any sensible limit.
+  // RLIMIT_AS would also count memory that is only reserved. With the address or thread sanitizer
+  // there is no limit, since the shadow memory is larger than any sensible limit.
   if (memory_bytes > 0) Limit(RLIMIT_DATA, static_cast<rlim_t>(memory_bytes));
 #else
   (void)memory_bytes;

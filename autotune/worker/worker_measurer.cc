@@ -1,7 +1,7 @@
-// The worker receives one request at a time. Events name the candidates in flight, which are being
-// compiled or measured. Each candidate in flight has a deadline. The worker may end in four ways:
+// The worker receives one request at a time. Events of a MeasureRequest name the candidates in
+// flight, which have a deadline until they are compiled or measured. Candidates may end the worker:
 //   - A deadline passes. The worker is killed, and the late candidate has timed out.
-//   - The worker dies with one candidate in flight. The candidate has crashed.
+//   - The worker dies with one candidate in flight. The candidate has crashed or lacked memory.
 //   - The worker dies with several candidates in flight. All are suspects and are repeated alone.
 //   - The device fails at a candidate. The worker sends the candidate's result and ends.
 // All candidates without a result are then sent again to a new worker.
@@ -100,14 +100,14 @@ class WorkerMeasurer : public Measurer {
     return progress;
   }
 
-  // Returns the memory limit of the worker, 0 for no limit. A real device has no limit: a driver's
-  // mappings count as data of the process, though few of them are memory.
+  // Returns the memory limit of the worker in bytes, 0 for no limit. A worker for a real device has
+  // none: the driver's mappings count as data of the process, though few of them are memory.
   int64_t MemoryFor(const Target& target) const {
     const bool on_device = target.device && !EmulatedTarget(target);
     return on_device ? 0 : limits_.memory_bytes;
   }
 
-  // Starts a worker if needed, and sends the workload unless the worker has it.
+  // Starts a worker if needed. Sends the workload unless the worker prepared the same one last.
   Status Prepare(const Workload& workload) {
     std::string request = Encode(PrepareRequest{workload});
     if (worker_ && prepared_ == request) return {};
@@ -140,7 +140,7 @@ class WorkerMeasurer : public Measurer {
                 why.empty() ? ending_.text : why);
   }
 
-  // Checks that the started program is a worker of this build.
+  // Stops the started program unless it answers as a worker of this protocol version.
   Status Greet() {
     constexpr size_t kLongest = size_t{1} << 16;
     const auto deadline = After(limits_.seconds_to_greet);
@@ -165,8 +165,8 @@ class WorkerMeasurer : public Measurer {
     }
   }
 
-  // Sends a request for `count` candidates and receives its events until it is done or the worker
-  // has ended. After a failure in the middle of the request, the worker is stopped.
+  // Sends a request for `count` candidates and handles its events until the DoneEvent. Stops the
+  // worker after a failure before this event. Returns a FailedEvent as an error.
   Result<Outcome> Exchange(const Request& request, size_t count, const OnMeasured& on_measured) {
     in_flight_.clear();
     overdue_.reset();
@@ -240,8 +240,8 @@ class WorkerMeasurer : public Measurer {
     return outcome;
   }
 
-  // Reports the failure of the candidate that ended the worker. If that may be one of several
-  // candidates, adds them to `alone` instead. Returns false if no candidate was in flight.
+  // Reports the failure of the candidate that was late or ended the worker. If the worker died with
+  // several in flight, adds these to `alone` instead. Returns false if no candidate was in flight.
   Result<bool> Blame(Outcome outcome, const std::vector<size_t>& ids, const OnMeasured& report,
                      std::vector<size_t>& alone) {
     if (outcome == Outcome::kOverdue) {

@@ -17,10 +17,11 @@ struct WorkerLimits {
   int64_t memory_bytes = 0;  // 0: three quarters of UsableMemory; no limit for a real device
 };
 
-/// Makes a measurer with one worker process, which is restarted after a candidate ended it. If the
-/// worker dies while several candidates are compiled at once, each is repeated alone, to find the
-/// one that ends the worker. `cancelled` may be empty; it is called about ten times a second. A
-/// program that does not answer as a worker gives the error kIo.
+/// Makes a measurer with one worker process, which is started when needed and again after its end.
+/// If the worker dies while several candidates are compiled, each of these is repeated alone, to
+/// find the one that ends the worker. `cancelled` may be empty. While the worker is busy,
+/// `cancelled` is called at least about ten times a second. Measure and Retime fail with kIo if the
+/// program does not answer as a worker.
 std::unique_ptr<Measurer> MakeWorkerMeasurer(std::string worker_path, WorkerLimits limits,
                                              std::function<bool()> cancelled);
 

@@ -83,7 +83,8 @@ Result<std::optional<Event>> WorkerProcess::Receive(Time until, size_t longest) 
   }
 }
 
-// Reads the pipe once, and returns the number of bytes: 0 at its end, negative if it is empty.
+// Reads once from the pipe into last_errors_. Returns the number of bytes that were read: 0 at the
+// pipe's end, negative if the pipe is empty or reading fails.
 ssize_t WorkerProcess::ReadErrors() {
   constexpr size_t kMostBytes = 4096;
   std::string chunk(size_t{1} << 16, '\0');

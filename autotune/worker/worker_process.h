@@ -22,13 +22,14 @@ class WorkerProcess {
   using Time = ChildProcess::Time;
 
   /// Starts `path` with its standard input and output on a socket. Standard error is a pipe, whose
-  /// last bytes are stored. `memory_bytes` limits the memory of the process; 0 is no limit. Errors:
-  /// kNotFound, kIo.
+  /// last bytes are stored. The program limits its own memory to `memory_bytes`; 0 is no limit.
+  /// Errors: kNotFound, kIo.
   static Result<WorkerProcess> Start(const std::string& path, int64_t memory_bytes);
 
   Status Send(const Request& request);
-  /// Returns the next event, or none if `until` has passed. Errors: kIo if the process has ended or
-  /// closed its side; kParse for frames over `longest` bytes; those of DecodeEvent.
+  /// Returns the next event, or none if the time `until` passes first. Errors: kIo if receiving
+  /// fails, as after the process's end; kParse for frames over `longest` bytes; those of
+  /// DecodeEvent.
   Result<std::optional<Event>> Receive(Time until, size_t longest = kLongestFrame);
 
   /// The way in which a process ended.
@@ -36,8 +37,8 @@ class WorkerProcess {
     bool out_of_memory = false;
     std::string text;  // "signal 11 (Segmentation fault)" and the last line of standard error
   };
-  /// Kills the process if it still runs, and returns how it ended. A process that has closed its
-  /// socket has some seconds to end by itself. Requires: called only once.
+  /// Kills the process if it still runs, and returns how it ended. If the socket is read
+  /// to its end, the process first has 5 seconds to end by itself. Requires: called only once.
   Ending Stop();
 
  private:

@@ -1,11 +1,11 @@
-// A program that measures the cost of a candidate for a GPU that this machine lacks, by stages.
+// A program that measures the cost of each stage of a candidate for an emulated GPU.
 //
 //   bench_candidates [COUNT] [SIZE]
 //
-// The candidates compute a product of SIZE^3 (512) in float32, each with another number of threads
-// per block. They are processed like in the worker: a batch is compiled on two threads, then each
-// candidate is checked in the emulation. Prints milliseconds per candidate, and the share of each
-// stage in the work of all threads.
+// The COUNT (500) candidates multiply matrices of SIZE x SIZE (512) in float32, each with another
+// number of threads per block. They are processed like in the worker: a batch is compiled on two
+// threads, then each candidate is checked in the emulation. Prints milliseconds per candidate, and
+// the share of each stage in the work of all threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ Workload ProductOf(int64_t size) {
   return workload;
 }
 
-// Returns a schedule of the sketch `blocks`, with another number of threads for each candidate.
+// Returns a schedule like those of the sketch `blocks`, with 16 + 2 `number` threads per block.
 std::string ScheduleOf(int64_t number) {
   return fmt::format(R"(lower direct
 cache_write acc

@@ -4,13 +4,14 @@
 //     {"group", "kernel", "sketch", "refused": N, "loops_ms", "llvm_ms", "ptxas_ms",
 //      "functions": [{"symbol", "registers", "spilled_bytes", "local_bytes", "shared_bytes"}]}
 //
-// for each distinct kernel, with the first schedule that can be applied, as in a compilation of the
-// model. `refused` counts rejected schedules. A kernel without a valid schedule has "error"
-// instead of times. With CANDIDATES, tries that many schedules of each kernel, drawn as in a
-// search. These lines have the same form; schedules that do not compile have "error".
+// for each distinct kernel, with the first schedule that compiles, in the order of a compilation of
+// the model without a database. `refused` counts the rejected schedules. A kernel without a valid
+// schedule has "error" instead of times and functions. With CANDIDATES, tries up to that many
+// random schedules of each kernel. These lines lack `refused`; schedules that do not compile have
+// "error".
 //
 // `loops_ms` is the time of schedule steps, legality and loops. `llvm_ms` is that of LLVM IR and
-// PTX. `ptxas_ms` is that of ptxas, including its files.
+// PTX. `ptxas_ms` is the remaining time of EmitImage: ptxas and its files.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -42,8 +43,8 @@ Json FunctionJson(const PhaseLaunch& launch) {
           {"shared_bytes", launch.shared_bytes}};
 }
 
-/// Compiles a kernel, and adds the times and functions to `row`. Errors: of RunLoopPipeline and
-/// EmitImage.
+/// Compiles a kernel, and adds the times and functions to `row`. Errors: of RunLoopPipeline,
+/// EmitText and EmitImage.
 Status CompileInto(Json& row, const Compute& compute, const Schedule& schedule,
                    const CompileOptions& options) {
   Stopwatch watch;

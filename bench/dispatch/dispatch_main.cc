@@ -1,8 +1,8 @@
 // bench_dispatch [THREADS] [ROUNDS]: measures the cost of starting a kernel beyond its work. A
 // model of many kernels with few tasks alternates with a model of one kernel with all these tasks.
-// Both do the same work, so the difference divided by the number of kernels is the cost of each
-// further kernel: publishing its tasks, and the barrier after it. Prints the least times of all
-// rounds.
+// Both do the same work, so the difference divided by the number of kernels is about the cost of
+// each further kernel: publishing its tasks, and the barrier after it. Prints the least times of
+// all rounds, divided by the number of kernels.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// bench_graphs [NODES] [NAME]: measures the scaling of the front end. Each graph passes the
-// pipeline, fusion and lowering with NODES / 2, NODES and 2 NODES nodes. A line for each pass and
-// stage has milliseconds, and the ratio of the last two times: 2 is linear.
+// bench_graphs [NODES] [NAME]: measures the scaling of the front end. Each graph, or only the
+// graph NAME, passes the pipeline, fusion and lowering with about NODES / 2, NODES and 2 NODES
+// nodes. A line for each pass and stage has the milliseconds of the three sizes, and the ratio of
+// the last two times: 2 is linear.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -73,7 +73,7 @@ Graph Tree(int64_t nodes) {
   return std::move(w).Build(level);
 }
 
-// Makes one value with many readers, whose results are added in sequence.
+// Makes one value that is multiplied by many weights, and adds the products in sequence.
 Graph FanOut(int64_t nodes) {
   Writer w("fan_out");
   const ValueId x = w(Op::kExp, {w.Input({64})});
@@ -152,7 +152,7 @@ Graph Transformer(int64_t nodes) {
   return std::move(w).Build({x});
 }
 
-// Makes the shape and slice operators that importers leave.
+// Makes reshapes, transposes, slices and concatenations, with a tanh after each concatenation.
 Graph Movement(int64_t nodes) {
   Writer w("movement");
   ValueId x = w.Input({4, 6, 8});

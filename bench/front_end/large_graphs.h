@@ -15,8 +15,8 @@ struct LargeGraph {
   Graph (*make)(int64_t nodes);
 };
 
-/// Returns a chain, a wide tree, a value with many readers, many outputs that read one constant,
-/// blocks of convolutions and of transformers, shape operators, and constants to fold.
+/// Returns the generators: a chain, a wide tree, a value with many readers, many readers of one
+/// constant, convolution blocks, transformer blocks, shape operators, and constants to fold.
 std::span<const LargeGraph> LargeGraphs();
 
 }  // namespace tunec::bench

@@ -4,9 +4,9 @@
 //     amx_vectors NAME.vectors > RESULT.vectors
 //
 // The program shares no code with tunec, so it records the instruction's own results. The file has
-// the arguments A, B, C and D, which is C plus the products. A and B have rows of 64 bytes; in B,
-// consecutive elements of the reduced axis are side by side in each column. The exit code is 2 if
-// the processor has no AMX.
+// the arguments A, B, C and D; D is C plus the products. All rows have 64 bytes. In B, each group
+// of four bytes has consecutive elements of the reduced axis. The exit code is 2 if the system
+// grants no AMX.
 #include <asm/prctl.h>
 #include <immintrin.h>
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static void WriteArgument(const struct Argument* argument) {
   }
 }
 
-// Prints the line "from NAME" with the name of the first processor.
+// Prints the line "from NAME" with the first model name in /proc/cpuinfo; nothing if there is none.
 static void PrintProcessor(void) {
   char line[256];
   FILE* file = fopen("/proc/cpuinfo", "r");

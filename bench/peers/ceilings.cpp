@@ -1,7 +1,8 @@
 // Measures this machine's peaks on 1..N pinned threads: core clock, f32 FMA (AVX-512 and AVX2), AMX
 // (bf16 and int8), and memory bandwidth at several sizes.
 // Build: g++ -O3 -march=native -pthread ceilings.cpp -o ceilings
-// Usage: ./ceilings [threads=2] [seconds per test=0.4] [only tests whose name contains this]
+// Usage: ./ceilings [threads=2] [seconds per run=0.4] [only tests whose name contains this]
+// Each test has five runs. The runs of clock and memory take a quarter of the seconds.
 #include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
@@ -186,7 +187,7 @@ static double fma256(double secs) {
   } while (t < secs);
   return double(n) / t / 1e9;
 }
-// A chain of dependent imuls takes 3 cycles each: its rate gives the clock.
+// Returns the clock in GHz. Each imul of a chain of dependent imuls takes 3 cycles.
 static double clock_imul_ghz(double secs) {
   uint64_t x = 3, n = 0;
   double t0 = now(), t;
@@ -261,7 +262,7 @@ static double mem(Kind kind, size_t bytes, double secs) {
 }
 
 static bool amx_permission() {
-  // ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18
+  // The numbers 0x1023 and 18 are ARCH_REQ_XCOMP_PERM and XFEATURE_XTILEDATA.
   return syscall(SYS_arch_prctl, 0x1023, 18) == 0;
 }
 __attribute__((target("amx-tile,amx-bf16,amx-int8"))) static double amx(double secs, bool int8) {
@@ -352,7 +353,7 @@ int main(int argc, char** argv) {
         char nm[64];
         snprintf(nm, sizeof nm, "%s_%zuKiB", k.n, kb);
         int arrays = k.k == READ || k.k == WRITE ? 1 : k.k == TRIAD ? 3 : 2;
-        // The size is that of all arrays of a thread together.
+        // `kb` counts all arrays of a thread together. Each array is rounded down to whole pages.
         size_t per = (kb * 1024 / arrays) & ~size_t(4095);
         if (!per) per = 4096;
         if (kb < 1024 && k.k == COPY_NT) continue;

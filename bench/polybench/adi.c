@@ -1,5 +1,5 @@
 // The PolyBench kernel adi, an alternating-direction implicit method. Each step solves tridiagonal
-// systems along the inner columns of u, then along the inner rows.
+// systems along the inner columns of v, then along the inner rows of u.
 
 static void Kernel(const double U[restrict U_0][U_1], double u[restrict u_0][u_1]) {
   enum { n = U_0 };

@@ -1,4 +1,5 @@
-// The PolyBench kernel cholesky: X + n I = L L^T. L has the elements of X above the diagonal.
+// The PolyBench kernel cholesky: the lower halves of X + n I and of L L^T are equal. Above the
+// diagonal, the array L has the elements of X, which count as 0 in the product.
 #include <math.h>
 
 static void Kernel(const double X[restrict X_0][X_1], double L[restrict L_0][L_1]) {

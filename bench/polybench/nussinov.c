@@ -1,4 +1,5 @@
-// The PolyBench kernel nussinov: T[i][j] is the greatest number of base pairs in seq[i..j], an RNA.
+// The PolyBench kernel nussinov: T[i][j] is the greatest number of nested base pairs in seq[i..j],
+// a part of an RNA. Neighbours form no pair. T[i][j] is 0 for i > j.
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 static void Kernel(const int seq[restrict seq_0], int T[restrict T_0][T_1]) {

@@ -1,12 +1,12 @@
 // bench_polybench ROUNDS COMPUTE NAME=THREADS:FILE...: times one kernel in several forms, whose
 // runs alternate. A FILE is `naive` (the loops as written), `auto` (tunec's first schedule, without
-// trials), a schedule, or a shared object for the same kernel. A shared object has the function
+// trials), a schedule, or a shared object (.so) for the same kernel. A shared object has a function
 //     void Run(void** arguments)
-// The arguments are in the order of the text. Prints a line of JSON for each
-// form: milliseconds of every round, and the difference of its results from those of the first
-// form. If the second form is also a shared object, elements in which the first two forms differ
-// are omitted, because only rounding decides them. `undecided` is the share of these elements. A
-// form has no further run after 3 seconds of run time.
+// The arguments are the tensors of COMPUTE in order, without workspaces. Prints a line of JSON for
+// each form: milliseconds of its runs, and the difference of its results from those of the first
+// form. If the second form is a shared object, elements in which the first two forms differ are
+// omitted, because only rounding decides them. `undecided` is the share of these elements. A form
+// has no further run after 3 seconds of run time.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,8 +69,8 @@ void SetElement(Buffer& buffer, DataType type, int64_t i, double value) {
   }
 }
 
-// Returns the difference between two compilers above which an element is undecided, relative to the
-// largest element.
+// Returns the difference of the first two forms above which an element is undecided, relative to
+// the largest magnitude in the output.
 double Undecided(DataType type) {
   if (type == DataType::kF64) return 1e-10;
   return type == DataType::kF32 ? 1e-5 : 0;
@@ -163,8 +163,8 @@ class Contest {
     contestants_.push_back({name, [kernel](const std::vector<Argument>&) { kernel->Run(); }});
   }
 
-  // Runs all rounds and prints the results. The first run of a form is a warm-up, whose time is
-  // printed only if the form has no other run.
+  // Runs up to `rounds` rounds and prints the results. Each form has a run before the rounds, whose
+  // time is printed only if the form has no other run. Results are compared after this run.
   void Run(int rounds) {
     for (Contestant& one : contestants_) {
       Forget();
@@ -198,7 +198,8 @@ class Contest {
   }
 
  private:
-  // Fills an argument with numbers from 0 to 1, or integers in the tensor's range. Skips outputs.
+  // Fills an argument with numbers in [0, 1), or with integers in the tensor's range (0 to 100 by
+  // default). Skips outputs.
   static void Fill(Argument& argument) {
     const Tensor& tensor = *argument.tensor;
     if (tensor.role == TensorRole::kOutput) return;
@@ -238,8 +239,8 @@ class Contest {
     return greatest;
   }
 
-  // Returns the greatest difference of an output from that of the first form, relative to the
-  // largest element. Undecided elements are skipped; NaN counts as infinite.
+  // Returns the greatest difference of an output from that of the first form, relative to
+  // Largest. Undecided elements are skipped; NaN counts as infinite.
   double DifferenceOf(size_t argument) const {
     const DataType type = arguments_[argument].tensor->type;
     const int64_t elements = StorageElements(*arguments_[argument].tensor);
@@ -254,7 +255,7 @@ class Contest {
     return most / largest;
   }
 
-  // Returns the largest magnitude of the elements of an output of the first form.
+  // Returns the largest magnitude of the elements of an output of the first form, at least 1e-300.
   double Largest(size_t argument) const {
     const Tensor& tensor = *arguments_[argument].tensor;
     double largest = 1e-300;
@@ -272,7 +273,7 @@ class Contest {
     return !(apart <= Undecided(type) * largest);
   }
 
-  // Returns the share of output elements that are undecided, since the two references differ.
+  // Returns the share of output elements in which the first two forms differ (IsUndecided).
   double UndecidedShare() const {
     double open = 0;
     double all = 0;

@@ -1,4 +1,4 @@
-// The PolyBench kernel symm: C = 1.5 A B + 1.2 C0. A is symmetric; only its lower half is read.
+// The PolyBench kernel symm: C = 1.5 A B + 1.2 C0. Reads only the lower half of the symmetric A.
 
 static void Kernel(const double A[restrict A_0][A_1], const double B[restrict B_0][B_1],
                    const double C0[restrict C0_0][C0_1], double C[restrict C_0][C_1]) {

@@ -1,4 +1,4 @@
-// The PolyBench kernel trmm: B = 1.5 A^T B0. A is lower triangular with a unit diagonal.
+// The PolyBench kernel trmm: B = 1.5 A^T B0. A counts as lower triangular with a unit diagonal.
 
 static void Kernel(const double A[restrict A_0][A_1], const double B0[restrict B0_0][B0_1],
                    double B[restrict B_0][B_1]) {

@@ -1,5 +1,5 @@
 // bench_schedules FILE.compute FILE.sched ...: measures the time to turn a schedule into loops. For
-// each pair, prints the median and the greatest processor time of 21 turns, in milliseconds:
+// each pair, prints the median and the greatest processor time of 21 repetitions, in milliseconds:
 //   steps         rewrites the statements, builds the tree
 //   dependences   computes all dependences by isl, as for schedules that the quick proof leaves
 //                 open
@@ -68,7 +68,7 @@ void MeasureOnce(const Compute& compute, const Schedule& schedule, Times& times)
       times.Measure("steps", [&] { return Must(DraftSchedule(compute, schedule, kOrder)); });
   const ScheduledTree& draft = drafts.kernel;
   times.Measure("legality", [&] { return IsFine(CheckLegality(draft, kOrder)); });
-  // These stages use a new draft, for which no dependences are cached.
+  // A new draft has no cached dependences: "dependences" computes them, and "by isl" uses them.
   const ScheduledTree fresh = Must(DraftSchedule(compute, schedule, kOrder)).kernel;
   times.Measure("dependences", [&] { return Must(PrintFlow(fresh.dependences)); });
   times.Measure("by isl", [&] {

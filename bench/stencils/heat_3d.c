@@ -1,4 +1,4 @@
-// The loops of heat_3d.compute as typical C code. Each iteration does two of the kSteps steps.
+// The loops of heat_3d.compute as typical C code. Each iteration over t does two time steps.
 enum { kSteps = 40, kRows = 202 };
 typedef float Volume[kRows][kRows][kRows];
 

@@ -1,4 +1,4 @@
-// The loops of jacobi_1d.compute as typical C code. Each iteration does two of the kSteps steps.
+// The loops of jacobi_1d.compute as typical C code. Each iteration over t does two time steps.
 enum { kSteps = 100, kPoints = 4000002 };
 
 void Run(const float* restrict X, float* restrict Y, float* restrict work) {

@@ -1,4 +1,4 @@
-// The loops of jacobi_2d.compute as typical C code. Each iteration does two of the kSteps steps.
+// The loops of jacobi_2d.compute as typical C code. Each iteration over t does two time steps.
 enum { kSteps = 100, kRows = 2002 };
 typedef float Plane[kRows][kRows];
 

@@ -2,8 +2,8 @@
 // forms, whose runs alternate. A FILE is a schedule (`naive`: none; `automatic`: isl's scheduler),
 // or a shared object with
 //     void Run(const float* x, float* y, float* work)
-// for the same loops. Prints a line of JSON for each form: milliseconds of every round, and the
-// difference of its results from those of the first form.
+// for the same loops. Prints a line of JSON for each form: milliseconds of every round after a
+// warm-up, and the largest difference from the first form, relative to that form's largest result.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -69,9 +69,9 @@ class Assembler {
   std::map<const KernelImage*, std::shared_ptr<const DeviceCode>> codes_;
 };
 
-// Opens the device that runs the code, and the host if the host runs code. The host runs its own
-// kernels, or the packing of weights for a device. A device is not opened for stored code; the plan
-// then has a rejection. It also has one if the device or the host cannot be opened.
+// Opens the target's device, and the host if the host runs kernels or packs weights for the device.
+// A device is not opened for stored code; the plan then has a rejection. The plan also has a
+// rejection if opening the device or the host fails with kDevice.
 Status Assembler::OpenTarget() {
   const bool packs = std::ranges::any_of(
       groups_, [](const GroupKernel& group) { return !group.code->prepacks.empty(); });
@@ -110,9 +110,9 @@ void Assembler::AddInterface() {
   }
 }
 
-// Assigns a place to each value that kernels write: the caller's buffer, or an offset in the arena.
-// Outputs of the graph that are not outputs of the model are indices to be checked. They are at the
-// end of the arena, where no later step overwrites them.
+// Assigns storage to each value that kernels write: the caller's buffer, or an offset in the arena.
+// Direct outputs that are not outputs of the model are indices to be checked. They are at the end
+// of the arena, where no later step overwrites them.
 void Assembler::AssignStorage() {
   std::vector<ArenaStep> steps;
   for (const GroupKernel& group : groups_)
@@ -164,8 +164,8 @@ ValueRef Assembler::RefOf(ValueId value) {
   return ValueRef::Constant(ConstantIndex(value));
 }
 
-// Returns a kernel without functions, for device code and for plans with a rejection: the host
-// never calls such a kernel.
+// Returns a kernel without functions, which the host never calls. It stands for device code, and
+// for host code if the host is not open.
 Kernel WithoutFunctions(const KernelImage& image) {
   Kernel kernel{.workspace_bytes = image.workspace_bytes, .scratch_bytes = image.scratch_bytes};
   for (const PhaseLaunch& phase : image.phases)
@@ -173,9 +173,8 @@ Kernel WithoutFunctions(const KernelImage& image) {
   return kernel;
 }
 
-// Loads the kernel of a step. Steps that share code share one loaded kernel. The kernel comes from
-// the device on which a tuner would measure it. A step of the host calls the kernel directly,
-// without a device.
+// Loads the kernel of a step, once for all steps that share its code. A step of the host calls the
+// kernel's functions directly. If the target's device is not open, nothing is loaded.
 Status Assembler::LoadStep(Step& step, const KernelImage& image) {
   if (!options_.target.device) {
     TUNEC_ASSIGN(step.kernel, LoadOnHost(image));
@@ -254,8 +253,8 @@ std::optional<bundle::TrustedRange> RangeOf(const GroupKernel& group, const std:
   return bundle::TrustedRange{.type = type, .least = range->second.lo, .most = range->second.hi};
 }
 
-// Returns the contract of a value that is not packed. Code that reads a view may access the rest of
-// the owner's storage.
+// Returns the contract of an argument that is not packed. Code that accesses a view may access the
+// owner's storage from the view's start on.
 bundle::ArgumentContract Assembler::ContractOf(const GroupKernel& group,
                                                const std::string& argument, ValueId value) {
   ValueId owner = value;
@@ -301,8 +300,8 @@ Status Assembler::AddStep(const GroupKernel& group) {
   return {};
 }
 
-// Adds copies to outputs that no kernel writes directly, such as inputs, constants and repeated
-// outputs.
+// Adds copy steps for outputs that no kernel writes directly, such as inputs, constants and
+// repeated outputs.
 void Assembler::AddOutputCopies() {
   for (size_t i = 0; i < front_.outputs; ++i) {
     const ValueId output = graph_.outputs()[i];

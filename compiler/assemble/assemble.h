@@ -1,5 +1,5 @@
-// Assembly of kernels to the plan of an executable. The plan has the place of every value in memory
-// and the steps of a run.
+// Assembly of kernels into the plan of an executable. The plan has the steps of a run, and the
+// storage of their arguments.
 #pragma once
 
 #include <cstdint>
@@ -44,15 +44,15 @@ struct AssembledPlan {
 };
 
 /// The use of the assembled code. kRun: the code runs in this process. kStore: the code is written
-/// to a file. For a target with a device, the device's code is then not loaded, and the plan has a
-/// rejection. Code of the host is loaded if this host can run it.
+/// to a file. With kStore, a device's code is not loaded, and the plan then has a rejection. The
+/// host's code is loaded if this host can run it.
 enum class CodeUse : uint8_t { kRun, kStore };
 
 /// Loads the code and plans the memory. `groups` are in an order that respects data flow. `pool` is
-/// the pool on which the executable will run. Kernels of a device are steps of the plan's device;
-/// packing of weights runs on the host. If this machine cannot run the target's kernels, nothing is
-/// loaded, and the plan has a rejection. Errors: kInvalidArgument for constant indices that are out
-/// of range, and errors of loading code.
+/// the pool on which the executable will run. Kernels of a device run on the plan's device; packing
+/// of weights runs on the host. With kRun, if this machine cannot run the target's kernels, nothing
+/// is loaded, and the plan has a rejection. Errors: kInvalidArgument for constant indices that are
+/// out of range, errors other than kDevice of opening devices, and errors of loading code.
 Result<AssembledPlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
                                const CompileOptions& options, ThreadPool& pool,
                                CodeUse use = CodeUse::kRun);

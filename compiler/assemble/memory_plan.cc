@@ -1,7 +1,7 @@
 // Offset assignment is two-dimensional packing (time by address) and NP-hard. For networks, greedy
-// orders with best fit need at most a few percent more than the largest sum of values alive at one
-// step. Source: Pisarchyk and Lee 2020, "Efficient memory management for deep neural net
-// inference", greedy by size and by breadth.
+// orders with best fit need little more than the largest total size of values alive at one step.
+// Source: Pisarchyk and Lee 2020, "Efficient memory management for deep neural net inference",
+// greedy by size.
 //
 // Values that reuse each other's storage form a chain: one block, alive from the first member's
 // first use to the last member's last use. Two members are alive together only at the step that
@@ -11,8 +11,8 @@
 //   1. Each value has one offset and one in_place_of entry.
 //   2. An offset is >= 0 and a multiple of its value's alignment, and the value ends within
 //      total_bytes. This includes values of no bytes.
-//   3. If in_place_of[v] = u, then u is one of v's candidates, and u's last use is v's first use.
-//      At that step, u was used before and v is used later. The size of u is at least that of v.
+//   3. If in_place_of[v] = u >= 0, u is one of v's candidates, and u's last use is v's first use.
+//      Before that step u is used, and after that step v. The size of u is at least that of v.
 //      Both have the same offset, and no other value reuses u.
 //   4. Two values alive at the same step do not share a byte, unless one reuses the other.
 #include "compiler/assemble/memory_plan.h"
@@ -31,8 +31,8 @@ namespace {
 enum class Reuse : uint8_t { kNever, kInPlace };
 enum class Order : uint8_t { kSize, kFirstUse, kArea };
 
-// A chain of values that share storage. A value that shares storage with no other value is a chain
-// of one.
+// A chain of values, each of which reuses the storage of the one before. A value without such a
+// neighbour is a chain of one.
 struct Block {
   int64_t bytes = 0;
   int64_t alignment = 1;
@@ -110,8 +110,9 @@ void Sort(std::vector<Block>& blocks, Order order) {
   std::ranges::sort(blocks, {}, key);
 }
 
-// Returns the offset of the smallest gap that holds `block`, between placed blocks that are alive
-// at the same time. If no gap holds `block`, returns the end of these blocks.
+// Returns the aligned offset in the smallest gap that holds `block`. Gaps lie below or between the
+// allocated blocks that are alive at the same time as `block`. If no gap holds `block`, returns the
+// aligned end of these blocks.
 int64_t FindOffset(const Block& block, const std::vector<const Block*>& allocated_by_offset) {
   int64_t end = 0;  // end of all blocks so far
   int64_t best = -1;
@@ -196,7 +197,7 @@ MemoryPlan PlanMemory(std::span<const PlannedValue> values) {
   }
   MemoryPlan best;
   best.total_bytes = std::numeric_limits<int64_t>::max();
-  // Reuse in place is tried first: at equal totals it also leaves the data in the cache.
+  // Plans with reuse in place come first and win at equal totals, because data stays in the cache.
   for (const Reuse reuse : {Reuse::kInPlace, Reuse::kNever}) {
     const std::vector<int> in_place_of = ChooseReuse(values, reuse);
     const std::vector<Block> blocks = MakeBlocks(values, in_place_of);

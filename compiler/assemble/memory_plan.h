@@ -9,8 +9,8 @@
 
 namespace tunec {
 
-/// A value with storage from step first_use, which writes the value, to step last_use, the last
-/// step that reads the value. Both are inclusive.
+/// A value that needs storage from step first_use, the first to write the value, to step last_use,
+/// the last to access the value. Both are inclusive.
 struct PlannedValue {
   int64_t bytes = 0;
   int64_t alignment = 64;  // a power of two
@@ -18,7 +18,7 @@ struct PlannedValue {
   int last_use = 0;
   /// Candidates for reuse in place, best first: values whose storage this value may take over. Step
   /// first_use reads each element of a candidate before it writes the same offset. PlanMemory
-  /// ignores candidates that are too small or that a later step reads.
+  /// ignores candidates that would break an invariant of VerifyPlan, such as too small ones.
   std::vector<int> in_place_of;
 };
 
@@ -30,12 +30,13 @@ struct MemoryPlan {
 
 /// Assigns offsets so that values alive at the same step do not overlap, unless one reuses the
 /// other's storage. Returns the smallest of six plans: three greedy orders, each with and without
-/// reuse in place. Requires: bytes >= 0, first_use <= last_use, alignments are powers of two.
-/// Ensures: VerifyPlan. Equal values give equal plans. The time is O(values^2).
+/// reuse in place. Requires: bytes >= 0, first_use <= last_use, candidates are positions in
+/// `values`, alignments are powers of two. Ensures: VerifyPlan. Equal values give equal plans. The
+/// time is O(values^2).
 MemoryPlan PlanMemory(std::span<const PlannedValue> values);
 
-/// Checks the invariants listed in memory_plan.cc. The kInternal error names the values that break
-/// an invariant.
+/// Checks the invariants listed in memory_plan.cc. Fails with kInternal at the first invariant that
+/// is broken.
 Status VerifyPlan(std::span<const PlannedValue> values, const MemoryPlan& plan);
 
 }  // namespace tunec

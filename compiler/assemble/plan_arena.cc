@@ -52,9 +52,9 @@ std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
 
 namespace {
 
-// The lifetimes of the values in the arena. A lifetime begins at the step that writes the value.
-// The end is the last step that reads the value or a view of the value; for an output, it is after
-// all steps.
+// The lifetimes of the values in the arena. A lifetime begins at the first step that writes the
+// value or a view of the value. The end is the last step that accesses either; for an output, the
+// end is after all steps.
 class Lifetimes {
  public:
   Lifetimes(const Graph& graph, std::span<const StorageView> views,
@@ -62,7 +62,7 @@ class Lifetimes {
       : graph_(graph), direct_(DirectOutputs(graph)) {
     for (const StorageView& view : views) owner_[view.value] = view.owner;
     for (size_t step = 0; step < steps.size(); ++step) AddStep(steps[step], static_cast<int>(step));
-    // Outputs in the arena are copied to the caller's buffer after the last kernel.
+    // Outputs in the arena are copied to the caller's buffer, or checked, after the last kernel.
     for (const ValueId output : graph.outputs()) Extend(output, static_cast<int>(steps.size()));
     for (const ArenaStep& step : steps)
       for (const auto& [input, output] : step.in_place) AllowInPlace(*step.group, input, output);
@@ -98,8 +98,8 @@ class Lifetimes {
     if (found != index_.end()) planned_[found->second].last_use = step;
   }
 
-  // Allows the kernel to reuse the input's storage for the output. Views are excluded, since their
-  // offset is fixed, and so are values that the group also reads through a view.
+  // Allows the kernel to reuse the input's storage for the output, if both are in the arena. Views
+  // are excluded, since their offset is fixed, and so are inputs that are also read through a view.
   void AllowInPlace(const FusionGroup& group, ValueId input, ValueId output) {
     const auto shares = [&](ValueId value) { return OwnerOf(value) == input; };
     if (owner_.contains(input) || owner_.contains(output)) return;

@@ -29,8 +29,9 @@ struct ArenaPlan {
 /// Each has its first position among the outputs.
 std::map<ValueId, int32_t> DirectOutputs(const Graph& graph);
 
-/// Assigns offsets to every value that a step writes, except DirectOutputs and views. A view has no
-/// entry, because it is a part of its owner's storage. `steps` are in the order of execution.
+/// Assigns an offset to every value that a step writes, except DirectOutputs. For a view, only the
+/// owner has an offset, because the view is a part of the owner's storage. `steps` are in the order
+/// of execution.
 ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
                     std::span<const ArenaStep> steps);
 
@@ -38,7 +39,7 @@ ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
 /// inputs, then of its outputs.
 std::map<std::string, ValueId> ValueOfArguments(const FusionGroup& group,
                                                 const std::vector<std::string>& argument_names);
-/// Converts pairs of names to pairs of values. Pairs with names that are not in the group are
+/// Converts pairs of names to pairs of values. A pair with a name that is not in the group is
 /// omitted. PlanArena decides which pairs share storage.
 std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
     const FusionGroup& group, const std::vector<std::string>& argument_names,

@@ -13,13 +13,13 @@ namespace {
 constexpr int64_t kMostOfOne = 8192;  // limit of the compared sizes of one dimension
 constexpr int64_t kFewInAll = 256;    // up to this number all combinations are compared
 constexpr int kFurther = 64;          // number of random combinations above that
-// A run may have up to kCutUpTo elements along a separable dimension, or kTimesTheListed times the
-// largest listed size if that is more.
+// If the form needs checks, a run has at most kCutUpTo elements along a separable dimension, or
+// kTimesTheListed times the largest listed size if that is more.
 constexpr int64_t kCutUpTo = 64;
 constexpr int64_t kTimesTheListed = 4;
 
-/// Returns the least size that a run may have: 1 for a list, and for a range the least size that is
-/// rounded up to the first listed size.
+/// Returns the least requested size: 1 for a list, and for a range the least size in the bucket of
+/// the first listed size (RoundUpSize).
 int64_t LeastRequestedSizes(const ListedSizes& listed) {
   return listed.exact ? 1 : LeastOfBucket(listed.sizes.front(), {});
 }
@@ -69,15 +69,16 @@ std::unexpected<Error> CannotBeRange(const SizedSource& source, const SizedForm&
       names, kMostForThemselves, why, lists);
 }
 
-/// Sizes for which a form does not hold, and the reason.
+/// Sizes for which a form does not hold, and the reason. The sizes are the example's if the form
+/// cannot be compared.
 struct Difference {
   Sizes sizes;
   std::string why;
 };
 
-/// Compares the form with the graphs of the sizes that a bundle serves, and limits runs of
-/// separable dimensions to the compared sizes. Sizes without a graph are skipped. Returns the first
-/// difference, or none.
+/// Compares the form with the graphs of SizesToCompare, and limits runs of separable dimensions to
+/// the compared range. Sizes without a graph are skipped. Returns the first difference, or none. A
+/// range that is too large is a difference, too.
 Result<std::optional<Difference>> FindDifference(const SizedSource& source, SizedForm& form) {
   Sizes least, most;
   for (size_t d = 0; d < form.dimensions.size(); ++d) {
@@ -128,7 +129,7 @@ Status DropFailingForms(const SizedSource& source, LearntForm& learnt) {
   const SizedForm whole = learnt.form;
   TUNEC_ASSIGN(std::optional<Difference> found, FindDifference(source, learnt.form));
   if (!found) return {};
-  // Splitting of runs may be the only fault, so padding is tried without it.
+  // Splitting of runs may be the only fault, so padding is tried without splitting.
   learnt.form = whole;
   learnt.form.separable.assign(whole.separable.size(), false);
   if (whole.separable != learnt.form.separable) {

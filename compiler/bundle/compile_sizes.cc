@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A compiler of the plans of one bundle, one after another. All plans share a table of kernels.
+/// A compiler of the plans of one variant, one after another. All plans share a table of kernels.
 class SizesCompiler {
  public:
   SizesCompiler(const SizedSource& source, Database* database, const CompileOptions& options)
@@ -42,7 +42,7 @@ class SizesCompiler {
   /// Compiles padded code, and records the sizes for which it would be wrong.
   Status CompilePadded(const SizedForm& form, SizedGraph graph);
   /// Handles a key for which no padded code can be made. The sizes of a range get exact code. If
-  /// the key has no range, sizes below the key's are logged as rejected.
+  /// no padded dimension has a range, sizes below the key's are reported as rejected.
   Status ServeEach(const SizedForm& form, const SizedKey& key, const Error& why);
   Status CompileThemselves(const SizedForm& form);
   Status Account(const SizedCode& code, const StagedModel& staged, ExecutablePlan plan);
@@ -131,8 +131,8 @@ Status SizesCompiler::CompileKey(const SizedForm& form, SizedGraph graph) {
   return Account(codes_.emplace_back(std::move(graph.code)), staged, assembled.plan);
 }
 
-// Adds the plan to the report with the memory that a run needs. Records its packed weights, which
-// later plans may share.
+// Adds the plan to the report, with the bytes of its constants and of one run's context. Records
+// the plan's packed weights, which later plans may share.
 Status SizesCompiler::Account(const SizedCode& code, const StagedModel& staged,
                               ExecutablePlan plan) {
   plan.shared = nullptr;  // all shared data is already in the plan

@@ -44,7 +44,7 @@ struct BundleVariant {
 /// Compiles `graph` for the options' device, or for their host. The device does not have to exist
 /// here. If this machine can run the host's code, weights are packed now; otherwise they are packed
 /// when the bundle is loaded. `cpu` is the host's name in the options. Errors: those of Compile;
-/// kUnsupported for code that no GPU runs, for example code of an emulated GPU.
+/// kUnsupported for device code other than cubins, for example code of an emulated GPU.
 Result<BundleVariant> CompileVariant(const Graph& graph, Database* database,
                                      const CompileOptions& options, const std::string& cpu);
 

@@ -1,4 +1,4 @@
-// DLPack's tensor in C, for headers without an #include of DLPack.
+// DLPack's tensor in C, for headers that are also used if DLPack is not installed.
 #pragma once
 
 #include <string_view>

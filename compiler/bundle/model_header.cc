@@ -12,7 +12,8 @@
 namespace tunec {
 namespace {
 
-// In the text below, @ is replaced by the model's name and $ by the name in capitals.
+// In the two texts below, @ stands for the model's name, $ for the name in capitals, and %s for the
+// name of the library's file.
 constexpr std::string_view kBegin =
     R"(/* C interface of the model in %s. The library contains everything that a run needs.
  * Written by tunec build.

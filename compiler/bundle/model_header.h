@@ -16,7 +16,7 @@ struct ModelTensors {
 };
 
 /// Returns the text of the header, which is valid C99 and C++ and includes no header of tunec. The
-/// names of all functions begin with `model`; `library` is the file's name.
+/// names of all functions begin with `model`; `library` is the name of the library's file.
 std::string ModelHeader(std::string_view model, std::string_view library,
                         const ModelTensors& tensors);
 

@@ -96,7 +96,7 @@ Result<int64_t> HostCodeWriter::NumberOf(const Step& step, const StepCode& code)
   return static_cast<int64_t>(kernels_.size() - 1);
 }
 
-// Returns the contract of a kernel without its arguments. Links the code if it is not linked yet.
+// Returns a kernel's contract without arguments and in-place pairs. Links code that is not linked.
 Result<KernelContract> HostCodeWriter::ContractOf(const KernelImage& image) {
   const auto known = linked_.find(image.bytes);
   if (known == linked_.end()) {

@@ -29,10 +29,10 @@ struct PlanWithData {
 /// constants that no step of the plan uses.
 Status PackWeights(AssembledPlan& assembled, ThreadPool& pool);
 
-/// Converts everything of a plan except its steps; the stored plan has none.
+/// Converts the tensors, index checks, constants and numbers of a plan. The result has no steps.
 PlanWithData StoreData(const ExecutablePlan& plan);
 
-/// A function that returns the number of a step's kernel in the bundle.
+/// A function that returns the number of a step's kernel in a table of the variant.
 using NumberOf = std::function<Result<int64_t>(const Step& step, const StepCode& code)>;
 Result<std::vector<bundle::StoredStep>> WriteSteps(const std::vector<Step>& steps,
                                                    const std::vector<StepCode>& codes,

@@ -20,11 +20,11 @@ struct BundleParts {
   uint64_t bytes = 0;
 };
 /// Makes the bundle of the variants. Constants with equal bytes are stored once, also across
-/// variants. When a bundle is loaded, the first variant that the machine can run is taken.
+/// variants. A loader tries variants for devices first, then those for the host, in this order.
 BundleParts MakeBundle(std::vector<BundleVariant> variants);
 
 /// Writes the file atomically: a reader sees the old file or the complete new file. Programs that
-/// have loaded the old file continue to use it. Fails with kIo.
+/// have loaded the old file continue to use it. Errors: those of WriteFileAtomically.
 Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant> variants);
 
 }  // namespace tunec

@@ -13,8 +13,8 @@
 namespace tunec {
 namespace {
 
-/// The prefix of function names, the character that pads them, and the bundle's section in the
-/// template. They are the same as in api/shared/model.cc.
+/// The start of the placeholder for the model's name, the character that fills the placeholder, and
+/// the name of the bundle's section. They are the same as in api/shared/model.cc.
 constexpr std::string_view kSymbolPrefix = "tunec_model_name_";
 constexpr char kSymbolPadding = 'x';
 constexpr std::string_view kBundleSection = ".tunec_bundle";
@@ -28,7 +28,7 @@ std::unexpected<Error> TooLong(std::string_view name, size_t most) {
               name, name.size(), most);
 }
 
-/// A shared library in memory, an ELF file. Its names can be changed, and a bundle can be appended.
+/// A shared library (ELF) in memory. Its names can be changed, and space for a bundle can be added.
 class Library {
  public:
   static Result<Library> Read(std::span<const std::byte> bytes);
@@ -111,7 +111,7 @@ Result<Elf64_Shdr*> Library::SectionNamed(std::string_view name) {
   return &*found;
 }
 
-// Replaces the text at this offset of the file. The new text must not be longer.
+// Replaces the text `from` at this offset. Fails with kInvalidArgument if `to` is longer.
 Status Library::Rename(uint64_t offset, std::string_view from, std::string_view to) {
   if (to.size() > from.size()) return TooLong(to, from.size());
   std::memset(bytes_.data() + offset, 0, from.size());

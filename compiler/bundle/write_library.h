@@ -19,8 +19,8 @@ namespace tunec {
 /// "out/libresnet50.so". The prefix is an identifier of C.
 std::string ModelNameOf(const std::filesystem::path& library);
 
-/// Writes the library atomically, like WriteBundle. `model` is ModelNameOf the path. Errors: kIo;
-/// kInvalidArgument for names that are too long; kInternal for an invalid template.
+/// Writes the library atomically, like WriteBundle. `model` is ModelNameOf the path. Errors: those
+/// of WriteBundle; kInvalidArgument for too long names; kInternal for an invalid template.
 Status WriteLibrary(const std::filesystem::path& path, std::span<const std::byte> library_template,
                     std::string_view model, const BundleParts& bundle);
 

@@ -74,7 +74,7 @@ struct Setting {
   std::string_view unset;  // default value, for help texts; empty: none
   SettingField field;
   int64_t most = 0;  // upper bound of an int field
-  /// Checks the set value; the message of its error is the expected value. Null means no check.
+  /// Checks the set value. The error's message is the expected value. Null means no check.
   Status (*check)(const Settings&) = nullptr;
 };
 
@@ -88,21 +88,21 @@ const Setting* FindSetting(std::string_view name);
 /// ends above 2^40.
 std::optional<DimSizes> ParseDimSizes(std::string_view text);
 
-/// Returns the form of a value in JSON, for messages and documentation: {"INPUT": [N, ...]}.
+/// Returns the form of a value in JSON, for messages and documentation: {"INPUT": [N, ...], ...}.
 std::string JsonForm(const Setting& setting);
 /// Returns the lines of tunec.h that list the settings.
 std::string DescribeAsC(std::span<const Setting> settings);
 
 /// Reads the rules in the files. Returns null if the list is empty.
 Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>& files);
-/// Returns the target of the kernels. Errors: kInvalidArgument for an unknown processor and for
-/// options that do not fit the target; errors of detecting a GPU.
+/// Returns the target of the kernels. Errors: those of ParseCpu, CudaAccelerator and DetectCuda;
+/// kInvalidArgument for options that do not fit the target.
 Result<Target> TargetOf(const Settings& settings);
 /// Returns the options for Compile. The caller sets the callbacks.
 Result<CompileOptions> MakeCompileOptions(const Settings& settings);
 
-/// Returns the path of the database: the chosen file, else the user's. Fails with kNotFound if the
-/// user has no home folder. Requires: the choice is not kNone.
+/// Returns the path of the database: the file that the user named, else the default file. Errors:
+/// those of DefaultDatabasePath. Requires: the choice is not kNone.
 Result<std::string> DatabasePath(const DatabaseChoice& choice);
 /// Opens the database for these settings by OpenChosenDatabase.
 Result<std::unique_ptr<Database>> OpenDatabase(const Settings& settings,

@@ -13,8 +13,8 @@ struct RunPrediction {
   int64_t arena_bytes = 0;  // peak memory of the intermediate values, by the memory plan
 };
 
-/// Predicts a run of the groups of `front`, with the schedules of the analytic sketches. The same
-/// options give the same numbers. Fails if no schedule applies to a group.
+/// Predicts a run of the groups of `front`, each with its first analytic schedule that applies.
+/// Equal arguments give equal numbers. Fails if no schedule applies to a group.
 Result<RunPrediction> PredictRun(const FrontReport& front, const CompileOptions& options);
 
 }  // namespace tunec

@@ -17,7 +17,7 @@ int64_t KnownOf(const CompileReport& report, const CompileOptions& options) {
   return PredictsTimes(options.target) ? report.known.predicted_trials : report.known.trials;
 }
 
-/// Returns the object "trials". "stopped" is null if nothing was to be measured.
+/// Returns the object "trials". "stopped" is null if the options request no tuning.
 Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
   const TuneProgress& tuning = report.tuning.progress;
   Json json = {{"times", PredictsTimes(options.target) ? "predicted" : "measured"},
@@ -33,7 +33,7 @@ Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
   return json;
 }
 
-/// Returns the row of a kernel. Its "count" is 0; the caller adds 1 for each kernel of the row.
+/// Returns the row of a kernel. The row's "count" is 0; the caller adds 1 for each kernel.
 Json KernelJson(const KernelReport& kernel, size_t group) {
   Json json = {{"group", group},
                {"name", kernel.name},
@@ -55,7 +55,7 @@ Json KernelJson(const KernelReport& kernel, size_t group) {
   return json;
 }
 
-/// Returns the rows of all kernels. Equal kernels are one row with their count.
+/// Returns the rows of all kernels. Kernels of equal workloads are one row with their count.
 Json KernelsJson(const std::vector<KernelReport>& kernels) {
   Json rows = Json::array();
   std::map<std::string, size_t> row_of;  // by workload

@@ -1,4 +1,4 @@
-// The report of a compiled model as JSON. This is the only printer behind `tunec MODEL --json` and
+// The report of a compiled model with fixed shapes as JSON, for `tunec MODEL --json`, bundles and
 // the C interface's tunec_report_json.
 #pragma once
 

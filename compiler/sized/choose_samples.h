@@ -16,19 +16,20 @@ struct ServedSizes {
   Sizes least;
 };
 
-/// Returns the least sizes, the sizes just below the key's, and the middle of both. Also returns,
-/// for each dynamic dimension, the least sizes with this dimension just below the key's size.
+/// Returns, without duplicates, the least sizes, the key's sizes less 1 (but at least 1), and the
+/// middle of both. Also returns, for each dynamic dimension, the least sizes with this dimension as
+/// in the second set.
 std::vector<Sizes> SamplesOf(const ServedSizes& served);
 
-/// Returns four sets of sizes: all 1, all 2, a quarter of `sizes`, and the largest listed sizes. In
-/// the last set, a dimension without listed sizes has four times its size in `sizes`.
+/// Returns four sets of sizes: all 1, all 2, a quarter of `sizes` (at least 1), and the largest
+/// listed sizes. In the last set, a dimension without listed sizes has four times its size.
 std::vector<Sizes> SizesFarFrom(const Sizes& sizes, const std::vector<ListedSizes>& listed);
 
-/// Returns further samples for the divisions in the formulas, with the remainders that do not occur
-/// in `samples`. A rounded number, for example with a stride, has one formula for all sizes
-/// with the same remainder. The result is empty if every remainder occurs, or if there are already
-/// 40 samples. Only the remainders of about the first 2048 served sizes of a dimension are
-/// considered.
+/// Returns further samples, with remainders of the formulas' divisions that do not occur in
+/// `samples`. A rounded number, for example with a stride, has one formula for all sizes with the
+/// same remainder. The result is empty if every remainder occurs. There are at most 40 samples
+/// together with `samples`. Only the remainders of about the first 2048 served sizes of a dimension
+/// are considered, with the least sizes of the other dimensions.
 std::vector<Sizes> SamplesOfRemainders(const ServedSizes& served, const std::vector<Sizes>& samples,
                                        const std::vector<SizeExpression>& formulas);
 

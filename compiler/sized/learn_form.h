@@ -16,12 +16,12 @@ struct LearntForm {
   std::string rejection;  // reason why the model cannot be padded; empty: it can
 };
 
-/// Infers the form. `listed` has the sizes of each dimension for which code is requested. Errors:
-/// those of the graphs.
+/// Infers the form, or uses RejectForm if LearnShape fails. `listed` has the sizes of each
+/// dimension for which code is requested. Errors: those of the example's graph; kCancelled.
 Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed);
-/// Replaces the form by one without padding and splitting, with the reason `why`. Dimensions of
-/// outputs become dynamic if they differ at some of `seen`, of SizesFarFrom, or at the next larger
-/// size.
+/// Replaces the form by one without padding and splitting, with the reason `why`. An output's
+/// axis becomes dynamic if its size at other sizes differs from the example's. The other sizes are
+/// `seen`, SizesFarFrom, and the example with one dimension larger by 1.
 Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt,
                   std::vector<Sizes> seen = {});
 

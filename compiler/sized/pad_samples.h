@@ -23,17 +23,17 @@ struct Looked {
   std::vector<PaddedSample> samples;
 };
 
-/// Returns the model's graph at the sizes. If the number of nodes is the bucket's, equal constants
-/// of both graphs share memory. A comparison of pointers is then sufficient.
+/// Returns the model's graph at the sizes. If the number of nodes is the bucket's, a constant that
+/// equals the bucket's constant at the same position shares its memory. So HaveSameBytes is fast.
 Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket);
 
 /// Returns the source's axes whose dimension is marked in `open`, which has one element per
 /// dimension.
 std::vector<OpenAxis> OpenAxes(const SizedSource& source, const std::vector<bool>& open);
 
-/// Returns the graph at enough of the served sizes to infer its dependence on the sizes. Fails with
-/// kUnsupported if two padded graphs have different texts, or if the samples are not sufficient
-/// after a few rounds (SamplesOfRemainders).
+/// Returns the graphs at enough of the served sizes to infer how numbers depend on the sizes. Fails
+/// with kUnsupported if two padded graphs have different texts, or if the samples are not enough
+/// after 4 rounds of SamplesOfRemainders. Other errors are those of the source and of PadGraph.
 Result<Looked> PadSamples(const SizedSource& source, const Graph& bucket,
                           const ServedSizes& served);
 

@@ -15,10 +15,11 @@ struct SizeSample {
   double value = 0;
 };
 
-/// Returns the first of the forms of SizeFormula that agrees with all samples, or none. The samples
-/// must have several sizes in each dimension: both ends of the served range and sizes between them.
-/// If the function is convex or concave, as min(size, 512) is, a form that agrees at both ends and
-/// in the middle is right at all sizes between.
+/// Returns a formula that agrees with all samples: a sum, else a product, else a quotient. Returns
+/// none if no formula agrees, if different quotients agree, or for more than 8 dimensions. The
+/// samples must have several sizes in each dimension: both ends of the served range and sizes
+/// between them. If the function is convex or concave, as min(size, 512) is, a sum that agrees at
+/// both ends and in the middle is right at all sizes between.
 std::optional<SizeFormula> FitFormula(std::span<const SizeSample> samples);
 /// Returns a formula of one or two of `terms` that agrees with all samples, or none. Only terms
 /// with at least three different values in the samples are used.

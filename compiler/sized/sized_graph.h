@@ -1,5 +1,5 @@
-// Functions that make the graphs of a dynamic-shape model: an exact graph for given sizes, or a
-// padded graph, which also serves smaller sizes.
+// Functions that infer the form of a dynamic-shape model, and make the model's graphs: an exact
+// graph for given sizes, or a padded graph, which also serves smaller sizes.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace tunec {
 
-/// The graph for the sizes of a key. A padded graph has parameters, with which it also serves
-/// smaller sizes.
+/// The graph for the sizes of a key. A padded graph also serves smaller sizes; its parameters have
+/// values for the sizes of each run.
 struct SizedGraph {
   Graph graph;
   SizedCode code;
@@ -22,18 +22,19 @@ struct SizedGraph {
   std::vector<Graph> compared = {};
 };
 
-/// Stores the shapes of outputs for all sizes, and the dimensions along which runs may be split, in
-/// the form. Fails with kUnsupported if the model cannot be padded. The message has the reason, and
-/// the form does not change.
+/// Stores formulas of the output shapes, the dimensions along which runs may be split, and the
+/// verified sizes (`most`) in the form. Fails with kUnsupported and the reason if the model cannot
+/// be padded, or with an error of the source. After an error the form is unchanged.
 Status LearnShape(const SizedSource& source, SizedForm& form);
 /// Checks that the form also holds at a larger size of a dimension, with the other dimensions as in
-/// the example. Fails with kUnsupported if the model differs from the form.
+/// the example. Fails with kUnsupported if the model differs from the form, or with an error of the
+/// source.
 Status CheckFurther(const SizedSource& source, const SizedForm& form, size_t dimension,
                     int64_t size);
 /// Returns the exact graph of the key's sizes, or a padded graph if the key has dynamic dimensions.
-/// The padded graph serves as many as possible of the sizes for which KeyFor returns this key. An
-/// exact graph is not compared with the form. Fails with kUnsupported if the graph cannot be
-/// padded; the message names the reason. Fails with kCancelled if the source was cancelled.
+/// The padded graph serves all sizes for which KeyFor returns this key, or, if one graph cannot, at
+/// least those from half of the key's sizes. An exact graph is not compared with the form. Fails
+/// with kUnsupported and the reason if the graph cannot be padded, or with an error of the source.
 Result<SizedGraph> GraphFor(const SizedSource& source, const SizedForm& form, const SizedKey& key);
 
 }  // namespace tunec

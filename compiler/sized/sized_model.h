@@ -1,5 +1,5 @@
-// A dynamic-shape model whose code is compiled when a run first needs it. The runtime decides which
-// code a run needs (runtime/sized/sized_executable.h).
+// A dynamic-shape model. Code for exact listed sizes can be compiled at once, all other code when a
+// run needs it. The runtime decides which code a run needs (runtime/sized/sized_executable.h).
 #pragma once
 
 #include <functional>
@@ -58,15 +58,15 @@ class SizedModel : public SizedExecutable {
   using PaddedPtr = std::shared_ptr<const SizedGraph>;
   /// Returns the graph of the key (GraphFor). A graph that is not cached is made.
   Result<PaddedPtr> PaddedFor(const SizedKey& key) const;
-  /// Returns true if padded code computes the model of these sizes correctly. Requires: the code
-  /// serves the sizes.
+  /// Returns true if the variant's code computes the model of these sizes correctly. Runs
+  /// CheckPadded only if NeedsChecks. Requires: the code serves the sizes.
   Result<bool> Computes(const SizedVariant& variant, const Sizes& sizes) const;
-  /// Returns true if `check` succeeds for these sizes, and caches the result. Fails if the check is
-  /// cancelled.
+  /// Returns true if `check` succeeds for these sizes. Caches the result in `known`, and an error
+  /// in rejected_. Fails with kCancelled if the check is cancelled.
   Result<bool> Holds(std::map<Sizes, bool>& known, const Sizes& sizes,
                      const std::function<Status()>& check) const;
-  /// Returns the number of runs of the sizes `single` that are worth joining to one run. Each has
-  /// one element along the split dimension.
+  /// Returns the number of runs of the sizes `single` that are worth joining to one run, or 1 if
+  /// there is no graph. Each of these runs has one element along the split dimension.
   Result<int64_t> Joined(const Sizes& single) const;
 
   SizedSource source_;

@@ -25,11 +25,12 @@ struct SizedSource {
   std::function<Result<Graph>(const Sizes&)> graph_at;
   /// True if all numbers in the graphs are sums and products of sizes, or follow from sizes by the
   /// rules of operators. Then each size is compared with its graph before a run only if a formula
-  /// has a guessed divisor. If false, each size is compared (compiler/sized/check_sizes.h).
+  /// has a guessed divisor. If false, each size is compared (compiler/sized/check_sizes.h), unless
+  /// the form has no formulas.
   bool follows_rules = false;
 
-  /// Returns the graph at these sizes, or none if no graph exists for them. Fails with kCancelled
-  /// if the source was cancelled; the caller must then end with this error.
+  /// Returns the graph at these sizes, or none if graph_at fails. Fails with kCancelled if the
+  /// source was cancelled; the caller must then end with this error.
   Result<std::optional<Graph>> GraphIfAny(const Sizes& sizes) const;
 
   size_t IndexOf(const std::string& dimension) const;

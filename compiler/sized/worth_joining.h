@@ -8,9 +8,9 @@
 
 namespace tunec {
 
-/// Returns the number of runs of the graph that are worth joining to one run, at most 256. It is
-/// the least power of two for which the arithmetic takes at least 1.5 times the cost that each run
-/// repeats: launches, and reading weights from the last-level cache.
+/// Returns the number of runs of the graph that are worth joining to one run, at most 256. This is
+/// the least power of two for which the arithmetic of the joined runs takes at least 1.5 times the
+/// cost that each single run repeats: launches, and reading weights from the last-level cache.
 int64_t WorthJoining(const Graph& graph, const FusionMachine& machine);
 
 }  // namespace tunec

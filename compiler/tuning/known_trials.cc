@@ -23,13 +23,13 @@ Result<KeyUse> UseOf(const Database& database, const TuningKey& key) {
   return use;
 }
 
-// Returns how the key of an earlier version differs from the task's own key.
+// Returns how another measurement key of the task (KeysByTrust) differs from the task's own key.
 std::string HowEarlier(const TuningKey& earlier, const TuningKey& own) {
   if (earlier.workload.text != own.workload.text) return "before weights were known to be finite";
   return fmt::format("under another policy ({})", earlier.policy);
 }
 
-// Adds a task's trials to `known`. The first of its keys is the task's own key.
+// Adds a task's trials under `keys` to `known`. The first key is the task's own.
 Status Add(const Database& database, const std::vector<TuningKey>& keys, KnownTrials& known) {
   bool measured = false, predicted = false;
   for (const TuningKey& key : keys) {
@@ -62,7 +62,7 @@ struct NearTrials {
   KeyDifference difference;  // between one group's near key and its own key
 };
 
-// Counts a task without trials under its own keys if near keys have trials.
+// Counts the task if near keys have correct trials. Requires: the keys of KeysByTrust have none.
 Status AddNear(const Database& database, const TuningTask& task, const TuningKey& own,
                NearTrials& near) {
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
@@ -83,7 +83,7 @@ std::string DescribeNear(const NearTrials& near, int64_t groups, bool tunes) {
       tunes ? "measured here first" : "used until it is measured here");
 }
 
-// Describes the key under which most groups are tuned.
+// Describes a key `there` under which more groups are tuned than under the key `here`.
 std::string DescribeElsewhere(const KeyUse& there, KeyUse here, int64_t groups) {
   // Policies that differ only in the names of callers' arguments are not a difference for users.
   if (TimingMethod(there.policy) == TimingMethod(here.policy)) here.policy = there.policy;

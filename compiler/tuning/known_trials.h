@@ -1,5 +1,5 @@
-// Lookup of earlier trials of a model: the number of groups that are tuned for this target, and
-// other targets or policies for which more groups are tuned.
+// Lookup of earlier trials of a model: the number of groups that are tuned for these options, and
+// other keys under which more groups are tuned.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace tunec {
 
-/// Counts the known trials. Groups with equal canonical text count as one.
+/// Counts the known trials, and describes another key under which more groups are tuned. Groups
+/// with equal canonical text count as one.
 Result<KnownTrials> FindKnownTrials(const Database& database, const ModelTasks& tasks,
                                     const CompileOptions& options);
 

@@ -56,7 +56,7 @@ ModelTasks CollectTasks(const FrontReport& front, const Target& target) {
       TuningTask& task = tasks.unique[found->second];
       task.weight += 1;
       // The runtime may allocate an argument in one group of the task, for example in the middle of
-      // the model. In the whole task it then counts as allocated by the runtime, as most are.
+      // the model. In the whole task the argument then counts as allocated by the runtime.
       std::erase_if(task.callers, [&](const std::string& name) {
         return std::ranges::find(callers, name) == callers.end();
       });

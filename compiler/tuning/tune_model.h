@@ -15,14 +15,15 @@ struct TunedModel {
 };
 
 /// Looks up the trials of the tasks in the database, and measures as the options request. `on_log`
-/// receives a note if earlier versions tuned the model, if more groups are tuned for other options,
-/// or if groups are tuned only under near keys. Errors:
-/// - kInvalidArgument: trials without a database, `retune` without trials or a time limit, or
-///   `retune` with the name of an unknown group.
+/// receives a note if groups were measured only under less trusted keys. It receives another note
+/// if more groups are tuned for other options, else if groups are tuned only under near keys.
+/// Errors:
+/// - kInvalidArgument: trials or a time limit without a database, `retune` without trials or a time
+///   limit, or `retune` with an unknown group.
 /// - kDevice: trials for a target that this machine cannot run.
-/// - kUnsupported or kNotFound: trials for an emulated target whose times cannot be predicted here.
-/// - kCancelled: tuning was cancelled; measured trials are stored before.
-/// - The errors of Tune.
+/// - kUnsupported, kNotFound or kDevice: trials for an emulated target without predicted times.
+/// - kCancelled: tuning was cancelled; the trials measured before are stored.
+/// - The errors of Tune and of the database.
 Result<TunedModel> TuneModel(const FrontReport& front, const ModelTasks& tasks, Database* database,
                              const CompileOptions& options);
 

@@ -15,8 +15,8 @@
 namespace tunec {
 namespace {
 
-// Returns whether a schedule may split operands into at least two bf16 parts, and the target has
-// instructions that multiply matrices of bf16.
+// Returns whether a schedule may split operands into bf16 parts, but not into fewer than two, and
+// the target has instructions that multiply matrices of bf16.
 bool CanSplitIntoBf16Parts(const CompileOptions& options) {
   const RoundingFreedom rounding = RoundingFreedomFor(options.accuracy);
   if (rounding.order != ReductionOrder::kAny || rounding.min_bf16_parts < 2) return false;
@@ -26,7 +26,7 @@ bool CanSplitIntoBf16Parts(const CompileOptions& options) {
   });
 }
 
-// Returns the names of the weights that a product of one of the lowerings reads.
+// Returns the names of the weights that are SplitOperands of a statement of one of the lowerings.
 std::set<std::string> SplitWeights(const std::vector<NamedCompute>& lowerings) {
   std::set<std::string> names;
   for (const NamedCompute& lowering : lowerings) {

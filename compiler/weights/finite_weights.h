@@ -9,10 +9,10 @@
 
 namespace tunec {
 
-/// Sets `finite` of float32 weights that products read and that are finite, in all lowerings. Does
-/// so only if it may change a schedule: the accuracy mode requires a split into several bf16 limbs,
+/// Sets `finite` of the finite float32 weights that products read, in all lowerings. Does so only
+/// if the mark may change a schedule: the accuracy mode allows bf16 splits only into several parts,
 /// and the target has instructions that multiply matrices of bf16. In other cases the text of the
-/// Compute does not change. Reads each such weight once.
+/// Compute does not change. Reads each weight at most once.
 void MarkFiniteWeights(const Graph& graph, const CompileOptions& options,
                        std::vector<GroupReport>& groups);
 

@@ -1,4 +1,5 @@
-// Weights that the executables of one model share if the model is compiled for several sizes.
+// Weights that the executables of one model share if the model is compiled for several sizes or
+// layouts.
 #pragma once
 
 #include <map>
@@ -12,8 +13,8 @@
 namespace tunec {
 
 /// Constants of the executables, and the storage orders in which their weights are packed. A
-/// schedule for another size can use a weight that is already packed. The object does not own the
-/// constants. It may be used from several threads.
+/// schedule of another executable can use a weight that is already packed. The object does not own
+/// the constants. All functions may be called from several threads.
 class SharedPackedWeights {
  public:
   const std::shared_ptr<SharedConstants>& constants() const { return constants_; }

@@ -28,15 +28,15 @@ std::map<std::string, std::string> ConstantsOf(const FrontReport& front, size_t 
   return contents;
 }
 
-// Returns the key of a weight packed in an order. The constant's name in the group is left out,
-// because groups with different names share the weight.
+// Returns the key of a weight packed in an order. The constant's name is replaced, because groups
+// with different names for the constant share the weight.
 std::string KeyOfPackedWeight(const std::string& content, const std::string& constant,
                               PackStep pack) {
   pack.tensor = "w" + pack.tensor.substr(constant.size());
   return content + " " + Print(Schedule{.lowering = "any", .compute_steps = {std::move(pack)}});
 }
 
-// A function object of the type IsPacked. It looks up one task's weights in SharedPackedWeights.
+// A function object for an IsPacked. It looks up one task's weights in SharedPackedWeights.
 class TaskPackedWeights {
  public:
   TaskPackedWeights(const std::vector<NamedCompute>& lowerings,

@@ -1,4 +1,4 @@
-// Functions that record an executable's packed weights, and look up those of other executables.
+// Functions that hash constants, record how an executable packs them, and look up such records.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ std::map<ValueId, std::string> HashConstants(const FrontReport& front);
 
 /// Returns a function for each task. The function returns true if another executable has the weight
 /// of a `pack` step in that step's storage order. A task of several groups uses the weights of its
-/// first group. The arguments must outlive the functions.
+/// first group. `tasks` and `packed_weights` must outlive the functions. Requires: `front.contents`
+/// has the result of HashConstants.
 std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const ModelTasks& tasks,
                                          const SharedPackedWeights& packed_weights);
 

@@ -29,7 +29,7 @@ std::unexpected<Error> Distrust(const std::string& path, std::string_view why) {
               "{}: {}, so it is not used as a key; remove it to make a new one", path, why);
 }
 
-/// Checks that no other user can have read or made the file.
+/// Checks that the file is a regular file of this user, without access rights for other users.
 Status CheckPrivate(int file, const std::string& path) {
   struct stat status {};
   if (fstat(file, &status) != 0) return MakeSystemError("inspect", path);
@@ -50,9 +50,9 @@ Result<std::string> ReadStart(int file, const std::string& path) {
   return std::string(bytes.data(), static_cast<size_t>(count));
 }
 
-/// Renames the finished file `aside` to `path` unless `path` exists. Returns false on failure, with
-/// errno set. Tries two ways, because some file systems have no hard links, and others have no
-/// rename that preserves existing files.
+/// Renames the finished file `aside` to `path` unless `path` exists. Returns false, with errno set,
+/// if `path` exists or on another failure. Tries two ways, because some file systems have no hard
+/// links, and others have no rename that preserves existing files.
 bool Publish(const std::string& aside, const std::string& path) {
   if (link(aside.c_str(), path.c_str()) == 0) {
     unlink(aside.c_str());
@@ -67,8 +67,8 @@ bool WriteWhole(int file, const std::string& text) {
          fchmod(file, kOwnerOnly) == 0 && fsync(file) == 0;
 }
 
-/// Makes a key file at `path`, complete from its first moment on. Does nothing if another process
-/// has made the file first.
+/// Makes a key file at `path`, complete from its first moment on. Does not change a file that was
+/// made there first; this is not an error.
 Status MakeKeyFile(const std::string& path) {
   TUNEC_ASSIGN(const ObjectKey key, ObjectKey::Random());
   TUNEC_RETURN_IF_ERROR(MakePrivateFolders(std::filesystem::path(path).parent_path()));

@@ -11,8 +11,8 @@
 namespace tunec {
 
 /// Returns the key in the file at `path`; none if the file does not exist. Errors: kNotFound for an
-/// empty path, which means a user without a home; kInvalidArgument for a file that other users may
-/// have read or made, or that does not contain a key; kIo.
+/// empty path, which means a user without a home; kInvalidArgument for anything but a
+/// private regular file of the user that contains a key; kIo.
 Result<std::optional<ObjectKey>> FindObjectKey(const std::string& path);
 /// Returns the key in the file at `path`, and makes the file if it does not exist. Several
 /// processes that make the file at once get the same key. Errors: those of FindObjectKey; kIo if

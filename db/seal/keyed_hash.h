@@ -1,5 +1,5 @@
 // BLAKE3's keyed hash. Without the key, the hash of a text cannot be computed, even if hashes of
-// other texts are known. StableHash, in contrast, only detects damage: it has no key.
+// other texts are known. StableHash, in contrast, has no key: everyone can compute the hash.
 #pragma once
 
 #include <array>

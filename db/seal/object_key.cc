@@ -52,8 +52,7 @@ std::optional<ObjectKey> ObjectKey::Parse(std::string_view text) {
 std::string ObjectKey::Text() const { return fmt::format("{}{}\n", kHeader, HexDigits(secret_)); }
 
 std::string ObjectKey::Seal(const std::string& key_text, const Artifact& artifact) const {
-  // The three hashes have equal lengths, so different triples of texts are never concatenated to
-  // the same text.
+  // The three hashes have fixed lengths, so the concatenation shows where each hash ends.
   return KeyedHash(secret_, KeyedHash(secret_, key_text) + KeyedHash(secret_, artifact.object) +
                                 KeyedHash(secret_, artifact.metadata));
 }

@@ -17,7 +17,7 @@ class ObjectKey {
   explicit ObjectKey(const HashKey& secret);
   /// Returns a new key from the system's source of random bytes. Error: kIo.
   static Result<ObjectKey> Random();
-  /// Parses the string that Text returns; none for any other text.
+  /// Parses the string that Text returns, with digits of any case; none for any other text.
   static std::optional<ObjectKey> Parse(std::string_view text);
 
   /// Returns one line that contains the secret.

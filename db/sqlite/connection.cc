@@ -96,7 +96,7 @@ const ObjectKey* DatabaseConnection::StoreKey(Result<std::optional<ObjectKey>> f
 
 const ObjectKey* DatabaseConnection::FindKey() {
   if (key_) return &*key_;
-  // In memory without a key file, all objects were stored by this process, so a random key is
+  // In memory without a key file, only objects of this process are used, so a random key is
   // enough.
   if (path_ == kInMemory && key_file_.empty()) return StoreKey(ObjectKey::Random());
   return key_rejected_ ? nullptr : StoreKey(FindObjectKey(key_file_));

@@ -1,5 +1,5 @@
-// One SQLite connection behind one mutex: the other files of db/ access the database only through
-// this connection. Inside Read and Write, SQLite's exceptions may be thrown; Read and Write convert
+// One SQLite connection behind one mutex. After the opening, Database uses SQLite only through such
+// a connection. Inside Read and Write, SQLite's exceptions may be thrown; Read and Write convert
 // them to Errors.
 #pragma once
 
@@ -33,8 +33,8 @@ std::unique_ptr<SQLite::Database> CopyInMemory(SQLite::Database& from);
 
 class DatabaseConnection {
  public:
-  /// Opens a connection. `key_file` is the path of the key of the user's compiled objects, and may
-  /// not exist yet; see Database::Open.
+  /// Opens a connection. `key_file` is the path of the key of the user's compiled objects. The file
+  /// need not exist; see Database::Open.
   static Result<std::unique_ptr<DatabaseConnection>> Open(const std::string& path, OpenMode mode,
                                                           const std::string& key_file);
   ~DatabaseConnection();
@@ -42,7 +42,7 @@ class DatabaseConnection {
   /// Returns a copy of the file in memory. The file is only read.
   static Result<std::unique_ptr<DatabaseConnection>> OpenCopy(const std::string& path,
                                                               const std::string& key_file);
-  /// Lets the connection continue in memory if the file is lost; see Database::ContinueWithoutFile.
+  /// Lets the connection continue in memory if the file fails; see Database::ContinueWithoutFile.
   void ContinueWithoutFile(std::function<void(const std::string&)> log);
 
   const std::string& path() const { return path_; }
@@ -60,7 +60,8 @@ class DatabaseConnection {
   std::invoke_result_t<Body> Read(Body body) {
     return Run(Access::kRead, std::move(body));
   }
-  /// Runs `body` in one write transaction, which is rolled back if `body` returns an error.
+  /// Runs `body` like Read, but in one write transaction, which an error rolls back. Returns
+  /// kInvalidArgument if the database is opened for reading only.
   template <class Body>
   std::invoke_result_t<Body> Write(Body body) {
     return Run(Access::kWrite, std::move(body));
@@ -68,12 +69,12 @@ class DatabaseConnection {
   /// Makes the file smaller if pages are unused.
   Status Vacuum();
 
-  /// Returns the key of the user's compiled objects; null if the key file does not exist or must
-  /// not be used. The reason is noted once (NoteMiss) if the file must not be used. A database in
-  /// memory without a key file has a random key. Requires: called inside Read or Write.
+  /// Returns the key of the user's compiled objects; null if the key file does not exist or cannot
+  /// be used. Notes once why the file cannot be used (NoteMiss). A database in memory without the
+  /// path of a key file has a random key. Requires: called inside Read or Write.
   const ObjectKey* FindKey();
-  /// Returns the key, and makes the key file if it is missing. Returns null if that fails. For a
-  /// database in memory, a random key takes the place of a missing file.
+  /// Returns the key, and makes a missing key file; null if the file cannot be used or made. For a
+  /// database in memory, makes a random key instead of a missing file.
   const ObjectKey* FindOrMakeKey();
 
   /// Stores a reason for missing results, for TakeMissReasons. May be called inside Read and Write.

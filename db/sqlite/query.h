@@ -1,5 +1,5 @@
-// A prepared statement with its parameters bound in order. It throws SQLite::Exception, so it may
-// exist only inside DatabaseConnection::Read and Write.
+// A prepared statement with its parameters bound in order. A Query may throw SQLite::Exception, so
+// Query objects may exist only inside DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>

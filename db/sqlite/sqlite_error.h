@@ -11,7 +11,7 @@ class Exception;
 
 namespace tunec {
 
-/// Time that a connection waits for locks of other connections, in milliseconds.
+/// Maximum time that a connection waits for locks of other connections, in milliseconds.
 inline constexpr int kBusyTimeoutMs = 10'000;
 
 /// Returns the Error for an exception of the database at `path`.

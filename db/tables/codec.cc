@@ -10,7 +10,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Each `Fields` lists the fields of one kind of line once, for writing and reading.
+// Each `Fields` lists the fields of one kind of line once, for writing and reading. The field
+// `record` is not listed.
 
 template <class Archive>
 void Fields(Archive& archive, HeaderLine& line) {
@@ -125,7 +126,7 @@ class Reader {
     if (!Get(*field, value)) Complain(fmt::format("field '{}' has a wrong value", name));
   }
 
-  /// Reads a field that exports of older versions lack. Does not change `value` if it is missing.
+  /// Reads a field that exports of older versions lack. A missing field does not change `value`.
   template <class Value>
   void MayLack(const char* name, Value& value) {
     if (object_.contains(name)) (*this)(name, value);

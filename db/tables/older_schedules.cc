@@ -9,7 +9,8 @@
 namespace tunec {
 namespace {
 
-// Names of the steps that rewrite statements. These steps come first in a schedule.
+// Names of the steps of version 1 that rewrite statements. In a schedule, these steps come directly
+// after `lower`.
 constexpr std::string_view kComputeSteps[] = {
     "pack", "copy", "cache_write", "index_split", "reduce_split", "inline", "precision", "widen"};
 
@@ -22,8 +23,8 @@ std::string_view TakeUpTo(char end, std::string_view& text) {
 
 enum class Argument { kNone, kVariable, kConstant };
 
-// Returns whether `tensor` is an input or weight of the workload, and whether it is constant. Reads
-// its line, such as ` weight w1: f32[512, 1024] constant align 64`.
+// Returns kConstant for a constant weight of the workload, kVariable for another weight or input,
+// else kNone. Reads the tensor's line, such as ` weight w1: f32[512, 1024] constant align 64`.
 Argument FindArgument(std::string_view workload, std::string_view tensor) {
   while (!workload.empty()) {
     std::string_view line = TakeUpTo('\n', workload);
@@ -37,7 +38,8 @@ Argument FindArgument(std::string_view workload, std::string_view tensor) {
   return Argument::kNone;
 }
 
-// Returns the statement that the step makes, if the old rule for storage orders applied to it.
+// Returns the name of the copying statement that the step makes, if the old rule for loops applied
+// to that statement.
 std::optional<std::string> OrderedCopy(std::string_view step, std::string_view tensor,
                                        std::string_view workload) {
   if (step == "pack" && FindArgument(workload, tensor) != Argument::kNone) {

@@ -7,11 +7,11 @@
 
 namespace tunec {
 
-/// Returns the schedule with explicit `storage_order` steps. In version 1 an implicit rule chose
-/// the storage order of an argument's copy; in version 2 a `storage_order` step states it. The new
-/// steps come before the other loop steps. Copies that `pack` makes get one, and so do copies of
-/// constants that `widen` makes. `workload`, the text of a Compute, lists the arguments. Steps that
-/// no sketch wrote at that time (`precision`) are unchanged.
+/// Returns the schedule with explicit `storage_order` steps. In version 1, an implicit rule ordered
+/// the loops that copy an argument; in version 2, a `storage_order` step does. The new steps come
+/// before the other loop steps. Each copy of an argument by `pack` and each copy of a constant by
+/// `widen` gets one. `workload`, the text of a Compute, lists the arguments. Copies by `precision`
+/// get none, since no sketch wrote this step at that time.
 std::string WithStorageOrders(std::string_view schedule, std::string_view workload);
 
 }  // namespace tunec

@@ -20,7 +20,8 @@ std::optional<int64_t> FirstInteger(Query&& query) {
   return query.Integer(0);
 }
 
-/// Returns the first column of a row that must exist. Only a damaged index can lose the row.
+/// Returns the first column of the first row. Throws if the row is missing, which only a damaged
+/// index can cause.
 int64_t OnlyInteger(Query&& query) {
   const std::optional<int64_t> value = FirstInteger(std::move(query));
   if (!value) throw SQLite::Exception("a row that was written is missing", SQLITE_CORRUPT);
@@ -212,8 +213,8 @@ Result<TrialRecord> DecodeTrial(const Query& row) {
   trial.tool_version = row.Text(13);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   if (!samples) return Fail(ErrorCode::kParse, "samples are not a list of numbers");
-  // Normalised would change a time of 0 and the median of a failure. So an exported row would be
-  // imported as a different trial.
+  // Normalised would change a creation time of 0 and the median of a failure. So an exported row
+  // would be imported as a different trial.
   if (trial.created_at == 0) return Fail(ErrorCode::kParse, "creation time is 0");
   if (trial.status != TrialStatus::kOk && trial.median_seconds != 0)
     return Fail(ErrorCode::kParse, "a trial that is not ok has a median");

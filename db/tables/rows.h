@@ -1,5 +1,5 @@
-// Functions that find, read and write single rows, for recording, queries, import and merge. They
-// throw SQLite::Exception, so they are called only inside DatabaseConnection::Read and Write.
+// Functions that find, read and write rows of the database. They may throw SQLite::Exception, so
+// they are called only inside DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>
@@ -48,11 +48,11 @@ Result<TrialRecord> DecodeTrial(const Query& row);
 /// Returns the trial in the current row. If the row is damaged, returns none and stores the reason
 /// as a miss of `connection`.
 std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query& row);
-/// Returns the ok trial with the smallest median; none if no decodable trial is ok.
+/// Returns the task's decodable ok trial with the smallest median; none if no such trial exists.
 std::optional<TrialRecord> BestTrial(DatabaseConnection& connection, int64_t task);
 /// Returns all decodable trials of a task in the order of their ids.
 std::vector<TrialRecord> TrialsOfTask(DatabaseConnection& connection, int64_t task);
-/// Returns the record of one schedule; none if it is missing or damaged.
+/// Returns the task's record of a schedule; none if the record is missing or damaged.
 std::optional<TrialRecord> FindTrial(DatabaseConnection& connection, int64_t task,
                                      const std::string& schedule);
 
@@ -62,12 +62,12 @@ std::optional<TrialRecord> FindTrial(DatabaseConnection& connection, int64_t tas
 /// Returns the fact in the columns of the current row from `first` on; kInvalidArgument if the row
 /// is damaged.
 Result<MachineFact> DecodeFact(const Query& row, int first);
-/// Returns the fact in these columns. If the row is damaged, returns none and stores the reason in
-/// `connection`.
+/// Returns the fact in the columns of the current row from `first` on. If the row is damaged,
+/// returns none and stores the reason as a miss of `connection`.
 std::optional<MachineFact> ReadFact(DatabaseConnection& connection, const Query& row, int first);
 
-/// Returns whether `a` replaces `b`, a record of the same schedule. This is a total order on
-/// contents, so that both directions of merging store the same record.
+/// Returns whether `a` replaces `b`, a record of the same schedule. The relation is a total order
+/// of contents, so that both directions of merging store the same record.
 bool Supersedes(const TrialRecord& a, const TrialRecord& b);
 /// Records `trial` if its schedule has no record or a damaged one, or `trial` supersedes the
 /// record. Requires: `trial` is valid and normalised.

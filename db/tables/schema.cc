@@ -98,15 +98,15 @@ WHERE place = 1;
 
 void CreateVersion1(SQLite::Database& sqlite) { sqlite.exec(kVersion1); }
 
-// Deletes the compiled objects; they are compiled again. The hash of version 1 covers only the
-// object, so the metadata, which describes how to call the code, cannot be trusted.
+// Deletes the compiled objects, and renames the column of their hash. The hash of version 1 covers
+// only the object, so the metadata, which describes how to call the code, cannot be trusted.
 void CoverWholeArtifacts(SQLite::Database& sqlite) {
   sqlite.exec(
       "DELETE FROM artifacts;"
       "ALTER TABLE artifacts RENAME COLUMN object_hash TO hash");
 }
 
-// Adds the reasons of convergence, and the trials that count for each model's budget.
+// Adds columns for the reason and bound of a convergence, and the table of charges.
 void AddConvergenceAndCharges(SQLite::Database& sqlite) {
   sqlite.exec(R"sql(
 ALTER TABLE tasks ADD COLUMN converged_by INTEGER NOT NULL DEFAULT 0;
@@ -121,7 +121,7 @@ CREATE INDEX charges_by_task ON charges(task);
 )sql");
 }
 
-// Deletes wrong results, so that their schedules are measured again; times stay. An earlier checker
+// Deletes trials with a wrong result, and marks their tasks as not converged. An earlier checker
 // ignored the discontinuities of round, casts to integers and comparisons, and rejected reordered
 // additions.
 void ForgetWrongResults(SQLite::Database& sqlite) {
@@ -130,7 +130,7 @@ void ForgetWrongResults(SQLite::Database& sqlite) {
       "DELETE FROM trials WHERE status = 2");
 }
 
-// Renames sketches in notes: the new names do not change when other sketches are added.
+// Gives sketches of register tiles in notes names that do not depend on other sketches.
 void NameSketches(SQLite::Database& sqlite) {
   SQLite::Statement trials(
       sqlite, "SELECT id, note, schedule FROM trials WHERE note LIKE 'sketch=%/tile%'");
@@ -154,8 +154,8 @@ std::map<int64_t, std::string> Texts(SQLite::Statement&& rows) {
   return texts;
 }
 
-// Converts schedules to version 2 of their language, which states how copies are made. Objects are
-// found by the text of their schedule, so they are compiled again.
+// Converts schedules of version 1 of their language to version 2, which states how copies are made.
+// Compiled objects are found by the text of their schedule, so all are deleted.
 void SpellOutCopies(SQLite::Database& sqlite) {
   const std::map<int64_t, std::string> workloads =
       Texts({sqlite,
@@ -181,8 +181,8 @@ void SpellOutCopies(SQLite::Database& sqlite) {
       "DELETE FROM artifacts");
 }
 
-// Adds the owner of objects, whose hash is made with the owner's key. The owner of older objects is
-// unknown, so they are deleted.
+// Adds the owner of compiled objects. The owner's key makes the hash of an object. The owner of
+// older objects is unknown, so these objects are deleted.
 void SealArtifacts(SQLite::Database& sqlite) {
   sqlite.exec(R"sql(
 DELETE FROM artifacts;
@@ -194,7 +194,7 @@ CREATE INDEX artifacts_by_key ON artifacts(key_hash, owner);
 
 // The migrations, in order of versions. ForgetWrongResults is repeated for each correction of the
 // checker's tolerances. From schema 7 on, the checker tolerates reordered additions of rounded
-// operands; from schema 8 on, also rounded operands that are sums, and those additions in float32.
+// operands; from schema 8 on, also reordered float32 additions, and rounded operands that are sums.
 constexpr Migration kMigrations[] = {
     CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults, NameSketches,
     SpellOutCopies, ForgetWrongResults,  ForgetWrongResults,       SealArtifacts};
@@ -218,8 +218,8 @@ std::map<std::string, Columns> ColumnsOfTables(SQLite::Database& sqlite) {
   return tables;
 }
 
-/// Returns kParse if `sqlite` lacks a table or column that the migrations `applied` make, or has
-/// tables although no migration is applied.
+/// Returns kParse if `sqlite` lacks a table, or a column of the same type, that the migrations
+/// `applied` make. Also returns kParse if `sqlite` has tables although `applied` is empty.
 Status CheckTables(SQLite::Database& sqlite, const std::string& path,
                    std::span<const Migration> applied) {
   SQLite::Database sound(":memory:", SQLite::OPEN_READWRITE);
@@ -290,7 +290,7 @@ int SchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
 
 Result<int64_t> Migrate(SQLite::Database& sqlite, const std::string& path,
                         std::span<const Migration> migrations) {
-  // Without this check, opening a file would wait for every writer.
+  // Without this check, opening a current file would wait while another connection writes.
   if (IsAt(sqlite, migrations.size())) return 0;
   SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
   TUNEC_ASSIGN(const int64_t dropped, ApplyMissing(sqlite, path, migrations));

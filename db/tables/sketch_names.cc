@@ -10,14 +10,14 @@ namespace {
 constexpr std::string_view kField = "sketch=";
 constexpr std::string_view kTile = "tile";
 
-// Returns true for `tile`, `tile2`, ...
+// Returns whether `name` is `tile`, with or without a number after it.
 bool IsNumberedTile(std::string_view name) {
   if (!name.starts_with(kTile)) return false;
   const std::string_view number = name.substr(kTile.size());
   return std::ranges::all_of(number, [](char c) { return '0' <= c && c <= '9'; });
 }
 
-// Returns the rest of the first line that begins with `word` and a blank.
+// Returns the rest of the first line that begins with `word` and a blank; none if no line does.
 std::optional<std::string_view> LineOf(std::string_view schedule, std::string_view word) {
   while (!schedule.empty()) {
     const size_t end = std::min(schedule.find('\n'), schedule.size());

@@ -23,8 +23,8 @@ struct StoredArtifact {
 /// Columns of a row that ReadArtifact expects.
 #define TUNEC_ARTIFACT_COLUMNS "id, key_hash, key_text, object, metadata, created_at, hash, owner"
 
-/// Reads a row. `key` is the reader's key; null if the reader has none. Damage of an object is only
-/// detected in rows of the key's owner. Rows of other owners must not be used.
+/// Returns the current row. `key` is the reader's key; null if the reader has none. Damaged objects
+/// and metadata are only detected in rows of the key's owner. Do not use rows of other owners.
 StoredArtifact ReadArtifact(const Query& row, const ObjectKey* key);
 /// Returns the row that the owner of `key` stored for `key_text`; none if there is no row. A
 /// damaged row has `damage` set.

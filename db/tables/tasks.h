@@ -19,10 +19,10 @@ struct TaskRow {
   std::string damage;  // reason why the key must not be used; empty: usable
 };
 
-/// Returns the keys that match the filter, in the order of kind, workload text, target, policy and
-/// schedule version. Damaged keys have `damage` set.
+/// Returns the keys that match the filter, up to its limit, in the order of kind, workload text,
+/// target, policy and schedule version. Damaged keys have `damage` set.
 std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilter& filter);
-/// Returns the keys without the damaged ones, and stores a miss reason in `connection` for each
+/// Returns the undamaged keys of SelectTasks, and stores a miss reason in `connection` for each
 /// damaged key.
 std::vector<TaskRow> SelectIntactTasks(DatabaseConnection& connection, const TaskFilter& filter);
 

@@ -1,5 +1,5 @@
-// Checks of stored texts. A stored text must be UTF-8 without zero bytes, because SQLite and JSON
-// preserve no other text.
+// Functions that check stored texts and make texts storable. A stored text must be UTF-8 without
+// zero bytes, because SQLite and JSON may not preserve other texts.
 #pragma once
 
 #include <string>

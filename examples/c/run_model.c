@@ -1,5 +1,5 @@
-/* Compiles a model, prints its inputs and outputs, and runs the model once. float32 inputs are
- * ramps of numbers; other inputs are zero. Prints the first 8 elements of each float32 output:
+/* Compiles a model, prints types and shapes of inputs and outputs, and runs the model once. float32
+ * inputs are repeated ramps; other inputs are zero. Prints up to 8 elements of each float32 output.
  *
  *     run_model MODEL [OPTIONS_JSON] */
 #include <inttypes.h>

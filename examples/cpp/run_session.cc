@@ -1,6 +1,6 @@
-// A program to compile a model, print the inputs and outputs, and run the model once. float32
-// inputs are ramps of numbers; other inputs are zero. The program prints the first 8 elements of
-// each float32 output. With --bytes it reads the file and compiles the model from memory:
+// Compiles a model, prints types and shapes of inputs and outputs, and runs the model once. float32
+// inputs are repeated ramps; other inputs are zero. Prints up to 8 elements of each float32 output,
+// and the report. With --bytes, the model is compiled from memory.
 //
 //     run_session [--bytes] MODEL [OPTIONS_JSON]
 #include <algorithm>
@@ -49,7 +49,7 @@ void Print(std::string_view kind, const tunec::TensorSpec& spec) {
   std::cout << "]\n";
 }
 
-// Fills a float tensor with a ramp. Tensors of other types stay zero.
+// Fills a float32 tensor with repeated ramps. Tensors of other types stay zero.
 void FillWithRamp(const tunec::Tensor& tensor) {
   const auto elements = tensor.As<float>();
   if (!elements) return;

@@ -32,8 +32,8 @@ double IdleSeconds(const FusionCost& cost, const FusionMachine& machine) {
   return cost.seconds_in_parts * (machine.cores / cost.parts - 1);
 }
 
-// Returns the time of spills: each element of a value that has no register is written and read once
-// more.
+// Returns the time of spills: each element of a value that has no register is written once and read
+// once.
 double SpillSeconds(const FusionCost& cost, const FusionMachine& machine) {
   const int excess = std::max(0, cost.live_values - machine.vector_registers);
   return 2.0 * excess * cost.elements / machine.operations_per_second;
@@ -102,8 +102,8 @@ FusionCost CostOfFusing(const Graph& graph, ValueId value, size_t users) {
 }
 
 int LiveValues(const Graph& graph, std::span<const NodeId> nodes) {
-  // The last use of each value. A constant of one element is an operand of an instruction and needs
-  // no register.
+  // The last node that reads each value. A constant of one element is an operand of an instruction
+  // and needs no register.
   std::map<ValueId, size_t> last_use;
   for (size_t n = 0; n < nodes.size(); ++n)
     for (const ValueId input : graph.node(nodes[n]).inputs)

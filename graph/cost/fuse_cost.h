@@ -1,5 +1,5 @@
-// The benefit and cost of fusion. The benefit is saved memory traffic and saved launches. The cost
-// is repeated computation, idle cores, and values that do not fit into registers.
+// The benefit and cost of fusion. Usual benefits are saved memory traffic and saved launches. Usual
+// costs are repeated computation, idle cores, and values that do not fit into registers.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// The effect of fusing the two groups that an edge of the graph connects.
+/// The effect of a decision, such as the fusion of two groups that an edge of the graph connects.
 struct FusionCost {
   int64_t bytes_saved = 0;  // bytes that need not be written and read again
   int launches_saved = 0;
@@ -34,13 +34,13 @@ std::string Explain(const FusionCost& cost, const FusionMachine& machine);
 int64_t ElementsOf(const Graph& graph, ValueId value);
 int64_t BytesOf(const Graph& graph, ValueId value);
 
-/// Returns the memory traffic and the launch that are saved if `value` is fused into one of its
-/// users, whose number is `users`. A value with one user is then not stored, unless it is an output
-/// of the graph. Any other value is still written, but this user need not read it.
+/// Returns the memory traffic and the launch that are saved if `value` is fused into one user.
+/// `users` is the number of all users. A value with one user is then not stored, unless the graph
+/// outputs the value. Any other value is still written, but the fused user need not read it.
 FusionCost CostOfFusing(const Graph& graph, ValueId value, size_t users);
 
 /// Returns the greatest number of values that are in registers at once if the nodes, in order,
-/// compute one element each. Constants of one element need no register.
+/// compute one element each. Constants of one element and values that no node reads do not count.
 int LiveValues(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace tunec

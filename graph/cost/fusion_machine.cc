@@ -7,7 +7,7 @@ namespace tunec {
 FusionMachine FusionMachineOf(const Target& target) {
   if (target.device)
     return {.cores = static_cast<double>(target.device->processors), .chains = false};
-  // Matrix instructions need whole tiles of rows. Chained contractions do not have whole tiles.
+  // Matrix instructions need rows padded to whole tiles. Chained contractions have no such padding.
   const bool has_matrices = target.Has("amx-bf16") || target.Has(kAmxEmulated);
   return {.chains = !has_matrices, .vector_lanes = target.host.Lanes(sizeof(float))};
 }

@@ -1,5 +1,5 @@
-// Numbers of a target, such as speeds, for decisions on graphs: fusion, storage orders of images,
-// and recomputation.
+// Numbers of a target, such as speeds, for decisions on graphs, such as fusion, storage orders of
+// images, and recomputation.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// Rough speeds and sizes of a machine. Decisions depend only on their orders of magnitude.
+/// Rough speeds and sizes of a machine.
 struct FusionMachine {
   double bytes_per_second = 1e10;  // one core's share of the memory bandwidth
   double operations_per_second = 2e10;
@@ -28,7 +28,7 @@ struct FusionMachine {
   // attention. Fewer rows would fill less than half of a vector of 16.
   int64_t fewest_queries = 8;
 
-  // Numbers for the costs of storage orders. Costs are in cycles of one core.
+  // Numbers for storage orders and their costs. Costs are in cycles of one core.
   int64_t vector_lanes = 16;           // f32 elements per vector
   double multiply_adds_per_cycle = 2;  // vector instructions
   double vectors_per_cycle = 0.5;      // loads and stores that miss the first cache
@@ -36,9 +36,9 @@ struct FusionMachine {
 };
 
 /// Returns the numbers of a target. All CPUs have the same numbers except the vector width and
-/// `chains`, so that their graphs are grouped alike. `chains` is true only for CPUs without matrix
-/// instructions. For a device, the cores are its processors, and all other numbers are the
-/// defaults, which are not measured on devices. The host of a device does not matter.
+/// `chains`, which is true only for CPUs without matrix instructions. For a device, the cores are
+/// its processors, and all other numbers are the defaults, which are not measured on devices. The
+/// host of a device does not matter.
 FusionMachine FusionMachineOf(const Target& target);
 
 }  // namespace tunec

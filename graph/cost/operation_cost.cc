@@ -19,7 +19,7 @@ struct ComputedOperand {
 };
 using Repeats = double (*)(const ComputedOperand& computed);
 
-// Returns how many elements of the result there are for each element of the operand.
+// Returns the number of result elements per element of the operand; 1 if the operand is empty.
 double Spread(const Graph& graph, const Node& node, ValueId operand) {
   const int64_t elements = graph.value(operand).type.Elements();
   if (elements == 0) return 1;
@@ -27,7 +27,7 @@ double Spread(const Graph& graph, const Node& node, ValueId operand) {
          static_cast<double>(elements);
 }
 
-// Returns how many windows of a convolution contain an element of its input, on average.
+// Returns roughly how many windows of a convolution contain an element of the input, on average.
 double TimesInWindows(const Graph& graph, const Node& node) {
   const auto spatial = [&](ValueId value) {
     const std::vector<int64_t> shape = graph.value(value).type.Shape();
@@ -88,7 +88,7 @@ class Cost {
 
 int OfResize(const Node& node) { return node.String("mode") == "cubic" ? 30 : 6; }
 
-// Cost per element of the result of an operator that processes whole rows, whatever their length.
+// Cost per element of the result of an operator over rows or windows, whatever their length.
 constexpr int kRowCost = 16;
 
 constexpr Cost kCosts[] = {

@@ -1,5 +1,5 @@
-// The cost of an operator's arithmetic. Lowering uses it to choose between recomputing and storing
-// a value; fusion uses it to choose whether several kernels compute a value.
+// The cost of an operator's arithmetic. Lowering uses the cost to choose between recomputing and
+// storing a value. Fusion uses it to estimate repeated work.
 #pragma once
 
 #include "graph/graph.h"
@@ -19,13 +19,12 @@ inline constexpr int kRecomputeLimit = 8;
 /// recomputed.
 int OperationsPerElement(const Node& node);
 
-/// Returns whether a product or convolution reads each element of its first operand at most once
-/// for each column or channel of the result. A convolution does so if its window has one element
-/// and its pads are 0.
+/// Returns whether the node is a matmul, or a convolution whose window has one element and whose
+/// pads are 0.
 bool HasNoWindows(const Graph& graph, const Node& node);
 
-/// Returns how often each element of an operand with cost `operations` is computed, on average, if
-/// the node's kernel computes it. The result is below 1 if some elements are not needed.
+/// Returns how often each element of an operand is computed, on average, if the node's kernel
+/// computes the operand. `operations` is the cost of an element. The result can be below 1.
 double CountComputations(const Graph& graph, const Node& node, ValueId operand, double operations);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Functions that find the index by which a convolution's loops address a value of its kernel.
+// Functions that find the index by which a convolution's loops address values made from the result.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,10 @@ struct AnchorIndex {
 };
 
 /// Returns the index by which a convolution's loops address `value`. Follows reshapes, transposes
-/// and elementwise operators of equal shape back to the convolution. If the convolution's groups
-/// have several channels, the channels are two iterators: the group and the channel within the
+/// and elementwise operators of equal shape back to the convolution. If the convolution has several
+/// groups of several channels, the channels are two iterators: the group and the channel within the
 /// group. So reshaping channels into groups keeps the index affine, and a channel shuffle only
-/// changes the index of the store. Returns nullopt if no convolution is found within a fixed number
-/// of steps. O(nodes followed).
+/// changes the index of the store. Returns nullopt if no convolution is found in few steps.
 std::optional<AnchorIndex> FindAnchorIndex(const Graph& graph, ValueId value);
 
 /// Returns the index of the node's output. The node is a transpose or reshape of a value with index

@@ -25,7 +25,7 @@ void AddLostParallelism(const FusionQuestion& q, double consumer_operations,
 
 double Quotient(double a, double b) { return std::max(1.0, std::ceil(a / b)); }
 
-// The size of a contraction: rows of its operand, columns of its result, and multiplications.
+// The size of a contraction: rows and columns of its result, and multiplications.
 struct ContractionSize {
   double rows = 1;
   double columns = 1;
@@ -65,9 +65,9 @@ void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const Fusio
       machine.staging_operations * static_cast<double>(ElementsOf(graph, q.value));
   if (row_tiles >= machine.cores) return;
   cost.parts = row_tiles;
-  // With few row tiles, the busiest core's share of the work is greater than with tiles of rows and
-  // columns. `lost` is the idle time that this adds on all cores, divided by the time of the work
-  // on one core.
+  // With few row tiles, the busiest core's share of the work may be greater than with tiles of rows
+  // and columns. `lost` is the idle time that the greater share adds on all cores, divided by the
+  // time of the work on one core.
   const double lost = machine.cores * (GreatestShare(row_tiles, machine.cores) -
                                        GreatestShare(tiles, machine.cores));
   cost.seconds_in_parts =

@@ -7,7 +7,7 @@
 namespace tunec {
 
 /// Returns the cost of the edge: bytes, the launch, and work that is repeated or confined to fewer
-/// tasks. The planner adds the register pressure, which depends on the members of the groups.
+/// tasks. The register pressure, which depends on the members of the groups, is not included.
 FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& question,
                       const FusionMachine& machine);
 

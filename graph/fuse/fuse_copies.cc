@@ -105,8 +105,8 @@ class Copier {
     return total;
   }
 
-  // Returns the bytes of the input that are read to compute the value: at most the value's bytes,
-  // because a gather or slice reads at most as many elements as it makes.
+  // Estimates the bytes of the input that are read to compute the value. A gather or slice reads at
+  // most as many elements as it makes.
   int64_t BytesRead(ValueId input, ValueId value) const {
     return std::min(BytesOf(graph_, input), BytesOf(graph_, value));
   }

@@ -26,7 +26,8 @@ bool ReshapesAffinely(const std::vector<int64_t>& from, const std::vector<int64_
   return IsAffine(ReshapeIndex(index, from, to));
 }
 
-// Returns whether the node's reads are affine in the output's index.
+// Returns whether the node is a transpose, slice, expand or reshape whose reads are affine in the
+// output's index.
 bool ReadsAffinely(const Graph& graph, const Node& node) {
   switch (node.op) {
     case Op::kTranspose:
@@ -58,8 +59,8 @@ bool SameShape(const Graph& graph, ValueId a, ValueId b) {
 bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::kElementwise; }
 
 // Returns whether every user can be in the kernel that makes the value. A single user can if the
-// value is not an output. Several users must be elementwise operators with the value's shape, or
-// reductions over the same rows.
+// value is not an output. Several users, at most 64, can if each is an elementwise operator with
+// the value's shape or processes the producer's rows.
 bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() == 1) return !graph.IsOutput(q.value);
   constexpr size_t kMostUsers = 64;  // a kernel has fewer; bounds the time of the check
@@ -70,8 +71,8 @@ bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
          });
 }
 
-// Returns whether the value has one element per row, and the consumer uses it for each element of
-// the row, as in x - mean.
+// Returns whether the value has the shape of the producer's rows with extent 1 in the reduced axes,
+// and the consumer has the full shape, as in x - mean.
 bool SpreadsOverRows(const Graph& graph, const FusionQuestion& q) {
   if (!q.producer.rows || ShapeOf(graph, q.consumer.outputs[0]) != q.producer.rows->shape)
     return false;
@@ -116,8 +117,8 @@ FusionReason DecideInjective(const Graph& graph, const FusionQuestion& q) {
   return FusionReason::kRenamedOutput;
 }
 
-// Returns whether the elements of the first operand that each result sums are contiguous. Then
-// computing them within the contraction is as fast as in a separate kernel.
+// Returns whether the summed axis of the first operand has stride 1, at least within the blocks of
+// its layout. Then computing the operand within the contraction is as fast as in a separate kernel.
 bool SumsContiguously(const Graph& graph, const Node& node) {
   const Value& operand = graph.value(node.inputs[0]);
   const Tensor tensor{
@@ -134,8 +135,8 @@ bool SumsContiguously(const Graph& graph, const Node& node) {
   return offset.Coefficient(DimensionVar(summed)) == 1;
 }
 
-// Returns whether each result sums at most 64 elements of one channel. The kernel of a reader can
-// compute such results at low cost.
+// Returns whether the node is a convolution that applies one filter of at most 64 elements to each
+// of several channels. The kernel of a reader can compute such results at low cost.
 bool IsDepthwise(const Graph& graph, const Node& node) {
   constexpr int64_t kMostTaps = 64;
   if (node.op != Op::kConv || node.Int("group") < 2) return false;
@@ -145,8 +146,8 @@ bool IsDepthwise(const Graph& graph, const Node& node) {
   return weight[0] == node.Int("group") && weight[1] == 1 && taps <= kMostTaps;
 }
 
-// Returns whether the node is a product over channels only: the results at a position depend only
-// on the operand at that position.
+// Returns whether the node is a convolution with one group, windows of one element, strides of 1
+// and no pads.
 bool IsPointwise(const Graph& graph, const Node& node) {
   const auto is_one = [](int64_t stride) { return stride == 1; };
   return node.op == Op::kConv && node.Int("group") == 1 && HasNoWindows(graph, node) &&
@@ -167,8 +168,8 @@ bool IsElementwiseOf(const Graph& graph, ValueId value, NodeId origin, int depth
   });
 }
 
-// Decides whether one kernel computes two contractions. It would finish the first for a block of
-// rows, which the second then multiplies.
+// Decides whether one kernel computes two contractions. The kernel would finish a block of rows of
+// the first result, then multiply this block.
 FusionReason DecideChain(const Graph& graph, const FusionQuestion& q) {
   const bool fits = IsDepthwise(graph, graph.node(q.producer.contraction)) &&
                     IsPointwise(graph, q.consumer) && q.value == q.consumer.inputs[0] &&
@@ -184,8 +185,8 @@ FusionReason DecideContraction(const Graph& graph, const FusionQuestion& q) {
   if (q.producer.anchor != Anchor::kNone) return FusionReason::kContractionOperand;
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.only_renames) return FusionReason::kIndexMap;
-  // A first operand that needs operations is computed in the contraction if the contraction has no
-  // windows, which would read elements repeatedly. Any other operand is stored first.
+  // Operations on an operand are computed in the contraction only for a first operand, and only if
+  // the contraction has no windows, which would read elements repeatedly.
   const bool computes = q.producer.operations > 0;
   if (computes && q.value == q.consumer.inputs[0] &&
       std::ranges::count(q.consumer.inputs, q.value) == 1 && HasNoWindows(graph, q.consumer))
@@ -205,8 +206,8 @@ FusionReason DecideReduction(const Graph& graph, const FusionQuestion& q) {
   return UsersCanStay(graph, q) ? FusionReason::kSameRows : FusionReason::kOtherUsers;
 }
 
-// Decides on a scatter. Operand 0 needs separate storage, so that the result can reuse it. The
-// scatter's kernel can compute the indices and updates.
+// Decides whether a scatter's kernel computes an operand. Operand 0 must be stored, so that the
+// result can reuse the storage. Indices and updates from groups without an anchor can be computed.
 FusionReason DecideScatter(const Graph& graph, const FusionQuestion& q) {
   if (q.value == q.consumer.inputs[0] || q.producer.anchor != Anchor::kNone)
     return FusionReason::kWrittenOver;

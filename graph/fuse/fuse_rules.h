@@ -10,19 +10,19 @@
 
 namespace tunec {
 
-/// The rows that a reduction processes: it reduces the marked `axes` of a value of this shape.
+/// The rows that an operator such as a reduction processes. Each row extends over the marked `axes`
+/// of a value of this shape.
 struct RowSpace {
   std::vector<int64_t> shape;
   std::vector<bool> axes;
   bool operator==(const RowSpace&) const = default;
 };
 
-/// Returns the rows of a reduction, softmax or normalisation over whole axes; nullopt for other
-/// nodes.
+/// Returns the rows that the node processes as a whole; nullopt if its RowAxes (op.h) are kNone.
 std::optional<RowSpace> RowsOf(const Graph& graph, const Node& node);
 
-/// Properties of a group that decide about fusion. The anchor is the main operation of the group's
-/// kernel. A group has at most one anchor; in a chain of two contractions, it is the last one.
+/// Properties of a group that decide about fusion. The anchor is the kind of the main operation of
+/// the group's kernel. Several main operations in a group are of the same kind.
 struct GroupTraits {
   enum class Anchor { kNone, kContraction, kRows, kWindows, kScatter, kOpaque };
   Anchor anchor = Anchor::kNone;
@@ -35,9 +35,9 @@ struct GroupTraits {
 };
 
 GroupTraits TraitsOf(const Graph& graph, const Node& node);
-/// Returns the traits of the union. Requires: at most one of them has an anchor, or both have the
-/// same rows, or they form a chain of contractions. `times` is how often the union computes each
-/// element of the producer.
+/// Returns the traits of the union of both groups. Requires: at most one group has an anchor, or
+/// both have the same rows, or they form a chain of contractions. `times` is how often the union
+/// computes each element of the producer, on average.
 GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double times = 1);
 
 /// Returns whether the anchors allow one kernel with the same loops for both groups: neither has an
@@ -45,8 +45,8 @@ GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double t
 bool AreSiblings(const GroupTraits& a, const GroupTraits& b);
 
 /// The edge from `value` to the node `consumer`. `producer` has the traits of the group that makes
-/// the value, `into` those of the consumer's group so far. DecideFusion only decides whether one
-/// kernel can compute both groups; PlanFusion checks costs, cycles and sizes.
+/// the value, `into` those of the consumer's group so far. DecideFusion returns the reason for or
+/// against one kernel for both groups; PlanFusion checks costs, cycles and sizes.
 struct FusionQuestion {
   ValueId value;
   const GroupTraits& producer;

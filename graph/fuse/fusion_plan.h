@@ -1,4 +1,4 @@
-// The plan that partitions a graph into kernels, with the reasons for its decisions.
+// The plan of a graph's kernels, with the reasons for its decisions.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tunec {
 /// Grouping mode: groups of nodes, or one kernel for each node (the unfused baseline).
 enum class FusionMode { kFused, kUnfused };
 
-/// Limits of one group. Larger groups take more time to compile and tune than they save.
+/// Limits for joining groups. Larger groups take more time to compile and tune than they save.
 inline constexpr int kMostNodes = 64;
 inline constexpr size_t kMostInputs = 32;
 
@@ -31,7 +31,7 @@ struct FusionEdge {
   int32_t into = -1;  // group of the consumer: the same group if fused; -1: no group
 };
 
-/// The groups, and for each edge the reason why it is inside a group or a border between two.
+/// The groups and views of a graph, and for each edge the reason for or against fusion.
 struct FusionPlan {
   std::vector<FusionGroup> groups;  // in an order that respects data flow
   std::vector<FusionEdge> edges;    // by consumer in graph order, then siblings, then copied edges

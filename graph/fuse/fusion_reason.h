@@ -1,5 +1,4 @@
-// The reasons why the producer and the consumer of a value are in one group or not. Each reason has
-// one phrase for messages.
+// The reasons for fusing two nodes or not. Each reason has one phrase for messages.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@ namespace tunec {
 
 // clang-format off
 /// The list of reasons: a name and a phrase for each. With a reason of FUSED, one kernel computes
-/// both nodes; of APART, two kernels; of VIEW, the consumer is a view and needs no kernel.
+/// both nodes; of APART, no kernel does; of VIEW, the consumer is a view and needs no kernel.
 #define TUNEC_FUSION_REASONS(FUSED, APART, VIEW)                                                   \
   FUSED(kElementwiseChain, "elementwise chain")                                                    \
   /* the contraction's loops compute the elementwise operators */                                  \
@@ -27,18 +26,18 @@ namespace tunec {
   FUSED(kIndexMap, "data movement becomes an index map")                                           \
   FUSED(kSiblings, "siblings that read one value")                                                 \
   FUSED(kRecomputed, "computed again in each kernel that reads it")                                \
-  /* the edge of another value joined the two groups */                                            \
+  /* another edge joined the two groups */                                                         \
   FUSED(kSameGroup, "already in one kernel")                                                       \
   APART(kUnfusedMode, "every node is a separate kernel")                                           \
   /* operators of pattern kOpaque, such as control operators */                                    \
   APART(kOpaque, "the operator is never fused")                                                    \
-  /* a scatter's data and its result are stored values */                                          \
+  /* stored: a scatter's data, its result, and operands from groups with an anchor */              \
   APART(kWrittenOver, "a scatter writes over stored data")                                         \
   APART(kTwoContractions, "one contraction in a kernel")                                           \
   APART(kContractionOperand, "a contraction would compute its operand again and again")            \
   APART(kOperandOrder, "what the contraction sums lies apart in memory")                           \
   APART(kNotAffine, "the contraction's reads would not be affine")                                 \
-  /* the value would be stored anyway */                                                           \
+  /* several nodes read the value, or it is an output of the graph */                              \
   APART(kOtherUsers, "the value has other users")                                                  \
   APART(kOtherShape, "the consumer iterates another shape")                                        \
   APART(kOtherRows, "the reductions are over different rows")                                      \
@@ -46,7 +45,7 @@ namespace tunec {
   /* the group would have too many nodes or inputs */                                              \
   APART(kTooLarge, "the kernel would be too large")                                                \
   APART(kCycle, "the groups would wait for each other")                                            \
-  /* the value is a view: an earlier kernel has filled the storage */                              \
+  /* the value's producer is a view node, which has no kernel */                                   \
   APART(kReadInPlace, "read in place, from storage that others fill")                              \
   VIEW(kConcatInPlace, "written into the concatenation's storage")                                 \
   VIEW(kViewed, "read directly from its storage")

@@ -66,7 +66,7 @@ FusionGroup NodeGroups::Describe(int32_t id) {
   return group;
 }
 
-// Returns the groups that read values of `group`.
+// Returns the other groups with live nodes that read values of `group`.
 std::set<int32_t> NodeGroups::Successors(int32_t group) {
   std::set<int32_t> successors;
   for (const int32_t member : members_[group])
@@ -134,8 +134,8 @@ void NodeGroups::KeepOrder() {
   for (size_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
 }
 
-// Joins two groups. The result takes the place of the later group. Groups between the two that
-// depend on the earlier one come after the result.
+// Joins two groups. A group between them in the order comes after the result if it depends on the
+// earlier group, and otherwise before the result.
 int32_t NodeGroups::JoinApart(int32_t a, int32_t b) {
   if (position_[a] > position_[b]) std::swap(a, b);
   const size_t begin = position_[a];

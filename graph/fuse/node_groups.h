@@ -1,5 +1,5 @@
 // The groups of a plan under construction: disjoint sets of nodes, joined pairwise. The graph of
-// the groups stays acyclic if the caller checks each pair with HasOtherPath before joining it.
+// the groups stays acyclic if HasOtherPath returns false before each Join.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +35,15 @@ class NodeGroups {
   /// Returns whether a path leads from group `from` to group `into` through a third group. Returns
   /// true if too many groups would have to be searched.
   bool HasOtherPath(int32_t from, int32_t into);
-  /// Merges `from` into `into`. Requires: no other path.
+  /// Merges `from` into `into`. Requires: two different groups without another path (HasOtherPath).
   void Join(int32_t from, int32_t into);
 
-  /// Returns all groups in an order that respects data flow. Among the groups whose operands are
-  /// computed, the group whose last node is earliest in the graph comes first.
+  /// Returns the groups of live nodes in an order that respects data flow. Among the groups whose
+  /// operands are computed, the group whose last node is earliest in the graph comes first.
   std::vector<int32_t> Order();
   /// Computes the order that JoinApart maintains.
   void KeepOrder();
-  /// Joins two groups, unless one depends on the other or 256 or more groups are between them.
+  /// Joins two groups, unless one depends on the other or their distance in the order exceeds 256.
   /// Returns the joined group, or -1. Requires: KeepOrder. O(edges of the groups between).
   int32_t JoinApart(int32_t a, int32_t b);
 

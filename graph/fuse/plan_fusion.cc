@@ -1,7 +1,8 @@
-// An edge is fused if one kernel can compute both groups (fuse_rules.h), fusion saves time
-// (edge_cost.h), and no other path connects the groups (node_groups.h). Then siblings, which read
-// one value, are joined. Nodes that need no kernel are removed (plan_views.h), and the others are
-// grouped again. Finally, small groups are recomputed in each of their readers (fuse_copies.h).
+// An edge joins two groups only if one kernel can compute both (fuse_rules.h), fusion takes no more
+// time (edge_cost.h), and no other path connects the groups (node_groups.h). Then siblings, which
+// read one value, are joined. Nodes that need no kernel are removed (plan_views.h), and the others
+// are grouped again. Finally, small groups are recomputed in their readers if this saves time
+// (fuse_copies.h).
 #include "graph/fuse/plan_fusion.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 namespace tunec {
 namespace {
 
-// Greatest number of arguments of a kernel for siblings, whose one loop accesses all arguments.
+// Greatest number of inputs and outputs of two groups that are joined as siblings.
 constexpr size_t kMostSiblingArguments = 12;
 // Greatest number of users of one value that are compared in pairs as possible siblings.
 constexpr size_t kMostSiblings = 8;
@@ -110,8 +111,8 @@ class Planner {
   // Returns the live nodes that read the value, each once, in graph order.
   const std::vector<NodeId>& LiveUsers(ValueId value) const { return users_[value.index]; }
 
-  // Visits the latest operand first. If an addition reads two contractions, the later contraction
-  // absorbs the addition, which reads the stored result of the earlier contraction.
+  // Visits the latest operand first. So an addition of two contractions is fused with the later
+  // contraction if possible.
   void VisitOperands(int32_t node, FusionMode mode) {
     std::vector<ValueId> operands;
     for (const ValueId input : graph_.nodes()[node].inputs)
@@ -185,7 +186,8 @@ class Planner {
     groups_.Join(from, into);
   }
 
-  // Joins groups that read one value in the same loops, within limits, unless a path connects them.
+  // Joins groups that read one value in the same loops if costs and limits allow it, unless a path
+  // connects the groups.
   void JoinSiblings() {
     groups_.KeepOrder();
     for (size_t v = 0; v < users_.size(); ++v) {
@@ -205,7 +207,7 @@ class Planner {
     if (groups_.CountInputs(a, b) + groups_.CountOutputs(a) + groups_.CountOutputs(b) >
         kMostSiblingArguments)
       return;
-    // A value that both groups read is then read once; all other costs are unchanged.
+    // The value is then read once, and one launch is saved.
     const FusionCost cost{.bytes_saved = BytesOf(graph_, value), .launches_saved = 1};
     if (SecondsSaved(cost, machine_) <= 0) return;
     const int32_t left = groups_.JoinApart(a, b);

@@ -1,6 +1,6 @@
-// The partition of the computing nodes into groups. Nodes are visited in graph order. Each node
-// starts as a separate group. It absorbs the group of an operand if DecideFusion allows fusion and
-// fusion saves time. The plan stores the reason for each operand.
+// The grouping of the computing nodes. Nodes are visited in graph order. Each node starts as a
+// separate group, which can absorb the groups of its operands. The plan stores the reason for each
+// computed operand.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"

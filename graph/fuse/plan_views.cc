@@ -1,7 +1,7 @@
 // The placement of a value names the owner of the value's storage. It has the offset of each
-// element in that storage, as an expression of the value's dimensions. Concatenations are visited
-// from the last to the first. So the operands of an inner concatenation are placed in the storage
-// of the outermost concatenation.
+// element in that storage, as an expression of the element's index. Concatenations are visited
+// from the last to the first. So the operands of an inner concatenation can be written into the
+// storage of the outermost concatenation.
 #include "graph/fuse/plan_views.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ IndexExpr OverLongDimensions(const IndexExpr& linear, const std::vector<int64_t>
   return Simplify(Substitute(linear, std::span<const IndexExpr>(index)), RangesOf(shape));
 }
 
-// Returns the storage offset of the elements of a value with separate storage.
+// Returns the offset that the value's elements have in separate storage.
 IndexExpr OwnOffset(const Value& value) {
   const Tensor tensor{.type = value.type.type, .shape = value.type.Shape(), .layout = value.layout};
   return OverLongDimensions(StorageOffset(tensor, Variables(tensor.shape.size())), tensor.shape);
@@ -98,8 +98,8 @@ class ViewPlanner {
     return {.owner = value, .linear = OwnOffset(graph_.value(value))};
   }
 
-  // Returns the reshapes between a kernel's result and a concatenation's operand, starting at the
-  // operand. Nothing else reads the reshaped values, and the elements keep their order.
+  // Returns the reshapes that lead to a concatenation's operand, starting at the operand. Their
+  // results have one reader each and are no graph outputs. All layouts are row-major.
   std::vector<NodeId> ReshapesBefore(ValueId piece) const {
     std::vector<NodeId> reshapes;
     for (;;) {
@@ -130,9 +130,9 @@ class ViewPlanner {
     return std::pair(made, Placement{placement.owner, linear});
   }
 
-  // Returns the placements of the operands, and of the values before their reshapes, if the
-  // concatenation has the placement `whole`. Returns nullopt if an operand cannot be placed or all
-  // operands are empty.
+  // Returns the placements of the non-empty operands, and of the values before their reshapes, if
+  // the concatenation has the placement `whole`. Returns nullopt if such an operand cannot be
+  // placed or all operands are empty.
   std::optional<std::map<ValueId, Placement>> PiecesOf(NodeId id, const Placement& whole) {
     const Node& node = graph_.node(id);
     std::map<ValueId, Placement> pieces;
@@ -172,7 +172,7 @@ class ViewPlanner {
   }
 
   // Returns how many bytes of the value are contiguous at this placement. Returns kCacheLine if the
-  // placement has the value's own layout, and 0 if the placement is not affine.
+  // placement has the value's own layout, and 0 for any other placement that is not affine.
   int64_t RunBytes(ValueId value, const IndexExpr& linear) const {
     const std::vector<int64_t> shape = graph_.value(value).type.Shape();
     const auto size = static_cast<int64_t>(SizeOf(graph_.value(value).type.type));
@@ -198,10 +198,9 @@ class ViewPlanner {
     });
   }
 
-  // Returns the concatenation's placement. A placement in an outer concatenation stays. If all
-  // operands have placements in one other concatenation of equal rank and layout, the result has
-  // one there, too. Otherwise the result has separate storage. One operand without a placement
-  // excludes the second case, because the other concatenation has other elements at its position.
+  // Returns the concatenation's placement. A placement in an outer concatenation stays. The result
+  // has a placement in another concatenation of equal rank and layout only if all non-empty
+  // operands have placements there. In all other cases the result has separate storage.
   Placement PlacementOfConcat(const Node& node) const {
     const ValueId output = node.outputs[0];
     const auto first = placements_.find(node.inputs[0]);
@@ -230,7 +229,7 @@ class ViewPlanner {
     for (const ValueId piece : node.inputs) MakeReshapeViews(piece, *pieces);
   }
 
-  // Makes views of the reshapes between the operand and the kernel that now writes in place.
+  // Makes views of the operand's reshapes if `pieces` has a placement for the value before them.
   void MakeReshapeViews(ValueId piece, const std::map<ValueId, Placement>& pieces) {
     const std::vector<NodeId> reshapes = ReshapesBefore(piece);
     if (reshapes.empty() || !pieces.contains(graph_.node(reshapes.back()).inputs[0])) return;
@@ -276,7 +275,8 @@ class ViewPlanner {
                                      shape)});
   }
 
-  // Makes a view of a group that only renames indices, if its result is readable (IsReadable).
+  // Makes views of the nodes of a group only if all of them rename indices and the group has one
+  // result, which is readable (IsReadable).
   void MakeMovementView(const FusionGroup& group) {
     const auto renames = [&](NodeId id) { return IsRenaming(graph_.node(id)); };
     if (!std::ranges::all_of(group.nodes, renames) || group.outputs.size() != 1) return;
@@ -292,7 +292,7 @@ class ViewPlanner {
   }
 
   // Returns whether the value is not empty, its placement is affine, the contiguous dimension stays
-  // contiguous, no dimension is reversed, and contiguous runs have at least kCacheLine bytes.
+  // contiguous, no dimension is reversed, and RunBytes returns at least kCacheLine.
   bool IsReadable(ValueId value) const {
     const IndexExpr& linear = placements_.at(value).linear;
     if (ElementsOf(graph_, value) == 0) return false;
@@ -304,8 +304,8 @@ class ViewPlanner {
     return RunBytes(value, linear) >= kCacheLine;
   }
 
-  // Makes views of contiguous slices of equal shape of one stored value, if several groups read
-  // such slices: for example, the steps of a sequence. The offsets of views are not part of a
+  // Makes views of contiguous slices of a stored value if several groups slice this value to the
+  // same shape: for example, into the steps of a sequence. The offsets of views are not part of a
   // group's text, so the groups may become equal.
   void MakePieceViews() {
     std::map<std::pair<ValueId, std::vector<int64_t>>, std::vector<NodeId>> pieces;

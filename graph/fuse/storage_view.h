@@ -8,8 +8,7 @@
 namespace tunec {
 
 /// A value without separate storage: its elements are part of the owner's storage. The value's
-/// producer writes these elements. If the producer is a view node, which has no kernel, the kernels
-/// that write the owner's storage write these elements.
+/// producer writes these elements, unless the producer is a view node, which has no kernel.
 struct StorageView {
   ValueId value;
   ValueId owner;       // has separate storage

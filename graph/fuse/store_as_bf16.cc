@@ -9,8 +9,8 @@
 namespace tunec {
 namespace {
 
-// Least number of products in a sum for which bfloat16 instructions, which multiply pairs, save
-// time.
+// Least number of a convolution's channels, or of elements along the last axis of a product's first
+// operand, for which bfloat16 instructions save time.
 constexpr int64_t kFewestProducts = 8;
 
 bool IsLongEnough(const Graph& graph, const Node& node) {
@@ -18,9 +18,8 @@ bool IsLongEnough(const Graph& graph, const Node& node) {
   return node.Int("group") == 1 && filter[1] >= kFewestProducts;
 }
 
-// Returns whether the operator multiplies its operand in a way that bfloat16 instructions support.
-// They multiply pairs of summed elements, so sums must be long enough. Convolutions must have one
-// group.
+// Returns whether the node multiplies this operand in a way that bfloat16 instructions support. The
+// node must be a matmul, or a convolution with one group, and reach kFewestProducts.
 bool Multiplies(const Graph& graph, const Node& node, size_t operand) {
   if (operand > 1) return false;
   if (node.op == Op::kConv) return IsLongEnough(graph, node);
@@ -29,8 +28,8 @@ bool Multiplies(const Graph& graph, const Node& node, size_t operand) {
   return left.size() > 1 && left.back() >= kFewestProducts;
 }
 
-// Returns whether the operator's operands and results are stored in their own type. A scatter's
-// result shares the storage of its data.
+// Returns whether the operator's operands and results must be stored in their own type. A scatter's
+// result can share the storage of its data.
 bool KeepsType(Op op) {
   return PatternOf(op) == OpPattern::kOpaque || PatternOf(op) == OpPattern::kScatter;
 }
@@ -69,15 +68,15 @@ class Storages {
     }
   }
 
-  // Marks a maximum pool's operand if its result is stored as bfloat16. Rounding before or after
-  // the maximum gives the same result.
+  // Treats a maximum pool's operand as a multiplied value if the pool's result is stored as
+  // bfloat16. Rounding before or after the maximum gives the same result.
   void AddBeforePool(const Node& node) {
     if (node.op != Op::kMaxPool || !IsStoredAsBf16(node.outputs[0])) return;
     multiplied_.insert(OwnerOf(node.inputs[0]));
   }
 
-  // Excludes a view node's values from rounding, because no kernel rounds between them. A result
-  // that shares the operand's storage has the same type, and is not excluded.
+  // Excludes an operand and a result of a view node from rounding if they are in different
+  // storages, because no kernel rounds between them.
   void AddViewNode(const Node& node) {
     for (const ValueId output : node.outputs) {
       for (const ValueId input : node.inputs) {

@@ -13,16 +13,16 @@
 //   y      = o / l
 //
 // With one chunk nothing is carried: m = top, l = sum, o = w. The plain definition (kDirect) is one
-// block with one chunk. x and p are indexed by block and chunk. Each of their tiles is needed only
-// by the next statement, so a schedule stores only one tile.
+// block with one chunk. x and p are indexed by block and chunk. A tile of x or p is read only for
+// its own block and chunk, so a schedule can store one tile of each.
 //
 // If every score so far is -inf, m counts as 0. Then the exponentials are 0 and not NaN, and later
 // chunks stay correct. A row in which all scores are -inf ends as 0 / 0, or as 0 if the attribute
 // empty_rows is "zero".
 //
 // Rows beyond the last are computed from zeros and never written, so that all blocks are complete.
-// If a causal mask gives hidden columns the weight 0, chunks completely above the diagonal are not
-// in the domain. If `ends` is set, columns hidden from all rows of a block are not in the domain
+// If `skips_` is set, chunks that a causal mask hides from all rows of a block are not in the
+// domain. If `ends_` is set, a block's columns after the last visible one are not in the domain
 // either. The number of a block's visible columns is then rounded up to a multiple of
 // kColumnsTogether, so that the first product has complete tiles.
 #include <algorithm>
@@ -59,7 +59,7 @@ Extents ExtentsOf(const std::vector<int64_t>& q, const std::vector<int64_t>& k,
   return extents;
 }
 
-// Returns whether a causal mask gives hidden columns the weight 0.
+// Returns whether a causal mask sets the scores of hidden columns to -inf.
 bool HidesColumns(const Node& node) {
   return node.Int("causal") != 0 && node.Float("hidden") == -kInfinity;
 }
@@ -101,7 +101,8 @@ class AttentionBuilder {
   }
 
  private:
-  // A point of the iteration space: the iterators that a statement has, and 0 for the others.
+  // A point of the iteration space: an expression for each iterator, 0 for an iterator that the
+  // statement does not have.
   struct Point {
     Index batch = {};  // indices of the batch, the head of k, and the head of q in its group
     IndexExpr block = 0, chunk = 0, key = 0, row = 0, width = 0, depth = 0;
@@ -141,7 +142,7 @@ class AttentionBuilder {
 
   IndexExpr Query(const Point& site) const { return site.block * rows_ + site.row; }
   IndexExpr Key(const Point& site) const { return site.chunk * chunk_ + site.key; }
-  // Returns the last column that is computed for the block of rows if `ends` is set.
+  // Returns a block's inclusive column bound for `ends_`. The bound can exceed the last key.
   IndexExpr LastColumn(const Point& site) const {
     const int64_t visible = rows_ + node_.Int("causal_offset");
     return site.block * rows_ + (CeilDivide(visible, kColumnsTogether) * kColumnsTogether - 1);
@@ -164,7 +165,7 @@ class AttentionBuilder {
     return index;
   }
 
-  // Adds a tensor over some of the axes, and always over block and batch.
+  // Adds a workspace tensor over batch, heads, blocks and the given axes.
   TensorId Add(const std::string& name, int axes) {
     std::vector<int64_t> shape = extents_.batch;
     shape.insert(shape.end(), {extents_.heads, extents_.group, blocks_});
@@ -393,8 +394,8 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
   const auto shape = [&](size_t operand) { return graph.value(node.inputs[operand]).type.Shape(); };
   const int64_t queries = shape(0)[shape(0).size() - 2];
   const int64_t keys = shape(1)[shape(1).size() - 2];
-  // Greatest number of keys in one chunk. A whole row of scores is cheaper than carried values, as
-  // long as a block of rows fits into the second-level cache. Rows are vector lanes.
+  // Greatest number of keys for which one chunk of all keys is tried. A whole row of scores is
+  // cheaper than carried values, as long as a block of rows fits into the second-level cache.
   constexpr int64_t kLongestChunk = 1024;
   std::vector<StreamingSizes> sizes;
   if (queries == 0 || keys == 0) return sizes;
@@ -407,8 +408,7 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
   if (!HidesColumns(node)) return sizes;
   std::vector<StreamingSizes> ending;
   for (StreamingSizes size : sizes) {
-    // `ends` is not tried with one block of rows, nor with a partial last chunk, for which all
-    // tiles of each chunk would test for the last column.
+    // `ends` is not tried with one block of rows, nor with a partial last chunk.
     if (size.rows >= queries || keys % size.chunk != 0) continue;
     size.ends = true;
     ending.push_back(size);

@@ -18,7 +18,7 @@ class AxisSet {
   bool Has(size_t axis) const { return reduced_[axis]; }
   /// Returns the extents of the axes that are not in the set.
   std::vector<int64_t> RemainingShape(const std::vector<int64_t>& shape) const;
-  /// Returns the indices of the axes that are not in the set.
+  /// Returns the components of `index` for the axes that are not in the set.
   Index RemainingIndex(const Index& index) const;
   /// Returns the product of the extents in the set.
   int64_t Count(const std::vector<int64_t>& shape) const;
@@ -33,8 +33,8 @@ class AxisSet {
 using Body = std::function<Expr(StatementBuilder&, const Index&)>;
 
 /// Reduces `body` over the axes into a workspace tensor t of the remaining axes:
-/// t[remaining] reducer= body(index). Returns the value of t. The result over no elements is the
-/// reducer's identity.
+/// t[remaining] reducer= body(index). Returns the value of t. Over no elements, there is no t, and
+/// the result is the reducer's identity.
 Lazy ReduceOver(LowerContext& context, const std::vector<int64_t>& shape, const AxisSet& axes,
                 DataType accumulator, const Reducer& reducer, const Body& body);
 

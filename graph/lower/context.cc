@@ -9,9 +9,8 @@
 namespace tunec::lower {
 namespace {
 
-// Limits for broadcasts. Broadcasting a value to at least kBroadcastFactor times its elements
-// repeats its computation as often. Storing the value first is then usually cheaper, unless its
-// cost is at most kBroadcastLimit.
+// Limits for broadcasts. A value is stored for a broadcast only if the result has at least
+// kBroadcastFactor times the value's elements, and the cost of an element exceeds kBroadcastLimit.
 constexpr int64_t kBroadcastFactor = 4;
 constexpr int kBroadcastLimit = 2;
 
@@ -207,8 +206,9 @@ IterationSpace LowerContext::SpaceFor(const std::vector<int64_t>& shape) const {
   return anchor_ && anchor_->shape == shape ? *anchor_ : IterationSpaceOf(shape);
 }
 
-// Returns whether a broadcast value is stored. In a group with a reduction, storing is nearly free,
-// because the reduction's loops can do it. Otherwise storing needs a separate phase of the kernel.
+// Returns whether a value is stored before a broadcast to `results` elements. In a group that is
+// not pointwise, storing is nearly free, because other loops can do it. Otherwise storing needs a
+// separate phase of the kernel.
 bool LowerContext::IsStoredForBroadcast(const Lazy& lazy, int64_t results) const {
   const int64_t elements = ElementCount(lazy.shape);
   if (lazy.cost <= kBroadcastLimit || results < kBroadcastFactor * elements) return false;
@@ -257,9 +257,10 @@ Status LowerContext::Bind(ValueId value, Lazy lazy) {
   return {};
 }
 
-// Returns the anchor's loops with the index map from the anchor's value to the node's output. These
-// loops can then write the node's output. Elementwise operators keep the index; transposes and
-// reshapes map it. Returns nullopt without such a map, or if it makes an affine index not affine.
+// Returns the anchor's loops with the index at which they can write the node's output. Elementwise
+// operators keep the index of an operand; transposes and reshapes map it. The output of any other
+// operator needs the anchor's shape. Returns nullopt if there is no such index. A map that makes an
+// affine index not affine is rejected.
 std::optional<IterationSpace> LowerContext::SpaceOfOutput(const Node& node) const {
   const std::vector<int64_t> shape = OutputShape(node);
   const bool renames = node.op == Op::kTranspose || node.op == Op::kReshape;
@@ -294,7 +295,7 @@ void LowerContext::WriteOutput(ValueId value, const Lazy& lazy, TensorId id) {
   Emit(std::move(builder).Build(tensor(id).name, Write{id, index}, element));
 }
 
-// Writes each operand of a stored concatenation by a separate statement, without selections.
+// Writes each non-empty operand of a concatenation by a separate statement, without selections.
 void LowerContext::WriteConcatPieces(const Node& node, TensorId id) {
   const std::vector<int64_t> shape = tensor(id).shape;
   const int64_t axis = node.Int("axis");

@@ -1,7 +1,7 @@
 // Lowering in the tensor-expression style. Every value of a group is lazy: a function from a
 // logical index to a scalar expression. Elementwise and injective operators compose such functions.
-// Their values become statements only if storing is cheaper than recomputing. Reductions and
-// contractions write a workspace tensor. A plain statement writes each output of the group. For
+// Their values are stored if they are outputs or expensive to recompute. Reductions and
+// contractions write a workspace tensor. Other statements write the outputs of the group. For
 // example, convolution, bias, residual and relu become two statements.
 #pragma once
 
@@ -21,18 +21,18 @@
 
 namespace tunec::lower {
 
-/// Greatest cost of an expression. A more expensive value with several uses is stored even within
-/// one statement, because its expressions would grow too large.
+/// Cost limit of a value with several uses. A more expensive value is stored even within one
+/// statement, because its expressions would grow too large.
 inline constexpr int kExpressionLimit = 256;
 
-/// Returns the type for computations: 16-bit floats are computed in f32 and rounded when stored.
+/// Returns the type for computations: f32 for 16-bit floats, otherwise `type`.
 DataType ComputeType(DataType type);
 /// Returns the type in which sums of products of `type` accumulate.
 DataType AccumulatorType(DataType type);
 
 using Index = std::vector<IndexExpr>;
 
-/// A value as a function that returns the expression of an element. Copies share the function.
+/// A value as a function that returns the expression of an element.
 struct Lazy {
   DataType type = DataType::kF32;  // the graph's type; expressions have its ComputeType
   std::vector<int64_t> shape;
@@ -41,8 +41,8 @@ struct Lazy {
   std::function<Expr(StatementBuilder&, const Index&)> element;
   std::optional<TensorId> tensor;  // set if the elements are those of this tensor
 
-  /// Returns the element at `index` (one expression per dimension). Equal indices give the same
-  /// expression.
+  /// Returns the element at `index` (one expression per dimension). Uses and extends the builder's
+  /// memo.
   Expr At(StatementBuilder& builder, const Index& index) const;
   /// Returns the element at an index of a broadcast shape: dimensions align at the right, and the
   /// index is 0 in dimensions of extent 1.
@@ -50,13 +50,13 @@ struct Lazy {
 };
 
 /// The alternative Compute of a group to build. kDirect exists for every group. The variant kFlat
-/// joins the spatial axes of 1x1 convolutions. The variant kStreaming splits attention into blocks.
-/// The variants kWinograd and kWinograd4 compute 3x3 convolutions by tiles of 2x2 or 4x4 outputs.
+/// joins the spatial axes of suitable 1x1 convolutions. kStreaming splits attention into blocks.
+/// kWinograd and kWinograd4 compute suitable 3x3 convolutions by tiles of 2x2 or 4x4 outputs.
 enum class Variant { kDirect, kFlat, kStreaming, kWinograd, kWinograd4 };
 
 /// Sizes of kStreaming. A block has `rows` rows of scores; a KV block has `chunk` columns. If
-/// `ends`, a block of rows does not compute the last columns that a causal mask hides from all rows
-/// of the block.
+/// `ends`, a block of rows skips trailing columns that a causal mask hides from all rows of the
+/// block.
 struct StreamingSizes {
   int64_t rows = 0;
   int64_t chunk = 0;
@@ -84,9 +84,9 @@ class LowerContext {
   /// Other values are stored first.
   Lazy OperandInput(const Node& node, size_t input);
   /// Returns the operand's element at `index`, for a contraction that reads every element at most
-  /// once for each column or channel of its result. A sum, or a value that is not one plain read,
-  /// is stored first. The stored tensor has one dimension for each iterator that `index` uses, so
-  /// that a schedule can compute the tensor inside the statement's loops.
+  /// once for each column or channel of its result. A reduction's result, or a value that is not
+  /// one plain read, is first copied to a tensor. This tensor has one dimension for each iterator
+  /// that `index` uses, so that a schedule can compute the tensor inside the statement's loops.
   Expr OperandElement(StatementBuilder& builder, const Lazy& operand, const Index& index);
 
   Lazy Define(DataType type, std::vector<int64_t> shape, int cost,
@@ -123,11 +123,12 @@ class LowerContext {
   /// (IterationSpaceOf).
   IterationSpace SpaceFor(const std::vector<int64_t>& shape) const;
 
-  /// Returns the output tensor of the value if it is an output of the group, for lowerings that
-  /// write the output themselves.
+  /// Returns the output tensor of a value that is an output of the group, otherwise nullopt. It is
+  /// for lowerings that write the output themselves.
   std::optional<TensorId> OutputTensor(ValueId value) const;
   /// Registers `lazy` as the graph's `value`. An output of the group is written, unless `lazy`
-  /// already is the output tensor. Another value is stored if recomputing it would cost more.
+  /// already is the output tensor. Any other value is stored if NeedsStorage. Errors: kInternal if
+  /// the shape of `lazy` is wrong.
   Status Bind(ValueId value, Lazy lazy);
   Compute Finish() &&;
 

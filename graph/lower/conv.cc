@@ -1,6 +1,5 @@
 // Lowering of convolutions of one to three spatial axes, with strides, dilations and groups.
-// Padding restricts the domain of the accumulating statement: padded instances do not exist, unless
-// a window may have no element.
+// Padding restricts the domain of the accumulating statement, unless a window may have no element.
 #include "graph/lower/lower_node.h"
 #include "graph/lower/window.h"
 
@@ -39,7 +38,7 @@ IterationSpace OutputSpace(const ConvShape& conv, const std::vector<int64_t>& sh
   return space;
 }
 
-// Returns a space in which all spatial positions are one iterator p.
+// Returns a space in which one iterator p runs over all spatial positions.
 IterationSpace Flattened(const std::vector<int64_t>& spatial) {
   const int64_t positions = ElementCount(spatial);
   IterationSpace space{
@@ -77,7 +76,7 @@ Lazy Finished(LowerContext& context, const Node& node, StatementBuilder builder,
   return AddBias(context, node, sum);
 }
 
-// The iterators of groups and output channels that AddSpace(OutputSpace) adds to a statement.
+// The group and the output channel, as expressions over the iterators of OutputSpace.
 struct Channels {
   IndexExpr group;   // 0 without groups
   IndexExpr output;  // index within the group
@@ -89,8 +88,8 @@ Channels ChannelsOf(const ConvShape& conv) {
   return {IndexExpr::Var(IteratorVar(1)), IndexExpr::Var(IteratorVar(2))};
 }
 
-// Adds the iterator of input channels. A single input channel needs no iterator if there are
-// groups.
+// Adds the iterator of a group's input channels and returns it. If there are several groups with
+// one input channel each, adds no iterator and returns 0.
 IndexExpr AddInputChannel(StatementBuilder& builder, const ConvShape& conv) {
   if (conv.groups > 1 && conv.in_per_group == 1) return 0;
   return builder.AddReduction("ic", conv.in_per_group);
@@ -112,8 +111,8 @@ bool AllZeros(const std::vector<int64_t>& list) {
   return true;
 }
 
-// Returns whether kernel and stride tile the output, so that each output element has one input
-// position.
+// Returns whether kernels without dilation tile the output, so that each output element has one
+// input position.
 bool IsTiling(const std::vector<WindowAxis>& axes) {
   for (const WindowAxis& axis : axes)
     if (axis.kernel != axis.stride || axis.dilation != 1 || axis.pad != 0 ||
@@ -122,7 +121,7 @@ bool IsTiling(const std::vector<WindowAxis>& axes) {
   return true;
 }
 
-// Returns the space o = i*stride + k of every axis, iterated as ih, kh, iw, kw.
+// Returns the space o = i*stride + k of every axis. Two axes are iterated as ih, kh, iw, kw.
 IterationSpace TilingSpace(const std::vector<WindowAxis>& axes) {
   IterationSpace space;
   for (const WindowAxis& axis : axes) {
@@ -206,7 +205,7 @@ Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
   const bool reduces_channels = !ic.IsConstant();
   for (size_t d = 0; d < axes.size(); ++d) {
     const WindowAxis& axis = axes[d];
-    // A kernel of extent 1 needs no iterator, unless it is the only reduction.
+    // Extent 1 needs no iterator, but the last axis always has one if the channels have none.
     const bool iterates = axis.kernel > 1 || (!reduces_channels && d + 1 == axes.size());
     const IndexExpr k =
         iterates ? builder.AddReduction(axis.kernel_name, axis.kernel) : IndexExpr(0);
@@ -224,8 +223,8 @@ Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
   return Finished(context, node, std::move(builder), space, input, weight);
 }
 
-// Lowers acc[o] sum= x[i] * w[k] where o + pad - k*dilation = i*stride. The floor of the quotient
-// by the stride is i, and the remainder must be 0.
+// Lowers acc[o] sum= x[i] * w[k] where o + pad - k*dilation = i*stride. The left side is
+// divided by the stride: the quotient is i, and the remainder must be 0.
 Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node) {
   const Lazy x = context.OperandInput(node, 0);
   const Lazy w = context.OperandInput(node, 1);
@@ -257,8 +256,8 @@ Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node) {
     x_index.push_back(at);
     w_index.push_back(k);
   }
-  // Output elements that receive no input have no product. The weight is also read as 0 there,
-  // because 0 times an infinite weight is NaN.
+  // Where ReadPadded reads the input as 0, the weight is also read as 0, because 0 times an
+  // infinite weight is NaN.
   const Expr input = ReadPadded(builder, x, x_index, padding);
   const Expr weight = ReadPadded(builder, w, w_index, padding);
   return Finished(context, node, std::move(builder), space, input, weight);

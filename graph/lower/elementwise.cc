@@ -1,5 +1,5 @@
-// Lowering of each pointwise operator to a scalar expression. If the exact result of an activation
-// is finite, an overflow of exp(x) does not make the computed result infinite or NaN.
+// Lowering of pointwise operators and batch normalisation to scalar expressions. An overflow of
+// exp(x) for a large x does not affect the result of an activation.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -40,8 +40,8 @@ Expr ExponentialTail(const Expr& x, double scale, double divisor) {
   return Expr::Select(Less(Number(0, x), x), x, tail);
 }
 
-// Returns whether a bound limits the type: it is not infinite, and an integer type can hold it. For
-// example, a clip of integers to the range of f32 has no effect.
+// Returns whether a bound is applied. A bound of floats must not be infinite; a bound of integers
+// must be in the range of the type. So a clip of integers to the range of f32 has no effect.
 bool IsBound(double bound, DataType type) {
   if (IsFloat(type)) return !std::isinf(bound);
   const double bits = 8.0 * static_cast<double>(SizeOf(type)) - (IsSigned(type) ? 1 : 0);
@@ -110,7 +110,7 @@ Expr IsInf(const ElementContext& p) {
   return Expr::Apply(ScalarOp::kAnd, {infinite, sign});
 }
 
-// Casts a value. A 16-bit float is represented as f32, but the cast rounds it.
+// Casts a value. A result of a 16-bit float type is rounded to that type, then represented as f32.
 Expr Cast(const ElementContext& p) {
   return Expr::Cast(Expr::Cast(p.x[0], p.output), ComputeType(p.output));
 }

@@ -1,6 +1,6 @@
-// Lowering of one_hot, and of gathers: reads with indices that are loaded by another read. Indices
-// are first clamped to the axis's range, unless they are constants in range. An index out of range
-// (an error of the model's input) then reads some element of the tensor instead of other memory.
+// Lowering of one_hot, and of gathers: reads with loaded or constant indices. A gather first clamps
+// indices to the axis's range, unless they are constants in range. An index out of range (an error
+// of the model's input) then reads some element of the tensor instead of other memory.
 #include <algorithm>
 
 #include "graph/lower/lower_node.h"
@@ -27,7 +27,7 @@ int64_t Wrapped(int64_t index, int64_t extent) {
   return std::clamp<int64_t>(index < 0 ? index + extent : index, 0, extent - 1);
 }
 
-// Indices in [0, extent), of any shape: a tensor, or one constant.
+// Indices in the range of the gathered axis: a tensor of any shape, or one constant.
 struct Indices {
   Lazy tensor;
   std::optional<int64_t> constant;

@@ -27,8 +27,8 @@ struct Lowering {
 enum class Transforms { kAccurate, kAll };
 
 /// Returns the alternative ways to compute a group. The first one is the default, and its text
-/// identifies the workload. The costs on `machine` decide which values are stored instead of
-/// recomputed. Errors: kUnsupported for a dimension that is not fixed, and for an operator that has
+/// identifies the workload. The costs on `machine` help to decide which values are stored instead
+/// of recomputed. Errors: kUnsupported for a dimension that is not fixed, and for a node that has
 /// no lowering.
 Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group,
                                     const FusionMachine& machine, Transforms transforms);

@@ -1,4 +1,4 @@
-// The lowering of each operator to a lazy value. A lowering may add statements to the context.
+// The lowerings of operators to lazy values. A lowering may add statements to the context.
 #pragma once
 
 #include <string_view>
@@ -7,28 +7,29 @@
 
 namespace tunec::lower {
 
-/// Returns the value of the node's only output.
+/// Lowers a node with one output and returns the output's value. Error: kUnsupported for a node
+/// that has no lowering.
 Result<Lazy> LowerNode(LowerContext& context, const Node& node);
 
 // Elementwise operators: a scalar expression over the operands' elements.
 Result<Lazy> LowerElementwise(LowerContext& context, const Node& node);
 Result<Lazy> LowerBatchNorm(LowerContext& context, const Node& node);
 
-// Contractions. Products and convolutions write the tensor "acc"; these and attention set the
-// anchor.
+// Contractions. If there is something to sum, products and convolutions write a tensor "acc", and
+// all contractions set the anchor.
 Result<Lazy> LowerMatmul(LowerContext& context, const Node& node);
 Result<Lazy> LowerConv(LowerContext& context, const Node& node);
 Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node);
 /// Returns `sums` plus the bias of the convolution, or `sums` if there is no bias.
 Lazy AddBias(LowerContext& context, const Node& node, const Lazy& sums);
-/// Returns whether the group's convolution has the kFlat variant: 1x1, stride 1, no padding, 2 or 3
-/// spatial axes, one group.
+/// Returns whether the node is a convolution with the kFlat variant: kernel extents 1, strides 1,
+/// no padding, 2 or 3 spatial axes, `group` 1.
 bool HasFlatVariant(const Graph& graph, const Node& node);
-/// Returns whether the group's convolution has the kWinograd variants: 3x3, stride 1, no dilation,
-/// one group, f32, a constant filter, a batch that is not empty, at least 2x2 outputs, and at least
-/// 8 input and 8 output channels.
+/// Returns whether the node is a convolution with the variants kWinograd and kWinograd4: 3x3,
+/// stride 1, no dilation, `group` 1, f32, a constant filter, a batch that is not empty, at least
+/// 2x2 outputs, and at least 8 input and 8 output channels.
 bool HasWinogradVariant(const Graph& graph, const Node& node);
-/// Lowers the Winograd variant that the context selects (winograd.cc).
+/// Lowers the convolution by the Winograd variant that the context selects (winograd.cc).
 Lazy LowerWinogradConv(LowerContext& context, const Node& node);
 
 /// Lowers attention (attention.cc). kStreaming splits rows and columns of scores by the context's
@@ -52,7 +53,7 @@ Result<Lazy> LowerInstanceNorm(LowerContext& context, const Node& node);
 Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node);
 Result<Lazy> LowerLrn(LowerContext& context, const Node& node);
 
-// Data movement: index maps, guards and selections.
+// Data movement and other operators with index maps, guards or selections.
 Result<Lazy> LowerTranspose(LowerContext& context, const Node& node);
 Result<Lazy> LowerReshape(LowerContext& context, const Node& node);
 Result<Lazy> LowerExpand(LowerContext& context, const Node& node);
@@ -62,7 +63,7 @@ Result<Lazy> LowerTile(LowerContext& context, const Node& node);
 Result<Lazy> LowerPad(LowerContext& context, const Node& node);
 Result<Lazy> LowerGather(LowerContext& context, const Node& node);
 Result<Lazy> LowerGatherElements(LowerContext& context, const Node& node);
-/// Copies the data to the result, then writes each update or combines it with the element there
+/// Lowers a scatter to statements that copy the data to the result and then write the updates
 /// (scatter.cc).
 Result<Lazy> LowerScatter(LowerContext& context, const Node& node);
 Result<Lazy> LowerOneHot(LowerContext& context, const Node& node);

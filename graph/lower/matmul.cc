@@ -1,4 +1,4 @@
-// The lowering of numpy's matmul: batches broadcast, and operands of rank 1 lose their axis in the
+// The lowering of numpy's matmul: batches broadcast, and an operand of rank 1 adds no axis to the
 // result.
 #include "graph/lower/lower_node.h"
 

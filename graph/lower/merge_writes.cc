@@ -28,8 +28,8 @@ std::vector<int64_t> Extents(const Statement& statement) {
   return extents;
 }
 
-// Returns the index of the write of `statement` to the tensor of `read`, or nullopt if `statement`
-// does not write the tensor.
+// Returns the position of the first write of `statement` to the tensor of `read`, or nullopt if
+// `statement` does not write the tensor.
 std::optional<size_t> WriteOf(const Statement& statement, const Read& read) {
   for (size_t k = 0; k < statement.writes.size(); ++k)
     if (statement.writes[k].tensor == read.tensor) return k;
@@ -60,7 +60,7 @@ bool LoadsIndex(const Statement& statement, int slot) {
 
 // Returns whether `next` can run at each point directly after `first`. Both must have equal extents
 // and domains. From a tensor that `first` writes, `next` must read only the element just written,
-// and not as an index. `next` must not write a tensor that `first` reads or writes.
+// without a guard and not as an index. `next` must not write a tensor that `first` reads or writes.
 bool CanFollow(const Statement& first, const Statement& next) {
   if (Extents(first) != Extents(next) || first.domain != next.domain) return false;
   for (const Write& write : next.writes)

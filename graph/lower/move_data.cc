@@ -1,4 +1,4 @@
-// Lowering of operators that only move data, to index maps and to selections under guards.
+// Lowering of data movement to index maps and selections of guarded reads, and lowering of range.
 #include "graph/lower/lower_node.h"
 #include "graph/ops/index_maps.h"
 
@@ -19,7 +19,8 @@ struct ConcatPiece {
   int64_t begin = 0;
 };
 
-// Returns nested selections between the pieces from `first` on that `index` may address.
+// Returns the element at `index`, selected from the pieces that `index` may address, without those
+// before `first`.
 Expr SelectPiece(StatementBuilder& builder, const std::vector<ConcatPiece>& pieces, size_t first,
                  const Index& index, int64_t axis) {
   const ConcatPiece& piece = pieces[first];

@@ -1,5 +1,5 @@
-// Lowering of softmax and the normalisations. Statistics have one value per row. They are stored,
-// and divisions and roots that depend only on the row are computed once per row.
+// Lowering of softmax and of normalisations over rows. Statistics are stored, so that their
+// divisions and roots are not repeated for each element.
 #include <algorithm>
 
 #include "graph/lower/axes.h"
@@ -113,8 +113,8 @@ Result<Lazy> LowerSoftmax(LowerContext& context, const Node& node) {
         });
   }
   const Lazy exponential = context.Materialise(Exponential(context, shifted));
-  // The sum is finite and at least 1, because the maximum contributes 1. So the inverse costs only
-  // one rounding. A division per element would cost as much as its exponential.
+  // For finite x the sum is at least 1, because the maximum contributes 1. So the inverse adds only
+  // one rounding, and saves a division per element.
   const Lazy inverse = PerRow(context, SumOver(context, exponential, axes, /*squared=*/false),
                               [](const Expr& s) { return Expr::Constant(1, s.type()) / s; });
   return context.Define(
@@ -143,7 +143,7 @@ Result<Lazy> LowerRmsNorm(LowerContext& context, const Node& node) {
 
 namespace {
 
-// Returns whether the channels of the value are contiguous.
+// Returns whether the value's layout is not row-major, and its last axis uses the channel.
 bool IsChannelsLast(const LowerContext& context, ValueId value) {
   const Layout& layout = context.graph().value(value).layout;
   return !layout.IsRowMajor() && layout.map.back().Uses(DimensionVar(1));
@@ -161,7 +161,7 @@ Lazy SumOfGroups(LowerContext& context, const Lazy& x, int64_t size, bool square
   return SumOver(context, grouped, AxisSet::From(2, 3), /*squared=*/false);
 }
 
-// Stores one value per channel, computed from the value of the channel's group in `row`.
+// Stores one value per image and channel, computed from the value of the channel's group in `row`.
 Lazy PerChannel(LowerContext& context, const Lazy& row, int64_t channels, int64_t size,
                 const std::function<Expr(const Expr&)>& function) {
   return context.Materialise(context.Define(
@@ -171,9 +171,9 @@ Lazy PerChannel(LowerContext& context, const Lazy& row, int64_t channels, int64_
       }));
 }
 
-// Standardises over groups of `size` contiguous channels. Sums over a group would access memory in
-// pieces of `size` elements. So each channel is summed separately, and each group's statistics are
-// stored for each of its channels: every statement then has channels as its lanes.
+// Standardises over groups of `size` channels. Sums over a group would access memory in pieces of
+// at most `size` elements. So each channel is summed separately, and each group's statistics are
+// stored for each channel of the group.
 Lazy StandardisedChannels(LowerContext& context, const Lazy& x, int64_t size, double epsilon) {
   const int64_t channels = x.shape[1];
   const int64_t count = size * AxisSet::From(2, x.shape.size()).Count(x.shape);

@@ -1,4 +1,4 @@
-// Lowering of pad. Constant padding is a guarded read. The other modes select between regions that
+// Lowering of pad. Constant padding uses guarded reads. The other modes select between regions that
 // read different elements. Negative pads crop.
 #include "graph/lower/lower_node.h"
 #include "graph/lower/regions.h"
@@ -25,8 +25,8 @@ struct PadOperand {
   std::string mode;
 };
 
-// Returns the padded element at `index`. Selects the regions of the axes from `axis` on, one axis
-// after the other. The selection of the last axis is innermost.
+// Returns the padded element at `index`, which already has input positions for the axes before
+// `axis`. Selects the region of each further axis. The selection of the last axis is innermost.
 Expr ReadRepeated(StatementBuilder& builder, const PadOperand& pad, Index index, size_t axis) {
   if (axis == index.size()) return pad.x.At(builder, index);
   const std::vector<Region> regions =

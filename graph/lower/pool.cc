@@ -1,5 +1,5 @@
 // Lowering of pools and of local response normalisation to reductions over windows. Padding
-// restricts the domain: padded instances do not exist, unless a window may have no element.
+// restricts the domain, unless some window may have no element.
 #include <limits>
 
 #include "graph/lower/lower_node.h"
@@ -40,7 +40,7 @@ Pooling PoolOver(LowerContext& context, const Node& node, DataType type, const R
   return pool;
 }
 
-// Returns how many elements of the window at output `o` exist on this axis.
+// Returns how many elements of the window at output `o` exist on this axis, or at most 0 if none.
 Expr CountInside(const WindowAxis& axis, const IndexExpr& o, DataType type) {
   const IndexExpr begin = o * axis.stride - axis.pad;
   const IndexExpr last_inside =
@@ -87,7 +87,7 @@ Result<Lazy> LowerAveragePool(LowerContext& context, const Node& node) {
                         });
 }
 
-// Lowers x / (bias + alpha / size * sum of squares over `size` consecutive channels)^beta.
+// Lowers x / (bias + alpha / size * sum of squares over at most `size` channels)^beta.
 Result<Lazy> LowerLrn(LowerContext& context, const Node& node) {
   const Lazy x = context.ReusableInput(node, 0);
   const int64_t size = node.Int("size");

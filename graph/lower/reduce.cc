@@ -25,7 +25,7 @@ Reducer ReducerOf(Op op, DataType type) {
   }
 }
 
-// Returns the value to be reduced. After() converts the result.
+// Returns the value to be reduced. After() computes the operator's result from the reduced value.
 Expr Before(Op op, const Expr& x) {
   if (op == Op::kReduceL1) return Unary(ScalarOp::kAbs, x);
   if (op == Op::kReduceL2 || op == Op::kReduceSumSquare) return x * x;
@@ -37,16 +37,15 @@ Expr After(Op op, const Expr& x, int64_t count) {
     const DataType root = IsFloat(x.type()) ? x.type() : DataType::kF64;
     return Expr::Cast(Unary(ScalarOp::kSqrt, Expr::Cast(x, root)), x.type());
   }
-  // The mean over no floats is NaN. The mean over no integers is the empty sum, because a division
-  // would trap.
+  // The mean over no floats is NaN. The mean over no integers is the empty sum, 0.
   if (op == Op::kReduceMean && (count > 0 || IsFloat(x.type())))
     return x / Expr::Constant(count, x.type());
   return x;
 }
 
 // Returns the accumulator's type. Maxima and minima need no wider type. A sum of integers may wrap,
-// because the result wraps in the same way. But a sum must not wrap if it is divided or its root is
-// taken.
+// because the result wraps in the same way. But a sum of integers that is divided, or whose root is
+// taken, has 64 bits.
 DataType AccumulatorFor(Op op, DataType type) {
   if (op == Op::kReduceMean && IsInteger(type))
     return type == DataType::kU64 ? type : DataType::kI64;
@@ -139,7 +138,8 @@ Result<Lazy> LowerArgReduce(LowerContext& context, const Node& node) {
                          [](const Expr& index) { return index; });
 }
 
-// Lowers a recurrence along the axis: t[i] = t[i - 1] + x[i], from the end if reversed.
+// Lowers a recurrence along the axis: t[i] = t[i - 1] + x[i], from the end if reversed. An
+// exclusive sum is the previous element of t.
 Result<Lazy> LowerCumSum(LowerContext& context, const Node& node) {
   const Lazy x = context.Input(node, 0);
   const int64_t axis = node.Int("axis");

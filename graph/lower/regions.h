@@ -1,4 +1,4 @@
-// Functions that read an axis at positions that differ between regions of the index space.
+// Functions for reads of an axis at positions that differ between regions of the index space.
 #pragma once
 
 #include <functional>

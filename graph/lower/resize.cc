@@ -1,6 +1,6 @@
 // Lowering of resize, axis by axis. The output's value at o is a weighted sum of taps of the input
-// around a coordinate c(o) = (a*o + b) / d with integers a, b, d. So taps are quasi-affine indices
-// and weights are exact fractions. Taps outside of the input are clamped to its edge.
+// around a coordinate c(o) = (a*o + b) / d with integers a, b, d. So the positions of
+// taps are quasi-affine indices. Taps outside of the input are clamped to its edge.
 #include <numeric>
 
 #include "graph/lower/lower_node.h"
@@ -82,7 +82,7 @@ std::vector<Expr> CubicWeights(const Expr& t, double a) {
 // Returns whether the coordinate is an integer for some integer o.
 bool MayBeWhole(const Coordinate& c) { return c.offset % std::gcd(c.factor, c.divisor) == 0; }
 
-// Interpolates between taps. At an element's own coordinate the other taps have weight 0 and are
+// Interpolates between taps. At an integer coordinate c, all taps except c have weight 0. They are
 // left out, because 0 times infinity is NaN.
 Expr Interpolate(StatementBuilder& builder, const Lazy& x, const Index& index,
                  const ResizeAxis& resize, bool cubic, double cubic_a) {

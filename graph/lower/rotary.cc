@@ -1,4 +1,5 @@
-// Lowering of rotary embeddings. One expression computes an element from itself and its partner.
+// Lowering of rotary embeddings. A rotated element is computed from two elements of the input: the
+// element at the same index and the partner of that element.
 #include "graph/lower/lower_node.h"
 
 namespace tunec::lower {
@@ -11,7 +12,8 @@ struct Rotation {
   int64_t pairs = 0;
   bool for_each = false;  // an angle for each element instead of each pair
 
-  // Returns the element at `index` rotated with its partner at `other`, by the angle of `pair`.
+  // Returns the element at `index` rotated with its partner at `other`. The angle is that of
+  // `pair`, or of `index` if `for_each`.
   Expr Turned(StatementBuilder& builder, const Index& index, const IndexExpr& other,
               const IndexExpr& pair, const std::function<Expr(const Expr&)>& sign) const {
     Index partner = index;
@@ -26,8 +28,8 @@ struct Rotation {
 Expr Same(const Expr& e) { return e; }
 Expr Negated(const Expr& e) { return -e; }
 
-// Returns the element at `index` after the rotation of its pair (i, i + pairs). A half that the
-// bounds of `index` exclude is left out of the selection.
+// Returns the element at `index` after the rotation of its pair, whose elements are `pairs` apart.
+// A half that the bounds of `index` exclude is left out.
 Expr Halves(const Rotation& r, StatementBuilder& builder, const Index& index) {
   const IndexExpr& i = index.back();
   const IndexExpr in_first = IndexExpr(r.pairs - 1) - i;

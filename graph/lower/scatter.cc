@@ -1,10 +1,10 @@
-// Lowering of scatter to two statements that write the result. The first copies the data. The
-// second writes each update at a loaded index, or combines it with the element there. Updates stay
-// in order, because two may have the same index. If the result shares the data's storage, the copy
-// does nothing (ir/nest/in_place.h). Then writing a row into a cache costs only that row.
+// Lowering of scatter. The first statement copies the data to the result. If there are updates to
+// write, the second writes each update at its index or combines it with the element there. Updates
+// stay in order, because two may have the same index. If the result shares the data's storage, the
+// copy does nothing (ir/nest/in_place.h). Then writing a row into a cache costs only that row.
 //
-// Indices are clamped to the range first, as for a gather. An update with an index out of range
-// writes the old value, or is left out if the index is a constant.
+// Loaded indices are clamped as for a gather. An update with an index out of range writes the old
+// value. If the only index is a constant out of range, no statement writes updates.
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,7 +36,7 @@ struct ScatterPosition {
   std::optional<Expr> is_in_range;  // empty: always written
 };
 
-// The positions of all updates: a stored tensor of any shape, or one constant.
+// The positions of all updates: a stored tensor that broadcasts to the updates, or one constant.
 class ScatterPositions {
  public:
   ScatterPositions(LowerContext& context, const Node& node, int64_t count)
@@ -166,7 +166,7 @@ class Scatter {
 
 }  // namespace
 
-// Lowers out = data; out[i.., indices[u..], j..] = updates[i.., u, j..].
+// Lowers out = data; out[i.., indices[i.., u, j..], j..] = updates[i.., u, j..], or combines both.
 Result<Lazy> LowerScatter(LowerContext& context, const Node& node) {
   return Scatter(context, node).Lower();
 }

@@ -107,7 +107,7 @@ Expr StatementBuilder::EvaluateGuarded(const std::vector<IndexExpr>& nonnegative
   if (guards == guards_) return body();
   std::swap(guards_, guards);
   std::swap(outside_, outside);
-  // The memo under these conditions may contain reads with another `outside`.
+  // The memo's reads have this `outside`, so no other call with equal guards may use the memo.
   memos_.erase(guards_);
   Expr value = body();
   memos_.erase(guards_);

@@ -1,4 +1,5 @@
-// A builder of one statement. It collects iterators, domain conditions, and reads with guards.
+// A builder of one statement. It collects iterators, domain conditions, and reads; reads may have
+// guards.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@ namespace tunec::lower {
 
 /// The space of a statement's writes: iterators, and the logical index of the written element as
 /// expressions over them (variable v is iterator v). Usually the index is the identity; a flattened
-/// convolution has oh = floor(p / W).
+/// convolution with rows of W elements has oh = floor(p / W).
 struct IterationSpace {
   Iterators iterators;
   std::vector<IndexExpr> index;
@@ -42,23 +43,24 @@ class StatementBuilder {
   /// Requires: the builder has no iterators.
   std::vector<IndexExpr> AddSpace(const IterationSpace& space);
 
-  /// Returns the iterators that the index uses, in order. SpaceOf returns a new space of these
-  /// iterators, with `index` rewritten over the new space.
+  /// Returns the iterators that the index uses, in the builder's order. SpaceOf returns a space of
+  /// parallel copies of these iterators, with `index` rewritten over the copies.
   std::vector<IndexExpr> IteratorsOf(const std::vector<IndexExpr>& index) const;
   IterationSpace SpaceOf(const std::vector<IndexExpr>& index) const;
 
-  /// Restricts the domain to points where the expression is >= 0. Does nothing if the condition is
-  /// always true.
+  /// Restricts the domain to points where the expression is >= 0. Does nothing if CanFail returns
+  /// false.
   void Require(const IndexExpr& nonnegative);
-  /// Returns whether the intervals of its variables allow the expression to be negative.
+  /// Returns whether the Bounds of the expression include negative numbers.
   bool CanFail(const IndexExpr& nonnegative) const;
   Interval Bounds(const IndexExpr& expr) const;
 
   /// Returns the element in the tensor's own type, under the current guards.
   Expr ReadTensor(TensorId tensor, std::vector<IndexExpr> index);
 
-  /// Evaluates `body` with guarded reads: a read happens only if every condition is >= 0, otherwise
-  /// the read gives `outside`. Conditions that are always true are left out.
+  /// Evaluates `body` under the current guards and all conditions that can fail (CanFail). A read
+  /// happens only if all of these are >= 0, otherwise the read gives `outside`. If no condition is
+  /// new, the previous `outside` applies.
   Expr EvaluateGuarded(const std::vector<IndexExpr>& nonnegative, double outside,
                        const std::function<Expr()>& body);
   /// Returns whether `value` is one read, possibly cast, that is guarded exactly by the current
@@ -70,13 +72,13 @@ class StatementBuilder {
   /// Returns the statement with one write.
   Statement Build(std::string name, Write write, const Expr& value,
                   std::optional<Reducer> reducer = {}) &&;
-  /// Returns the statement with several writes.
+  /// Returns the statement with a list of writes and one value for each write.
   Statement Build(std::string name, std::vector<Write> writes, std::vector<Expr> values,
                   std::optional<Reducer> reducer) &&;
 
-  /// Cache of lazy values by (number, index). Repeated uses of a value at one index share an
-  /// expression. So the expressions of long chains of operators stay small. Each set of guards has
-  /// a separate cache.
+  /// Cache of lazy values by (number, index), for the current guards. Under these guards, repeated
+  /// uses of a value at one index share an expression. So the expressions of long chains of
+  /// operators stay small.
   using MemoKey = std::pair<int, std::vector<IndexExpr>>;
   std::map<MemoKey, Expr>& memo() { return memos_[guards_]; }
 

@@ -44,7 +44,7 @@ bool HasNoInstances(const Statement& statement) {
                              [](const Iterator& it) { return it.extent == 0; });
 }
 
-// Removes statements that never run. An output without elements keeps one statement that writes it.
+// Removes statements with an iterator of extent 0, except the only remaining writer of an output.
 void RemoveEmptyStatements(Compute& compute) {
   std::map<TensorId, int> writers;
   for (const Statement& statement : compute.statements) {
@@ -133,14 +133,14 @@ void ForEachAccess(Compute& compute, TensorId tensor,
   }
 }
 
-// Returns whether the pair is floor(x/c), x mod c for one iterator x.
+// Returns whether the pair is floor(x/divisor), x mod divisor for one iterator x.
 bool IsDividedIterator(const IndexExpr& high, const IndexExpr& low, int64_t divisor) {
   const IndexExpr merged = high * divisor + low;
   return merged.AsVar().has_value() && !high.AsVar() && !low.AsVar();
 }
 
-// Merges two dimensions with the indices floor(x/c) and x mod c into one dimension with the index
-// x. Returns whether there were such dimensions.
+// Merges two adjacent dimensions that `writer` indexes by floor(x/c) and x mod c, where c is the
+// extent of the second. Returns whether there were such dimensions.
 bool MergeDimensions(Compute& compute, TensorId id, const Statement& writer) {
   Tensor& tensor = compute.tensors[id];
   const std::vector<IndexExpr>& index = writer.writes[0].index;
@@ -159,8 +159,8 @@ bool MergeDimensions(Compute& compute, TensorId id, const Statement& writer) {
   return false;
 }
 
-// Returns c if the index is c*outer + inner with 0 <= inner < c for two iterators, as for a group's
-// channel.
+// Returns c if the index is c*outer + inner for two iterators, c > 1, and `inner` has the extent c,
+// as for a group's channel. Otherwise returns nullopt.
 std::optional<int64_t> FactorOf(const IndexExpr& index, const Statement& statement) {
   if (index.terms().size() != 2 || index.constant() != 0) return std::nullopt;
   for (size_t t = 0; t < 2; ++t) {
@@ -176,8 +176,8 @@ std::optional<int64_t> FactorOf(const IndexExpr& index, const Statement& stateme
   return std::nullopt;
 }
 
-// Splits a dimension whose index combines two iterators into one dimension for each iterator.
-// Returns whether there was such a dimension.
+// Splits a dimension that `writer` indexes by two iterators (FactorOf) into one dimension for each.
+// Returns whether a dimension was split.
 bool SplitDimension(Compute& compute, TensorId id, const Statement& writer) {
   Tensor& tensor = compute.tensors[id];
   const std::vector<IndexExpr>& index = writer.writes[0].index;
@@ -198,7 +198,7 @@ bool SplitDimension(Compute& compute, TensorId id, const Statement& writer) {
   return false;
 }
 
-// Returns whether the tensor can be re-indexed: it is a workspace, and no index is a loaded value.
+// Returns whether the tensor can be re-indexed: it is a workspace, and no access loads an index.
 bool IsPrivate(Compute& compute, TensorId id) {
   if (compute.tensors[id].role != TensorRole::kWorkspace) return false;
   bool loaded = false;

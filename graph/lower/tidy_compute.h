@@ -8,10 +8,10 @@ namespace tunec::lower {
 
 /// Returns the canonical form. Ensures: no statement has an iterator of extent 0, except the only
 /// writer of an output; every statement writes an output or a tensor with readers; a reduction over
-/// no elements is an assignment of the identity; no iterator has extent 1. A workspace tensor that
-/// a reduction writes is indexed by the reduction's iterators, one dimension each, if merging or
-/// splitting dimensions suffices and no index is loaded. The values are unchanged. O(accesses x
-/// dimensions).
+/// no elements is an assignment of the finalised identity; no iterator has extent 1. If a reduction
+/// writes one tensor, a workspace, its index has one iterator for each dimension. Exceptions are
+/// loaded indices, and indices that need more than merged or split dimensions. The values are
+/// unchanged.
 Compute Tidy(const Compute& compute);
 
 }  // namespace tunec::lower

@@ -16,9 +16,9 @@ int64_t At(const std::vector<int64_t>& list, size_t i, int64_t fallback) {
 
 }  // namespace
 
-// Window o begins at o * stride - pad. If this is at least 0 for the last window, that window's
-// first element decides for all windows that begin at 0 or later. In each window that begins before
-// 0, the first element at 0 or later decides.
+// Window o begins at o * stride - pad. If the last window begins at 0 or later, its first element
+// decides for all windows that begin at 0 or later. In each window that begins before 0, the first
+// element at 0 or later decides.
 bool WindowAxis::MayBeEmpty() const {
   if (output <= 0) return false;
   if (kernel <= 0 || (output - 1) * stride - pad >= input) return true;

@@ -8,7 +8,8 @@
 
 namespace tunec::lower {
 
-/// One spatial axis: output o reads inputs o*stride + k*dilation - pad for k < kernel.
+/// One spatial axis. If it is not transposed, output o reads inputs o*stride + k*dilation - pad for
+/// 0 <= k < kernel.
 struct WindowAxis {
   std::string output_name;  // "oh"
   std::string input_name;   // "ih"
@@ -29,8 +30,8 @@ struct WindowAxis {
   bool MayBeEmptyTransposed() const;
 };
 
-/// Returns the axes from strides, dilations and pads (an empty list is the default), and from the
-/// extents after the first two axes.
+/// Returns the spatial axes. Missing strides and dilations are 1, missing pads are 0. `input` and
+/// `output` have two more axes at the front; `kernel` does not.
 std::vector<WindowAxis> WindowAxes(const Node& node, const std::vector<int64_t>& input,
                                    const std::vector<int64_t>& output,
                                    const std::vector<int64_t>& kernel);
@@ -44,8 +45,8 @@ std::vector<IndexExpr> ConditionsInside(const WindowAxis& axis, const IndexExpr&
 
 /// Conditions of a padded read (ReadPadded). An element exists if all expressions of `inside` are
 /// >= 0. Otherwise the statement has no instance. But if a window may have no element at all
-/// (`some_window_empty`), the read gives `outside` there, because every element of the result must
-/// be written.
+/// (`some_window_empty`), every instance exists, because every element of the result must be
+/// written. Then the read gives `outside` where no element exists.
 struct Padding {
   std::vector<IndexExpr> inside;
   double outside = 0;

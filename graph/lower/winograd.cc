@@ -7,8 +7,8 @@
 //   back[n, p, m, dy, dx] = (At acc A)[dy, dx]
 //
 // Tile p has the outputs T*floor(p/TW) + dy, T*(p mod TW) + dx. T is 2 or 4, and TW is the number
-// of tiles along a row of the image. If an image ends within a tile, the complete tile is computed
-// and only its inner part is used.
+// of tiles along a row of the output. If the output ends within a tile, the complete tile is
+// computed, and only the part within the output is used.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -98,8 +98,8 @@ class WinogradConv {
     StatementBuilder builder = context_.NewStatement();
     const IndexExpr m = Iterate(builder, "m", Outputs());
     const IndexExpr ic = Iterate(builder, "ic", Inputs());
-    // If float32 would round the factors, the filter is transformed in float64. This costs little,
-    // because it happens only once.
+    // If float32 would round the factors, the filter is transformed in float64. Float64 costs
+    // little, because the filter is transformed only once.
     const DataType type = IsExactInFloat32(tile_.filter) ? DataType::kF32 : DataType::kF64;
     Exprs g(kKernel);
     for (int64_t i = 0; i < kKernel; ++i)

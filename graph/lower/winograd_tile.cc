@@ -15,10 +15,11 @@ WinogradTile MakeTileOfTwo() {
           .output = {{1, 1, 1, 0}, {0, 1, -1, -1}}};
 }
 
-// Row i of `input` has the coefficients of the product of (x - q) over the other points q. Row i of
-// `filter` has the powers of the point, divided by that product's value at the point. Column i of
-// `output` has the powers of the point. For the points kNear and -kNear, the rows of `input` and
-// `filter` have the opposite sign.
+// Row i of `input` has the coefficients of the product of (x - q) over the other finite points q.
+// Row i of `filter` has the powers of the point, divided by that product's value at the point.
+// Column i of `output` has the powers of the point. For infinity, only the highest power is 1, and
+// the others are 0. For the points kNear and -kNear, the rows of `input` and `filter` have the
+// opposite sign.
 WinogradTile MakeTileOfFour() {
   constexpr double kNear = 0.625;
   constexpr double kFar = 1.5;
@@ -74,8 +75,8 @@ struct SignPair {
   Row opposite;
 };
 
-// Returns the parts of `a` and `b`. Returns nullopt if they do not differ only in signs, or sharing
-// both parts saves no operations.
+// Returns the parts of `a` and `b`. Returns nullopt if `a` and `b` do not differ only in signs, or
+// if a part has fewer than two elements other than 0.
 std::optional<SignPair> PairOf(const Row& a, const Row& b) {
   SignPair pair{Row(a.size()), Row(a.size())};
   int same = 0;
@@ -95,8 +96,8 @@ Row Column(const Matrix& matrix, size_t column) {
   return elements;
 }
 
-// A matrix and values whose product equals a given product. Two adjacent columns that differ only
-// in signs are replaced by columns for the sum and the difference of their values.
+// A matrix and values whose product equals a given product. Two adjacent columns with a SignPair
+// (PairOf) are replaced by columns for the sum and the difference of their values.
 struct FactoredProduct {
   Matrix matrix;
   std::vector<Expr> values;

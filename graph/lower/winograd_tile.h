@@ -29,12 +29,12 @@ struct WinogradTile {
 /// Returns F(2 x 2, 3 x 3), by the points 0, 1, -1 and infinity.
 const WinogradTile& TileOfTwo();
 /// Returns F(4 x 4, 3 x 3), by the points 0, 5/8, -5/8, 3/2, -3/2 and infinity. Among the measured
-/// points with `input` and `output` exact in float32, these have the smallest error
-/// (docs/decisions/0033_winograd_by_four.md).
+/// points with `input` and `output` exact in float32, these have the smallest root mean square
+/// error (docs/decisions/0033_winograd_by_four.md).
 const WinogradTile& TileOfFour();
 
 /// Returns matrix * x * transposed matrix. Adjacent rows or columns of `matrix` that differ only in
-/// signs share partial sums.
+/// signs share partial sums if this saves operations.
 Exprs TransformBothSides(const Matrix& matrix, const Exprs& x);
 
 /// Returns whether float32 represents all elements exactly.

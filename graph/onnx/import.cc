@@ -35,8 +35,8 @@ Result<Graph> Import(std::span<const std::byte> bytes, const std::optional<DataF
   return onnx_import::Importer(std::move(model), std::move(complete)).Run();
 }
 
-/// Runs `import` and adds the file's name to its error. Turns exhausted memory into an error,
-/// because a small hostile file can request large tensors.
+/// Runs `import` and adds `name` to an error without a location. Turns exhausted memory into an
+/// error, because a small hostile file can request large tensors.
 template <class Function>
 auto InFile(const std::string& name, Function import) -> decltype(import()) {
   try {

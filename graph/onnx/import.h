@@ -1,5 +1,5 @@
-// Import of ONNX models, from a protobuf file to a Graph. All data of a model is untrusted: sizes,
-// offsets, depths, names and paths are checked here. See graph/onnx/README.md.
+// Import of ONNX models, from protobuf to a Graph. All data of a model is untrusted, so the import
+// checks sizes, offsets, depths, names and paths. See graph/onnx/README.md.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ enum class OptionSpelling : uint8_t {
   kJson,   // entries of a JSON object, such as "dims": {"past": 31}
 };
 
-/// The treatment of slices and pads without effect at the imported sizes. With kRetained, such
-/// nodes are imported, and the graphs for different sizes have the same nodes.
+/// The treatment of Slice and Pad nodes without effect at the imported sizes. With kRetained, such
+/// nodes are imported, so that the graphs for different sizes do not differ in these nodes.
 enum class NoOps : uint8_t { kDropped, kRetained };
 
 struct ImportOptions {
@@ -38,8 +38,8 @@ struct ImportOptions {
   std::map<std::string, Array> constants;
   /// Sizes by the model's name of a dynamic dimension.
   std::map<std::string, int64_t> dims = {};
-  /// Shapes of the arrays that the model will run on, by input name. They apply only to inputs with
-  /// dynamic dimensions that `shapes` omits. Other names are ignored.
+  /// Shapes of the arrays that the model will run on, by input name. They apply only to inputs that
+  /// `shapes` omits and whose shape the model does not fix. Other names are ignored.
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays = {};
   OptionSpelling spelling = OptionSpelling::kFlags;
   NoOps no_ops = NoOps::kDropped;
@@ -49,11 +49,11 @@ struct ImportOptions {
 Result<std::pair<std::string, std::vector<int64_t>>> ParseShapeOption(std::string_view text);
 
 /// Imports a model with opsets 1 to 28 of the default domain. Ensures: every dimension is fixed,
-/// shape arithmetic is resolved into attributes, model-local functions are inlined, and the graph
-/// is not simplified otherwise. Unsupported nodes make one error (kUnsupported) that lists them
-/// all. Dynamic dimensions make one error (kInvalidArgument) that lists all their inputs. Weights
-/// in the model's file are copied once. Aligned weights in external files are not copied, and the
-/// file stays mapped while the graph exists.
+/// shape arithmetic is resolved into attributes, and model-local functions are inlined. Unsupported
+/// nodes make one error (kUnsupported). Dimensions without a size make one error
+/// (kInvalidArgument) that lists all their inputs. Weights in the model's file are copied once.
+/// Aligned weights in external files are not copied, and these files stay mapped while the graph
+/// exists.
 Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options);
 
 /// Imports a model from memory, which may be freed afterwards. `name` replaces the file in

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kLeastOpset = 1;
 constexpr int64_t kMostOpset = 28;
-/// Limits on the depth of calls and on the number of nodes. Functions may call functions, and each
-/// level of calls may double the nodes.
+/// Limits on the depth of calls and branches, and on the number of nodes. Functions may call
+/// functions, and each level of calls may multiply the nodes.
 constexpr int kMostCallDepth = 64;
 constexpr int64_t kMostNodes = 1'000'000;
 
@@ -90,9 +90,9 @@ Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, De
               ShapeText({shape.begin(), shape.end()}), ShapeText(declared));
 }
 
-/// A counter of the nodes that inlining will create. It does not inline, because a chain of a few
-/// dozen functions, each of which calls the next one twice, would exceed the memory. Recursive
-/// calls count 0; the limit of the call depth rejects them.
+/// A counter of the nodes of a model with inlined functions. It does not inline, because a chain of
+/// a few dozen functions, each of which calls the next one twice, would exceed the memory. The body
+/// of a recursive call counts 0; the limit of the call depth ends recursion.
 class NodeCounter {
  public:
   explicit NodeCounter(const OnnxModel& model) : model_(model) {}
@@ -314,7 +314,7 @@ Result<std::vector<Operand>> Importer::InlineFunction(const OnnxNode& node,
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) scope.values[function.inputs[i]] = inputs[i];
   }
-  // Defines the names of omitted arguments, which mean an omitted input inside the function.
+  // Inputs that the call omits are null, which means an omitted input inside the function.
   for (const std::string& name : function.inputs) scope.values.try_emplace(name, nullptr);
   TUNEC_RETURN_IF_ERROR(ImportNodes(function.nodes, scope, depth + 1));
   return OperandsOf(function.outputs, scope);

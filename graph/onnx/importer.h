@@ -14,8 +14,8 @@
 
 namespace tunec::onnx_import {
 
-/// The names of one graph or function body: its values, its opsets by domain, and the arguments of
-/// the call. A node of a subgraph can also name the values of the enclosing graphs.
+/// The values, opsets by domain and call's arguments that the nodes of one graph or function body
+/// refer to. A node of a subgraph can also refer to values of the enclosing graphs.
 struct Scope {
   const Scope* outer = nullptr;  // null for the model's graph and for function bodies
   std::map<std::string, int64_t, std::less<>> opsets;
@@ -27,7 +27,7 @@ struct Scope {
 
 /// The importer of one model. Nodes are translated in the file's order, which must be topological.
 /// If a node is unsupported, the error is recorded and the node's outputs are poisoned. So one
-/// error lists all unsupported nodes.
+/// error can report several unsupported nodes.
 class Importer {
  public:
   Importer(OnnxModel model, ImportOptions options);
@@ -39,7 +39,7 @@ class Importer {
   Status AddInitializers(OnnxGraph& graph, Scope& scope);
   Status ImportNodes(const std::vector<OnnxNode>& nodes, Scope& scope, int depth);
   Status ImportNode(const OnnxNode& node, Scope& scope, int depth);
-  /// Returns the outputs. There may be fewer than the node has if the last ones are not computed.
+  /// Returns the outputs. An output that is not computed is null, or missing at the end.
   Result<std::vector<Operand>> Translate(const OnnxNode& node, const Scope& scope,
                                          const std::vector<Operand>& inputs, int depth);
   Result<std::vector<Operand>> InlineFunction(const OnnxNode& node, const OnnxFunction& function,
@@ -61,7 +61,7 @@ class Importer {
 Result<ImportOptions> WithShapesOfConstants(ImportOptions options);
 
 /// Returns the shapes of the graph's inputs, except initializers, by name. One error lists all
-/// dimensions that neither the model nor the options fix.
+/// inputs whose shapes neither the model nor the options fix.
 Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputShapes(
     const OnnxGraph& graph, const ImportOptions& options);
 

@@ -33,8 +33,8 @@ std::vector<const OnnxValue*> FreeInputs(const OnnxGraph& graph) {
   return inputs;
 }
 
-/// Checks one option against its input. Records the sizes of the named dimensions that the option
-/// fixes.
+/// Checks a given shape against the input and against the sizes in `fixed`. Adds the sizes of named
+/// dimensions to `fixed`.
 Status Apply(const OnnxValue& input, const std::vector<int64_t>& shape, Fixed& fixed) {
   const auto clash = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "shape {} for input '{}' {} {}", fmt::join(shape, "x"),
@@ -129,7 +129,7 @@ Result<Fixed> ApplyOptions(const std::vector<const OnnxValue*>& inputs, const Sh
   return fixed;
 }
 
-/// Returns the dimensions, with named dimensions replaced by their fixed sizes.
+/// Returns the dimensions, with each name in `fixed` replaced by its size.
 std::vector<Dim> WithFixed(std::vector<Dim> dims, const Fixed& fixed) {
   for (Dim& dim : dims) {
     if (dim.IsFixed()) continue;
@@ -146,7 +146,7 @@ int64_t ExampleSize(size_t axis, size_t rank) {
   return rank >= 4 && axis >= 2 ? kImage : kLength;
 }
 
-/// The inputs with unknown shapes, and the options that would fix them.
+/// The inputs whose shapes are not fixed, and example options that would fix these shapes.
 class OpenInputs {
  public:
   explicit OpenInputs(OptionSpelling spelling) : spelling_(spelling) {}

@@ -1,5 +1,5 @@
-// The argument of a handler: the imported node, with typed access to inputs and attributes, and
-// functions that emit nodes. Only graph/onnx uses this file.
+// The first argument of a handler: the imported node, with typed access to inputs and attributes,
+// and functions that emit nodes. Only graph/onnx uses this file.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace tunec::onnx_import {
 
 using Operands = std::vector<Operand>;
 
-/// Largest rank that type inference accepts for most operators.
+/// Largest rank in rank checks of handlers for operators whose rank ONNX does not limit.
 inline constexpr int64_t kMostAxes = 32;
 
 class NodeContext {
@@ -38,7 +38,8 @@ class NodeContext {
   bool HasInput(size_t index) const { return OptionalInput(index) != nullptr; }
   Result<Operand> Input(size_t index) const;
   Operand OptionalInput(size_t index) const;
-  /// Returns all inputs. Fails if an input is omitted or the node has no inputs.
+  /// Returns the inputs without omitted ones at the end. Fails if another input is omitted, or if
+  /// the node has no inputs.
   Result<Operands> Inputs() const;
   /// Returns the input's elements. Fails with kUnsupported if they are unknown while importing.
   Result<Array> ConstantInput(size_t index) const;
@@ -73,11 +74,11 @@ class NodeContext {
   /// Returns an attribute. Fails if it is absent or has another kind.
   Result<std::vector<double>> Floats(std::string_view name) const;
   Result<Array> Tensor(std::string_view name) const;
-  /// Returns an axis attribute, counted from the front.
+  /// Returns the axis in an attribute, or the default, counted from the front.
   Result<int64_t> Axis(std::string_view name, int64_t otherwise, int64_t rank) const;
 
   Result<Operand> Emit(Op op, const Operands& inputs, Attributes attributes = {}) const;
-  /// Returns whether slices and pads are emitted also if they do nothing at the imported sizes.
+  /// Returns whether the handlers of Slice and Pad emit nodes without effect at the imported sizes.
   bool RetainsNoOps() const { return emitter_.retains_no_ops(); }
   Operand Constant(Array array) const { return emitter_.AddConstant(std::move(array)); }
   Operand Ints64(const std::vector<int64_t>& values) const;
@@ -114,11 +115,11 @@ std::vector<int64_t> AllAxes(int64_t rank);
 std::vector<int64_t> ToInts(const Array& array);
 /// Returns the values as a one-dimensional i64 array.
 Array IntArray(const std::vector<int64_t>& values);
-/// Returns the product of the values at the existing indices in [begin, end). Returns -1 if the
-/// product exceeds the limit of shapes.
+/// Returns the product of the values at the existing indices in [begin, end). Returns -1 if one of
+/// these values is negative or if the product exceeds the limit of shapes.
 int64_t Product(const std::vector<int64_t>& values, size_t begin, size_t end);
 
-/// Returns one output, the usual result of a handler.
+/// Returns the operand as the only output of a handler, or the operand's error.
 inline Result<Operands> One(Result<Operand> operand) {
   if (!operand) return std::unexpected(std::move(operand).error());
   return Operands{*std::move(operand)};

@@ -15,7 +15,7 @@ namespace tunec::onnx_import {
 namespace {
 
 /// Largest number of elements of each operand and of the result of a node that is evaluated while
-/// importing. Shape arithmetic and masks are smaller; graph passes fold weights.
+/// importing, unless it is a reshape. Shape arithmetic is smaller; graph passes fold weights.
 constexpr int64_t kMostFoldedElements = 65536;
 constexpr int64_t kMostEmittedNodes = 1'000'000;
 /// Largest number of elements of a constant that is written in the graph's text. Bytes of larger

@@ -28,17 +28,17 @@ struct OperandState {
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 };
-/// A reference to an operand. Null means an omitted optional input.
+/// A reference to an operand, or null, for example for an omitted optional input.
 using Operand = std::shared_ptr<OperandState>;
 
-/// A builder of the graph. It evaluates nodes of small constants instead of adding them.
+/// A builder of the graph. It evaluates nodes with small constant inputs and results.
 class Emitter {
  public:
   explicit Emitter(std::string graph_name) : builder_(std::move(graph_name)) {}
 
   Result<Operand> AddInput(const std::string& name, DataType type, std::vector<int64_t> shape);
   Operand AddConstant(Array array, std::string name = "");
-  /// Makes handlers emit slices and pads also if they do nothing at the imported sizes.
+  /// Makes the handlers of Slice and Pad emit nodes without effect at the imported sizes.
   void RetainNoOps() { retains_no_ops_ = true; }
   bool retains_no_ops() const { return retains_no_ops_; }
   /// Sets the name of the nodes that are emitted next.
@@ -51,8 +51,8 @@ class Emitter {
   Result<Operand> Emit(Op op, const std::vector<Operand>& inputs, Attributes attributes);
   void AddOutput(const Operand& operand, const std::string& name);
 
-  /// Returns an operand whose elements all equal `value`: a constant if it is small, else the
-  /// output of an expand node.
+  /// Returns an operand whose elements all equal `value`: a constant if the operand is small, else
+  /// the output of an expand node.
   Result<Operand> Full(const std::vector<int64_t>& shape, const Array& value);
 
   Graph Build() && { return std::move(builder_).Build(); }

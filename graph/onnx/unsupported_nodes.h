@@ -1,5 +1,4 @@
-// The nodes of a model that tunec cannot translate, reported in one error. Only graph/onnx uses
-// this file.
+// The unsupported nodes of a model, reported in one error. Only graph/onnx uses this file.
 #pragma once
 
 #include <string>
@@ -15,8 +14,8 @@ class UnsupportedNodes {
  public:
   /// Records a node. An empty `why` means that the operator is unknown.
   void Note(const OnnxNode& node, std::string_view why);
-  /// Fails with kUnsupported if a node was recorded. The message lists operators and reasons, each
-  /// with the number of nodes and the names of the first nodes.
+  /// Fails with kUnsupported if a node was recorded. The message lists the operators, any
+  /// reasons, and some nodes of each operator.
   Status Report() const;
 
  private:

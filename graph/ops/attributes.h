@@ -9,8 +9,7 @@
 
 namespace tunec {
 
-/// The value of an attribute. The operator table lists the attributes of each operator and their
-/// defaults.
+/// The value of an attribute. op_table.cc lists the attributes of each operator.
 using Attribute =
     std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;

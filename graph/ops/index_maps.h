@@ -1,4 +1,4 @@
-// Index maps of the data-moving operators.
+// Index maps of reshapes and transposes.
 #pragma once
 
 #include <vector>

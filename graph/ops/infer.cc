@@ -80,7 +80,7 @@ Status CheckOperands(const OpSpec& spec, const std::vector<const ValueType*>& op
   return {};
 }
 
-/// Checks the size of a result, so that allocating the value cannot overflow.
+/// Checks the fixed sizes of a result, so that their product cannot overflow.
 Status CheckSize(Op op, const ValueType& type) {
   if (!IsPossible(type))
     return Fail(ErrorCode::kInvalidArgument,

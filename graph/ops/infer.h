@@ -1,5 +1,5 @@
-// Functions that infer types and shapes. op_table.cc selects the function of each operator. The
-// functions of the first part are shared: they broadcast, complete axes and check operands.
+// Functions that infer types and shapes, and helpers that they share. op_table.cc selects the
+// function of each operator.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<
 
 /// Returns an `axis` of -rank..rank-1 as 0..rank-1. Fails for other axes.
 Result<int64_t> NormaliseAxis(int64_t axis, size_t rank, Op op);
-/// Makes the attribute `axis` non-negative and returns it.
+/// Applies NormaliseAxis to the attribute `axis` or its default. Stores and returns the result.
 Result<int64_t> CompleteAxis(const InferenceInput& input, size_t rank);
 /// Makes the attribute `axes` sorted and non-negative and returns it. Absent or empty means all
-/// axes. Fails if an axis occurs twice.
+/// axes. Fails if an axis occurs twice or is out of range.
 Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t rank);
 
 /// Returns whether a value can have the type: its fixed dimensions form a shape (IsShape).
@@ -31,7 +31,7 @@ Status RequireRank(const InferenceInput& input, size_t operand, size_t least, si
 Status RequireSameType(const InferenceInput& input, size_t operand);
 /// Fails unless the operand has operand 0's element type or a wider float type.
 Status RequireSameOrWiderType(const InferenceInput& input, size_t operand);
-/// Returns the type that a string attribute names.
+/// Returns the element type that a string attribute names. Fails for other strings.
 Result<DataType> TypeAttribute(const InferenceInput& input, std::string_view name);
 
 Result<std::vector<ValueType>> InferInput(const InferenceInput& input);

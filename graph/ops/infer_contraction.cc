@@ -5,8 +5,8 @@
 namespace tunec {
 namespace {
 
-/// Returns a per-axis attribute with `count` entries from `least` to 2^32; fails for other values.
-/// An absent or empty attribute gets `count` entries of `absent`.
+/// Completes a list attribute and returns it. An absent or empty attribute gets `count` entries of
+/// `absent`. Fails unless the list has `count` entries from `least` to 2^32.
 Result<std::vector<int64_t>> CompleteInts(const InferenceInput& input, std::string_view name,
                                           size_t count, int64_t absent, int64_t least) {
   std::vector<int64_t> values(count, absent);
@@ -39,7 +39,8 @@ Result<Window> CompleteWindow(const InferenceInput& input, std::vector<int64_t> 
   return window;
 }
 
-/// Returns the number of windows along spatial axis `a` of size `dim`.
+/// Returns the number of windows along spatial axis `a` of size `dim`. Fails if no window fits, or
+/// if the number is unknown.
 Result<Dim> SlideAlong(const InferenceInput& input, const Window& window, size_t a,
                        const Dim& dim) {
   const int64_t reach = MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
@@ -66,7 +67,8 @@ Status CheckBias(const InferenceInput& input, const Dim& channels) {
   return {};
 }
 
-/// Checks the ranks, types, fixed sizes and the group of a conv or conv_transpose.
+/// Checks input and weight of a conv or conv_transpose: ranks, types and fixed sizes. Checks that
+/// the group is positive.
 Status CheckConvolution(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 3, 5));
   const size_t rank = input.operand(0).dims.size();
@@ -92,7 +94,8 @@ struct Matrix {
   Dim rows = 1, columns = 1;
 };
 
-/// Returns the dimensions as a matrix. A vector is one row on the left and one column on the right.
+/// Returns the dimensions as a batch of matrices. A vector is one row on the left and one column on
+/// the right, and is never transposed.
 Matrix AsMatrix(const std::vector<Dim>& dims, bool left, bool transposed) {
   if (dims.size() == 1) return left ? Matrix{{}, 1, dims[0]} : Matrix{{}, dims[0], 1};
   Matrix matrix{{dims.begin(), dims.end() - 2}, dims[dims.size() - 2], dims[dims.size() - 1]};

@@ -1,5 +1,5 @@
-// Type inference for control operators, alloc and free. Every value that a nested graph reads is an
-// operand, in the order of the nested graph's inputs. Nothing is captured.
+// Type inference for control operators, alloc and free. A nested graph reads no values of the outer
+// graph directly. Its inputs correspond to operands, in order.
 //   if(condition, operands...) with graphs then, else: operands -> results
 //   while(state...) with graphs condition: state -> bool, body: state -> state
 //   scan(state..., sequences...) {states=N} with graph body: (state..., slices...) ->

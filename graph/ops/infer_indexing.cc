@@ -1,4 +1,4 @@
-// Type and shape inference for gather, scatter, resize, range and one_hot.
+// Type and shape inference for gather, gather_elements, scatter, resize, range and one_hot.
 #include <algorithm>
 #include <cmath>
 
@@ -33,8 +33,8 @@ Status RequireElements(const InferenceInput& input, int64_t axis) {
               axis, ShapeText(data), ShapeText(indices));
 }
 
-/// Checks a resized axis. The size must be the extent times the scale, rounded up or down.
-/// Coordinates depend only on the scale, so another size would have elements without a coordinate.
+/// Checks a resized axis. The scale must be positive and not too large. The size must be the extent
+/// times the scale, rounded up or down.
 Status CheckResize(size_t axis, int64_t from, double scale, int64_t size) {
   const double scaled = static_cast<double>(from) * scale;
   if (!(scale > 0) || !(scale < 1e12) || !(scaled < 0x1p48))
@@ -77,7 +77,7 @@ Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& f
   return {};
 }
 
-/// Returns whether `size` is certainly at most `most`. Equal names have equal sizes.
+/// Returns whether `size` is at most `most`; false if either is open, except for equal names.
 bool IsAtMost(const Dim& size, const Dim& most) {
   return size == most || (size.IsFixed() && most.IsFixed() && size.size() <= most.size());
 }

@@ -1,5 +1,4 @@
-// Type and shape inference for operators whose output elements are input elements at other
-// positions, or the value of a pad.
+// Type and shape inference for transpose, reshape, expand, slice, concat, pad and tile.
 #include <algorithm>
 #include <numeric>
 
@@ -23,7 +22,8 @@ std::vector<ValueType> SameType(const InferenceInput& input, std::vector<Dim> di
   return {{input.operand(0).type, std::move(dims)}};
 }
 
-/// Returns the number of elements start, start+step, ... before end. All must be in 0..size-1.
+/// Returns the number of indices start, start+step, ... before `end`. Fails if an index is not in
+/// 0..size-1, if the step is 0, or if an argument is too large.
 Result<int64_t> SliceLength(int64_t start, int64_t end, int64_t step, int64_t size, size_t axis) {
   constexpr int64_t kHuge = int64_t{1} << 48;
   if (step == 0)

@@ -24,8 +24,8 @@ Status CheckEpsilon(const InferenceInput& input) {
               input.Float("epsilon"));
 }
 
-/// Checks that every operand except the first is a vector with one entry per channel (axis 1). A
-/// batch normalisation also takes vectors of a wider float type, and is computed in that type.
+/// Checks `epsilon`, and that every operand except the first is a vector with one entry per channel
+/// (axis 1). The vectors of a batch normalisation may have a wider float type.
 Status CheckChannelOperands(const InferenceInput& input) {
   const auto check = input.op == Op::kBatchNorm ? RequireSameOrWiderType : RequireSameType;
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 2, 32));

@@ -1,5 +1,6 @@
-// The operators of a Graph and their properties. Shapes are static attributes, because importers
-// resolve shape arithmetic. Layouts do not change the meaning of an operator.
+// The operators of a Graph and properties of them. Operators take shapes as attributes, not as
+// operands, because importers resolve shape arithmetic. Layouts do not change the meaning of an
+// operator.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ inline constexpr Op kAllOps[] = {
 #undef TUNEC_ID
 };
 
-/// Returns whether the operator computes nothing: an input or a constant of the graph.
+/// Returns whether the operator is an input or a constant of the graph.
 constexpr bool IsLeaf(Op op) { return op == Op::kInput || op == Op::kConstant; }
 
 /// Returns whether a table besides op_list.h has exactly one row for each operator that `needs`
@@ -53,7 +54,7 @@ enum class OpPattern : uint8_t {
   kOpaque,       // never fused
 };
 
-/// The axes of operand 0 that an operator processes as a whole.
+/// The axes of operand 0 that an operator's rows consist of (RowsOf in fuse/fuse_rules.h).
 enum class RowAxes : uint8_t {
   kNone,
   kAxes,         // its attribute `axes`

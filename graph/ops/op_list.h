@@ -1,8 +1,8 @@
-// The operators and all their properties, one row each. A property may be a function: this file
-// names the function, and the folder that uses the function defines it. Each folder expands the
-// rows into a table. A row with a missing property or an undefined name does not compile. The
-// operators have ONNX's meaning unless stated otherwise. The comment before a row lists operands
-// with their shapes (`?`: optional), then attributes with their defaults.
+// The operators and their properties, one row each. A property may be a function: this file names
+// the function, and the folder that uses the function defines it. Such a folder expands the rows
+// into a table. A row with a missing property or an undefined name does not compile. The operators
+// have ONNX's meaning unless stated otherwise. A comment before a row can list operands with their
+// shapes (`?`: optional), then attributes, some with their defaults.
 //
 // The columns:
 //   id, name   the enumerator of Op, and the word in the text form
@@ -11,19 +11,19 @@
 //   operands   number and types of the operands, and the attributes with defaults, in words of
 //              ops/op_table.cc: Unary(kFloat, {Float("alpha", 1)})
 //   cost       operations for an element of the result: cost/operation_cost.cc
-//   repeats    how often a kernel recomputes an element of a fused operand:
+//   repeats    how often a kernel computes an element of a fused operand:
 //              cost/operation_cost.cc
-//   rows       RowAxes: axes that are processed as a whole; fusion joins nodes with the same rows
+//   rows       RowAxes: axes of the operator's rows; fusion can join nodes with the same rows
 //   images     ImageUse: how the operator accesses images; the layout pass chooses storage orders
 //              by it
 //   range      bounds of the results: rules/value_range.cc
-//   reference  the definition, Run...: reference/run_node.cc; None: not executed
-//   lowering   the statements, Lower...: lower/lower.cc; None: no statements
+//   reference  the definition, Run...: reference/run.h; None: not executed
+//   lowering   the statements, Lower...: lower/lower_node.h; None: no statements
 #pragma once
 
 // clang-format off
 
-/// Pointwise operators: each result is computed from the operands' elements at the same index.
+/// Pointwise operators: each result is computed from the broadcast operands at the same index.
 /// lower/elementwise.cc makes the expression of the result.
 #define TUNEC_POINTWISE(X, id, name, operands, cost, range, reference)                             \
   X(id, name, Compute, Elementwise, operands, cost, Spread, None, SameOrder, range, reference,     \
@@ -33,7 +33,7 @@
 #define TUNEC_CONTRACTION(X, id, name, operands, repeats, images, reference, lowering)             \
   X(id, name, Compute, Contraction, operands, 0, repeats, None, images, Any, reference, lowering)
 
-/// Operators that combine several elements: reductions, normalisations and sliding windows.
+/// Operators that combine several elements, such as reductions, normalisations and pools.
 #define TUNEC_OVER_ROWS(X, id, name, pattern, operands, cost, repeats, rows, images, range,        \
                         reference, lowering)                                                       \
   X(id, name, Compute, pattern, operands, cost, repeats, rows, images, range, reference, lowering)
@@ -112,9 +112,9 @@
   TUNEC_POINTWISE(X, kThresholdedRelu, "thresholded_relu", Alpha(1), 2, Any, Unary)                \
   TUNEC_POINTWISE(X, kClip,            "clip",                                                     \
     Unary(kNumber, {Float("min", -kInfinity), Float("max", kInfinity)}), 2, Clip, Unary)           \
-  /* to="f32" */                                                                                   \
+  /* to, such as "f32" */                                                                          \
   TUNEC_POINTWISE(X, kCast,            "cast", Cast(), 1, Cast, Cast)                              \
-  /* elementwise with broadcasting (numpy's rule), operands of one type */                         \
+  /* elementwise with broadcasting (numpy's rule), operands of one type except in `where` */       \
   TUNEC_POINTWISE(X, kAdd,             "add", Binary(kNumber), 1, Sum, Binary)                     \
   TUNEC_POINTWISE(X, kSub,             "sub", Binary(kNumber), 1, Difference, Binary)              \
   TUNEC_POINTWISE(X, kMul,             "mul", Binary(kNumber), 1, Product, Binary)                 \
@@ -137,7 +137,7 @@
   TUNEC_POINTWISE(X, kGt,              "gt", Comparison(kNumber), 1, Any, Comparison)              \
   TUNEC_POINTWISE(X, kGe,              "ge", Comparison(kNumber), 1, Any, Comparison)              \
   TUNEC_POINTWISE(X, kPrelu,           "prelu", Prelu(), 2, Any, Binary)                           \
-  /* condition, then, else */                                                                      \
+  /* condition (bool), then, else */                                                               \
   TUNEC_POINTWISE(X, kWhere,           "where", Where(), 1, Chosen(Branches), Where)               \
   /* contractions */                                                                               \
   /* numpy's matmul, batches broadcast; transpose_a=0 transpose_b=0 (last two axes) */             \
@@ -151,10 +151,10 @@
   TUNEC_CONTRACTION(X, kConvTranspose, "conv_transpose", ConvTranspose(),                          \
     Spread, Convolution, Conv, ConvTranspose)                                                      \
   /* q[*,H,S,D] k[*,H/g,T,D] v[*,H/g,T,E] mask?; scale softcap=0 causal=0 causal_offset=0          \
-     empty_rows="nan"|"zero"; infer_attention.cc */                                                \
+     hidden=-inf empty_rows="nan"|"zero"; infer_attention.cc */                                    \
   TUNEC_CONTRACTION(X, kAttention, "attention", Attention(),                                       \
     Spread, AnyOrder, Attention, Attention)                                                        \
-  /* reductions: axes, keepdims=1; argmax, argmin: axis, select_last_index=0 */                    \
+  /* reductions: axes, keepdims=1; argmax, argmin: axis=0 keepdims=1 select_last_index=0 */        \
   TUNEC_OVER_ROWS(X, kReduceSum, "reduce_sum", Reduction, Reduction(kNumber),                      \
     kRowCost, Passes<1>, Axes, AnyOrder, Any, Reduction, Reduce)                                   \
   TUNEC_OVER_ROWS(X, kReduceMean, "reduce_mean", Reduction, Reduction(kNumber),                    \
@@ -211,8 +211,8 @@
   TUNEC_OVER_ROWS(X, kLogSoftmax, "log_softmax", Composite, AlongAxis(),                           \
     kRowCost, Passes<3>, Axis, AnyOrder, Any, Softmax, Softmax)                                    \
   /* rotated pairs of elements: each element needs its partner */                                  \
-  /* x[*,D] cos sin, broadcast in front, their last axis an angle for each pair (at most D/2)      \
-     or element; interleaved=0: pairs (i, i + pairs), 1: (2i, 2i+1) */                             \
+  /* x[*,D], cos and sin [*,P] or [*,D] for P <= D/2 pairs; their leading axes are broadcast;      \
+     interleaved=0: pairs (i, i + P), 1: pairs (2i, 2i+1) */                                       \
   TUNEC_INJECTIVE(X, kRotaryEmbedding, "rotary_embedding", Compute, RotaryEmbedding(),             \
     4, Pairs, AnyOrder, Any, RotaryEmbedding, RotaryEmbedding)                                     \
   /* data movement; kind Shape: each result is a copied element or pad's value */                  \
@@ -228,7 +228,7 @@
   /* starts ends steps: one per axis, normalised, steps may be negative */                         \
   TUNEC_INJECTIVE(X, kSlice, "slice", Shape, Slice(),                                              \
     0, Spread, SameOrder, Chosen(First), Movement, Slice)                                          \
-  /* axis; any number of inputs */                                                                 \
+  /* axis; one or more inputs */                                                                   \
   TUNEC_INJECTIVE(X, kConcat, "concat", Shape, Concat(),                                           \
     1, Once, SameOrder, Chosen(Parts), Concat, Concat)                                             \
   /* pads(begins,ends; may be negative) value=0 mode="constant"|"reflect"|"edge"|"wrap" */         \

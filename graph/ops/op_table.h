@@ -1,9 +1,9 @@
-// The column `operands` of op_list.h: for each operator the number of inputs, the attributes with
-// their defaults, and the inference of its output types.
+// The column `operands` of op_list.h: for each operator the number and types of inputs, the
+// attributes with any defaults, and the inference of its output types.
 //
 // Attributes that depend on the operands are completed when a node is added, so that readers of a
-// Graph need no defaults: axes are non-negative, `axes` is sorted and never absent, and `strides`,
-// `pads`, `dilations`, `perm` have one entry per axis.
+// Graph need no defaults for them. Axes are non-negative, and `axes` is sorted. `axes`, `strides`,
+// `pads`, `dilations` and `perm` are never absent.
 #pragma once
 
 #include <memory>
@@ -76,7 +76,7 @@ const AttributeSpec* FindAttribute(Op op, std::string_view name);
 bool IsDefault(Op op, std::string_view name, const Attribute& value);
 
 /// Checks a new node against the table, completes its attributes and returns its output types.
-/// Errors name operator, operand, value and expected value, but no location.
+/// Errors name the operator, but no location.
 Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>& operands,
                                      Attributes& attributes,
                                      std::span<const std::shared_ptr<const Graph>> bodies = {});

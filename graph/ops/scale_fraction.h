@@ -1,4 +1,4 @@
-// Conversion of an image's scale to a fraction of small integers.
+// Conversion of a resize's scale to a fraction with a small denominator.
 #pragma once
 
 #include <cstdint>

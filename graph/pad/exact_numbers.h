@@ -21,8 +21,7 @@ struct ExactNumbers {
   ValueId one;
 };
 /// Returns the indices of operand i, counted from the start of the axis `along`. In the operand,
-/// negative indices count from the exact end. Indices are converted to at least 32 bits, which hold
-/// the padded extent.
+/// negative indices count from the exact end. Indices of fewer than 32 bits are converted to i32.
 Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along);
 
 /// Converts positions in the exact axis to positions in the padded axis. `extents` are the exact
@@ -30,8 +29,8 @@ Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along);
 Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
                       const std::vector<ValueId>& extents);
 
-/// Returns whether each exact position of `axis` is the same position of `data`. Either Unify
-/// accepts the axes, or `axis` is fixed and within the exact prefix of `data`.
+/// Returns whether Unify accepts the axes with equal extents, or `axis` is fixed and within the
+/// exact prefix of `data`. Then each exact position of `axis` is the same position of `data`.
 bool HasSamePositions(const Axis& axis, const Axis& data);
 
 }  // namespace tunec::pad

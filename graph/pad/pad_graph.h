@@ -1,9 +1,10 @@
 // Padding: a model at a larger size computes the results of the same model at a smaller size. An
 // element of a padded value is exact if it belongs to the value at the smaller size. The analysis
 // tracks exact elements from inputs to outputs. Some operators mix elements along a padded axis:
-// sums, softmax, attention, windows. Their operands get neutral elements at all positions that are
-// not exact. The padded graph finds these positions by comparing positions with sizes, which are
-// inputs. So it gives the exact graph's results whatever the padding contains, even NaN.
+// sums, softmax, attention, windows. Their operands get neutral elements at positions along this
+// axis that are not exact. The padded graph finds these positions by comparing positions with
+// sizes, which are inputs. So the padded graph gives the exact graph's results whatever the padding
+// contains, even NaN.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ using PaddedAxis = std::vector<PaddedExtent>;
 struct SizeParameter {
   std::string name;
   Array value;
-  /// The elements of `value` as functions of the dimensions' sizes; empty if no rule gives them.
+  /// The elements of `value` as functions of the dimensions' sizes; empty unless all are known.
   std::vector<SizeExpression> formulas;
 };
 
@@ -55,8 +56,7 @@ struct PaddedGraph {
   /// or depends on their size, except for masking the padding. So elements of different positions
   /// never interact.
   std::vector<std::string> separable;
-  /// Names of the open dimensions, in the order of the open axes. A SizeExpression refers to a
-  /// dimension by its index here.
+  /// Names of the open dimensions. A SizeExpression refers to a dimension by its index here.
   std::vector<std::string> dimensions;
   /// Formulas of derived sizes, which follow from the dimensions' sizes, such as length / 2.
   std::vector<SizeExpression> sizes;
@@ -64,10 +64,9 @@ struct PaddedGraph {
 
 /// Makes the padded graph. `exact` and `bucket` are one model at two sets of sizes, where each
 /// exact size is at most the bucket's. Both have the same nodes in the same order, as a front end
-/// makes them from one file. If the results for two exact sizes have equal text, they differ only
-/// in the parameters' values and in `exact` extents; callers compare the texts. Errors:
-/// kUnsupported, with the name of a node that cannot be padded or that differs; kInvalidArgument if
-/// the sizes of an input contradict `open` or exceed the bucket's.
+/// makes them from one file. If the padded graphs for two exact sizes have equal text, one graph
+/// serves both sizes. Errors: kUnsupported, for example for a node that cannot be padded or that
+/// differs; kInvalidArgument if the sizes of an input contradict `open` or do not fit the bucket's.
 ///
 /// `samples` are the model at further sizes. A number that differs in a sample counts as dependent
 /// on the sizes, and the number's formula must hold in all samples. Without samples, only `exact`

@@ -55,7 +55,7 @@ class Axis {
 using Axes = std::vector<Axis>;
 
 /// Returns the axis that results from broadcasting axes of two operands; nullopt if their exact
-/// positions differ.
+/// positions may differ.
 std::optional<Axis> Unify(const Axis& a, const Axis& b);
 
 /// A function that returns the parameter of an open part with the extents of `from` divided by

@@ -1,5 +1,5 @@
-// The state of a padded graph under construction, and functions for the operators' rules, which
-// build the graph. Only graph/pad uses this file.
+// The state of a padded graph under construction, the operators' rules for padding, and functions
+// that the rules call. Only graph/pad uses this file.
 #pragma once
 
 #include <functional>
@@ -28,12 +28,12 @@ bool Varies(const Series& series);
 struct PaddedValue {
   ValueId value;
   Axes axes;
-  /// Axes along which all elements beyond the exact positions are 0, at exact positions of the
-  /// other axes. Softmax, for example, leaves such zeros.
+  /// Axes along which elements beyond the exact positions are 0, or NaN if the exact elements are.
+  /// This holds at exact positions of the other axes. Softmax, for example, leaves such zeros.
   std::set<size_t> zero_beyond;
-  /// True for a constant whose shape depends on the sizes. Another operand's axes replace `axes` if
-  /// the exact constant's elements are the bucket's at these axes' exact positions (IsEmbeddedIn).
-  /// If not, the constant keeps `axes`, or is an error if `is_embedded` is false.
+  /// True for a constant whose shape depends on the sizes. Another operand's axes of equal extents
+  /// replace `axes` if the bucket has the exact constant's elements at these axes' exact positions
+  /// (IsEmbeddedIn). If not, `axes` stay, or an error occurs if `is_embedded` is false.
   bool is_loose = false;
   bool is_embedded = true;
 };
@@ -63,7 +63,7 @@ class Padder {
 
   /// Returns the parameter that holds the exact extent, which differs between the graphs. It is a
   /// dimension's parameter if the dimension has the same extents in all graphs. `formula` may be
-  /// empty, and is ignored if it does not hold in all graphs.
+  /// empty, and is used only if it holds in all graphs.
   int SizeParameterFor(const Series& series, const SizeExpression& formula);
   /// Returns a fixed part if the extent is equal in all graphs. Otherwise returns an open part.
   Part PartFor(const Series& series, const SizeExpression& formula = {});
@@ -72,11 +72,11 @@ class Padder {
   /// formula is empty.
   Result<ValueId> AddValueParameter(const std::string& what, Array exact,
                                     std::vector<SizeExpression> formulas);
-  /// Adds an input for the constant that is node `number`. The constant has few elements, which
-  /// differ between the graphs.
+  /// Adds an input for the constant that is node `number` and differs between the graphs. Marks the
+  /// dimensions on which the constant may depend (MixWhatTells).
   Result<ValueId> AddConstantParameter(size_t number);
-  /// Returns a number as an i64 scalar: a constant if it is equal in all graphs, else a parameter.
-  /// Calls with equal `what` return the same parameter.
+  /// Returns a number as an i64 scalar: a constant if it is equal in all graphs, else a parameter
+  /// of AddValueParameter. Calls with equal `what` return the same parameter.
   Result<ValueId> AddNumber(const std::string& what, const Series& series,
                             const SizeExpression& formula);
   Result<ValueId> SizeOf(int parameter);  // an i32 scalar
@@ -96,24 +96,24 @@ class Padder {
   /// Marks the axis's open parts as mixed: elements of different positions interact, or depend on
   /// the extent.
   void Mix(const Axis& axis);
-  /// Marks the axis's open parts as mixed. If a part's extent is not a dimension's, the extent may
+  /// Marks the axis's open parts as mixed. If an open part's extent is not a dimension's, it may
   /// depend on any dimension, so all dimensions are marked. If a run were split, a constant of this
-  /// extent would differ.
+  /// extent could differ.
   void MixWhatMakes(const Axis& axis);
   /// Marks the dimensions on which a constant may depend: if a run were split along such a
-  /// dimension, the constant would differ. `same` compares the constant in two graphs, given by
+  /// dimension, the constant could differ. `same` compares the constant in two graphs, given by
   /// their indices. A dimension stays unmarked only if the constant is the same in all pairs of
   /// graphs that differ in this dimension alone, and if there is such a pair.
   void MixWhatTells(const std::function<bool(size_t, size_t)>& same);
-  /// Unifies two axes as pad::Unify does. Marks both as mixed if they are open and have different
-  /// parameters.
+  /// Unifies two axes as pad::Unify does. Marks unified axes as mixed if both are open and have
+  /// different parameters.
   std::optional<Axis> Unify(const Axis& a, const Axis& b);
   /// Marks a parameter as mixed if it occurs twice in these axes, such as n in x[n, 1] * x[1, n].
   void MixWhatMeetsItself(const Axes& axes);
 
-  /// Returns whether an element is exact along the axes `along`: a bool that broadcasts to the
-  /// value's shape. Marks these axes, and the dimensions on which their extents may depend, as
-  /// mixed. Requires: one of the axes is open.
+  /// Returns whether an element is exact along the axes `along`: a bool that broadcasts to a value
+  /// with these `axes`. Marks the axes `along`, and the dimensions on which their extents may
+  /// depend, as mixed. Requires: at least one of the axes `along` is open.
   Result<ValueId> IsExact(const Axes& axes, const std::set<size_t>& along);
   /// Returns the value at exact positions along `along`, and `neutral` elsewhere. Marks and
   /// requires the same as IsExact.
@@ -121,8 +121,8 @@ class Padder {
   /// Returns the value at exact positions, and 0 elsewhere; repeated axes are not masked. Does not
   /// mark dimensions as mixed: use it only if no exact element depends on the zeros.
   Result<ValueId> ZeroBeyond(const PaddedValue& value);
-  /// Returns whether a value of the bucket's graph may have non-zero elements at positions that are
-  /// not exact. A reordered input has zeros there, and values computed from constants are folded.
+  /// Returns whether a value of the bucket's graph is computed from inputs, and is no copy of one
+  /// (SourceOf). A copy of an integer input has zeros at positions that are not exact.
   bool IsComputed(ValueId value) const;
 
   Result<PaddedGraph> Finish() &&;
@@ -180,18 +180,19 @@ class PaddedNode {
   const Axis& axis(size_t i, size_t a) const { return inputs_[i].axes[a]; }
 
   /// Returns the common axes of operands that are broadcast against each other; omitted operands
-  /// are skipped. Loose constants take the axes of the other operands. The last `last` axes are
-  /// left out. `with` are further axes that the operands are broadcast against.
+  /// are skipped. Loose constants take the axes of the other operands where possible. The last
+  /// `last` axes of each operand are left out. `with` are further axes to broadcast against.
   Result<Axes> UnifyInputs(const std::vector<size_t>& inputs, size_t last = 0, Axes with = {});
   Result<Axis> UnifyAxes(const Axis& a, const Axis& b);
   /// Replaces the elements of operand i beyond the exact positions of the open axes among `along`
-  /// by `neutral`, and marks these axes as mixed.
+  /// by `neutral`, and marks these axes as mixed. If `neutral` is 0, axes in `zero_beyond` are not
+  /// masked.
   Status MaskInput(size_t i, const std::set<size_t>& along, double neutral);
 
   /// Checks that the attributes, except `but`, are equal in the exact graph and the bucket's graph.
   Status RequireSameAttributes(const std::set<std::string_view>& but = {}) const;
-  /// Checks that axis `a` of operand `i` is fixed. Rules call it for an axis whose elements the
-  /// operator mixes in a way that no mask makes exact.
+  /// Checks that axis `a` of operand `i` is fixed. Rules call RequireFixed for axes that they do
+  /// not support as open axes.
   Status RequireFixed(size_t i, size_t a) const;
   std::unexpected<Error> Reject(std::string_view why) const;
 
@@ -218,9 +219,10 @@ class PaddedNode {
   }
   /// Sets the attributes of the copy, which replace those in the bucket's graph.
   void SetAttributes(Attributes attributes) { attributes_ = std::move(attributes); }
-  /// Sets the output that the rule made itself: the node is then not copied.
+  /// Sets an output that the rule has built. Emit then does not copy the node.
   void SetResult(ValueId value) { result_ = value; }
-  /// Copies the node with its operands, or returns the output that the rule made.
+  /// Returns the outputs of a copy of the node, or the output that the rule has built. Rejects a
+  /// loose operand that is not embedded.
   Result<std::vector<ValueId>> Emit();
 
  private:
@@ -236,12 +238,12 @@ class PaddedNode {
   ValueId result_;
 };
 
-/// A function that pads a node and returns the outputs' axes.
+/// A function that pads a node and returns its outputs. PadNode then sets their `value`.
 using Rule = Result<std::vector<PaddedValue>> (*)(PaddedNode& node);
-/// Returns the operator's rule; null if the operator cannot be padded.
+/// Returns the rule that pads the operator; null if there is none.
 Rule RuleFor(Op op);
 
-/// Returns one output with these axes. It is 0 beyond the exact positions along `zero_beyond`.
+/// Returns one output with these axes and `zero_beyond`. Its `value` is not valid yet.
 inline std::vector<PaddedValue> WithAxes(Axes axes, std::set<size_t> zero_beyond = {}) {
   return {PaddedValue{{}, std::move(axes), std::move(zero_beyond)}};
 }
@@ -253,8 +255,9 @@ Result<std::vector<PaddedValue>> PadBatchNorm(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadChannelNorm(PaddedNode& node);
 // pad_reduction.cc
-/// Returns the sum of `value` along `axes`, by a reduction with `attributes`, divided by the number
-/// of exact elements of operand 0 along `axes`. Requires: `value` is 0 beyond the exact elements.
+/// Sums `value` along `axes`, by a reduction with `attributes`. Returns the sum divided by the
+/// number of exact elements of operand 0 along `axes`. Requires: `value` is 0 beyond the exact
+/// positions along `axes`.
 Result<ValueId> MeanAlong(PaddedNode& node, ValueId value, const std::set<size_t>& axes,
                           const Attributes& attributes);
 Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node);
@@ -284,7 +287,8 @@ struct Frame {
   ValueId begin;       // an i64 scalar: position of the value's first element
   int64_t length = 0;  // extent of the result
 };
-/// Returns the value's exact elements at the frame's position, surrounded by `outside`.
+/// Returns the value's exact element at each position of the frame. Where there is none, the result
+/// is `outside`.
 Result<ValueId> PutInFrame(Padder& padder, const PaddedValue& value, const Frame& frame,
                            double outside);
 /// Returns the elements of `value` at the positions `places` of an axis. The positions are clamped
@@ -296,7 +300,7 @@ ValueId CountUp(GraphBuilder& builder, int64_t count, int64_t step = 1);
 ValueId Whole(GraphBuilder& builder, int64_t value);
 Result<std::vector<PaddedValue>> PadPad(PaddedNode& node);
 // pad_indexing.cc
-/// Clamps `indices` to 0..extent-1. Indices at positions that are not exact can be out of range.
+/// Returns `indices`, clamped to 0..extent-1.
 Result<ValueId> ClampIndices(GraphBuilder& builder, ValueId indices, int64_t extent);
 Result<std::vector<PaddedValue>> PadGather(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node);
@@ -305,9 +309,9 @@ Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node);
 
-/// Pads the constant that is node `number` (pad_constant.cc). If all graphs have the same shape,
-/// the result has the constant's elements, or is a parameter if the elements differ. Otherwise the
-/// result is loose until an operand determines its axes.
+/// Pads the constant that is node `number` (pad_constant.cc). If the constant's shape depends on
+/// the sizes, the result is loose. If only its elements do, the result is a parameter, or an error
+/// if there are many elements. Otherwise the result is the constant.
 Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number);
 /// Returns whether the exact constant's elements are the bucket's at these axes' exact positions.
 bool IsEmbeddedIn(const Array& exact, const Array& bucket, const Axes& axes);

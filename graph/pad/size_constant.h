@@ -1,4 +1,4 @@
-// Scalar constants of a padded graph, and the limits of types. Only graph/pad uses this file.
+// Scalars of a padded graph, and the limits of types. Only graph/pad uses this file.
 #pragma once
 
 #include "ir/array.h"

@@ -4,9 +4,9 @@
 
 namespace tunec {
 
-/// Applies PassOptions::user_rules until no rule fires.
-/// Requires: verified. Ensures: no user rule fires; if there are rules, there are no dead nodes.
-/// Errors: rules that never stop firing, with the rule's name and position. O(nodes) per sweep.
+/// Applies PassOptions::user_rules until no rule fires. Requires a verified graph. If there are
+/// rules, the result has no dead node. Fails if rules still fire after many sweeps or add too many
+/// nodes (rewrite.h). O(nodes) per sweep.
 Result<Graph> ApplyUserRules(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -8,10 +8,10 @@ namespace tunec {
 /// functions, composed transposes and reshapes, transposes merged into matmul's flags, common
 /// factors, and scalar work moved before data movement. The rules are in graph/rules/algebra.rules
 /// and movement.rules.
-/// Without FloatRules::kFast every result has the same bits where it is NaN, infinite or zero. For
-/// example, x + 0.0 is not an identity, because it turns -0.0 into 0.0; x - 0.0 is an identity. A
-/// rule that would change such a result must prove that the result does not occur.
-/// Requires: verified. Ensures: no such rule fires; no dead node. O(nodes) per sweep.
+/// Without FloatRules::kFast no rule may change a NaN, an infinity or the sign of a zero, unless a
+/// proof shows that none occurs. For example, x - 0.0 becomes x. But x + 0.0 becomes x only if x is
+/// never -0.0, because -0.0 + 0.0 is 0.0.
+/// Requires a verified graph. No rule fires in the result. It has no dead node. O(nodes) per sweep.
 Result<Graph> Canonicalize(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

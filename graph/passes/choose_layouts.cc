@@ -12,15 +12,15 @@ namespace {
 constexpr int kMostSweeps = 4;
 constexpr double kGain = 0.999;  // a new order must cost less than this fraction of the old cost
 
-// Returns whether the operator is a convolution, a pool or a sum over neighbouring channels. Orders
-// are chosen for these operators.
+// Returns whether `use` is the use of convolutions, pools or lrn. Orders are chosen only for groups
+// with a result or the first operand of such an operator.
 bool IsSpatial(ImageUse use) {
   return use == ImageUse::kConvolution || use == ImageUse::kPool || use == ImageUse::kNeighbours;
 }
 
-// Returns whether the pass may change the value's order. It needs a fixed shape of at least three
-// dimensions. Inputs, outputs and constants have the order that their users expect. With one
-// channel or one position all orders are the same.
+// Returns whether the pass may change the value's order. The value needs elements and a fixed shape
+// of at least three dimensions. Graph inputs, graph outputs and constants keep their order. With
+// one channel or one position, channels first and channels last are the same.
 bool MayBeReordered(const Graph& graph, ValueId value) {
   const ValueType& type = graph.value(value).type;
   if (type.dims.size() < 3 || !type.IsFixed() || graph.IsOutput(value)) return false;
@@ -89,9 +89,9 @@ class SharedOrderGroups {
   std::vector<bool> open_;
 };
 
-// A local search for orders, unless the options state one. It sets each unit in turn to the order
-// for which the nodes around the unit cost least. It ends when no unit changes or after kMostSweeps
-// sweeps.
+// The order of each unit: the order in the options, or the result of a local search. The search
+// sets each unit in turn to the cheapest order (Improve). The search ends after a sweep without
+// changes, or after kMostSweeps sweeps.
 class OrderSearch {
  public:
   OrderSearch(const Graph& graph, const PassOptions& options)

@@ -5,14 +5,14 @@
 namespace tunec {
 
 /// Stores images in orders of low cost (layout_cost.h): channels first, channels last, or blocks of
-/// channels. Images are values of rank 3 or more around convolutions, pools and sums over
-/// neighbouring channels. Values that are connected by elementwise operators, concatenations, pads,
-/// slices and resizes form a group with one order. The search starts from channels last. It sets
-/// each group in turn to the cheapest order for the nodes around the group, until no group changes,
-/// at most 4 times. Graph inputs, constants, graph outputs, and values with one channel or one
-/// position keep their order.
+/// channels. Images are values of rank 3 or more around convolutions, pools and lrn. Images of one
+/// rank form a group with one order if elementwise operators, concatenations, pads, slices or
+/// resizes connect them. If PassOptions::image_order is empty, a search starts from channels last.
+/// In at most 4 sweeps it sets each group in turn to the cheapest order for the nodes around the
+/// group. Graph inputs, constants, graph outputs, values of dynamic shape, and values with one
+/// channel or one position keep their order.
 /// Operators do not change: only Value::layout does.
-/// Requires: verified. Ensures: the same nodes. O(nodes).
+/// Requires a verified graph. The result has the same nodes. O(nodes).
 Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -16,9 +16,9 @@
 namespace tunec {
 namespace {
 
-// The largest distance of a mean from 0, in standard deviations, for the form x * scale + shift. A
-// larger mean is subtracted first: otherwise the result would be the small difference of large
-// numbers.
+// The largest distance of a mean from 0, in standard deviations, for the form x * scale + shift. If
+// a mean is farther from 0, all means are subtracted first. Otherwise the result could be the small
+// difference of large numbers.
 constexpr double kMostDeviations = 8;
 
 // The constants of a batch normalisation in two equal forms. For the channel c, the forms are
@@ -62,8 +62,8 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
   return affine;
 }
 
-// Computes y[i] = x[i] * factor for i in [begin, end). A separate loop makes f32 fast, because most
-// weights are f32 and large.
+// Computes y[i] = x[i] * factor for i in [begin, end). A separate loop makes this fast for f32, the
+// usual type of large weights.
 void Scale(const Array& x, Array& y, int64_t begin, int64_t end, double factor) {
   if (x.type() != DataType::kF32) {
     for (int64_t i = begin; i < end; ++i) y.SetDouble(i, x.GetDouble(i) * factor);
@@ -111,7 +111,7 @@ Array ScaledBias(const Array* bias, const ChannelAffine& affine, DataType type) 
 
 // Returns the convolution that computes the normalisation's input. Returns null if another operator
 // computes the input, if a parameter of the convolution is not a constant, or if the input has
-// another reader.
+// another reader or is a graph output.
 const Node* FoldableConv(const Graph& old_graph, const Node& batch_norm, const ValueUsers& users,
                          const Graph& graph, ValueId input) {
   const ValueId old_input = batch_norm.inputs[0];
@@ -175,7 +175,8 @@ Result<std::vector<ValueId>> AsScaleAndShift(const Node& node, ValueId x,
   return std::vector<ValueId>{result};
 }
 
-// Returns shift @ weight: the bias that replaces the shift of the product's operand.
+// Returns shift @ weight, or shift @ transposed weight if the product has transpose_b. This bias of
+// the product replaces the shift of its operand.
 Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector<double>& shift) {
   const bool transposed = product.Int("transpose_b") != 0;
   const auto inner = static_cast<int64_t>(shift.size());
@@ -224,9 +225,9 @@ class BatchNormFolder {
   }
 
  private:
-  // Returns whether the node multiplies a matrix of features by a constant weight matrix. The
-  // features must be the result of a normalisation that is now a scale and a shift. Only this node
-  // may read the features.
+  // Returns whether the node multiplies a matrix of features, not transposed, by a constant weight
+  // matrix. The features must be the result of a normalisation in `written_out_`. They must have no
+  // other reader and not be a graph output.
   bool IsLinear(const Node& node, const std::vector<ValueId>& inputs,
                 const GraphBuilder& builder) const {
     if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
@@ -268,7 +269,8 @@ class BatchNormFolder {
   const Graph& graph_;
   const PassOptions& options_;
   ValueUsers users_;
-  // Normalisations that became a scale and a shift. A key is the result in the old graph.
+  // The constants of normalisations that AsScaleAndShift replaced. A key is the result in the old
+  // graph.
   std::map<ValueId, ChannelAffine> written_out_;
 };
 

@@ -15,14 +15,14 @@ int64_t BytesOf(const ValueType& type) {
   return count < 0 ? INT64_MAX : count * static_cast<int64_t>(SizeOf(type.type));
 }
 
-// The maximum size of a temporary constant in bytes. Only other folded nodes read such a constant.
+// The maximum size in bytes of a node's temporary results, which only other folded nodes read.
 constexpr int64_t kMostTemporaryBytes = int64_t{1} << 26;
 
 // The maximum size of all constants of FoldResult::kWeight together, in bytes.
 constexpr int64_t kMostWeightBytes = int64_t{4} << 30;
 
-// Returns the size of the node's results in bytes. Returns nothing if the results must not become
-// constants, have dynamic shapes, or exceed 1 TiB.
+// Returns the size of the node's results in bytes. Returns nothing if the node is never folded, for
+// example if its results have dynamic shapes, are graph outputs, or exceed 1 TiB.
 std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   const OpKind kind = KindOf(node.op);
   if (kind == OpKind::kControl || kind == OpKind::kMemory || node.op == Op::kInput ||
@@ -38,7 +38,7 @@ std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   return made;
 }
 
-// The result of folding a node.
+// The planned result of folding a node.
 enum class FoldResult : uint8_t {
   kNone,       // the node stays
   kTemporary,  // too large for the graph; computed only as an operand of other folded nodes, then
@@ -47,7 +47,7 @@ enum class FoldResult : uint8_t {
   kWeight,  // a constant limited by kMostWeightBytes alone, because products read all of it
 };
 
-// The number of bytes by which the graph's constants may still grow.
+// The number of bytes by which the graph's constants, except FoldResult::kWeight, may still grow.
 class GrowthBudget {
  public:
   GrowthBudget(const Graph& graph, const PassOptions& options)
@@ -77,7 +77,7 @@ class GrowthBudget {
   int64_t left_ = 0;
 };
 
-// The FoldResult of every node, chosen in topological order from the shapes alone.
+// The FoldResult of every node, chosen in topological order before any node is computed.
 class FoldingPlan {
  public:
   FoldingPlan(const Graph& graph, const PassOptions& options)
@@ -122,8 +122,8 @@ class FoldingPlan {
                                                                   : FoldResult::kNone;
   }
 
-  // Returns whether only matrix products and convolutions read the results, and not as their first
-  // operand. The results are then weights, which are packed in advance if they are constant.
+  // Returns whether the results have readers, and only matrix products and convolutions read them,
+  // not as the first operand. Such results are weights or biases.
   bool AreWeights(const Node& node) const {
     return std::ranges::all_of(node.outputs, [&](ValueId output) {
       const std::span<const NodeId> users = users_[output];
@@ -150,9 +150,9 @@ class FoldingPlan {
   int64_t weight_bytes_left_ = kMostWeightBytes;
 };
 
-// An evaluator of nodes whose operands are constants. It also stores the temporary results, indexed
-// by the values of the old graph. A temporary result is deleted after its last reader, because
-// there may be many.
+// An evaluator of nodes whose operands are constants or temporary results. The evaluator stores the
+// temporary results, indexed by the values of the old graph. To save memory, a temporary result is
+// deleted after its last reader.
 class Folder {
  public:
   explicit Folder(const Graph& graph) : graph_(graph), reads_left_(graph.values().size()) {
@@ -162,8 +162,7 @@ class Folder {
   }
 
   // Returns the node's results. Returns nothing if an operand is not a constant after all, or if
-  // the node fails (such as an index out of range). A node that fails here fails again when the
-  // model runs.
+  // RunNode fails.
   std::optional<std::vector<Array>> Compute(const Node& node, const std::vector<ValueId>& inputs,
                                             const Graph& built) const {
     std::vector<Array> operands;

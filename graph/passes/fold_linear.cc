@@ -18,9 +18,9 @@ bool IsLinear(const Graph& graph, const Node& node) {
   return weight != nullptr && weight->shape().size() == 2 && IsFloat(weight->type());
 }
 
-// Returns the reason why a constant that `operand` adds is not folded into the linear layer that
-// reads `operand`. In the reason, {} stands for the operand's name. Returns an empty string if
-// `operand` adds no constant.
+// Returns the reason why a constant that `operand` adds or subtracts is not folded into the linear
+// layer that reads `operand`. In the reason, {} stands for the operand's name. Returns an empty
+// string if no reason is known.
 std::string ReasonForShift(const Graph& graph, const Node& operand) {
   const auto is_constant = [&](size_t i) { return graph.ConstantOf(operand.inputs[i]) != nullptr; };
   if (operand.op == Op::kAdd && (is_constant(0) || is_constant(1)))

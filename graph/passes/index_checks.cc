@@ -51,7 +51,7 @@ class CheckFinder {
     const int64_t extent = IndexedExtent(graph_, node);
     const ValueId indices = SourceOf(graph_, node.inputs[1]);
     if (graph_.ConstantOf(indices) != nullptr) return CheckConstant(graph_, node, indices);
-    // Indices computed from constants will be folded, and a check would prevent the folding.
+    // Indices computed from constants are usually folded later; a check would prevent the folding.
     if (!is_data_[indices.index] || !seen_.emplace(indices, extent).second) return {};
     if (IsProven(graph_, uses_, indices, extent)) return {};
     Add({.node = node.name, .extent = extent}, indices);

@@ -1,6 +1,6 @@
 // Checks of gather indices. Indices from -extent to extent-1 are in range; negative indices count
-// from the end. A constant index out of range is a compile error. A computed index out of range is
-// clamped to the nearest valid index when the graph runs, and counted.
+// from the end. A constant index out of range is a compile error. An index that depends on graph
+// inputs is clamped to the nearest valid index when the graph runs, and counted if out of range.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// Computed indices into an axis of `extent` elements that are not proven to be in range. The
+/// Indices of a gather along an axis of `extent` elements that are not proven to be in range. The
 /// indices are an input or an output of CheckedGraph::graph.
 struct UnprovenIndices {
   enum class Port { kInput, kOutput };
@@ -27,8 +27,8 @@ struct CheckedGraph {
   std::vector<UnprovenIndices> unproven;
 };
 
-/// Returns the gather indices that depend on graph inputs and are not proven to be in range.
-/// Indices that are not graph inputs themselves become outputs after the graph's own outputs.
+/// Returns the graph with the gather indices that depend on inputs and are not proven to be in
+/// range. Indices that are not inputs themselves become outputs after the graph's own outputs.
 /// Gathers with the same indices share a check if their axes have the same extent. Fails if
 /// constant indices are out of range. Requires fixed shapes.
 Result<CheckedGraph> AddIndexChecks(const Graph& graph);

@@ -45,7 +45,7 @@ class MagnitudeFinder {
     const Array* constant = graph_.ConstantOf(value);
     double largest = constant != nullptr ? LargestOf(*constant)
                                          : OfNode(graph_.producer(value), depth + 1) * kRounding;
-    // A larger bound is no bound, because the value may overflow to infinity.
+    // A bound above the largest finite number is useless: the value may overflow to infinity.
     if (std::isnan(largest) || largest > LargestFinite(graph_.value(value).type.type))
       largest = kUnknown;
     return known_[value] = largest;
@@ -91,7 +91,7 @@ class MagnitudeFinder {
       case Op::kMatmul:
         return Depth(node) * operand(0) * operand(1);
       // |x - mean| <= sqrt(n) * deviation holds in a row of n elements, and likewise for the rms.
-      // So a normalised element is at most sqrt(n).
+      // So the magnitude of a normalised element is at most sqrt(n).
       case Op::kLayerNorm:
       case Op::kRmsNorm:
         return std::sqrt(RowLength(node)) * operand(1) + (given(2) ? operand(2) : 0);

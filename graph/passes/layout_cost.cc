@@ -7,8 +7,7 @@
 namespace tunec {
 namespace {
 
-// The dimension of an image along which vectors are contiguous. kWidth is the last dimension, as in
-// a row-major image.
+// The dimension of an image along which vectors run. kWidth is the last dimension.
 enum class Along : uint8_t { kChannels, kWidth };
 
 using Shape = std::vector<int64_t>;
@@ -34,7 +33,8 @@ double PaddingCost(ImageOrder order, const Shape& shape, const FusionMachine& ma
 }
 
 // Returns the cycles to move all elements of an image once, in vectors along the dimension `along`.
-// If this dimension is not contiguous, the elements are moved one by one.
+// The vectors of a blocked order also move its padding. If `along` is not contiguous, the elements
+// are moved one by one.
 double MoveCost(ImageOrder order, const Shape& shape, Along along, const FusionMachine& machine) {
   if (ContiguousAlong(order) != along) {
     return static_cast<double>(ElementCount(shape)) / machine.elements_per_cycle;
@@ -46,9 +46,9 @@ double MoveCost(ImageOrder order, const Shape& shape, Along along, const FusionM
 
 const std::vector<int64_t>& Strides(const Node& node) { return node.Ints("strides"); }
 
-// Returns the cycles of a pool or a depthwise convolution whose windows have `taps` elements. Each
-// window element reads a different input element. So vectors of the input must run along the same
-// dimension as vectors of the output.
+// Returns the cycles of a pool or a depthwise convolution whose windows have `taps` elements, with
+// vectors along the dimension `along`. Input elements are read one by one if the input is not
+// contiguous along `along`, or if windows have a stride along it.
 double WindowCost(const Graph& graph, const Node& node, const NodeOrders& orders, Along along,
                   double taps, const FusionMachine& machine) {
   const Shape in = graph.value(node.inputs[0]).type.Shape();
@@ -63,8 +63,8 @@ double WindowCost(const Graph& graph, const Node& node, const NodeOrders& orders
 }
 
 // Returns the cycles of a convolution that is not depthwise. With vectors along the channels, input
-// elements are broadcast and may have any order. With vectors along the width, the input's vectors
-// must also run along the width.
+// elements are broadcast and may have any order. With vectors along the width, the input costs more
+// if its vectors run along the channels.
 double ConvCost(const Graph& graph, const Node& node, const NodeOrders& orders, Along along,
                 const FusionMachine& machine) {
   const Shape in = graph.value(node.inputs[0]).type.Shape();
@@ -116,8 +116,8 @@ bool IsImage(const Graph& graph, ValueId value) {
   return value.valid() && graph.value(value).type.dims.size() >= 3;
 }
 
-// Returns the cycles of an operator that moves its operands and results once. These are all
-// operators except convolutions, pools, and operators that only rename indices.
+// Returns the cycles to move all images among the node's operands and results once. LayoutCost uses
+// this for all operators except convolutions, pools and operators that only rename indices.
 double ElementCost(const Graph& graph, const Node& node, const NodeOrders& orders,
                    const FusionMachine& machine) {
   return Cheapest([&](Along along) {

@@ -52,8 +52,8 @@ std::string KeyOf(const Graph& graph, const Node& node, const std::vector<ValueI
   return key;
 }
 
-// Returns for each node the index of the first node that computes the same values. Returns the
-// node's own index if there is no earlier one, or if a result is a graph output.
+// Returns for each node the index of the first node with the same key (KeyOf). Returns the node's
+// own index if the key is empty, or if a result of the node is a graph output.
 std::vector<int32_t> SameNodes(const Graph& graph) {
   std::unordered_map<std::string, int32_t> seen;
   seen.reserve(graph.nodes().size());
@@ -73,7 +73,8 @@ std::vector<int32_t> SameNodes(const Graph& graph) {
     std::string key = KeyOf(graph, node, inputs);
     if (key.empty()) continue;
     const auto [known, fresh] = seen.emplace(std::move(key), n);
-    // Two outputs of the graph stay two values, because each has its own storage.
+    // A node with a graph output is not merged into an earlier node: two graph outputs, each with
+    // its own storage, must stay two values.
     const bool is_output =
         std::ranges::any_of(node.outputs, [&](ValueId output) { return graph.IsOutput(output); });
     if (!fresh && !is_output) same[n] = known->second;

@@ -11,8 +11,8 @@
 namespace tunec {
 namespace {
 
-// A product with a constant matrix, and the constants by which its columns are then shifted and
-// scaled. A constant is null if there is none. `result` is the value after shift and scale.
+// A product with a constant matrix, and the constants by which the product's columns are then
+// shifted and scaled. Each constant may be null. `result` is the value after shift and scale.
 struct Branch {
   NodeId product;
   ValueId result;
@@ -21,8 +21,8 @@ struct Branch {
   const Array* scale = nullptr;
 };
 
-// The key of a branch. It has the operand, the transpositions of both operands, the type and the
-// inner extent. Branches with equal keys can become one product.
+// The key of a branch. It has the first operand, the transpositions of both operands, the type and
+// the inner extent. Branches with equal keys can become one product.
 using SiblingKey = std::tuple<ValueId, int64_t, int64_t, DataType, int64_t>;
 
 bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::kElementwise; }
@@ -57,7 +57,8 @@ class SiblingFinder {
 
  private:
   // Returns the constant operand of the value's only user, and sets `result` to the user's result.
-  // Returns null unless the user applies `op` with one number, or with one number per column.
+  // The user must apply `op` with one number, or with one number per column. Returns null if there
+  // is no such user, or if the value is a graph output.
   const Array* ColumnOperand(ValueId value, Op op, ValueId& result) const {
     if (graph_.IsOutput(value) || users_[value].size() != 1) return nullptr;
     const Node& user = graph_.node(users_[value][0]);
@@ -82,9 +83,9 @@ class SiblingFinder {
     return branch;
   }
 
-  // Returns whether the result may become a slice. It must have a fixed shape and not be a graph
-  // output. Its readers, behind reshapes and transposes, must not be elementwise: an elementwise
-  // reader is computed together with the product.
+  // Returns whether the result may become a slice. The result, its reshapes and its transposes must
+  // have fixed shapes and not be graph outputs. Other readers must not be elementwise, because an
+  // elementwise reader can be computed together with the product.
   bool MayBeSlice(ValueId result) const {
     if (graph_.IsOutput(result) || !graph_.value(result).type.IsFixed()) return false;
     return std::ranges::all_of(users_[result], [&](NodeId id) {
@@ -98,7 +99,7 @@ class SiblingFinder {
   const ValueUsers users_;
 };
 
-// Returns the weights of the branches, joined along their columns.
+// Returns the weights of the branches, joined along the axis of the products' columns.
 Array JoinedWeights(const Graph& graph, const std::vector<Branch>& branches) {
   const Node& first = graph.node(branches[0].product);
   const bool transposed = first.Int("transpose_b") != 0;

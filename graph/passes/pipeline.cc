@@ -54,7 +54,7 @@ std::vector<std::string> DefaultPipeline() {
       "eliminate_dead_nodes",
       "fold_constants",
       "merge_common_nodes",
-      // User rules run twice: on the model as written, and below on the recognised operators.
+      // User rules run twice: here before operators are recognised, and again below.
       "apply_rules",
       "canonicalize",
       "recognize_patterns",

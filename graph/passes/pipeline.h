@@ -1,5 +1,4 @@
-// The pipeline of graph passes. The pipeline verifies and times each pass and reports changes; a
-// pass itself only rewrites.
+// The pipeline of graph passes. The pipeline verifies and times each pass, and reports changes.
 #pragma once
 
 #include <functional>
@@ -45,7 +44,7 @@ struct PipelineResult {
   std::vector<PassRecord> records;  // one per pass that ran
 };
 
-/// Runs the passes of `options.names` that are not disabled, and verifies each result. Fails with
+/// Runs the passes of `options.names` that are not disabled. Verifies each new graph. Fails with
 /// kInvalidArgument for an unknown name, with kInternal if the verifier rejects a result, and with
 /// the error of a pass. The message has the name of the pass.
 Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& options = {});

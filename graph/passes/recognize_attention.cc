@@ -14,8 +14,8 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-// The greatest number that counts as -inf under FloatRules::kFast when a mask adds it to a score.
-// Scores do not reach this magnitude.
+// The greatest number that counts as -inf under FloatRules::kFast when a causal mask adds it to a
+// score. Scores are assumed not to reach this magnitude.
 constexpr double kAsGoodAsMinusInfinity = -1e9;
 // An exponent so low that exp of it, or of a lower one, is 0 in every float type.
 constexpr double kVanishes = -800;
@@ -42,7 +42,7 @@ struct Attention {
   std::optional<Axes> split;
   std::optional<int64_t> causal_offset;
   std::optional<double> hidden;     // number that replaces a hidden score
-  bool added = false;               // `mask` is added; a selecting mask in front of it must hide
+  bool added = false;               // `mask` is added; a selecting mask before it must hide
                                     // scores by -inf
   double least_hidden = -INFINITY;  // greatest number that a causal mask adds to a hidden score
 };
@@ -62,8 +62,8 @@ std::optional<double> NumberOf(const Graph& graph, ValueId value) {
   return constant->GetDouble(0);
 }
 
-// The two factors of a product or quotient with a float constant of one element: the other operand,
-// and the number by which that operand is multiplied.
+// The two factors of a product with, or a quotient by, a float constant of one element: the other
+// operand, and the number by which that operand is multiplied.
 struct ScaledValue {
   ValueId value;
   double factor = 1;
@@ -113,7 +113,7 @@ struct Diagonal {
   int64_t offset = 0;
   double hidden = -INFINITY;  // greatest number of the hidden part; -inf in a bool mask
 };
-// Returns the diagonal of a causal mask. Returns nothing if the mask hides other scores or none,
+// Returns the diagonal of a causal mask. Returns nothing if the mask is not causal, hides no score,
 // has a batch axis of extent other than 1, or is broadcast over the queries or the keys.
 std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, const Dim& keys,
                                    double lowest) {
@@ -228,7 +228,8 @@ class Matcher {
     return true;
   }
 
-  // Matches tanh(x * a) * c for positive a and c, and sets `value` to x. Otherwise changes nothing.
+  // Matches tanh(x * a) * c for positive a and c, records the softcap and the scale, and sets
+  // `value` to x. Otherwise changes nothing.
   void TakeSoftcap(ValueId& value) {
     const std::optional<ScaledValue> outer = AsScaled(graph_, value);
     if (!outer || !IsUsedOnce(value) || !(outer->factor > 0)) return;
@@ -243,8 +244,8 @@ class Matcher {
   }
 
   // Records a mask in `found_`. Returns false if the mask cannot be combined with the recorded
-  // masks. One causal mask is possible, and one other mask or two float masks. All hidden scores
-  // must get the same number.
+  // masks. Besides one causal mask, one bool mask or up to two float masks are possible. All causal
+  // and bool masks must hide scores by the same number.
   bool RecordMask(ValueId mask, bool negate, double hidden, const ValueType& scores) {
     const std::optional<KnownMask> known = AsKnown(graph_, mask);
     std::optional<Diagonal> diagonal;
@@ -271,7 +272,7 @@ class Matcher {
 
   // Records a second float mask, which will be added to the first. Returns false if one of the
   // masks is a bool mask or if there are two masks already. Also returns false if the sum of the
-  // masks could overflow, unless the rules are kFast.
+  // masks is not proven to stay finite, unless the rules are kFast.
   bool RecordMaskSum(ValueId mask, bool selects) {
     if (selects || !found_.added || found_.added_mask) return false;
     const double sum =
@@ -283,7 +284,7 @@ class Matcher {
   }
 
   // Matches one reshape of reshape(mask(reshape(x))), where x has the shape of the scores. Between
-  // the two reshapes the batch has several axes, and the masks have these axes.
+  // the two reshapes the scores have the shape `found_.split`, and masks broadcast to this shape.
   bool TakeReshape(ValueId& value, const ValueType& scores) {
     const Node* reshape = Only(value, Op::kReshape);
     if (reshape == nullptr || !LeadsToProduct(value)) return false;
@@ -339,8 +340,9 @@ class Matcher {
     return false;
   }
 
-  // Returns whether a short chain of elementwise nodes and reshapes leads from the value back to a
-  // product. The scores operand of a mask's node has such a chain.
+  // Returns whether a short chain of where, add, mul, div, tanh and reshape leads from the value
+  // back to a matmul. Each value of the chain must have one use. The scores operand of a mask's
+  // node has such a chain.
   bool LeadsToProduct(ValueId value) const {
     constexpr int kMostSteps = 12;
     for (int step = 0; step < kMostSteps && IsUsedOnce(value); ++step) {
@@ -405,9 +407,9 @@ bool Vanishes(const Graph& graph, const Attention& found, double number, bool ad
   return number + (added ? score : 0) <= -score + kVanishes;
 }
 
-// Matches an attention whose last product is `product`, and returns nothing if it does not match. A
-// causal mask's number may be so low that it has the effect of -inf. This depends on the bound of
-// the scores, which is known only after a first match.
+// Returns the attention whose last product is `product`; nothing if no attention matches. A causal
+// mask's number may be so low that it has the effect of -inf. The proof needs a bound of the
+// scores, which is known only after a first match.
 std::optional<Attention> MatchAttention(const Graph& graph, const PassOptions& options,
                                         const std::vector<int>* uses, const Node& product,
                                         const std::vector<ValueId>& inputs) {
@@ -459,7 +461,7 @@ Result<ValueId> TakeScale(GraphBuilder& builder, ValueId value, double& scale) {
 }
 
 // Returns k or v before its heads were repeated. Repeated heads are a reshape of an expand from [*,
-// H/g, 1, T, D] to [*, H/g, g, T, D]. Returns the value itself if no heads are repeated.
+// H/g, 1, T, D] to [*, H/g, g, T, D]. Returns any other value itself.
 Result<ValueId> TakeRepeat(GraphBuilder& builder, ValueId value) {
   const Graph& graph = builder.graph();
   const Node& reshape = graph.producer(value);
@@ -537,7 +539,7 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
   TUNEC_ASSIGN(const ValueId v, operand(found.v, found.transpose_v));
   TUNEC_ASSIGN(q, TakeScale(builder, q, scale));
   TUNEC_ASSIGN(k, TakeScale(builder, k, scale));
-  // Grouped heads require that both k and v are repeated.
+  // Grouped heads require that k and v are repeated equally.
   TUNEC_ASSIGN(const ValueId k_heads, TakeRepeat(builder, k));
   TUNEC_ASSIGN(const ValueId v_heads, TakeRepeat(builder, v));
   const bool grouped = HasSameHeads(builder, k_heads, v_heads);

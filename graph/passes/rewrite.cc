@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostSweeps = 64;
 // Limits on the growth of a graph, which detect rules that add nodes endlessly. A graph may have
-// at most kMostGrowth times the original number of nodes, plus kSmallGraph.
+// at most kMostGrowth times the initial number of live nodes, plus kSmallGraph.
 constexpr size_t kMostGrowth = 8;
 constexpr size_t kSmallGraph = 1000;
 
@@ -23,8 +23,8 @@ struct Match {
 };
 
 // One sweep of the rules over a graph. While Run builds the new graph, `uses_` and `is_output_` are
-// indexed by its values. `uses_` then counts the users that a copied value has in the old graph,
-// without the users that rules removed. Otherwise both are indexed by the values of the old graph.
+// indexed by the values of the new graph. `uses_` then also counts users that are not copied yet.
+// In CanAnyFire and TellHeldBack, both are indexed by the values of the old graph.
 class Sweep {
  public:
   Sweep(const Graph& before, const RuleSet& rules, const PassOptions& options)
@@ -62,8 +62,9 @@ class Sweep {
 
   const Rule* last_fired() const { return last_fired_; }
 
-  /// Reports the rules that the strict float rules or the graph outputs keep from firing. Calls
-  /// PassOptions::on_held_back or on_unchanged for each. Requires that no rule fires in the graph.
+  /// Reports for each node the first rule that only the strict float rules or only a graph output
+  /// keeps from firing. Calls PassOptions::on_held_back or on_unchanged, if set. Requires that no
+  /// rule fires in the graph.
   void TellHeldBack() {
     uses_ = before_uses_;
     is_output_ = before_output_;
@@ -111,7 +112,7 @@ class Sweep {
 
   // Returns the kind of value ("a constant", "an input", "another output") that would wrongly
   // replace the graph output of the node. Returns an empty string if the replacement is allowed.
-  // Each graph output must be the result of a node that computes, and no two may be one value.
+  // A rule must not turn a graph output into an input, a constant or the value of another output.
   std::string_view WrongReplacement(const Node& node, const ReplacementPlan& plan,
                                     const Graph& graph) const {
     if (!before_output_[node.outputs[0].index]) return "";
@@ -123,7 +124,7 @@ class Sweep {
   }
 
   // Reports the rule if only the strict float rules, or only a graph output, keep the rule from
-  // firing. Returns whether this is so.
+  // firing. Returns whether this is so. Without on_held_back, it ignores the strict float rules.
   bool TellHeldBack(const Rule& rule, const Node& node) {
     for (const FloatRules rules : {options_.rules, FloatRules::kFast}) {
       const bool others = rules != options_.rules;

@@ -1,4 +1,4 @@
-// The rewriter, which applies rules (graph/rules/) to every node until no rule fires.
+// The rewriter, which applies rules (graph/rules/) to the nodes of a graph until no rule fires.
 #pragma once
 
 #include "graph/passes/pass.h"
@@ -10,9 +10,9 @@ namespace tunec {
 /// against the replacements of earlier nodes of the sweep. Dead nodes are removed. A rule
 /// does not fire if it would make a graph output a constant, an input or another output. A sweep is
 /// O(nodes), because rules are indexed by the operator of their root. Usually a few sweeps suffice.
-/// Fails with kInvalidArgument if rules still fire after 64 sweeps, or if the graph has more than 8
-/// times the original number of nodes plus 1000. The message has the name and position of the last
-/// fired rule.
+/// Fails with kInvalidArgument if rules fire in each of 64 sweeps, or if a sweep results in more
+/// than 8 times the initial number of live nodes plus 1000. The message has the name and position
+/// of the last fired rule.
 Result<Graph> ApplyRules(const Graph& graph, const RuleSet& rules, const PassOptions& options);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Comparison of graphs, to find out whether a pass changed anything.
+// Comparison of the structure of graphs, to detect changes by a pass.
 #pragma once
 
 #include "graph/graph.h"
@@ -6,7 +6,7 @@
 namespace tunec {
 
 /// Returns whether both graphs have the same nodes, edges, attributes and layouts, and share the
-/// arrays of constants. Names and the types of values are not compared.
+/// arrays of constants. Names, types of values and nested graphs are not compared.
 bool HaveSameStructure(const Graph& a, const Graph& b);
 
 }  // namespace tunec

@@ -27,7 +27,7 @@ Result<OutputSets> RunAll(const Graph& graph, std::span<const InputSet> inputs) 
   return outputs;
 }
 
-/// Returns whether a pass changed nothing but names.
+/// Returns whether a pass changed nothing that HaveSameStructure compares.
 bool IsUntouched(const Graph& before, const Graph& after) {
   if (!HaveSameStructure(before, after)) return false;
   return std::ranges::equal(
@@ -39,8 +39,8 @@ std::string TypeText(const ValueType& type) {
   return fmt::format("{} {}", Name(type.type), ShapeText(type.dims));
 }
 
-/// Describes the first difference between both graphs in the names or types of inputs and outputs.
-/// Returns an empty string if the graphs agree.
+/// Returns a message if the inputs or outputs of both graphs differ in number, name or type.
+/// Otherwise returns an empty string.
 std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   if (before.inputs().size() != after.inputs().size() ||
       before.output_names() != after.output_names())
@@ -84,7 +84,7 @@ void CompareNumbers(const RunGraph& before, const RunGraph& after, PassAnswers& 
   }
 }
 
-/// Compares the outputs of two verified graphs, and counts their nodes and parameters.
+/// Compares the outputs of two graphs, and counts the nodes and parameters of both graphs.
 Result<PassAnswers> Compare(std::string pass, const RunGraph& before, const RunGraph& after) {
   PassAnswers answers{.pass = std::move(pass)};
   TUNEC_ASSIGN(const GraphCounts had, CountGraph(before.graph));

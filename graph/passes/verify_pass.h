@@ -11,16 +11,16 @@
 
 namespace tunec {
 
-/// The differences between the graph before and the graph after one pass or several passes.
+/// The result of comparing the graph before one or several passes with the graph after them.
 struct PassAnswers {
   std::string pass;
   int64_t nodes_before = 0;  // number of computing nodes
   int64_t nodes_after = 0;
-  // Differences of the outputs.
+  // Comparison of the outputs.
   int inputs = 0;            // number of input sets that both graphs ran on
   double error = 0;          // greatest difference, relative to the output's largest magnitude
   std::string worst_output;  // the output with this difference; empty if all outputs agree
-  // An error of the graph. If there is one, no number is computed.
+  // An error of the graph after the pass. If there is an error, no number is computed.
   std::string lint;  // message of the verifier or a change of the interface; empty if the graph is
                      // correct
   // Numbers of parameters (count_graph.h).
@@ -37,12 +37,12 @@ using InputSet = std::vector<Array>;
 /// last entry `(all)` compares the final graph with the first. Floats are computed in double, so
 /// that float32 rounding does not count as a difference. If a pass breaks the graph, its entry is
 /// the last. Fails if a pass fails, and the message then has the pass's name. Also fails if the
-/// reference execution fails, and with kUnsupported for dynamic dimensions.
+/// reference execution fails or a dimension is dynamic.
 Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph, std::span<const NamedPass> passes,
                                               std::span<const InputSet> inputs,
                                               const PassOptions& options = {});
 
-/// Overload for passes by name. Fails with kInvalidArgument for a name that is not in AllPasses.
+/// Runs passes given by name. Fails with kInvalidArgument for a name that is not in AllPasses.
 Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph,
                                               std::span<const std::string> names,
                                               std::span<const InputSet> inputs,

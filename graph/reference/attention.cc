@@ -1,5 +1,5 @@
-// The reference execution of the operator attention, which infer_attention.cc defines. It computes
-// one row of scores at a time.
+// The reference execution of the operator attention, which infer_attention.cc defines. Each thread
+// computes one row of scores at a time.
 #include <algorithm>
 #include <cmath>
 

@@ -10,8 +10,8 @@
 
 #include "graph/reference/run.h"
 
-// A program built with a sanitizer cannot run the resolver that selects a function's clone for the
-// CPU.
+// A program built with the address or thread sanitizer cannot run the resolver that selects a
+// function's clone for the CPU.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define TUNEC_FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
@@ -123,7 +123,7 @@ const T* NumbersOf(const Array& array, std::vector<T>& storage) {
   return storage.data();
 }
 
-/// Returns for each matrix of the result the index of the operand's matrix that it reads. `own` and
+/// Returns the index of the operand's matrix that each matrix of the result reads. `own` and
 /// `result` are the batch shapes of operand and result; `own` is broadcast.
 std::vector<int64_t> BatchOffsets(std::span<const int64_t> own, std::span<const int64_t> result) {
   const std::vector<int64_t> strides = StridesOf(own);
@@ -228,7 +228,7 @@ struct SpecialWeight {
 
 /// Sets infinities and NaN among one group's weights to 0 and returns them. Where a tap of a
 /// transposed convolution meets no element of the image, the convolution has no product. There
-/// ConvProduct multiplies the weight by 0, and an infinite weight would give NaN.
+/// ConvProduct multiplies the weight by 0, which would give NaN for these weights.
 template <class B>
 std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::vector<B>& b) {
   std::vector<SpecialWeight<B>> taken;
@@ -310,7 +310,7 @@ std::vector<Array> Conv(const RunContext& context) {
   for (int64_t n = 0; n < shape.images; ++n) {
     for (size_t m = 0; m < bias.size(); ++m)
       std::fill_n(y.data() + m * shape.positions, shape.positions, bias[m]);
-    // Several groups run in parallel; a single group is split over its output positions.
+    // Several groups can run in parallel. In a single group, output positions can run in parallel.
     ParallelFor(
         shape.groups, group_size * shape.channels * shape.taps, [&](int64_t begin, int64_t end) {
           for (int64_t g = begin; g < end; ++g) {
@@ -330,8 +330,8 @@ std::vector<Array> Conv(const RunContext& context) {
 }
 
 /// Calls Run<B, Sum>, where B is the type of loaded weights and Sum is the type of sums. Float
-/// weights of at most 32 bits are loaded as float, and their sums are double. Integers are computed
-/// in uint64, so that sums wrap.
+/// weights of at most 32 bits are loaded as float, others as double. Their sums are double.
+/// Integers are computed in uint64, so that sums wrap.
 template <template <class, class> class Run>
 Outputs Dispatch(const RunContext& context) {
   const DataType weights = context.input(1).type();

@@ -1,5 +1,5 @@
-// The reference execution of elementwise operators with broadcasting. One segment of a row is
-// computed at a time: its operands are converted to double or int64, and its results are stored.
+// The reference execution of elementwise operators with broadcasting. Each thread computes one
+// segment of a row at a time: operands are converted to double or int64, and results are stored.
 #include <algorithm>
 #include <array>
 
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kPiece = 1024;
 
-/// The dimensions of the result, and the strides of the operands along them. Adjacent dimensions
-/// are merged where the strides of all operands allow it.
+/// Dimensions for a loop over the result, and the strides of the operands along them. Adjacent
+/// dimensions are merged where the strides of all operands allow it.
 struct Walk {
   std::vector<int64_t> shape;                 // has at least one dimension
   std::vector<std::vector<int64_t>> strides;  // strides per operand; the innermost is 0 or 1
@@ -49,7 +49,7 @@ int64_t OffsetOfRow(const Walk& walk, size_t operand, int64_t row) {
   return offset;
 }
 
-/// Calls compute(operands, result, count) on each segment of a row, and returns the stored results.
+/// Calls compute(operands, result, count) on segments of all rows, and returns the stored results.
 /// In and Out are double or int64_t.
 template <class In, class Out, size_t kOperands, class F>
 std::vector<Array> Apply(const RunContext& context, const F& compute) {

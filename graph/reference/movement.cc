@@ -1,6 +1,6 @@
-// The reference execution of operators that move data or fill a result without computing. All but
-// reshape, concat, range, one_hot, alloc and free use CopyByOffsets. CopyByOffsets adds one offset
-// per axis of the result, which gives the position of the element in the input.
+// The reference execution of operators that move data or fill a result. Many of them use
+// CopyByOffsets. CopyByOffsets adds one offset per axis, which gives the position of the element in
+// the input.
 #include <algorithm>
 #include <cstring>
 
@@ -12,8 +12,8 @@ namespace tunec::reference {
 namespace {
 
 constexpr int64_t kOutside = -1;
-/// Offsets into the input, in elements, for each axis of the result and each index along the axis.
-/// kOutside selects the fill value.
+/// Offsets into the input, in elements, for each axis of the (possibly reshaped) result and each
+/// index along the axis. kOutside selects the fill value.
 using AxisOffsets = std::vector<std::vector<int64_t>>;
 
 template <class T>
@@ -55,8 +55,9 @@ void CopyRows(const Array& from, const AxisOffsets& offsets, const std::byte* fi
   });
 }
 
-/// Returns an array of the shape `shape` with the elements of `from` that `offsets` selects. The
-/// dimensions of `shape` may differ from those of `offsets`, but the order of elements is the same.
+/// Returns an array of the shape `shape` with the elements of `from`, or `fill`, that `offsets`
+/// selects. The dimensions of `shape` may differ from those of `offsets`, but the order of elements
+/// is the same.
 Array CopyByOffsets(const Array& from, AxisOffsets offsets, std::vector<int64_t> shape,
                     double fill = 0) {
   Array to(from.type(), std::move(shape));
@@ -114,7 +115,8 @@ int64_t SourceIndex(const Node& node, size_t axis, int64_t i, const Array& input
   }
 }
 
-/// Returns the input axis for axis `a` of the result, or -1 if the result repeats along `a`.
+/// Returns the input axis for axis `a` of the result. Returns -1 for an axis of an expand that the
+/// input lacks or that has extent 1 in the input.
 int64_t SourceAxis(const Node& node, size_t a, size_t rank, const Array& input) {
   if (node.op == Op::kTranspose) return node.Ints("perm")[a];
   const auto axis = static_cast<int64_t>(a) - static_cast<int64_t>(rank - input.shape().size());

@@ -67,7 +67,7 @@ Outputs RunPool(const RunContext& context) {
     return PoolOver<double>(context,
                             [=](auto x, auto window) { return MaxOf(x, window, smallest); });
   }
-  // Integers are stored in 64 bits; u64 is stored by its bits.
+  // Integers are loaded as int64; u64 is loaded by its bits.
   const int64_t smallest = SmallestInt(type);
   if (type != DataType::kU64)
     return PoolOver<int64_t>(context,

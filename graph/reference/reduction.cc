@@ -38,8 +38,8 @@ double Extreme(std::span<const double> x, double sign) {
   return sign * best;
 }
 
-/// Returns log(sum(exp(x))), computed as max + log(sum(exp(x - max))). The greatest term of this
-/// sum is 1, so no term overflows and the sum is not 0.
+/// Returns log(sum(exp(x))), computed as max + log(sum(exp(x - max))) if max is finite. The
+/// greatest term of this sum is 1, so no term overflows and the sum is not 0.
 double LogSumExp(std::span<const double> x) {
   const double largest = Extreme(x, 1);
   if (!std::isfinite(largest)) return largest;

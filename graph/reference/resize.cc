@@ -34,7 +34,7 @@ double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
 }
 
 // Rounds a coordinate to an integer by ONNX's nearest_mode. A coordinate within 1e-9 of a multiple
-// of 1/2 is set to this multiple first, because the difference is only a rounding error.
+// of 1/2 is set to this multiple first, because the difference is taken as a rounding error.
 double RoundNearest(const std::string& mode, double x) {
   const double half = std::nearbyint(2 * x) / 2;
   if (std::abs(x - half) < 1e-9) x = half;
@@ -84,7 +84,7 @@ std::vector<Tap> ClampedTaps(const Node& node, int64_t out, const Axis& axis) {
 }
 
 /// Returns x with one axis resized. `outer` and `inner` are the products of the extents before and
-/// after the axis. T is double, or int64_t for `nearest`, which copies elements.
+/// after the axis. T is int64_t for `nearest` of integers, and otherwise double.
 template <class T>
 std::vector<T> ResizeAxis(const Node& node, const std::vector<T>& x, const Axis& axis,
                           int64_t outer, int64_t inner) {

@@ -1,8 +1,8 @@
-// Shared parts of the reference operators: the operands and result types of a node, conversion
-// between arrays and double or int64, and parallel loops.
+// Shared parts of the reference operators, such as the operands and result types of a node,
+// conversion between arrays and double or int64, and parallel loops.
 //
-// Floats are computed in double whatever their type and rounded once when stored. Integers and bool
-// are computed in int64 (u64 by its bits) and wrapped when stored.
+// Floats are computed in double whatever their type and rounded once when stored. Most operators
+// compute integers and bool in int64 (u64 by its bits) and wrap the results when storing them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct RunContext {
 
   bool HasOperand(size_t i) const;
   const Array& input(size_t i) const { return inputs[i]; }
-  /// Returns a zeroed array for output 0, with the inferred shape. Its type is that of Stored.
+  /// Returns a zeroed array for output 0, with the inferred shape and Stored of the inferred type.
   Array MakeOutput() const;
   /// Returns the type in which values of `type` are stored under the precision.
   DataType Stored(DataType type) const;
@@ -55,20 +55,20 @@ Array Widened(const Array& array);
 /// Returns the row-major strides, in elements.
 std::vector<int64_t> StridesOf(std::span<const int64_t> shape);
 /// Returns the operand's stride along each dimension of a result with `rank` dimensions, 0 where
-/// the operand is repeated.
+/// the operand has no such dimension or extent 1.
 std::vector<int64_t> BroadcastStrides(const Array& operand, size_t rank);
-/// Returns the product of shape[begin, end).
+/// Returns ElementCount of shape[begin, end).
 int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end);
 
-/// Calls body(begin, end) for disjoint ranges that cover [0, count), and waits for the calls. Uses
-/// several threads if count * work_per_item is large. The body must not throw, and its results must
-/// not depend on the ranges.
+/// Calls body(begin, end) for disjoint ranges that cover [0, count), and waits for the calls. Can
+/// use several threads if count * work_per_item is large. The body must not throw, and its results
+/// must not depend on the ranges.
 void ParallelFor(int64_t count, int64_t work_per_item,
                  const std::function<void(int64_t begin, int64_t end)>& body);
 
 /// A table of the input elements under a sliding window. For each output position and each tap of
-/// the window, `input` has the flattened spatial index, or -1 in the padding. The taps of a
-/// position are contiguous.
+/// the window, `input` has the flattened spatial index, or -1 if there is no input element. The
+/// taps of a position are contiguous.
 struct WindowTable {
   int64_t positions = 0;
   int64_t taps = 0;
@@ -80,8 +80,8 @@ struct WindowTable {
 };
 WindowTable MakeWindowTable(const Node& node, std::span<const int64_t> from,
                             std::span<const int64_t> to, std::span<const int64_t> kernel);
-/// Returns the table of a transposed convolution. An entry is the input element that contributes to
-/// the output position through the tap, or -1 if there is none.
+/// Returns the table of a transposed convolution. An entry is the index of the input element that
+/// contributes to the output position through the tap, or -1 if there is none.
 WindowTable MakeTransposedTable(const Node& node, std::span<const int64_t> from,
                                 std::span<const int64_t> to, std::span<const int64_t> kernel);
 

@@ -179,7 +179,8 @@ constexpr UnaryRow kUnary[] = {
 static_assert(HasEach(kUnary, [](Op op) { return DefinitionOf(op).name == "Unary"; }),
               "an operator of one operand has no scalar function");
 
-// Returns the generic kFunction on int64_t if `type` is signed, or else on uint64_t.
+// Returns a function that applies the generic kFunction to int64_t if `type` is signed, and to
+// uint64_t otherwise.
 template <auto kFunction>
 Int2 TypedInts2(const Node&, DataType type) {
   if (IsSigned(type)) return [](int64_t a, int64_t b) { return kFunction(a, b); };
@@ -208,8 +209,8 @@ int64_t Power(int64_t base, int64_t exponent) {
 
 Int2 PowInts(const Node&, DataType type) { return IsSigned(type) ? Power : UnsignedPower; }
 
-/// Returns the quotient rounded towards zero. Division by zero gives 0; callers must not rely on
-/// it. T is int64_t or uint64_t.
+/// Returns the quotient rounded towards zero, wrapped on overflow. Division by zero has no defined
+/// result; the function returns 0. T is int64_t or uint64_t.
 template <class T>
 T Quotient(T a, T b) {
   if (b == 0) return 0;

@@ -9,8 +9,7 @@
 namespace tunec::reference {
 
 std::function<double(double)> FloatFunction(const Node& node);
-/// Returns the function of an integer operator. `type` is the operand's type; it decides signedness
-/// and where clip saturates.
+/// Returns the function of an operator with one operand of the integer type or bool `type`.
 std::function<int64_t(int64_t)> IntFunction(const Node& node, DataType type);
 std::function<double(double, double)> FloatFunction2(const Node& node);
 std::function<int64_t(int64_t, int64_t)> IntFunction2(const Node& node, DataType type);

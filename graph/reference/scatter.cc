@@ -31,7 +31,7 @@ Combine<double> CombineFloats(const std::string& reduction) {
   return [](double, double update) { return update; };
 }
 
-// Returns `function` applied to the operands as uint64, so that sums and products wrap.
+// Returns a function that applies `function` to uint64 operands, so that sums and products wrap.
 template <class Function>
 Combine<int64_t> OnBits(Function function) {
   return [function](int64_t a, int64_t b) {

@@ -1,4 +1,4 @@
-// The rules built into tunec, compiled from the *.rules files of this folder.
+// The rules built into tunec, parsed from the texts of the *.rules files of this folder.
 #pragma once
 
 #include "graph/rules/rule.h"
@@ -11,7 +11,7 @@ const RuleSet& CanonicalRules();
 /// Returns the rules of patterns.rules, which recognise operators written as primitives.
 const RuleSet& PatternRules();
 
-/// Returns the rules of folds.rules, which fold constants around linear layers into the weights.
+/// Returns the rules of folds.rules, which fold constants around linear layers into parameters.
 const RuleSet& FoldRules();
 
 }  // namespace tunec

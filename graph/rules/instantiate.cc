@@ -18,8 +18,8 @@ ValueType TypeOf(const Array& array) {
   return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
 }
 
-// Returns the number as a scalar of the type. Returns nothing if the number overflows or underflows
-// a float type, or if an integer type cannot represent it exactly.
+// Returns the number as a scalar of the type. Returns nothing if HoldsNumber is false for a float
+// type. In an integer type, the number must be exact and its magnitude at most 2^53.
 std::optional<Plan> PlanNumber(double number, DataType type) {
   Array array(type, {});
   if (IsFloat(type)) {
@@ -96,7 +96,7 @@ class Planner {
   }
 
   // Plans the operands of `node`. Returns false if an operand has no plan. Numbers are planned
-  // last, because they take the type of the first operand that is not a number.
+  // last, because they usually take the type of another operand.
   bool PlanOperands(const RuleTerm& term, DataType number_type, Plan& node) const {
     std::optional<DataType> beside;
     for (const RuleTerm& operand : term.operands) {
@@ -140,9 +140,9 @@ class Planner {
     return true;
   }
 
-  // Returns the node with its type, or a constant if the node's operands are constants and the
-  // result is small. Returns nothing if type inference rejects the operands, or if the element type
-  // cannot represent the constant.
+  // Returns the node with its type, or a constant if FoldableOperands returns arrays. Returns
+  // nothing if type inference rejects the operands, or if the constant cannot be computed or is
+  // rejected.
   std::optional<Plan> Typed(Plan node) const {
     std::vector<const ValueType*> operands;
     for (const Plan& operand : node.operands) {
@@ -157,7 +157,7 @@ class Planner {
       const Node as_node{.op = node.op, .name = "folded", .attributes = node.attributes};
       const std::optional<Array> folded = JoinConstants(as_node, *operands, node.type);
       // JoinConstants rejects results that are not finite if all operands are finite. Under
-      // kStrict, they are rejected for all operands.
+      // kStrict, every result that is not finite is rejected.
       if (!folded || (site_.rules == FloatRules::kStrict && !IsFinite(*folded))) return {};
       ValueType type = TypeOf(*folded);
       return Plan{.kind = Plan::Kind::kConstant, .type = std::move(type), .constant = *folded};
@@ -165,7 +165,7 @@ class Planner {
     return node;
   }
 
-  // Returns whether the constant is new or the match is its only user. The rewritten model does not
+  // Returns whether the constant is new or has only one user. The rewritten model usually does not
   // store such a constant, so a result of the same size does not make the model larger.
   bool IsFreed(const Plan& operand) const {
     return !operand.value.valid() || site_.uses[operand.value.index] == 1;

@@ -20,16 +20,18 @@ struct ReplacementPlan {
   std::vector<ReplacementPlan> operands;  // for kNode; omitted: kExisting with an invalid value
 };
 
-/// Returns the plan if type inference accepts the replacement, and if its type and shape equal
-/// those of the root. A number takes the element type of the first operand that is not one. A node
-/// whose operands are all constants is computed if its result is at most 64 KiB, or at most as
-/// large as an operand without other users. Returns nothing if the element type cannot represent a
-/// computed result (joined_constant.h), or if the result is not finite under FloatRules::kStrict.
+/// Returns the plan if type inference accepts the replacement, and if the replacement has the type
+/// and shape of the root. A number usually takes the element type of another operand. A node whose
+/// operands are all constants is computed if its result is at most 64 KiB, or at most as large as
+/// an operand without other users. Returns nothing if the element type cannot represent a number or
+/// a computed result (joined_constant.h). Also returns nothing if an expression has no value, or if
+/// a computed result is not finite under FloatRules::kStrict.
 std::optional<ReplacementPlan> PlanReplacement(const Rule& rule, const RuleBindings& bindings,
                                                const MatchSite& site);
 
-/// Adds the nodes of the plan and returns their result. The first node with the replaced node's
-/// operator takes the replaced node's name. If there is no such node, the last node takes the name.
+/// Adds the nodes of the plan and returns the plan's result. In preorder, the first node with the
+/// replaced node's operator takes the replaced node's name. If there is none, the root takes the
+/// name, unless the root is a constant or an existing value.
 Result<ValueId> Build(const ReplacementPlan& plan, const Node& replaced, GraphBuilder& builder);
 
 }  // namespace tunec

@@ -38,8 +38,8 @@ Extremes ExtremesOf(int64_t count, Get get) {
   return found;
 }
 
-// Finds the extremes of the elements. A separate loop makes f32 fast, because most weights are f32
-// and large.
+// Returns the extremes of the elements. A separate loop makes f32 fast, because large weights are
+// often f32.
 Extremes ExtremesOf(const Array& array) {
   if (array.type() != DataType::kF32)
     return ExtremesOf(array.size(), [&](int64_t i) { return array.GetDouble(i); });
@@ -101,7 +101,8 @@ std::vector<int64_t> TinyElements(const Array& array) {
   return tiny;
 }
 
-// Returns the operand's elements that meet the elements of a result of this shape, by broadcasting.
+// Returns the operand's elements that are broadcast to the positions `elements` of a result of this
+// shape.
 Array MeetingElements(const Array& operand, std::span<const int64_t> shape,
                       std::span<const int64_t> elements) {
   const std::vector<int64_t> strides = reference::StridesOf(shape);
@@ -120,8 +121,8 @@ bool IsBroadcastArithmetic(Op op) {
   return op == Op::kAdd || op == Op::kSub || op == Op::kMul || op == Op::kDiv;
 }
 
-// Computes some elements of the node's result in float64. Of other operators than arithmetic, all
-// elements are computed.
+// Returns the node's result at the positions `elements`, computed in float64. Returns nothing if
+// the node cannot be computed.
 std::optional<std::vector<double>> ExactElements(const Node& node, std::span<const Array> operands,
                                                  const ValueType& type,
                                                  std::span<const int64_t> elements) {

@@ -1,7 +1,7 @@
-// The rule matcher backtracks over a list of goals. A goal has the form "this value matches this
-// term". A solved goal puts the goals of its operands at the front of the list. When the list is
-// empty, the users of the matched values and the rule's conditions are checked. If a check fails,
-// the search continues. The list is allocated on the stack.
+// The rule matcher backtracks over a list of goals. A goal is that a value or its attributes match
+// a term. A solved goal puts the goals of its operands at the front of the list. When the list is
+// empty, the rule's conditions are checked, and the users of the matched values unless the rule is
+// `shared`. If a check fails, the search continues. The list is allocated on the stack.
 #include "graph/rules/match_rule.h"
 
 #include <algorithm>
@@ -81,9 +81,9 @@ class Matcher {
     return false;
   }
 
-  // Binds the variable to the value and continues the search. If the search fails, the binding is
+  // Binds the variable to the value and continues the search. If the search fails, a new binding is
   // undone. A bound variable must already have this value. An unnamed term (variable < 0) binds
-  // nothing.
+  // nothing. An omitted operand never matches.
   template <class Continue>
   bool SolveNamed(int variable, ValueId value, const Continue& go_on) {
     if (!value.valid()) return false;

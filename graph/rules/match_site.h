@@ -13,14 +13,14 @@ namespace tunec {
 /// A placeholder for the output of the node that a rule is tried on. The graph may lack this node.
 inline constexpr ValueId kRootValue{INT32_MAX};
 
-/// A view of a node that is in a graph or will be added.
+/// A view of a node that is in a graph or may be added to a graph.
 struct NodeView {
   Op op = Op::kInput;
   const Attributes* attributes = nullptr;
   std::span<const ValueId> inputs;
 };
 
-/// A cache of the values of constants whose elements are all equal.
+/// A cache of the number that all elements of a constant equal, or of its absence.
 class UniformValues {
  public:
   std::optional<double> Of(const Graph& graph, ValueId value);
@@ -29,8 +29,8 @@ class UniformValues {
   std::unordered_map<int32_t, std::optional<double>> known_;
 };
 
-/// A node on which a rule is tried (the root), with information about its graph. In a graph under
-/// construction the root is added after the trial.
+/// A graph, and the node on which a rule is tried (the root). A graph under construction does not
+/// contain the root. If only ranges are computed, the root can be empty.
 struct MatchSite {
   const Graph& graph;  // contains the root's operands
   NodeView root;
@@ -39,17 +39,18 @@ struct MatchSite {
   FloatRules rules;
   UniformValues& uniform;
 
-  /// Returns the node that computes the value. If this node has several outputs or nested graphs,
-  /// returns kInput instead, which patterns cannot contain.
+  /// Returns the node that computes the value. If that node has several outputs or nested graphs,
+  /// returns a view with the operator kInput instead.
   NodeView NodeOf(ValueId value) const;
   const ValueType& TypeOf(ValueId value) const;
   /// Returns the elements of a constant; null for all other values, the root, and omitted operands.
   const Array* ConstantOf(ValueId value) const;
-  /// Returns the number that all elements of a constant equal; nothing for all other values.
+  /// Returns the number that all elements of a constant equal, or nothing if there is none.
   std::optional<double> Uniform(ValueId value) const;
 };
 
-/// The binding of a rule's variable. The variable's kind decides which member is used.
+/// The binding of a rule's variable. The variable's kind decides whether `value`, `rest` or
+/// `attribute` is used.
 struct RuleBinding {
   bool bound = false;
   ValueId value;

@@ -8,8 +8,8 @@
 namespace tunec {
 namespace {
 
-// A name that stands for several operators in a rule, such as `f in (relu, abs)`. The rule is
-// parsed once per operator.
+// A name that stands for operators in a rule, such as f in `for f in (relu, abs)`. The rule is
+// parsed once per combination of operators.
 struct OperatorChoice {
   std::string name;
   std::vector<Op> operators;
@@ -63,7 +63,7 @@ class RuleFileParser {
     }
   }
 
-  // Parses the header `label [shared] for f in (..), g in (..):`, which a rule may omit.
+  // Parses a header such as `label [shared] for f in (..), g in (..):`, if the rule has one.
   Status ParseHeader(Rule& rule, std::vector<OperatorChoice>& choices) {
     const Token& after = lexer_.Peek(1);
     const bool labelled = lexer_.Peek().kind == TokenKind::kIdentifier && !lexer_.At("for") &&

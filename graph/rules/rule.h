@@ -1,4 +1,4 @@
-// Graph rewrites as data. A rule is a line `pattern => replacement where condition` of a rule file;
+// Graph rewrites as data. A rule has a pattern, a replacement and optional conditions;
 // docs/reference/rules.md describes the language. parse_rules.h parses rules, match_rule.h matches
 // them, and instantiate.h builds the replacement.
 #pragma once
@@ -14,8 +14,8 @@ namespace tunec {
 
 struct RuleFunction;  // defined in rule_functions.h
 
-/// Permission for rewrites that change results for NaN, infinities or signed zeros, or the order of
-/// float sums. kFast allows them.
+/// Permission for rewrites of float operations. kFast allows rewrites that change results for NaN,
+/// infinities or signed zeros, or the order of sums, among others.
 enum class FloatRules : uint8_t { kStrict, kFast };
 
 enum class VariableKind : uint8_t {
@@ -53,7 +53,7 @@ struct RuleExpr {
   std::vector<RuleExpr> operands;
 };
 
-/// One attribute of an operator in a pattern or a replacement.
+/// An item in the braces after an operator, in a pattern or a replacement.
 struct RuleAttribute {
   enum class Kind : uint8_t {
     kBind,   // pattern: binds the variable, or compares with its value if bound
@@ -67,7 +67,7 @@ struct RuleAttribute {
   RuleExpr expr;
 };
 
-/// A term of a pattern or a replacement: a variable, a number, or an operator with its operands.
+/// A term of a pattern or a replacement, such as a variable, or an operator with its operands.
 struct RuleTerm {
   enum class Kind : uint8_t {
     kVariable,      // a value; two uses of a variable are the same value
@@ -113,8 +113,8 @@ class RuleSet {
   std::vector<std::vector<int>> by_root_;  // indexed by operator
 };
 
-/// Returns whether a term of the operator with more than two operands means a chain of operators,
-/// which matches in any order and nesting.
+/// Returns whether a term of the operator with more than two operands means a chain of operators.
+/// In a pattern, the chain matches its operands in any order and nesting.
 bool IsAssociative(Op op);
 /// Returns whether a node's two operands may be exchanged.
 bool IsCommutative(Op op);

@@ -1,4 +1,4 @@
-// The parser of the expressions in a rule's conditions and attributes.
+// The parser of the expressions in a rule: conditions, attributes and numbers.
 #include <array>
 
 #include "graph/rules/rule_functions.h"
@@ -35,8 +35,8 @@ bool AtKeyword(const Lexer& lexer, std::string_view word) {
   return !lexer.Peek().starts_line || after.text != "(" || after.follows_space;
 }
 
-// Takes the sign if it is the next token, and returns whether it was taken. A minus at the start of
-// a line, outside brackets, belongs to the next rule and is not taken.
+// Takes the sign if it is the next token, and returns whether it was taken. Outside the brackets of
+// the expression, a minus that starts a line is not taken. It can begin the next rule.
 bool RuleExprParser::TakeSign(std::string_view sign) {
   if (sign == "-" && lexer_.Peek().starts_line && depth_ == 0) return false;
   return lexer_.TryTake(sign);

@@ -37,9 +37,9 @@ RuleValue OnLists(const Attribute& a, const Attribute& b, const F& apply) {
   return Attribute(std::move(result));
 }
 
-// Computes with integers if both arguments are integers or lists of integers, and with doubles if
-// neither is a list. Lists are computed element by element. An integer overflow, lists of different
-// lengths, and all other arguments give kUndefined.
+// Computes with integers if both arguments are integers or lists of integers, and with doubles for
+// all other pairs of numbers. Lists are computed element by element. An integer overflow, lists of
+// different lengths, and all other arguments give kUndefined.
 template <class OnInts, class OnDoubles>
 RuleValue Arithmetic(Arguments in, const OnInts& ints, const OnDoubles& doubles) {
   const Attribute& a = in[0].attribute;
@@ -76,8 +76,9 @@ RuleValue Multiply(const MatchSite&, Arguments in) {
       std::multiplies<double>());
 }
 
-// Divides two numbers. Two integers give an integer if the division has no remainder and the
-// divisor is not -1. A division by 0 gives kUndefined.
+// Divides two numbers. The quotient is an integer if both numbers are integers, the division has no
+// remainder, and the divisor is not -1. The divisor 0 and arguments other than numbers give
+// kUndefined.
 RuleValue Divide(const MatchSite&, Arguments in) {
   const int64_t* a = AsInt(in[0].attribute);
   const int64_t* b = AsInt(in[1].attribute);
@@ -111,8 +112,8 @@ RuleValue OfNumber(const MatchSite&, Arguments in) {
   return Attribute(kFunction(*x));
 }
 
-// Returns whether x or -x is a power of two from 2^-13 to 2^11. Its reciprocal is exact in every
-// float type.
+// Returns whether x or -x is a power of two from 2^-13 to 2^11. Then 1 / x is exact in every float
+// type.
 RuleValue IsPowerOfTwo(const MatchSite&, Arguments in) {
   const auto x = AsNumber(in[0].attribute);
   int exponent = 0;
@@ -128,7 +129,8 @@ RuleValue Size(const MatchSite&, Arguments in) {
   return Attribute(static_cast<int64_t>(list->size()));
 }
 
-// Returns list[index], or kUndefined out of range. Negative indices count from the end.
+// Returns list[index], or kUndefined if there is no such element. Negative indices count from the
+// end.
 RuleValue Element(const MatchSite&, Arguments in) {
   const Ints* list = AsInts(in[0].attribute);
   const int64_t* index = AsInt(in[1].attribute);
@@ -213,7 +215,8 @@ RuleValue Extent(const MatchSite& site, Arguments in) {
   return Attribute(dims[at].size());
 }
 
-// Returns the extents of the axes [begin, end), or kUndefined if one is dynamic or does not exist.
+// Returns the extents of the axes [begin, end). A dynamic extent or an invalid interval gives
+// kUndefined.
 RuleValue Extents(const MatchSite& site, Arguments in) {
   const std::vector<Dim>& dims = site.TypeOf(in[0].value).dims;
   const int64_t* begin = AsInt(in[1].attribute);
@@ -228,8 +231,8 @@ RuleValue Extents(const MatchSite& site, Arguments in) {
   return Attribute(std::move(extents));
 }
 
-// Returns whether the last extents of the first value equal the extents of the second value from an
-// axis on. All other extents of the first value must be 1.
+// Returns whether the first value has any number of extents 1, followed by the extents of the
+// second value from an axis on.
 RuleValue SpansFrom(const MatchSite& site, Arguments in) {
   const std::vector<Dim>& dims = site.TypeOf(in[0].value).dims;
   const std::vector<Dim>& whole = site.TypeOf(in[1].value).dims;
@@ -292,7 +295,8 @@ RuleValue Like(const MatchSite& site, Arguments in) {
   return Truth(site.TypeOf(in[0].value) == site.TypeOf(in[1].value));
 }
 
-// Returns whether a transpose by the permutation moves only axes of extent 1.
+// Returns whether a transpose by the permutation preserves the order of the axes whose extent is
+// not 1.
 RuleValue KeepsOrder(const MatchSite& site, Arguments in) {
   const ValueType& type = site.TypeOf(in[0].value);
   const Ints* permutation = AsInts(in[1].attribute);
@@ -330,8 +334,7 @@ RuleValue IsNonzero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(!range.nan && !range.ContainsZero());
 }
-// Returns whether no element can be negative or -0.0. NaNs are allowed, because the rules with this
-// condition return NaN for NaN before and after the replacement.
+// Returns whether the value's range excludes negative numbers and -0.0. NaNs are allowed.
 RuleValue IsPositiveOrZero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(range.low >= 0 && !range.negative_zero);
@@ -340,7 +343,7 @@ RuleValue MayBeNegativeZero(const MatchSite& site, Arguments in) {
   return Truth(RangeOf(site, in[0].value).negative_zero);
 }
 // Returns whether |b| <= factor * |a| for all elements of two constants with the same shape.
-// Returns kUndefined for other values.
+// Returns kUndefined for all other arguments.
 RuleValue Bounds(const MatchSite& site, Arguments in) {
   const Array* a = site.ConstantOf(in[0].value);
   const Array* b = site.ConstantOf(in[1].value);

@@ -9,9 +9,10 @@
 
 namespace tunec {
 
-/// The result of a function. True is the integer 1. If a function is undefined for its arguments,
-/// the result has no value. Examples are the number of a constant with different elements, and an
-/// element past the end of a list. A condition with such a result does not hold.
+/// The result of a function or an expression. True is the integer 1. If a function is undefined for
+/// its arguments, the result has no value. Examples are the number of a constant with different
+/// elements, and an element past the end of a list. A condition whose result has no value does not
+/// hold.
 using RuleValue = std::optional<Attribute>;
 
 struct RuleArgument {
@@ -26,19 +27,19 @@ struct RuleFunction {
   RuleValue (*call)(const MatchSite& site, std::span<const RuleArgument> arguments);
 };
 
-/// Returns the function with this name, or null. An operator such as a + b is a function, with its
-/// sign as the name.
+/// Returns the function with this name, or null. The sign of an arithmetic operator or a comparison
+/// is the name of a function, too.
 const RuleFunction* FindRuleFunction(std::string_view name);
 
 std::optional<double> AsNumber(const Attribute& attribute);
 bool IsTrue(const RuleValue& value);
-/// Returns whether two attributes are equal. Integers and floats compare as numbers.
+/// Returns whether two attributes are equal. Single integers and floats are compared as doubles.
 bool AreEqualAttributes(const Attribute& a, const Attribute& b);
 
 /// Returns the value of the expression under the bindings.
 RuleValue Evaluate(const RuleExpr& expr, const MatchSite& site, const RuleBindings& bindings);
 
-/// Returns the node's attribute, or its default. The result has no value if there is no default.
+/// Returns the node's attribute, or else its default. The result has no value if both are missing.
 RuleValue AttributeOf(const NodeView& node, std::string_view name);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// The variables of the rule that is being parsed, and the parser of its conditions and attributes.
+// The variables of the rule that is being parsed, and the parser of the rule's expressions.
 #pragma once
 
 #include <set>
@@ -16,12 +16,12 @@ class RuleScope {
   /// Binds and returns the variable with this name and kind, and creates it if necessary. Fails if
   /// a variable of a different kind has the name, or if the name is `out`.
   Result<int> Bind(const std::string& name, VariableKind kind, const SourceLocation& where);
-  /// Returns the variable with this name. Fails if some match of the pattern would not bind it.
+  /// Returns the bound variable with this name. Fails if there is none.
   Result<int> Use(const std::string& name, const SourceLocation& where) const;
   VariableKind KindOf(int variable) const { return variables_[variable].kind; }
 
   /// Returns the bound variables. Each alternative of a pattern starts with the variables bound
-  /// before the alternative. After the alternatives, the variables that all of them bind are bound.
+  /// before the first one. The variables bound at the end of every alternative remain bound.
   const std::set<int>& bound() const { return bound_; }
   void SetBound(std::set<int> bound) { bound_ = std::move(bound); }
 
@@ -32,7 +32,7 @@ class RuleScope {
   std::set<int> bound_;
 };
 
-/// A parser of conditions and attributes.
+/// A parser of one expression of a rule: a condition, an attribute or a number.
 class RuleExprParser {
  public:
   RuleExprParser(Lexer& lexer, const RuleScope& scope) : lexer_(lexer), scope_(scope) {}
@@ -59,12 +59,12 @@ class RuleExprParser {
   int parts_ = 0;  // number of parts of the expression so far
 };
 
-/// The largest number of parts of a term or condition. It limits the depth of recursion in
-/// functions that walk the tree of parts.
+/// The largest number of parts of a pattern, a replacement or an expression. The number limits the
+/// depth of recursion in functions that walk the tree of parts.
 inline constexpr int kMostRuleParts = 200;
 
-/// Returns whether the lexer is at the keyword `word`. Returns false for an operator of the same
-/// name that starts a rule, as in and(x, y) => ..
+/// Returns whether the lexer is at the keyword `word`. Returns false if the word starts a line and
+/// `(` follows without a space. The word can then be an operator, as in and(x, y) => ..
 bool AtKeyword(const Lexer& lexer, std::string_view word);
 
 }  // namespace tunec

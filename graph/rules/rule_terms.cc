@@ -23,7 +23,7 @@ bool IsNumber(const Token& token) {
          token.text == "inf";
 }
 
-// Returns whether a literal of this kind can be the value of the attribute.
+// Returns whether a literal of kind `literal` fits an attribute of kind `expected`.
 bool Fits(AttributeKind literal, AttributeKind expected) {
   if (literal == AttributeKind::kInt && expected == AttributeKind::kFloat) return true;
   if (literal == AttributeKind::kInts && expected == AttributeKind::kFloats) return true;
@@ -89,8 +89,8 @@ Result<RuleTerm> RuleTermParser::ParseNumber() {
   return term;
 }
 
-// Parses ( a | b ). Each alternative starts with the variables that were bound before the
-// parenthesis. Variables that all alternatives bind are bound after it.
+// Parses ( a | b ), or in a replacement ( a ). Each alternative starts with the variables that were
+// bound before the parentheses. Variables that all alternatives bind are bound after them.
 Result<RuleTerm> RuleTermParser::ParseAlternatives() {
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
   ++depth_;

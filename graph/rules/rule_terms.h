@@ -11,7 +11,7 @@ namespace tunec {
 enum class TermRole : uint8_t { kPattern, kReplacement };
 
 /// The operators that the names of a rule's header stand for, such as f in `for f in (relu, abs)`.
-/// Each name stands for one operator, because the rule is parsed once per operator.
+/// Each name stands for one operator, because the rule is parsed once per combination of operators.
 using OperatorNames = std::map<std::string, Op, std::less<>>;
 
 class RuleTermParser {
@@ -19,7 +19,7 @@ class RuleTermParser {
   RuleTermParser(Lexer& lexer, RuleScope& scope, const OperatorNames& operators, TermRole role)
       : lexer_(lexer), scope_(scope), operators_(operators), role_(role) {}
 
-  /// Parses a term, which is a sum of products of calls, variables, numbers and alternatives.
+  /// Parses a term, such as a sum of products of calls, variables and numbers.
   Result<RuleTerm> Parse();
 
  private:

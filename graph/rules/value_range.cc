@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// The maximum number of values visited per call of RangeOf. The number of paths through operators
-// with several operands grows exponentially.
+// The maximum number of range rules that a call of RangeOf applies. The number of paths through
+// operators with several operands grows exponentially.
 constexpr int kMostVisited = 4096;
 // The maximum number of elements of a constant that is examined. A larger constant has the range of
 // its type.
@@ -60,8 +60,9 @@ ValueRange ProductOf(const ValueRange& a, const ValueRange& b) {
   return {low, high, false, negative};
 }
 
-// Returns the range of an integer result. Arithmetic that leaves the type wraps around, so the
-// result may be any value. The same is assumed above 2^53, where doubles omit some integers.
+// Returns the range of an integer or bool result. Arithmetic that leaves the type wraps around, so
+// the result may be any value of the type. The same is assumed for NaN, and for magnitudes above
+// 2^53, where doubles omit some integers.
 ValueRange Unwrapped(const ValueRange& range, DataType type) {
   constexpr double kExact = 0x1p53;
   const ValueRange whole = RangeOfType(type);
@@ -117,7 +118,8 @@ class RangeQuestion {
 
 using Q = const RangeQuestion&;
 
-// The functions in the column `range` of op_list.h. Each returns the range of a node's results.
+// The functions in the column `range` of op_list.h. Each returns a range of a node's results, for
+// which Find then handles rounding and wraparound.
 ValueRange Any(Q) { return {}; }
 ValueRange First(Q q) { return q.Operand(0); }
 ValueRange Negative(Q q) { return NegativeOf(q.Operand(0)); }
@@ -141,8 +143,8 @@ ValueRange Greatest(Q q) {
   return range;
 }
 
-// Returns the operand's range, or all values if the operand may have no elements: its extreme is
-// then infinite, or a limit of the integer type.
+// Returns the operand's range, or all values if the operand may have no elements. The extreme of no
+// elements is infinite, or a limit of the integer type.
 ValueRange Extreme(Q q) {
   const ValueType& type = q.OperandType(0);
   return type.IsFixed() && type.Elements() > 0 ? q.Operand(0) : ValueRange();
@@ -171,8 +173,8 @@ ValueRange Sqrt(Q q) {
           std::sqrt(std::max(x.high, 0.0)) * (1 + 1e-6), x.nan || x.low < 0, x.negative_zero};
 }
 
-// Returns the range [0, 1]. The result may be NaN for alpha 0 (0 * infinity), or for an alpha or
-// beta that is not finite (infinity * 0).
+// Returns the range [0, 1]. The result may be NaN if the operand may be NaN, if alpha is 0
+// (0 * infinity), or if alpha or beta is not finite.
 ValueRange Unit(Q q) {
   const double alpha = q.Float("alpha", 1);
   const bool is_usual = alpha != 0 && std::isfinite(alpha) && std::isfinite(q.Float("beta", 0));
@@ -196,7 +198,7 @@ ValueRange Clip(Q q) {
   const double low = q.Float("min", -kInfinity);
   const double high = q.Float("max", kInfinity);
   if (std::isnan(low) || std::isnan(high)) return {};
-  // If the bounds cross, every element gets the upper bound.
+  // If the bounds cross, every element except NaN gets the upper bound.
   const auto clipped = [&](double bound) { return std::min(std::max(bound, low), high); };
   return {clipped(x.low), clipped(x.high), x.nan, true};
 }
@@ -245,7 +247,7 @@ ValueRange Cast(Q q) {
   if (IsFloat(to)) return Rounded(x);
   if (to == DataType::kBool) return RangeOfType(to);
   if (!IsFloat(q.OperandType(0).type)) return x;  // Unwrapped checks whether the range fits
-  // A number that does not fit keeps its low bits, so the result may be any value.
+  // A cast of a number that does not fit may give any value of the type.
   const ValueRange whole = RangeOfType(to);
   if (std::trunc(x.low) < whole.low || std::trunc(x.high) > whole.high) return whole;
   const ValueRange range = Between(std::trunc(x.low), std::trunc(x.high));
@@ -260,7 +262,7 @@ struct RangeRule {
   bool chooses = false;
 };
 
-// Marks rules whose results are elements of the operands or their bounds. So an integer result does
+// Marks a rule whose results are elements of the operands, or 0 (relu). So an integer result does
 // not wrap around.
 constexpr RangeRule Chosen(RangeRule rule) {
   rule.chooses = true;
@@ -281,7 +283,7 @@ ValueRange RangeFinder::Find(ValueId value, int depth) const {
   const NodeView node = site_.NodeOf(value);
   const RangeRule& rule = kRules[static_cast<size_t>(node.op)];
   ValueRange range = rule.find(RangeQuestion(*this, value, node, depth + 1));
-  // Bounds may be unordered: sums of infinities of both signs, or an operand without elements.
+  // Bounds may be NaN or unordered, for example for a sum of infinities of both signs.
   if (!(range.low <= range.high)) range = RangeOfType(type);
   if (!IsFloat(type)) return rule.chooses && !range.nan ? range : Unwrapped(range, type);
   // Rounding is monotonic, so rounded values are within the rounded bounds.

@@ -20,9 +20,9 @@ struct ValueRange {
   bool ContainsZero() const { return low <= 0 && high >= 0; }
 };
 
-/// Returns the range of a value's elements. It is derived from constants, integer types and
-/// operators with bounded results, through at most `deepest` operators. Graph inputs may have any
-/// value of their types. The number of visited values is bounded.
+/// Returns a range that contains a value's elements. The range is derived from constants, types and
+/// operators, through at most `deepest` operators. Graph inputs may have any value of their types.
+/// The number of visited values is bounded.
 ValueRange RangeOf(const MatchSite& site, ValueId value, int deepest = 8);
 
 }  // namespace tunec

@@ -47,7 +47,7 @@ std::string PrintAttributes(const Attributes& attributes) {
   return text.empty() ? text : text + "}";
 }
 
-/// Returns digits that reproduce the element. They are the shortest for f32 and f64.
+/// Returns text that reproduces the element, except the sign and the payload of a NaN.
 std::string PrintElement(const Array& array, int64_t i) {
   if (!IsFloat(array.type())) return fmt::format("{}", array.GetInt(i));
   const double value = array.GetDouble(i);

@@ -20,27 +20,28 @@ namespace tunec {
 /// Sizes of the named dimensions of a text.
 using GraphSizes = std::map<std::string, int64_t, std::less<>>;
 
-/// Parses a graph. Errors have file:line:column. `weights` supplies the bytes of `weight` lines. A
-/// named dimension that `sizes` omits stays open. An open dimension in an attribute, or as a part
-/// of a size, is an error. A size for a dimension that the text does not contain is also an error.
+/// Parses a graph. `weights` supplies the bytes of `weight` lines. A named dimension that `sizes`
+/// omits stays open. An open dimension of a constant or weight, in an attribute, or as a part of a
+/// size is an error. A size for a dimension that the text does not contain is also an error. All
+/// other errors have file:line:column.
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
                          const WeightSource& weights, const GraphSizes& sizes = {});
 
-/// An axis of an input whose size is a single dimension name.
+/// An axis of a graph's input. The size of the axis is a single dimension name.
 struct NamedAxis {
   int input = 0;
   int axis = 0;
   std::string dimension;
 };
-/// Parses the text, and returns the axes of its inputs whose size is a single name that `sizes`
-/// contains. Fails if the graph cannot be parsed.
+/// Parses the text, and returns the input axes whose size is a single name that `sizes` contains.
+/// Fails if the graph cannot be parsed.
 Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
                                          const WeightSource& weights, const GraphSizes& sizes);
 
-/// A .graph file that is read once, from which graphs of several sizes are parsed. The graphs share
-/// the weights. With a seed, the weights are random numbers (RandomWeights). Otherwise they come
-/// from the file of the same name with the extension .safetensors, if it exists. Copies share their
-/// data.
+/// A .graph file that is read once, from which graphs of several sizes are parsed. With a seed, the
+/// weights are random numbers (RandomWeights). Otherwise the graphs share the weights of the file
+/// of the same name with the extension .safetensors, if it exists. Copies of a GraphFile share the
+/// text and the source of the weights.
 class GraphFile {
  public:
   static Result<GraphFile> Open(const std::filesystem::path& path,

@@ -6,6 +6,6 @@
 
 namespace tunec {
 
-/// Returns the name, quoted if it is a word of the grammar or not an identifier.
+/// Returns the name, quoted if it is a reserved word or not an identifier.
 std::string PrintGraphName(std::string_view name);
 }  // namespace tunec

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kDeepestGraph = 16;
 
-/// A weight whose elements are written after its graph has been checked. So a wrong shape further
-/// down is reported before gigabytes are written.
+/// A weight whose elements are written after its graph has been parsed. So a wrong shape in a later
+/// line is reported before gigabytes are written.
 struct PendingWeight {
   WeightRequest request;
   Array array;
@@ -26,7 +26,7 @@ struct TypedLayout {
   Layout layout;
 };
 
-/// The sizes of named dimensions, and the names that occurred in the text so far.
+/// The sizes of named dimensions, and those of their names that occurred in the text so far.
 class NamedSizes {
  public:
   explicit NamedSizes(const GraphSizes& sizes) : sizes_(sizes) {}
@@ -58,7 +58,7 @@ class GraphParser {
   GraphParser(Lexer& lexer, const WeightSource& weights, NamedSizes& sizes, int depth)
       : lexer_(lexer), weights_(weights), sizes_(sizes), depth_(depth), builder_("") {}
 
-  /// Parses from the word `graph` to the closing brace.
+  /// Parses a graph, from the word `graph` to the closing brace.
   Result<Graph> Parse();
   const std::vector<NamedAxis>& named_axes() const { return named_axes_; }
 
@@ -211,8 +211,8 @@ Status GraphParser::ParseConstant() {
   return {};
 }
 
-/// Parses elements. The elements are read before the array is allocated, so that a wrong shape
-/// costs no memory.
+/// Parses the elements of a constant. The elements are read before the array is allocated, so that
+/// no array is allocated for a wrong shape.
 Result<Array> GraphParser::ParseElements(const ValueType& type) {
   const SourceLocation where = lexer_.Here();
   std::vector<double> floats;
@@ -353,8 +353,8 @@ Result<Attributes> GraphParser::ParseAttributes() {
   return attributes;
 }
 
-/// Parses a string, a number or a list of numbers. The numbers are integers if all are written as
-/// integers. The operator's table converts them to floats as needed.
+/// Parses a string, a number or a list of numbers. A number can be a size such as 2 * batch. The
+/// numbers are integers if none is written as a float. Infer converts integers to floats as needed.
 Result<Attribute> GraphParser::ParseAttribute() {
   if (lexer_.Peek().kind == TokenKind::kString) return Attribute(lexer_.Next().value);
   std::vector<double> floats;
@@ -417,7 +417,7 @@ Result<TypedLayout> GraphParser::ParseType() {
   return typed;
 }
 
-/// Parses a dimension: a number, a single name, or sizes added and multiplied.
+/// Parses a dimension: a number, a single name, or a size expression.
 Result<Dim> GraphParser::ParseDim() {
   dim_names_.emplace_back();
   const bool is_name =
@@ -435,8 +435,8 @@ Result<Dim> GraphParser::ParseDim() {
   return Dim(size);
 }
 
-/// Returns whether a size expression begins `ahead` tokens further: a name with a size, or a number
-/// or name before an arithmetic sign. The caller handles plain numbers.
+/// Returns whether a size expression begins `ahead` tokens further: a name with a size, or an
+/// integer or a name before an arithmetic sign. The caller handles plain numbers.
 bool GraphParser::AtSize(size_t ahead) const {
   const Token& first = lexer_.Peek(ahead);
   const Token& second = lexer_.Peek(ahead + 1);
@@ -474,7 +474,7 @@ Result<int64_t> GraphParser::ParseSizeProduct() {
 }
 
 /// Parses a size without parentheses, such as 2 * length + 1 or batch * length / 2. Quotients are
-/// rounded down. Fails if a name has no size.
+/// rounded down. Fails for a name without a size, a divisor below 1, and an overflow.
 Result<int64_t> GraphParser::ParseSize() {
   TUNEC_ASSIGN(int64_t sum, ParseSizeProduct());
   for (;;) {

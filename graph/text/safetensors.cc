@@ -35,7 +35,7 @@ struct Entry {
   uint64_t begin = 0, end = 0;  // offsets in the data, in bytes
 };
 
-/// Checks that a header nests at most three levels: the object, a tensor, and the tensor's shape.
+/// Checks that a header nests at most three levels: the header, a tensor, and a list of the tensor.
 Status CheckNesting(std::string_view header) {
   constexpr int kDeepest = 3;
   int depth = 0;
@@ -126,7 +126,7 @@ Result<Entry> ParseEntry(const std::string& name, const Json& tensor, uint64_t d
   return entry;
 }
 
-/// Checks that every byte of the data belongs to exactly one tensor, as the format requires.
+/// Checks that the tensors fill the data without gap or overlap, as the format requires.
 Status CheckCover(std::vector<Entry> entries, uint64_t data_size) {
   std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);

@@ -15,12 +15,12 @@ namespace tunec {
 
 class SafetensorsFile {
  public:
-  /// Maps and checks the file: sizes, offsets and nesting. The tensors must fill the data without
-  /// gap or overlap, as the format requires. Fails with kNotFound, kIo, kParse or kUnsupported.
+  /// Maps and checks the file. The tensors must fill the data without gap or overlap, as the format
+  /// requires. Fails with kNotFound, kIo, kParse or kUnsupported.
   static Result<SafetensorsFile> Open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  /// Returns the tensors by name. Arrays share the mapping; a tensor that is not aligned is copied.
+  /// Returns the tensors by name. The arrays share the mapping, except copies made for alignment.
   const std::map<std::string, Array, std::less<>>& tensors() const { return tensors_; }
   const Array* Find(std::string_view name) const;
 

@@ -44,7 +44,8 @@ double Draw(const Distribution& distribution, uint64_t bits) {
       return distribution.first + (distribution.second - distribution.first) * unit;
     }
     case Distribution::Kind::kNormal: {
-      // The sum of four 16-bit numbers has mean 131070 and, divided by 65536, variance 1/3.
+      // The sum of four random 16-bit numbers has mean 131070. The sum divided by 65536 has a
+      // variance of almost 1/3.
       const uint64_t sum =
           (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
       const double scale = distribution.first * 1.7320508075688772 * 0x1p-16;

@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// The distribution that `init=` of a weight states. docs/reference/graph_format.md has numpy code
-/// that reproduces each bit.
+/// The distribution of a random weight, which `init=` can state. docs/reference/graph_format.md has
+/// numpy code that reproduces the weights.
 struct Distribution {
   enum class Kind : uint8_t {
     kUniform,   // first <= x < second; an integer is x rounded down
@@ -43,11 +43,11 @@ struct WeightRequest {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// Returns the weight's array, whose elements can be unset until Fill. Fails if the source lacks
-  /// the weight. So a parser finds a missing weight before any large array is written.
+  /// Returns the weight's array, whose elements can be unset until Fill. Fails if the source cannot
+  /// supply the weight. So a parser finds a missing weight before any large array is written.
   virtual Result<Array> Reserve(const WeightRequest& request) const = 0;
   /// Writes the elements of an array from Reserve. The default does nothing, for sources whose
-  /// Reserve writes the elements.
+  /// Reserve returns an array with its elements.
   virtual void Fill(const WeightRequest& request, Array& array) const;
   /// Reserves and fills a weight.
   Result<Array> Load(const WeightRequest& request) const;
@@ -60,9 +60,9 @@ class NoWeights : public WeightSource {
 };
 
 /// Random weights. The random bits of element i depend only on the seed, the weight's name and i.
-/// Without an `init`, matrices and filters are uniform in +-sqrt(3 / fan-in), so that activations
-/// keep their scale through deep networks. Vectors and scalars are uniform in [0.5, 1), so that a
-/// variance is positive. Integers are 0.
+/// Without an `init`, float matrices and filters are uniform in +-sqrt(3 / fan-in), so that
+/// activations keep their scale through deep networks. Float vectors and scalars are uniform from
+/// 0.5 to 1, so that a variance is positive. Integers and bools are 0.
 class RandomWeights : public WeightSource {
  public:
   explicit RandomWeights(uint64_t seed) : seed_(seed) {}

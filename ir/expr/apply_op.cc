@@ -190,7 +190,7 @@ bool CompareIntegers(ScalarOp op, int64_t a, int64_t b, DataType type) {
   }
 }
 
-// These functions compute with unsigned numbers, so that overflow wraps and is not undefined.
+// Multiply, Add and Negate compute with unsigned numbers, so that overflow wraps.
 int64_t Multiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
@@ -209,7 +209,7 @@ int64_t Divide(ScalarOp op, int64_t a, int64_t b, DataType type) {
     const auto y = static_cast<uint64_t>(b);
     return static_cast<int64_t>(op == ScalarOp::kDiv ? x / y : x % y);
   }
-  // The smallest integer divided by -1 overflows; it wraps to itself.
+  // The quotient of the smallest int64 and -1 overflows; it wraps to the smallest int64.
   if (b == -1) return op == ScalarOp::kDiv ? Negate(a) : 0;
   if (op == ScalarOp::kDiv) return a / b;
   const int64_t remainder = a % b;

@@ -34,10 +34,10 @@ bool IsDefined(ScalarOp op, DataType operand_type);
 
 /// Returns the result of `op`. All operands have the type `operand_type`, except that the condition
 /// of kSelect is bool. Float results are computed in double. Under kNative they are then rounded to
-/// the type. For + - * / and sqrt this gives the correctly rounded result of every float type; fma
-/// of f32 is computed in f32. Integers wrap, shift amounts outside the type shift all bits out, and
-/// min and max propagate NaN. An integer division by zero is invalid. Requires IsDefined(op,
-/// operand_type).
+/// the type, but fma of f32 is computed in f32. For + - * / and sqrt, the rounding gives the
+/// correctly rounded result of every float type. Integers wrap, shift amounts outside the type
+/// shift all bits out, and min and max propagate NaN. An integer division by zero is invalid.
+/// Requires IsDefined(op, operand_type).
 Scalar ApplyOp(ScalarOp op, DataType operand_type, std::span<const Scalar> operands,
                Precision precision);
 
@@ -46,7 +46,7 @@ Scalar ConvertScalar(const Scalar& value, DataType from, DataType to, Precision 
 /// Returns the value `value` of an index expression, converted to the type.
 Scalar IndexScalar(int64_t value, DataType type, Precision precision);
 
-/// Convert a constant expression to its value, and a value to a constant expression.
+/// Convert a literal to its value, and a value to a literal.
 Scalar ScalarOf(const Expr& constant);
 Expr ConstantOf(const Scalar& value, DataType type);
 
@@ -63,7 +63,7 @@ struct ExprInputs {
 class ExprProgram {
  public:
   ExprProgram(const Expr& expr, Precision precision);
-  /// Evaluates the expression. Not thread-safe: the program reuses one stack.
+  /// Evaluates the expression. The function is not thread-safe, because all calls use one stack.
   Scalar Run(const ExprInputs& inputs) const;
 
  private:

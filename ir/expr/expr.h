@@ -44,8 +44,8 @@ class Expr {
   /// Makes the literal 0 of type f32.
   Expr() : Expr(Constant(0.0, DataType::kF32)) {}
 
-  /// Make a literal. Floats are rounded to the type. For an integer type, an int64 wraps and a
-  /// double saturates.
+  /// Make a literal. For a float type the value is rounded. For an integer type, an int64 wraps and
+  /// a double saturates. For bool, the literal is value != 0.
   static Expr Constant(double value, DataType type);
   static Expr Constant(int64_t value, DataType type);
   static Expr Constant(int value, DataType type) { return Constant(int64_t{value}, type); }
@@ -54,8 +54,8 @@ class Expr {
   static Expr Holds(std::vector<IndexExpr> nonnegative);
   static Expr Accumulator(int slot, DataType type);
   static Expr Incoming(int slot, DataType type);
-  /// Applies an operator. Requires Arity(op) operands of one type. For kSelect, the first of them
-  /// is the condition of type bool.
+  /// Applies an operator. Requires Arity(op) operands of one type, but the first operand of kSelect
+  /// is a bool, the condition.
   static Expr Apply(ScalarOp op, std::vector<Expr> operands);
   static Expr Cast(Expr operand, DataType type);  // returns the operand itself if it has this type
   static Expr Select(Expr condition, Expr yes, Expr no);
@@ -94,12 +94,12 @@ Expr Transform(const Expr& expr, const std::function<Expr(const Expr&)>& rewrite
 void Visit(const Expr& expr, const std::function<void(const Expr&)>& visit);
 /// Applies `rewrite` to every index expression inside the expression.
 Expr TransformIndices(const Expr& expr, const std::function<IndexExpr(const IndexExpr&)>& rewrite);
-/// Replaces every read by replacement(slot, type) of its slot and type.
+/// Replaces every kRead node by replacement(slot, type) of its slot and type.
 Expr ReplaceReads(const Expr& expr,
                   const std::function<Expr(int slot, DataType type)>& replacement);
 
-/// Applies the rewrite table (simplify.cc) to all nodes, repeatedly until nothing changes, at most
-/// 16 times.
+/// Applies the rewrites of simplify.cc to all nodes, repeatedly until nothing changes, at most 16
+/// times.
 Expr Simplify(const Expr& expr);
 
 /// Returns text with infix + - * / and calls for all other operators, as in `max(A * B, 1.0) + C`.

@@ -93,7 +93,7 @@ IndexExpr IndexExpr::operator*(int64_t factor) const {
 
 // Returns the normal form of floor(e / d). Multiples of d are moved out of the division. d and the
 // rest are divided by the common divisor of d and the coefficients of the rest. The constant of the
-// rest is in [0, d). If the rest is a single division, the two divisions are merged.
+// rest is in [0, d). If the rest is a division plus a constant, the two divisions are merged.
 IndexExpr IndexExpr::FloorDiv(const IndexExpr& numerator, int64_t divisor) {
   TUNEC_CHECK(divisor > 0, "divisor {}", divisor);
   if (divisor == 1) return numerator;
@@ -231,8 +231,8 @@ struct Division {
 };
 
 // Returns divisions that equal the division floor(n/d) in a sum. The first is floor(n/d) itself. If
-// the sum has a term with floor(n/e) and e divides d, floor(floor(n/e) / (d/e)) is another one. For
-// n = row*e + column, BoundsOf finds row mod (d/e) by the second form.
+// the sum has a term with floor(n/e) and e divides d, floor(floor(n/e) / (d/e)) is another one.
+// With row = floor(n/e), BoundsOf finds row mod (d/e) by the second form.
 std::vector<Division> ReadingsOf(const IndexAtom& division, const IndexExpr& sum) {
   const IndexExpr& n = *division.numerator;
   std::vector<Division> readings = {{n, division.divisor}};
@@ -244,9 +244,10 @@ std::vector<Division> ReadingsOf(const IndexAtom& division, const IndexExpr& sum
   return readings;
 }
 
-// Returns integers k for which BoundsOf may write a sum with the term c*floor(n/d) as c*floor(n/d)
-// + k*n + rest. One k is -c/d, because c*floor(n/d) + k*n is then k*(n mod d). The other k is the
-// quotient of the coefficients that the first term of n has in the sum and in n.
+// Returns integers k with which callers may write a sum with the term c*floor(n/d) as c*floor(n/d)
+// + k*n + rest. If d divides c, one k is -c/d, because c*floor(n/d) + k*n is then k*(n mod d).
+// Another k is the integer quotient, if there is one, of the coefficients that the first term of n
+// has in the sum and in n.
 std::vector<int64_t> TimesBeside(const IndexExpr& sum, int64_t c, const Division& division) {
   std::vector<int64_t> times;
   if (c % division.divisor == 0) times.push_back(-c / division.divisor);
@@ -300,10 +301,11 @@ Parts TermsByDivisor(const IndexExpr& sum, int64_t divisor) {
   return parts;
 }
 
-// Splits c*floor(n/m) further, as (c + k*m)*floor(n/m) - k*m*floor(n/m). The first part is a
-// multiple of the divisor. The second part forms k*(n mod m) with the k*n that the sum contains.
-// Normal forms hide these remainders. For example, floor((x mod 4 + 4*y)/32) has the numerator x +
-// 4*y + 28*floor(x/4). Its parts are 32*floor(x/4) and x - 4*floor(x/4) + 4*y.
+// Splits the sum like TermsByDivisor, and then c*floor(n/m) into two terms, if the first term is a
+// multiple of the divisor: (c + k*m)*floor(n/m) - k*m*floor(n/m). The second term can form k*(n mod
+// m) with a k*n of the sum. Normal forms hide these remainders. For example, floor((x mod 4 +
+// 4*y)/32) has the numerator x + 4*y + 28*floor(x/4). Its parts are 32*floor(x/4) and x -
+// 4*floor(x/4) + 4*y.
 Parts RemaindersByDivisor(const IndexExpr& sum, int64_t divisor) {
   Parts parts = TermsByDivisor(sum, divisor);
   for (const IndexTerm& term : sum.terms()) {
@@ -320,8 +322,8 @@ Parts RemaindersByDivisor(const IndexExpr& sum, int64_t divisor) {
   return parts;
 }
 
-// Simplifies floor(n/d) if the intervals decide it. Splits n into a part divisible by d and a rest
-// that stays within one multiple of d.
+// Simplifies floor(n/d) if n splits into a part divisible by d and a rest whose quotient
+// floor(rest/d) the intervals decide.
 IndexExpr SimplifyDivision(const IndexExpr& numerator, int64_t divisor,
                            const IntervalOf& variables) {
   for (const auto split : {TermsByDivisor, RemaindersByDivisor}) {
@@ -336,8 +338,9 @@ IndexExpr SimplifyDivision(const IndexExpr& numerator, int64_t divisor,
   return IndexExpr::FloorDiv(numerator, divisor);
 }
 
-// Drops small terms that cannot carry: floor((m*r + s)/(m*q)) = floor(r/q) if 0 <= s < m and m
-// divides the divisor. Tries as m the divisor's common factor with each coefficient.
+// Drops small terms s that cannot carry: floor((m*r + s)/(m*q)) = floor((r + low)/q) if floor(s/m)
+// is always low. Tries as m the divisor's common factor with each coefficient. If nothing can be
+// dropped, calls SimplifyDivision.
 IndexExpr DropSmallTerms(const IndexExpr& numerator, int64_t divisor, const IntervalOf& variables) {
   for (const IndexTerm& pivot : numerator.terms()) {
     const int64_t modulus = std::gcd(pivot.coefficient, divisor);

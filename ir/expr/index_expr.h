@@ -25,8 +25,7 @@ using VarId = Id<Variable>;
 
 /// Returns the variable of a tensor's dimension, for expressions over dimensions.
 constexpr VarId DimensionVar(size_t dimension) { return VarId(dimension); }
-/// Returns the variable of the iterator at a position, for statements under construction and for
-/// separate lists of iterators.
+/// Returns the variable of the iterator at a position.
 constexpr VarId IteratorVar(size_t position) { return VarId(position); }
 
 class IndexExpr;
@@ -112,9 +111,8 @@ inline constexpr Interval kUnknownInterval{-kUnbounded, kUnbounded};
 Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
                   const LoadedIntervalOf& loaded = {});
 
-/// Removes floor divisions that the intervals of the variables decide. With 0 <= b < 32,
-/// floor((32*a + b)/32) becomes a. The result is equal for all values of the variables within their
-/// intervals.
+/// Simplifies the expression by the intervals of the variables. With 0 <= b < 32, floor((32*a +
+/// b)/32) becomes a. The result is equal for all values of the variables within their intervals.
 IndexExpr Simplify(const IndexExpr& expr, const IntervalOf& variables);
 
 /// Replaces every variable v by replacement(v).

@@ -1,5 +1,5 @@
-// The scalar operators and their properties, one row each. A row without one of the properties does
-// not compile. The columns:
+// The scalar operators, one row each, with their properties. A row without one of the properties
+// does not compile. The columns:
 //   id, name  the enumerator, and the word in texts
 //   operands  the number of operands
 //   result    ResultType: the rule for the type of the result
@@ -11,10 +11,10 @@
 //
 // A new operator is rarely needed, because most functions are expressions of these. Add
 // - the meaning in ir/expr/apply_op.cc;
-// - the code in jit/emit/op.cc, or in jit/math/ for an elementary function;
+// - the code in jit/emit/op.cc, with a function in jit/math/ for an elementary function;
 // - the error and the size of the code in jit/scalar_code.cc.
 // The compiler warns of or rejects an omission, or the program stops at the operator.
-// tests/jit/types_test.cc runs all operators on all types.
+// tests/jit/types_test.cc runs each operator on all types that it is defined for.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +90,7 @@ enum class OperandOrder : uint8_t { kCommutes, kOrdered };
   X(kIsNan, "isnan", 1, kBool, kAny, kOrdered, Exact)                                              \
   X(kIsInf, "isinf", 1, kBool, kAny, kOrdered, Exact)                                              \
   X(kSelect, "select", 3, kSame, kAny, kOrdered, Selection)  /* condition ? second : third */      \
-  /* first * second + third, rounded once */                                                      \
+  /* first * second + third, with an unrounded product */                                          \
   X(kFma, "fma", 3, kSame, kNumber, kOrdered, MultiplyAdd)
 // clang-format on
 

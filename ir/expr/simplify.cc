@@ -1,12 +1,12 @@
 // Simplification of scalar expressions by a table of rewrite rules. A rule is a pattern and its
 // replacement. x, y, z match any expression; a number matches the literal of this value and sign. A
-// rule holds for every input of its kind of type, including NaN, infinities and signed zeros.
-// Rewrites that change these are rules of graphs (graph/rules), and --fast-math enables them.
-// Besides the table, operators on literals are evaluated, and casts that undo one another are
-// removed.
+// rule holds for every input of the types in its domain, including NaN, infinities and signed
+// zeros. Rewrites that can change results for such inputs are rules of graphs (graph/rules).
+// Besides the table, operators on literals are evaluated, casts of lossless casts are simplified,
+// and divisions by powers of two become products.
 //
-// Every rule makes the expression smaller or replaces its operator by an earlier one of a fixed
-// list, so rewriting terminates. Examples: select(not c, x, y) to select(c, y, x), x + -y to x - y.
+// Every rule makes the expression smaller or replaces pow by other operators, so rewriting
+// terminates. Examples: select(not c, x, y) to select(c, y, x), x + -y to x - y.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -60,7 +60,7 @@ std::vector<Rule> MakeRules() {
       {kFloat, A(kSub, N(-0.0), x), A(kNeg, x)},
       {kAny, A(kAdd, x, A(kNeg, y)), A(kSub, x, y)},
       {kAny, A(kSub, x, A(kNeg, y)), A(kAdd, x, y)},
-      // Products and quotients.
+      // Products, quotients and remainders.
       {kAny, A(kMul, x, N(1)), x},
       {kAny, A(kMul, x, N(-1)), A(kNeg, x)},
       {kAny, A(kMul, A(kNeg, x), A(kNeg, y)), A(kMul, x, y)},
@@ -77,7 +77,7 @@ std::vector<Rule> MakeRules() {
       {kFloat, A(kAbs, A(kNeg, x)), A(kAbs, x)},
       {kAny, A(kAbs, A(kAbs, x)), A(kAbs, x)},
       {kAny, A(kSign, A(kSign, x)), A(kSign, x)},
-      // Powers, roots and logarithms.
+      // Powers.
       {kAny, A(kPow, x, N(0)), N(1)},
       {kAny, A(kPow, x, N(1)), x},
       {kAny, A(kPow, x, N(2)), A(kMul, x, x)},
@@ -125,7 +125,7 @@ std::vector<Rule> MakeRules() {
       {kBool, A(kXor, x, N(1)), A(kNot, x)},
       {kInteger, A(kShl, x, N(0)), x},
       {kInteger, A(kShr, x, N(0)), x},
-      // Selection: x is the condition; the domain is the type of the values.
+      // Selections. The domain is that of the values, not of the condition.
       {kAny, A(kSelect, N(1), y, z), y},
       {kAny, A(kSelect, N(0), y, z), z},
       {kAny, A(kSelect, x, y, y), y},
@@ -192,8 +192,8 @@ class Simplifier {
     return rules;
   }
 
-  // Builds a replacement for the bound variables. Its literals get the type `type` of the result,
-  // which is also the type of the operands of operators on literals.
+  // Builds a replacement from the bound variables, and rewrites its operators. Its literals get
+  // `type`, the type of the result.
   static Expr Build(const Pattern& pattern, const Bindings& bindings, DataType type) {
     if (pattern.kind == Pattern::Kind::kAny) return *bindings[pattern.any];
     if (pattern.kind == Pattern::Kind::kNumber) return Expr::Constant(pattern.number, type);
@@ -217,7 +217,8 @@ class Simplifier {
     return ConstantOf(value, expr.type());
   }
 
-  // Replaces a float division by a literal power of two, or its negative, by an exact product.
+  // Tries to replace a float division by a literal power of two, or its negative, by an equal
+  // product.
   static Expr Halve(const Expr& expr) {
     if (!expr.Is(ScalarOp::kDiv) || !IsFloat(expr.type())) return expr;
     const Expr& divisor = expr.operands()[1];
@@ -226,7 +227,7 @@ class Simplifier {
     const double value = divisor.node().float_value;
     const double inverse = 1 / value;
     const bool power = std::abs(std::frexp(value, &exponent)) == 0.5;
-    // Neither number may be subnormal in the type, because kernels may flush subnormals.
+    // Neither the divisor nor its inverse may be subnormal, because kernels may flush subnormals.
     const bool ordinary = std::abs(exponent) < (expr.type() == DataType::kF16 ? 14 : 120);
     if (!power || !ordinary) return expr;
     return Rewrite(expr.operands()[0] * Expr::Constant(inverse, expr.type()));

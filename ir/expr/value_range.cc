@@ -15,7 +15,7 @@ FloatRange OfCast(const Expr& operand) {
 }
 
 /// Returns the range of a minimum or maximum with a literal operand. The result may be NaN if the
-/// other operand may be NaN. Returns all values if neither operand is a literal number.
+/// other operand may be NaN. Returns all values if no operand is a literal or the literal is NaN.
 FloatRange OfExtreme(const Expr& expr) {
   const auto& operands = expr.operands();
   const size_t literal = operands[0].IsConstant() ? 0 : 1;

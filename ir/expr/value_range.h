@@ -18,7 +18,7 @@ struct FloatRange {
 /// Returns bounds of an expression of a float type. Bounds follow from literals, casts of integers,
 /// minima and maxima with a literal, and from casts and roundings (floor, ceil, round, trunc) of an
 /// expression with bounds. All other expressions have the bounds -inf and inf. The function follows
-/// one operand of each node, so its cost is linear.
+/// at most one operand of each node, so its cost is linear.
 FloatRange FloatRangeOf(const Expr& expr);
 
 }  // namespace tunec

@@ -12,8 +12,8 @@ Scalar OutsideValue(double value, DataType type, Precision precision) {
   return Scalar::Real(precision == Precision::kNative ? RoundTo(value, type) : value);
 }
 
-// Returns whether combine[k] adds the incoming value k to the accumulator k, in a float type. A
-// product may be contracted with such a sum.
+// Returns whether `combine` is accumulator k plus incoming value k, in a float type. A product may
+// be contracted with such a sum.
 bool IsSum(const Expr& combine, size_t k) {
   if (!combine.Is(ScalarOp::kAdd) || !IsFloat(combine.type())) return false;
   const Expr& a = combine.operands()[0];
@@ -126,7 +126,7 @@ Status CompiledAssignment::CheckRaces(int64_t read_offset, const ElementAccess& 
   return Failed(fmt::format("{}: {}", read.Element(), status.error().message));
 }
 
-// Reports the writes of this run to the race detector. Fails for a race.
+// Reports the located writes to the race detector, if there is one. Fails for a race.
 Status CompiledAssignment::CheckRaces() const {
   if (races_ == nullptr) return {};
   for (size_t k = 0; k < writes_.size(); ++k) {

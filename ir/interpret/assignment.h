@@ -43,9 +43,9 @@ struct ElementCopy {
   const std::string* name = nullptr;  // name of the assignment
 };
 
-/// An assignment of a statement or a store, which Run executes: first all reads, then the values,
-/// then the writes. The old value of a reduction depends on the interpreter. The reduction of a
-/// Compute starts at the identity, and that of a LoopNest at the stored value.
+/// An assignment of a statement, a store or an asynchronous copy. Run executes all reads first,
+/// then the values, then the writes. The old value of a reduction depends on the interpreter. The
+/// reduction of a Compute starts at the identity, and that of a LoopNest at the stored value.
 class CompiledAssignment {
  public:
   /// A function that returns the accumulator of a write at a buffer offset. It returns nothing if
@@ -58,8 +58,8 @@ class CompiledAssignment {
                      Contraction contraction, Precision precision, RaceDetector* races = nullptr);
 
   /// Executes the assignment. `old_value` is used by reductions only; without it, accumulators are
-  /// read from the buffers. Fails for an index outside its tensor, a read of an unwritten element,
-  /// an integer division by zero, and a race.
+  /// read from the buffers. Fails for an index outside its tensor or storage, a read of an
+  /// unwritten element, an integer division by zero, and a race.
   Status Run(std::span<const int64_t> variables, const OldValue& old_value);
   /// Begins a copy of one element: reads the source and marks the destination as unwritten. Fails
   /// like Run.
@@ -77,7 +77,7 @@ class CompiledAssignment {
     DataType type = DataType::kF32;
     int64_t offset = -1;  // offset of the last load; -1: outside the guard
   };
-  /// The operands a and b of a contracted sum: acc + a*b is rounded once.
+  /// The operands of a contracted sum: acc + left*right is computed as one fma.
   struct Product {
     ExprProgram left;
     ExprProgram right;

@@ -1,4 +1,4 @@
-// The thread of a block that the interpreter of loop nests runs.
+// The running thread of a block in the interpreter of loop nests.
 #pragma once
 
 #include <array>
@@ -10,9 +10,10 @@
 
 namespace tunec {
 
-/// The position of the running thread in its block, along three axes. Outside of loops over threads
-/// the position is 0. SetNumber also selects the thread's own elements of per-thread tensors in the
-/// storage. It also sets the thread to which the race detector attributes accesses.
+/// The position of the running thread in its block, along three axes. Outside of tiles of warps and
+/// loops over threads, the position is 0. SetNumber also selects the thread's own elements of
+/// per-thread tensors in the storage. It also sets the thread to which the race detector attributes
+/// accesses.
 class BlockThread {
  public:
   /// Constructs the thread at position 0. `storage` and `races` must outlive this object.

@@ -68,8 +68,8 @@ class StatementRun {
   }
 
   // Returns the extents of the iterators that the writes' indices use, and 1 for the other
-  // iterators. Returns nothing if each element that the indices select has an instance, or if
-  // loaded values decide which elements are written.
+  // iterators. Returns nothing if certainly each element that the indices select has an instance,
+  // or if loaded values decide which elements are written.
   std::optional<std::vector<int64_t>> ExtentsOfWrites() const {
     std::vector<VarId> used;
     for (const Write& write : statement_.writes) {
@@ -89,8 +89,8 @@ class StatementRun {
     return extents;
   }
 
-  // Sets elements without any instance to the identity. The statement's further conditions select
-  // the iterations that add to an element; they do not select elements.
+  // Sets the elements of ExtentsOfWrites that have no instance to the identity. The statement's
+  // further conditions select the iterations that add to an element; they do not select elements.
   Status StartEmptyReductions() {
     const std::optional<std::vector<int64_t>> extents = ExtentsOfWrites();
     if (!extents) return {};

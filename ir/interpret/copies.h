@@ -20,15 +20,14 @@ class CopiesInFlight {
 
   void Issue(int token, const ElementCopy& copy) { issued_[token].push_back(copy); }
   void Arrive(int token, int64_t stage);
-  /// Completes all copies that arrived at a stage. Fails if the stage has no arrival, or if its
-  /// last arrival has another parity. Also fails if a source was changed or a destination was
-  /// written since the issue, and for a race.
+  /// Completes the copies that arrived at a stage since its last Wait. Fails if the stage has no
+  /// arrival, or if its last arrival has another parity. Also fails if a source was changed or a
+  /// destination was written since the issue, and for a race.
   Status Wait(int token, int64_t stage, int64_t parity);
   /// Starts the lifetime of a tensor's storage (at its Alloc). Resets the stages of the tokens
   /// whose copies fill the tensor.
   void Begin(TensorId tensor);
-  /// Ends the lifetime of a tensor's storage (at the end of its Alloc). Fails if a copy into the
-  /// tensor was issued and no Wait completed it.
+  /// Checks at the end of a tensor's Alloc that Waits completed all copies into the tensor.
   Status End(TensorId tensor) const;
 
  private:

@@ -104,8 +104,8 @@ class Compiler {
     return step;
   }
 
-  // Compiles the copy of one element. Its position in the copied sub-tensor is given by additional
-  // variables, which are numbered after the variables of the nest.
+  // Compiles a copy to one assignment for all its elements. An element's position in the copied
+  // sub-tensor is given by additional variables, numbered after the variables of the nest.
   Result<Step> Compile(const AsyncCopy& copy) {
     Read read = copy.from;
     Write write = copy.to;
@@ -240,7 +240,7 @@ class Runner {
     return {};
   }
 
-  // Begins the section or task of an iteration, or selects the thread that runs the iteration.
+  // Begins the section or task of an iteration, or selects its thread, for loops that have these.
   void Enter(LoopKind loop, int64_t iteration) {
     if (loop == LoopKind::kWave) {
       races_.BeginSection();
@@ -283,8 +283,8 @@ class Runner {
   std::vector<int64_t> point_;
 };
 
-// Returns a race detector that watches every written tensor if the nest has loops over tasks or
-// threads, or a phase of several parts. Otherwise it watches no tensor.
+// Returns a race detector that watches every written tensor if the nest has loops over waves,
+// tasks or threads, or a phase of several parts. Otherwise the detector watches no tensor.
 RaceDetector WatchRaces(const LoopNest& nest, const Storage& storage) {
   IdVector<TensorId, TensorId> homes;
   for (const TensorId t : nest.tensors.ids()) homes.push_back(storage.FindAliasOwner(t));

@@ -41,8 +41,9 @@ RaceDetector::Marks& RaceDetector::At(Storage& storage, int64_t offset) const {
   return marks;
 }
 
-// Returns whether the earlier access was made by another agent and may happen at the same time as
-// an access by the present agent. The caller ensures that one of the two accesses writes.
+// Returns whether the earlier access is by another agent and not ordered before an access by the
+// present agent. Barriers do not order accesses to private storage. The caller ensures that one of
+// the two accesses writes.
 bool RaceDetector::Conflicts(const Storage& storage, const Stamp& earlier) const {
   if (earlier.section != now_.section) return false;
   if (earlier.task != now_.task) return true;
@@ -78,8 +79,8 @@ Status RaceDetector::Read(TensorId tensor, int64_t offset, const std::string& wh
   } else if (last.interval != now_.interval && !of.is_private) {
     marks.several_threads = false;
   } else if (last.thread != now_.thread) {
-    // A later write is a race in either case: its thread differs from the retained reader, or
-    // several_threads records that other threads have read too.
+    // A write by any thread before the next barrier is a race: the thread differs from the retained
+    // reader, or several_threads records that other threads have read too.
     marks.several_threads = true;
   }
   last = now_;

@@ -1,5 +1,6 @@
-// Detection of races. For each element, the last agents that read and wrote it are recorded. Two
-// agents that may run at the same time must not touch the same element, unless both read.
+// Detection of races. For each watched element, the last agents that read and wrote it are
+// recorded. Accesses by two agents that may happen at the same time must not touch one element,
+// unless both read.
 //
 // An agent is a thread of a task. Tasks of one section (a phase, or a wave of it) run in any order.
 // Threads of one task run in any order between two barriers. One order without a race therefore
@@ -19,29 +20,28 @@ namespace tunec {
 
 class RaceDetector {
  public:
-  /// Constructs a detector. homes[t] is the owner of the storage of tensor t. elements[h]
-  /// is the number of elements of owner h's storage to watch; 0 for storage that is never written.
+  /// Constructs a detector. homes[t] is the owner of the storage of tensor t. elements[h] is the
+  /// number of elements of owner h's storage; 0 for storage that is not watched.
   RaceDetector(IdVector<TensorId, TensorId> homes, const IdVector<TensorId, int64_t>& elements);
 
   /// Begins a section: all later accesses come after all earlier ones.
   void BeginSection();
   void BeginTask() { ++now_.task; }
   void Barrier() { ++now_.interval; }
-  /// Sets the thread's number along one axis. Outside of block loops of the axis the number must be
-  /// 0.
+  /// Sets the number, along one axis, of the thread that makes the following accesses.
   void SetThread(size_t axis, int64_t number) {
     now_.thread.at(axis) = static_cast<int16_t>(number);
   }
   /// Begins new storage of a tensor in the same bytes. Accesses of this task to the earlier storage
-  /// still count, because other threads may not have finished with the bytes. If the storage is
-  /// private, they do not count. Two threads of a task must then never touch one element, not even
-  /// with a barrier between them, unless both read. A race between two tensors that use the same
-  /// bytes one after the other is not detected.
+  /// still count unless the new storage is private, because other threads may not have finished
+  /// with the bytes. Two threads of a task must never touch one element of private storage, not
+  /// even with a barrier between the accesses, unless both read. A race between the tensors of
+  /// consecutive Allocs in the same bytes is not detected.
   void Renew(TensorId tensor, bool is_private);
 
   /// Record an access by the present agent. Fail if the access is a race with an earlier one.
-  /// `what` is the name of the accessing statement, for messages. The string must outlive this
-  /// object.
+  /// `what` is the name of the accessing statement, tile or copy, for messages. The string must
+  /// stay valid until the last access.
   Status Read(TensorId tensor, int64_t offset, const std::string& what);
   Status Write(TensorId tensor, int64_t offset, const std::string& what);
 
@@ -60,8 +60,9 @@ class RaceDetector {
     const std::string* what = nullptr;
   };
   // The last write and the last read of an element. `several_tasks` is true if several tasks of the
-  // section have read it, and `several_threads` if several threads of the task have read it since
-  // the last barrier. `life` is the number of Renew calls before the last access.
+  // last read's section have read the element. `several_threads` is true if several threads of the
+  // last read's task have read the element, in one interval unless the storage is private. `life`
+  // is the number of Renew calls before the last access.
   struct Marks {
     int life = 0;
     Stamp write;
@@ -78,8 +79,8 @@ class RaceDetector {
   Storage& storage(TensorId tensor) { return storages_[homes_[tensor]]; }
   Marks& At(Storage& storage, int64_t offset) const;
   bool Conflicts(const Storage& storage, const Stamp& earlier) const;
-  /// Returns the error for an access that races with `other`. `other_name` is given if the present
-  /// agent made the access `other`, but another agent made an access like it.
+  /// Returns the error for an access that races with `other`. If `other_name` is given, the race is
+  /// with a similar access by the other agent that `other_name` describes.
   std::unexpected<Error> Race(const char* verb, const std::string& what, const char* other_verb,
                               const Stamp& other, const char* other_name = nullptr) const;
 

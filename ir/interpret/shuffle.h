@@ -13,8 +13,8 @@ class CompiledShuffle {
   CompiledShuffle(const Storage& storage, const Shuffle& shuffle, BlockThread& thread);
 
   /// Copies the element of the partner thread to the running thread. All threads do so at the same
-  /// time, so there is no race. `point` has the values of the nest's variables. Fails like a
-  /// statement.
+  /// time, so no race is reported. `point` has the values of the nest's variables. Fails for an
+  /// index outside its tensor and a read of an unwritten element.
   Status Run(std::span<int64_t> point);
 
  private:

@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// A buffer of elements of one type. It records which elements were written since the last Clear.
-/// The caller must report a read of any other element.
+/// A buffer of elements of one type. It records which elements are written. The caller must reject
+/// a read of an unwritten element.
 class ElementBuffer {
  public:
   ElementBuffer(DataType type, int64_t elements)
@@ -73,11 +73,11 @@ class Storage {
   static Result<Storage> Create(const Tensors& tensors, std::span<const Array> arguments,
                                 Precision precision);
 
-  /// Gives each of `threads` threads its own elements of the tensor. The tensor must not have an
-  /// alias, and none of its elements may have been written.
+  /// Gives each of `threads` threads its own elements of the tensor. The tensor must not share its
+  /// storage with another tensor, and none of its elements may have been written.
   void MakePerThread(TensorId tensor, int64_t threads);
   bool IsPerThread(TensorId tensor) const { return elements_of_thread_[tensor] > 0; }
-  /// Selects the thread whose elements later calls of Offset return.
+  /// Selects the thread whose elements of per-thread tensors later calls of Offset locate.
   void SelectThread(int64_t thread) { thread_ = thread; }
 
   ElementBuffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }

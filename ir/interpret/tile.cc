@@ -76,8 +76,8 @@ Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t
   return access.buffer().Get(offset);
 }
 
-// Loads an operand. Records the load for two lanes, because all lanes of the warp load. Whichever
-// lane wrote the element, at least one of the two lanes is another lane.
+// Loads an operand. If a warp executes the tile, records the load for two lanes, because all lanes
+// load. Whichever lane wrote the element, at least one of the two lanes is another lane.
 Result<Scalar> CompiledTile::LoadOperand(ElementAccess& access,
                                          std::span<const int64_t> point) const {
   if (owners_.empty()) return Load(access, point);

@@ -1,4 +1,4 @@
-// Execution of a tile of a loop nest, by the reference function of its intrinsic.
+// Execution of a tile of a loop nest.
 #pragma once
 
 #include <span>
@@ -14,12 +14,13 @@ class CompiledTile {
  public:
   /// Compiles a tile. Run reports every access to the race detector of `thread`. If a warp executes
   /// the tile, an access of the accumulator counts as an access by the lane that owns the element.
-  /// Under kFloat64 no float is rounded.
+  /// Under kFloat64 the results are computed in float64 if the accumulator has a float type.
   CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
                BlockThread& thread);
 
   /// Executes the tile. `point` has the values of the nest's variables; Run changes those of the
-  /// tile's loops. Fails like a statement.
+  /// tile's loops. Fails for an index outside its tensor, a read of an unwritten element, and a
+  /// race.
   Status Run(std::span<int64_t> point);
 
  private:

@@ -32,8 +32,8 @@ class PairTest {
   }
 
  private:
-  // Returns the number of phases up to the last one that reads the input. Later phases may use the
-  // output freely.
+  // Returns the number of phases up to the last one that reads or prefetches the input. Later
+  // phases may use the output freely.
   size_t PhasesThatRead() const {
     size_t count = nest_.phases.size();
     while (count > 0 && !PhaseReads(nest_.phases[count - 1])) --count;

@@ -15,15 +15,14 @@ struct InPlacePair {
   bool operator==(const InPlacePair&) const = default;
 };
 
-/// Returns the pairs for which the nest computes the same result with shared and with separate
-/// storage, in the order of the arguments. The two tensors have the same number of elements, of the
-/// same size. Only the phases up to the last reader of the input matter. There a store may touch
-/// the two tensors only if it writes one element of the output and reads the input only at the same
-/// offset. Prefetches may also touch them. The offsets are compared as expressions, so some
-/// possible pairs are not found. Code generators must not treat the inputs of these pairs as
-/// constant memory. A store without reducer must write each offset at most once, unless the offset
-/// is loaded. Every nest made from a Compute satisfies this, because each instance of a statement
-/// runs once.
+/// Returns pairs for which the nest computes the same result with shared and with separate storage,
+/// in the order of the arguments. The two tensors have the same number of stored elements, of the
+/// same size, and share no storage in the nest. Up to the last phase that accesses the input, only
+/// prefetches and certain stores may touch the two tensors. Such a store has no reducer, writes one
+/// element of the output, and reads the input, only at the same offset. The offsets are compared as
+/// expressions, so some possible pairs are not found. Code generators must not treat the inputs of
+/// these pairs as constant memory. A store without reducer must write each offset at most once,
+/// unless the offset is loaded.
 std::vector<InPlacePair> FindInPlacePairs(const LoopNest& nest);
 
 /// Returns the first of the pairs for which this part of a phase only copies elements from the

@@ -1,9 +1,9 @@
 // The set of tensors touched since the last barrier is carried through a block's work, part by
-// part. A barrier is inserted before a part that conflicts with the set. A serial loop begins each
-// iteration with the set left by the previous iteration. This set depends on the barriers inside
-// the loop, so the loop is walked until the set stops growing. Storage filled by a pipelined loop
-// is excluded: a barrier after each wait of the loop orders the accesses
-// (polyhedral/generate/pipeline.cc).
+// part. A barrier is inserted before a part that conflicts with the set, and before an Alloc that
+// may reuse touched bytes. A loop begins each iteration also with the set left by the previous
+// iteration. This set depends on the barriers inside the loop, so the loop is walked until the set
+// stops growing. Storage filled by a pipelined loop is excluded: a barrier after each wait of the
+// loop orders the accesses (polyhedral/generate/pipeline.cc).
 #include "ir/nest/insert_barriers.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tunec {
 namespace {
 
-// The tensors that a part of the work reads and writes.
+// The tensors that one or several parts of the work read and write, without private storage.
 struct TouchedTensors {
   std::set<TensorId> read;
   std::set<TensorId> written;
@@ -39,8 +39,8 @@ bool Conflict(const TouchedTensors& a, const TouchedTensors& b) {
   return Meet(a.written, b.written) || Meet(a.written, b.read) || Meet(a.read, b.written);
 }
 
-// Returns whether all threads execute the node itself. The loops over threads are then inside the
-// node. Roles count as one access of the block.
+// Returns whether the node is a loop, an If or an Alloc that all threads execute, with loops over
+// threads inside. Roles count as one access of the block.
 bool IsCommon(const NestNode& node) {
   return Visit(
       node, [](const Loop& loop) { return !IsBlock(loop.kind) && HoldsBlockLoop(loop.body); },
@@ -116,8 +116,8 @@ class Inserter {
     return std::ranges::any_of(touched.read, ended) || std::ranges::any_of(touched.written, ended);
   }
 
-  // Rewrites the body of a serial loop, whose end may conflict with the start of the next
-  // iteration.
+  // Rewrites the body of a loop that is not over tasks. The end of an iteration may conflict with
+  // the start of the next one.
   Body RewriteRepeated(const Body& body, TouchedTensors& touched) {
     while (true) {
       TouchedTensors left = touched;

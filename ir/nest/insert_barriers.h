@@ -5,12 +5,12 @@
 
 namespace tunec {
 
-/// Puts a Barrier before each part of a block's work that conflicts with a part after the last
-/// barrier. Two parts conflict if both touch a tensor and one of them writes it; private storage
-/// never conflicts. In a serial loop, the end of an iteration comes before the start of the next
-/// one. Storage of several stages is ignored, because the loop that fills it has separate barriers.
-/// Except for the barriers, the nest must be valid (Verify). In the result, the barriers enforce
-/// all dependences that the order of the nest implies.
+/// Puts a Barrier before each part of a block's work that conflicts with an earlier part after the
+/// last barrier. Two parts conflict if both touch a tensor and one of them writes it; private
+/// storage never conflicts. In a loop, the end of an iteration comes before the start of the next
+/// one. Also puts a Barrier before an Alloc of shared storage that may reuse touched bytes. Storage
+/// of several stages causes no conflict, because the loop that fills such storage has separate
+/// barriers. The nest must be verified.
 LoopNest InsertBarriers(LoopNest nest);
 
 }  // namespace tunec

@@ -7,9 +7,8 @@
 namespace tunec {
 namespace {
 
-// Returns the number of the thread that differs from the number `thread` in the bit `distance`, a
-// power of two. With the bit b of the thread, the partner is thread + distance if b is 0, and
-// thread - distance if b is 1.
+// Returns the number `thread` with its bit `distance`, a power of two, inverted. The result is
+// thread + distance if the bit is 0, and thread - distance if the bit is 1.
 IndexExpr PartnerOf(const IndexExpr& thread, int64_t distance) {
   const IndexExpr bit =
       IndexExpr::FloorDiv(thread, distance) - IndexExpr::FloorDiv(thread, 2 * distance) * 2;

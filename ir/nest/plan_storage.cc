@@ -1,7 +1,7 @@
 // The plan of the storage of workspace and local tensors. Two workspace tensors may share bytes if
 // no phase is in the lifetimes of both; barriers separate the phases. Local tensors follow the
-// nesting of their Allocs like a stack, so tensors of consecutive Allocs share bytes. Tensors of
-// shared scope have a separate stack.
+// nesting of their Allocs like a stack, so tensors of consecutive Allocs may share bytes. Tensors
+// of shared scope have a separate stack.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -51,8 +51,8 @@ std::map<TensorId, Lifetime> FindLifetimes(const LoopNest& nest) {
   return lifetimes;
 }
 
-// Returns the lowest offset where `bytes` fit between the allocated tensors whose lifetimes overlap
-// `lifetime`.
+// Returns the lowest offset at which `bytes` overlap none of the allocated tensors whose lifetimes
+// overlap `lifetime`.
 int64_t FirstFit(const std::vector<AllocatedRange>& allocated, const Lifetime& lifetime,
                  int64_t bytes) {
   std::vector<AllocatedRange> rivals;
@@ -125,8 +125,8 @@ StoragePlan PlanStorage(const LoopNest& nest) {
   plan.offset.assign(nest.tensors.size(), -1);
   plan.scope.assign(nest.tensors.size(), Scope::kGlobal);
   AssignWorkspaceOffsets(nest, plan);
-  // Repeat while a later Alloc of a tensor increases its offset: tensors inside an earlier Alloc of
-  // this tensor are then placed anew.
+  // Repeat until no offset changes. If a later Alloc of a tensor increases the tensor's offset, the
+  // tensors inside an earlier Alloc are placed anew.
   IdVector<TensorId, int64_t> before;
   do {
     before = plan.offset;

@@ -24,9 +24,9 @@ inline void Append(Body& body, Body more) {
 }
 
 /// Rebuilds a body from the inside out. `functions` (an Overloaded, or one function) receive nodes
-/// by value, after the nodes' own bodies are rewritten. They return the replacement: a node, or a
-/// Body of any number of nodes. If no function takes a kind of node, these nodes are retained, with
-/// their bodies rewritten.
+/// by value or const reference, after the nodes' own bodies are rewritten. They return the
+/// replacement: a node, or a Body of any number of nodes. If no function takes a kind of node,
+/// these nodes are retained, with their bodies rewritten.
 ///
 ///     RewriteBody(body, Overloaded{
 ///         [](const Barrier&) { return Body(); },                    // for i { A; barrier }

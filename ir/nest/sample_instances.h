@@ -27,9 +27,9 @@ struct SampledStore {
 /// Calls `visit` for a sample of the executions of each store of a body. The counts add up to the
 /// number of all executions, or to an estimate. If no inner bound or condition uses a loop's
 /// variable, one iteration of the loop stands for all. Any other loop is walked, with at most 4096
-/// evenly spaced iterations, or 4 once 4096 iterations have been walked. The last iteration is
-/// always among them, because it may have a smaller tile. Conditions on loaded values count as
-/// true. `variables` is the number of variables of the nest.
+/// evenly spaced iterations, or 4 once 4096 iterations of all loops together have been walked. The
+/// last iteration is always among them, because it may have a smaller tile. Conditions on loaded
+/// values count as true. `variables` is the number of variables of the nest.
 void SampleInstances(const Body& body, size_t variables,
                      const std::function<void(const SampledStore&)>& visit);
 

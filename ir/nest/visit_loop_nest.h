@@ -1,5 +1,4 @@
-// Walks over the tree of a LoopNest, so that a pass names only the node kinds it handles. The
-// functions of rewrite_loop_nest.h return a changed nest.
+// Functions that visit the nodes of a LoopNest. The functions of rewrite_loop_nest.h replace nodes.
 #pragma once
 
 #include <concepts>
@@ -18,8 +17,8 @@ concept LeafNode = std::same_as<Kind, Store> || std::same_as<Kind, Prefetch> ||
     std::same_as<Kind, AsyncCopy> || std::same_as<Kind, Arrive> || std::same_as<Kind, Wait> ||
     std::same_as<Kind, Barrier> || std::same_as<Kind, Shuffle>;
 
-/// Calls the function that takes the node's kind. The functions must cover every kind: after the
-/// addition of a kind, a visitor does not compile until it handles the kind.
+/// Calls the function that takes the node's kind. The functions must cover every kind: a visitor
+/// without a function for all kinds does not compile after the addition of a kind.
 template <class... Functions>
 decltype(auto) Visit(const NestNode& node, Functions... functions) {
   return std::visit(Overloaded{std::move(functions)...}, node.value);
@@ -48,8 +47,8 @@ void ForEach(const LoopNest& nest, const std::function<void(const Kind&)>& visit
   for (const Phase& phase : nest.phases) ForEach<Kind>(phase.body, visit);
 }
 
-/// Calls `visit` for each tensor that the node itself reads or writes. The nodes in its bodies are
-/// not visited.
+/// Calls `visit` with the tensor of each read, write and prefetch of the node itself. A prefetch
+/// counts as a read. The nodes in the node's bodies are not visited.
 void ForEachAccess(const NestNode& node, const std::function<void(TensorId, bool writes)>& visit);
 
 }  // namespace tunec

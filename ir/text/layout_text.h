@@ -1,4 +1,5 @@
-// Printers and parsers of shapes and layouts, shared by the texts of Compute, LoopNest and graphs.
+// Parsers of shapes and layouts, and a printer of layouts. The texts of Compute, LoopNest and
+// graphs use them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The parser of scalar expressions and reads. The grammar is
+// The parser of scalar expressions, reads and writes. The grammar of scalar expressions is
 //   expr    := product (('+' | '-') product)*
 //   product := primary (('*' | '/') primary)*
 //   primary := literal | read | '@' slot | '-' primary | '(' expr ')'
@@ -53,8 +53,9 @@ std::optional<Expr> ParseSpecialFloat(std::string_view word, bool negative) {
   return Expr::Constant(negative ? -value : value, *type);
 }
 
-// Returns the reason why the operator cannot be applied to the operands. Returns an empty string if
-// it can.
+// Returns the reason why the operator cannot have this number of operands, or this combination of
+// operand types. Returns an empty string without such a reason. The operator may still not be
+// defined for the type.
 std::string Misfit(ScalarOp op, const std::vector<Expr>& operands) {
   if (static_cast<int>(operands.size()) != Arity(op)) {
     return fmt::format("{} has {} operands, expected {}", Name(op), operands.size(), Arity(op));
@@ -136,8 +137,8 @@ Result<Expr> ExprParser::ParsePrimary() {
   return lexer_.Expected("an expression");
 }
 
-// Parses a number with its type as a suffix, such as 1.5f64 or 3i64. Without a suffix, a number
-// with a decimal point or exponent is f32.
+// Parses a number with its type as a suffix, such as 1.5f64 or 3i64, or a negative inf or nan.
+// Without a suffix, a number with a decimal point or exponent is f32, and an integer is an error.
 Result<Expr> ExprParser::ParseLiteral() {
   const bool negative = lexer_.At("-");
   const Token& number = lexer_.Peek(negative ? 1 : 0);
@@ -159,7 +160,8 @@ Result<Expr> ExprParser::ParseLiteral() {
                     "literal {} has no type, expected one as in {}.0 or {}i64", number.text,
                     number.text, number.text);
     }
-    // Read all digits except those of f64 as f32. Rounding to f64 first could change the result.
+    // Reads the digits of types other than f64 as f32, if f32 has the range. For f32, rounding to
+    // f64 first could change the result.
     float narrow = 0;
     const char* end = number.text.data() + number.text.size();
     const bool single = *type != DataType::kF64 &&

@@ -1,5 +1,5 @@
-// A recursive-descent parser of the contents of a statement: index expressions, conditions, reads,
-// and scalar expressions. docs/reference/text_formats.md has the grammar.
+// A recursive-descent parser of index expressions, conditions, reads, writes, and scalar
+// expressions. docs/reference/text_formats.md has the grammar.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace tunec {
 
-/// A parser of the expressions of one statement or store. Each read gets the next slot at its first
-/// appearance in the text; equal reads share one slot.
+/// A parser of expressions, such as those of one statement or store. A read inside an expression
+/// gets the slot of an earlier equal read, or else the next slot.
 class ExprParser {
  public:
   /// A function that returns the variable of a name, or nothing if no such variable is in scope.
@@ -23,16 +23,16 @@ class ExprParser {
       : lexer_(lexer), tensors_(tensors), variables_(std::move(variables)) {}
 
   Result<IndexExpr> ParseIndex();
-  /// Parses conditions, as in `i - 1 >= 0, j < 4`, up to the token `end`. The list may be empty.
+  /// Parses conditions, as in `i - 1 >= 0, j < 4`. Returns none if the next token is `end`.
   Result<std::vector<IndexExpr>> ParseConditions(std::string_view end);
   Result<Expr> ParseExpr();
-  /// Parses `A[i, k]` with an optional guard, without giving it a slot.
+  /// Parses a read such as `A[i, k]`, with an optional guard. The read itself gets no slot.
   Result<Read> ParseRead();
   Result<Write> ParseWrite();
   /// Parses a list of expressions in parentheses. The list may be empty.
   Result<std::vector<Expr>> ParseExprList();
   Result<TensorId> ParseTensorName();
-  /// Parses `@0`, the slot of a read that has a separate line (`@0 = A[i, k]`).
+  /// Parses `@0`, the slot of an earlier read.
   Result<int> ParseSlotNumber();
 
   /// Gives the read the next slot, even if an equal read already has a slot.

@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// The largest literal. It keeps sums and products of parsed constants far inside 64 bits.
+// The largest literal, and the largest magnitude of a coefficient in a product.
 constexpr int64_t kLargestLiteral = int64_t{1} << 48;
 constexpr int kDeepest = 500;
 

@@ -56,7 +56,7 @@ class Parser {
   }
 
   // Parses a node. The first word decides its kind, so the name of a statement must be quoted if it
-  // is a keyword.
+  // is one of the words below.
   Result<NestNode> ParseNode() {
     const std::string_view word =
         lexer_.Peek().kind == TokenKind::kIdentifier ? lexer_.Peek().text : "";
@@ -262,7 +262,7 @@ class Parser {
     return NestNode{std::move(tile)};
   }
 
-  // Parses a store, such as `S: C[i] = ...`. A store of several lines has the form `S: { ... }`.
+  // Parses a store, such as `S: C[i] = ...`. Braces may surround its lines, as in `S: { ... }`.
   Result<NestNode> ParseStore() {
     Store store;
     TUNEC_ASSIGN(store.statement,

@@ -88,7 +88,7 @@ Result<Interval> ParseRange(Lexer& lexer) {
   return range;
 }
 
-// A parsed declaration. Its alias is still a name, because a later declaration may define it.
+// A parsed declaration. An alias is still a name, because its tensor may be declared later.
 struct Declaration {
   Tensor tensor;
   std::optional<std::string> alias;

@@ -22,8 +22,8 @@ struct ParsedAssignment {
   std::optional<Reducer> reducer;
 };
 
-/// Parses the text that PrintAssignment writes: optional lines of a reducer and of reads, then the
-/// assignment.
+/// Parses the lines that PrintAssignment returns: optional lines of a reducer and of reads, then
+/// the line of the writes and values.
 Result<ParsedAssignment> ParseAssignment(Lexer& lexer, const Tensors& tensors,
                                          const ExprParser::Variables& variables);
 

@@ -43,9 +43,9 @@ bool HoldsExactly(const IndexExpr& sum, const IndexExpr& part) {
   });
 }
 
-// Returns the part c*(x mod m) of the sum whose term -c*m*floor(x/m) is `division`. Returns nothing
-// if the sum has no such part. Normally x is the numerator of the division. If divisions were
-// merged, x is a division itself.
+// Returns the part c*(x mod m) of the sum such that `division` is the term -c*m*floor(x/m) of the
+// part. Returns nothing if no such part is found. Normally x is the numerator of the division. If
+// divisions were merged, x is another division of the sum.
 std::optional<ModPart> FindMod(const IndexExpr& sum, const IndexTerm& division) {
   if (division.atom.kind != IndexAtom::Kind::kFloorDiv) return std::nullopt;
   const IndexExpr& numerator = *division.atom.numerator;
@@ -66,7 +66,7 @@ std::optional<ModPart> FindMod(const IndexExpr& sum, const IndexTerm& division) 
   return std::nullopt;
 }
 
-// Removes all parts of the form c*(x mod m) from `sum` and returns them.
+// Removes all parts that FindMod finds from `sum`, and returns them.
 std::vector<ModPart> TakeMods(IndexExpr& sum) {
   std::vector<ModPart> parts;
   for (size_t t = 0; t < sum.terms().size();) {

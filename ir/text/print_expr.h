@@ -1,5 +1,5 @@
 // Printers of expressions inside a Compute or a LoopNest. Unlike Print (expr.h), these functions
-// can write the read of a gather's index in place of its slot.
+// can write a loaded value in an index as a read instead of a slot.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ std::string PrintIndex(const IndexExpr& expr, const TextNames& names);
 std::string PrintConditions(const std::vector<IndexExpr>& nonnegative, const TextNames& names);
 std::string PrintExpr(const Expr& expr, const TextNames& names);
 
-/// Returns a text that parses back to the same bits and is visibly a float, such as `2.0` or
-/// `-inf`. Every NaN is `nan`, without its sign and payload.
+/// Returns a text such as `2.0` or `-inf`, which is visibly a float. The text parses back to the
+/// same bits, except that every NaN is `nan`, without its sign and payload.
 std::string PrintDouble(double value);
 
 /// Returns `name`, in quotes if it is a reserved word of the text forms or not an identifier.

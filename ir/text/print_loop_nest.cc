@@ -1,4 +1,4 @@
-// The printer of a LoopNest. The text has loops in braces, as in C.
+// The printer of a LoopNest. The bodies of loops are in braces, as in C.
 #include <array>
 
 #include "ir/loop_nest.h"

@@ -1,7 +1,7 @@
 // The printers of tensors and assignments. Reads have numbers (slots), but most texts have none, as
-// in `acc[i] sum= A[i, k] * B[k]`. Slots follow the order in which reads first appear in the text;
-// equal reads share a slot. If a statement numbers its slots differently, its reads are written on
-// separate lines, as `@0 = A[i, k]`, and used as `@0`.
+// in `acc[i] sum= A[i, k] * B[k]`. The parser gives each new read of such a text the next slot;
+// equal reads share a slot. If an assignment has other slots, its reads are written on separate
+// lines, as `@0 = A[i, k]`, and used as `@0`.
 #include "ir/text/print_statement.h"
 
 #include <array>
@@ -35,8 +35,8 @@ std::string TensorName(TensorId id, const Tensors& tensors) {
 
 std::string NumberedSlot(int slot) { return fmt::format("@{}", slot); }
 
-// Names for PrintExpr, in which the name of a slot is the text of its read. The class also records
-// whether parsing the printed text would give the same slots.
+// Names for PrintEquation. If possible, the name of a slot is the text of its read. The class also
+// records whether parsing the printed text would give the same slots.
 class InlineReads {
  public:
   InlineReads(const std::vector<Read>& reads, const Tensors& tensors,

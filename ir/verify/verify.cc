@@ -4,13 +4,14 @@
 //   logical dimensions, and no index is certainly outside its extent. Alignment is 0 or a power of
 //   two. A range is not empty. Only weights and workspaces of floats may be marked finite. An alias
 //   names a tensor of the same type and size that is not an alias.
-//   Statements: names are not empty and are different. Iterators have different names and extents
-//   from 0 to 2^48, so that sums of indices stay far from overflow. The domain uses only iterators.
-//   A statement writes each output (or the output is an alias).
+//   Statements: names are not empty and are different. The same holds for the iterators of one
+//   statement. Extents are from 0 to 2^48. The domain uses only iterators. Each output is an alias
+//   or is written by a statement.
 //   Reads and writes: the tensor exists; one index per dimension. Indices and guards use only
-//   iterators and, as loaded values, earlier reads of integer tensors. An index that intervals show
-//   to be outside the tensor is an error (the interpreter reports other cases).
-//   Writes: at least one; never to an input or weight; an instance writes no element twice.
+//   iterators and loaded values of earlier reads. Loaded values in an index are of integer tensors.
+//   An index without a guard that is certainly outside the tensor is an error (the interpreter
+//   reports other cases).
+//   Writes: at least one; never to an input or weight; no two writes of a statement are equal.
 //   Values: one per write, of its tensor's type. Read slots exist and have their tensor's type.
 //   Every operator is defined for its type. Accumulators and incoming values occur only in
 //   reducers.

@@ -1,14 +1,15 @@
-// A check of the invariants of tiles that a warp executes, and of fragments, their accumulators.
+// A check of the invariants of tiles that a warp executes, and of their accumulators.
 //   Tiles of warps: the phase has 32 threads along x. A tile is outside of loops over x, where all
-//   lanes run together. A loop over threads that contains a tile contains only tiles. The last two
-//   dimensions of an accumulator are the tile's rows and columns; tiles are side by side in it.
-//   Fragments: all tiles that add to a fragment have the same owner map. A store that touches an
-//   element runs in the lane that owns the element, for all values of the surrounding loops.
+//   lanes run together. A loop over threads that contains a tile accesses tensors only in tiles.
+//   All tiles that add to one accumulator have the same intrinsic.
+//   Fragments: the last two dimensions are the tile's rows and columns. A store or shuffle that
+//   touches an element runs in the lane that owns the element, for all values of the surrounding
+//   loops.
 //   Per-thread accumulators: the last dimension has as many elements as a lane owns. A tile's index
 //   is 0 in this dimension, and the same for all lanes: it uses no variable of the tile's loops.
 //
-// The lanes of stores are checked value by value; an index modulo the size of a tile has few
-// values.
+// The lanes of stores are checked for each value of the variables. More than kMostValues values are
+// an error.
 #include "ir/verify/verify_fragments.h"
 
 #include <algorithm>
@@ -57,8 +58,8 @@ class FragmentVerifier {
   }
 
  private:
-  // Finds the intrinsic that adds to each fragment. Fails if several intrinsics add to one
-  // fragment.
+  // Finds the intrinsic that adds to each accumulator of a warp's tiles. Fails if several
+  // intrinsics add to one accumulator.
   Status FindFragments() {
     Status status;
     ForEach<Tile>(nest_, [&](const Tile& tile) {
@@ -123,8 +124,8 @@ class FragmentVerifier {
     return status;
   }
 
-  // Checks a loop over threads around a tile: it must not be over x, and it may contain only tiles.
-  // Each tile contains one store.
+  // Checks a loop over threads around a tile: it must not be over x, and it may access tensors only
+  // in tiles. Each tile contains one store.
   Status CheckWarpLoop(const Loop& loop) const {
     const std::string& name = nest_.variables[loop.var];
     if (loop.kind == LoopKind::kBlockX) {
@@ -151,8 +152,8 @@ class FragmentVerifier {
     return per_thread ? CheckElementsOfLane(tile, parts) : CheckRowsAndColumns(tile, parts);
   }
 
-  // Checks a tile whose accumulator is per thread. The last dimension of the accumulator must have
-  // the elements of a lane, and the tile must add to these elements from 0 on.
+  // Checks a tile whose accumulator is per thread. The accumulator's last dimension must have as
+  // many elements as a lane owns. The last index must be 0. No index may use a loop of the tile.
   Status CheckElementsOfLane(const Tile& tile, const TileParts& parts) const {
     const Write& write = parts.store->writes[0];
     const Tensor& tensor = nest_.tensors[write.tensor];
@@ -173,8 +174,8 @@ class FragmentVerifier {
     return {};
   }
 
-  // Checks that the last two dimensions of the accumulator are the tile's rows and columns. The
-  // tile must begin at multiples of its size.
+  // Checks that the last two indices of the accumulator are the variables of the tile's rows and
+  // columns, plus multiples of the tile's extents.
   Status CheckRowsAndColumns(const Tile& tile, const TileParts& parts) const {
     const Write& write = parts.store->writes[0];
     const size_t rank = write.index.size();
@@ -231,7 +232,8 @@ class FragmentVerifier {
     return CheckZero(wrong, variables, values, budget);
   }
 
-  // Checks that `wrong` is 0 for all values of `variables`. Fails after `budget` values.
+  // Checks that `wrong` is 0 for all values of `variables`. Fails if `budget`
+  // values are not enough.
   Status CheckZero(const IndexExpr& wrong, std::span<const VarId> variables,
                    std::vector<int64_t>& values, int64_t& budget) const {
     if (variables.empty()) {

@@ -1,4 +1,4 @@
-// Checks of the fragments that a warp's lanes share.
+// A check of the tiles that a warp executes, and of their accumulators.
 #pragma once
 
 #include "ir/loop_nest.h"

@@ -1,6 +1,6 @@
 // A check of the invariants of a LoopNest.
-//   Tensors: as in a Compute (verify.cc). A local tensor is accessed only inside its Alloc. Only
-//   local tensors are allocated, never inside their own Alloc, with at least one stage.
+//   Tensors: as in a Compute (verify.cc). Only a prefetch may access a local tensor outside of its
+//   Alloc. Only local tensors are allocated, never inside their own Alloc, with at least one stage.
 //   Variables: names are not empty and are different. A loop binds a variable that no surrounding
 //   loop binds. Every use is inside the loop that binds the variable.
 //   Loops: at least one lower and one upper bound, without loaded values; unroll >= 1, and 1 unless
@@ -10,8 +10,8 @@
 //   together with them; each axis is bound once. Block loops have constant bounds from 0 on, each
 //   axis once, in one chain in which each but the last contains just the next; they are not inside
 //   parallel loops. A phase has at most kMostBlockThreads threads per block. Shared storage,
-//   barriers, arrives and waits are outside block loops. A vector loop contains no loop. An
-//   unrolled loop has a constant bound on its iterations, at most kMostUnrolled.
+//   barriers, arrives and waits are outside block loops. Barriers are outside parallel loops, too.
+//   A vector loop contains no loop. An unrolled loop has at most kMostUnrolled iterations.
 //   Ifs: they have a condition, without loaded values.
 //   Storage: only register and packed storage is per thread. If storage has several stages, its
 //   first dimension has as many elements. A swizzle moves 2, 4 or 8 chunks in rows of a power of
@@ -20,8 +20,9 @@
 //   Prefetches and copies: tensors, ranks and variables as in a store. A copy has extents of at
 //   most as many dimensions as either tensor, equal types, and does not write an input or weight.
 //   Cache levels are 1 to 3. Arrive and Wait name the token of a copy.
-//   Shuffles: alone in loops over all threads of the phase's blocks, along x a multiple of twice
-//   the distance; from one tensor of each thread to another tensor of the same type.
+//   Shuffles: alone in loops over all threads of the phase's blocks; without a guard; from one
+//   private tensor to another of the same type. The distance is a power of two below kWarpThreads.
+//   The number of threads along x is a multiple of twice the distance.
 //   Roles: they have threads and names.
 //   Tiles: a tile contains the loops and the statement of its intrinsic (PartsOf). The intrinsic
 //   can access the scopes of the tensors; a tile that a warp executes can also accumulate into
@@ -168,7 +169,7 @@ class Verifier {
   static bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
 
   // Checks that parallel, grid and block loops are nested as allowed, and that block loops have
-  // constant bounds of at least 0.
+  // constant bounds and do not start below 0.
   Status CheckBinding(const Loop& loop) {
     if (IsParallel(loop.kind) && IsAround(IsGrid)) {
       return Wrong("a parallel loop stands inside a grid loop");

@@ -87,7 +87,7 @@ Status VerifyTensor(const Tensor& tensor) {
   return VerifyLayout(tensor);
 }
 
-// Returns whether all terms are variables that take all combinations of values in their intervals.
+// Returns whether `visits_every_point` is true and all terms of the index are exact variables.
 bool IsExact(const IndexExpr& index, const VerifyContext& context) {
   return context.visits_every_point &&
          std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {
@@ -170,7 +170,7 @@ Status VerifyExpr(const Expr& expr, const ExprContext& where) {
   return status;
 }
 
-// Checks that there is one expression per write, of the written tensor's type.
+// Checks each expression, and that there is one per write, of the written tensor's type.
 Status VerifyPerWrite(const std::vector<Expr>& exprs, std::string_view what,
                       const ExprContext& where) {
   const std::vector<Write>& writes = where.assignment.writes;

@@ -11,8 +11,7 @@
 
 namespace tunec {
 
-/// Checks that tensors have unique names, matching layouts and valid aliases. Also checks that each
-/// shape has an element count (ElementCount).
+/// Checks the invariants of tensors listed in verify.cc.
 Status VerifyTensors(const Tensors& tensors);
 
 /// The tensors and variables that an assignment may use, with the properties of the variables.
@@ -21,8 +20,8 @@ struct VerifyContext {
   std::function<bool(VarId)> in_scope;
   IntervalOf intervals;
   /// `exact` returns whether the variable takes every value of its interval. `visits_every_point`
-  /// is true if every point of the product of the intervals is executed. An index that leaves its
-  /// tensor somewhere in the product is then certainly an error.
+  /// is true if the assignment runs for each combination of values of exact variables. An index of
+  /// exact variables that leaves its tensor for some combination is then certainly an error.
   std::function<bool(VarId)> exact;
   bool visits_every_point = true;
 };

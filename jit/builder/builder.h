@@ -1,7 +1,7 @@
-// A thin wrapper of LLVM's IRBuilder, by which the code generators write instructions. Emitters and
-// math routines handle opaque values and need no LLVM header. Arithmetic and conversions are
-// elementwise and accept scalars or vectors. If one operand is a scalar and the other a vector, the
-// scalar is splatted. Constants fold at once.
+// A thin wrapper of LLVM's IRBuilder, by which the code generators write instructions. The code of
+// jit/emit and jit/math handles opaque values and needs no LLVM header. Arithmetic (except
+// MultiplyHigh) and conversions are elementwise and accept scalars or vectors. If one operand is a
+// scalar and the other a vector, the scalar is splatted. Most operations on constants fold at once.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ class Builder {
   /// as 0.
   using BFloat16Rounding = IrValue (*)(Builder& builder, IrValue value);
   void SetBFloat16Rounding(BFloat16Rounding rounding);
-  /// Returns the function that was set. If it is null, the rounding uses integer instructions.
+  /// Returns the function that was set, or null. With null, the rounding uses integer instructions.
   BFloat16Rounding bfloat16_rounding() const;
 
   /// The machine's instruction for value * 2^power, rounded once; null functions if there is none.
@@ -101,8 +101,8 @@ class Builder {
   void SetBlock(IrBlock block);
   void Branch(IrBlock to);
   void CondBranch(IrValue condition, IrBlock yes, IrBlock no);
-  /// Branches like CondBranch where `yes` is rarely taken. The code of `yes` is placed apart, and
-  /// registers are assigned for `no`.
+  /// Branches like CondBranch where `yes` is rarely taken. LLVM may place the code of `yes` apart
+  /// and assign registers for `no`.
   void RareBranch(IrValue condition, IrBlock yes, IrBlock no);
   IrValue Phi(IrType type);
   void AddIncoming(IrValue phi, IrValue value, IrBlock from);
@@ -185,7 +185,7 @@ class Builder {
   IrValue FloatTruncate(IrValue a, Element to);
   IrValue SignedToFloat(IrValue a, Element to);
   IrValue UnsignedToFloat(IrValue a, Element to);
-  /// Converts towards zero. The result is undefined for a value that does not fit.
+  /// Convert towards zero. The result is undefined for a value that does not fit.
   IrValue FloatToSigned(IrValue a, Element to);
   IrValue FloatToUnsigned(IrValue a, Element to);
   IrValue Bitcast(IrValue a, Element to);
@@ -216,7 +216,7 @@ class Builder {
   IrValue Slot(IrType type);
   IrValue LoadSlot(IrValue slot, IrType type);
   void StoreSlot(IrValue slot, IrValue value);
-  /// Returns stack memory that is not promoted to SSA values, 64-byte aligned.
+  /// Returns 64-byte aligned stack memory, which EndFunction does not promote to SSA values.
   IrValue StackBytes(int64_t bytes);
   /// Returns stack memory like StackBytes. Within a function, all calls with the same number of
   /// bytes return the same memory, so the contents must be used before the next call.

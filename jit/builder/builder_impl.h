@@ -25,7 +25,7 @@ struct Builder::Impl {
   /// Splats the scalar operand if the other operand is a vector.
   void Match(llvm::Value*& a, llvm::Value*& b);
   /// Returns a vector of copies of the scalar. Within a block, a vector of the same scalar and
-  /// length is used again, so that the code stays small.
+  /// length can be used again, so that the code stays small.
   llvm::Value* Splat(llvm::Value* scalar, int lanes);
 
   // Shared pointers can be destroyed where LLVM's classes are incomplete types.

@@ -40,7 +40,7 @@ std::vector<IrValue> Builder::BeginFunction(const std::string& name,
   impl_->function =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, *impl_->module);
   impl_->function->setDoesNotThrow();
-  // No call may appear: loops must stay loops and never become memset or memcpy.
+  // Loops must stay loops and never become calls of memset or memcpy.
   impl_->function->addFnAttr("no-builtins");
   impl_->function->addFnAttr("frame-pointer", "none");
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -50,7 +50,7 @@ std::vector<IrValue> Builder::BeginFunction(const std::string& name,
   impl_->slots.clear();
   impl_->brief_stack.clear();
   impl_->ir.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", impl_->function));
-  // Slots are inserted before this first branch, so that they are in the entry block.
+  // Slots are inserted into the entry block, before its branch to `first`.
   impl_->splats.clear();
   auto* first = llvm::BasicBlock::Create(context, "start", impl_->function);
   impl_->ir.CreateBr(first);

@@ -1,9 +1,9 @@
 // The emitter of AMX tiles, which are sums of products of bfloat16 or of bytes in tile registers.
 //
-// A Tile adds to an accumulator in memory. In some loops, only tiles touch an accumulator, and the
-// accumulator's address does not change. The accumulator then stays in a register, which is loaded
-// before the loop, at its first use, and stored after the loop. Operands stay in the remaining
-// registers until their memory may have changed.
+// A Tile adds to an accumulator in memory. In some loops, only AMX tiles access an accumulator, and
+// the accumulator's address does not change. The accumulator can then stay in a register, which is
+// loaded before the loop and stored after the loop. Operands stay in the remaining registers, at
+// most until their memory may have changed.
 //
 // Registers 0 to 3 are accumulators; register 3 may be an accumulator that does not stay. Registers
 // 4 to 7 are operands. All registers are configured as 16 rows of 64 bytes.
@@ -32,8 +32,8 @@ bool IsAmx(const NestNode& node) {
   return instruction != nullptr && instruction->tiles.has_value();
 }
 
-/// The tensors that the body of a loop accesses, and the variables of the loops inside it. An
-/// accumulator of AMX tiles is not among the others, unless another node accesses it.
+/// The tensors and loop variables in the body of a loop, without the loops of AMX tiles. `others`
+/// has the tensors that are accessed other than as the accumulator of an AMX tile.
 struct Uses {
   std::map<TensorId, std::vector<const Write*>> accumulators;
   std::set<TensorId> others;
@@ -41,8 +41,8 @@ struct Uses {
   std::map<VarId, int64_t> copies;  // copies of each unrolled loop
 };
 
-/// Returns an upper bound of the number of different tiles in memory that the writes of one
-/// accumulator tensor address.
+/// Estimates the number of different tiles in memory that the writes of one accumulator tensor
+/// address.
 int64_t CountTiles(const EmitState& state, const Uses& uses,
                    const std::vector<const Write*>& writes) {
   int64_t tiles = 0;
@@ -93,7 +93,7 @@ std::set<TensorId> AccumulatorsThatStay(const EmitState& state, const Loop& loop
       });
     };
     const bool local = state.tensor(tensor).role == TensorRole::kLocal;
-    // With too many tiles, they do not stay here, but may stay in an inner loop, which has fewer.
+    // A tensor with too many tiles in this loop may still stay in registers over an inner loop.
     if (local && !uses.others.contains(tensor) && std::ranges::none_of(writes, moves) &&
         CountTiles(state, uses, writes) <= kAccumulators) {
       staying.insert(tensor);
@@ -176,7 +176,7 @@ Result<int> AmxTiles::FindAccumulator(EmitState& state, const TileLocation& loca
   return number;
 }
 
-/// Returns the register of an operand. Emits a load if no register has the operand. If all
+/// Returns the register of an operand. Emits a load if no register has the operand. If all operand
 /// registers are in use, the load overwrites the least recently used one.
 int AmxTiles::Operand(EmitState& state, const TileLocation& location) {
   auto found =

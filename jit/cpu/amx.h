@@ -33,7 +33,8 @@ class AmxTiles {
  public:
   explicit AmxTiles(const Target& target) : registers_(MakeTileRegisters(target)) {}
 
-  /// Emits the configuration of the registers, if the phase uses them. EndPhase emits the release.
+  /// Emits the configuration of the registers if the phase uses them; EndPhase then emits the
+  /// release.
   void BeginPhase(EmitState& state, const Phase& phase);
   void EndPhase(EmitState& state);
 
@@ -41,7 +42,7 @@ class AmxTiles {
   /// possible.
   Status EmitLoop(EmitState& state, const Loop& loop, const std::function<Status()>& body);
   Status Emit(EmitState& state, const TileParts& parts, TileDot dot);
-  /// Discards the operands in registers, since their memory may have changed.
+  /// Discards the operands in registers. The next use of an operand loads it again.
   void ForgetOperands() { operands_.clear(); }
 
  private:
@@ -52,7 +53,7 @@ class AmxTiles {
 
   std::unique_ptr<TileRegisters> registers_;
   bool used_ = false;  // true: the current phase has AMX tiles
-  // State of the loop whose accumulators stay in registers:
+  // State of the registers, and of the loop over which accumulators stay in registers:
   std::set<TensorId> staying_;
   int depth_ = 0;                           // depth of the scope around the loop
   std::vector<TileLocation> accumulators_;  // by register

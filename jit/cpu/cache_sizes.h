@@ -14,8 +14,8 @@ struct CpuidLeaf {
   uint32_t ecx = 0;
   uint32_t edx = 0;
 };
-/// A function that executes CPUID for a leaf and subleaf. It returns zeros for a leaf that the
-/// processor does not have.
+/// A function that returns the results of CPUID for a leaf and subleaf. The results are zeros for a
+/// leaf that the processor does not have.
 using ReadCpuid = std::function<CpuidLeaf(uint32_t leaf, uint32_t subleaf)>;
 
 /// Sizes of the data caches in bytes; 0 if a cache does not exist or the processor does not state
@@ -29,8 +29,8 @@ struct CacheSizes {
 
 /// Computes the sizes from the results of `read`.
 CacheSizes CacheSizesFrom(const ReadCpuid& read);
-/// Returns the sizes of this machine. If cores differ, the sizes are those of the first core that
-/// this process may use.
+/// Returns the sizes of this machine. On a hybrid processor, the sizes are those of the first core
+/// that the thread of the first call may use.
 const CacheSizes& CacheSizesHere();
 
 }  // namespace tunec

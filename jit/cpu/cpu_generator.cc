@@ -1,5 +1,5 @@
-// The code generator for x86-64. It translates a LoopNest to LLVM IR, and this to an object. The
-// object imports no symbols and has one function per phase.
+// The code generator for x86-64. It translates a LoopNest to LLVM IR, and the IR to an object. The
+// object imports no symbols and exports one function per phase.
 #include "jit/cpu/cpu_generator.h"
 
 #include <fmt/format.h>

@@ -8,8 +8,8 @@
 namespace tunec {
 
 /// Creates the generator for targets without a device. It writes x86-64 objects, and blocks of
-/// threads are tasks. Compile fails with kUnsupported for roles, fragments and tile intrinsics that
-/// the CPU lacks, and with kDevice for a CPU without AVX2, FMA or F16C.
+/// threads are tasks. Compile fails with kUnsupported for roles, for fragments, and for tile
+/// intrinsics that the CPU lacks. It fails with kDevice for a CPU without AVX2, FMA or F16C.
 std::shared_ptr<const CodeGenerator> MakeCpuGenerator();
 
 }  // namespace tunec

@@ -10,8 +10,8 @@
 namespace tunec::jit {
 
 /// An implementation of Machine for the host. Phases are functions `void (ptr arguments, ptr
-/// workspace, ptr scratch, i64 task)`, which runtime/kernel.h calls. Nodes that require parallel
-/// threads are rejected.
+/// workspace, ptr scratch, i64 task)`, as in runtime/kernel.h. Roles, loops over GPU threads, and
+/// allocs of shared, tile or fragment scope are errors.
 class CpuMachine : public Machine {
  public:
   explicit CpuMachine(const Target& target) : target_(target), amx_(target) {}
@@ -33,7 +33,7 @@ class CpuMachine : public Machine {
 
  private:
   const Target& target_;
-  // State of the current phase.
+  // Values in the function of the current phase.
   IrValue arguments_ = nullptr;  // array of base addresses
   IrValue scratch_ = nullptr;    // scratch of the thread that runs the task
   AmxTiles amx_;

@@ -28,7 +28,7 @@ void ReadCaches(Host& host) {
   if (sizes.l3 > 0) host.l3_bytes = sizes.l3;
 }
 
-/// Returns this machine without its features and processor name.
+/// Returns a host with the caches and usable cores of this machine, and the number of threads.
 Host ThisMachine(int threads) {
   Host host;
   ReadCaches(host);
@@ -47,7 +47,7 @@ void RemoveFeature(Host& host, const std::string& feature) {
 
 void ChooseVectors(Host& host) {
   // Masks for elements of 8 and 16 bits require BW, and masks for vectors of 256 bits require VL.
-  // All supported AVX-512 cores have BW, DQ and VL.
+  // Without BW, DQ or VL, AVX-512 is not used.
   const bool wide =
       host.Has("avx512f") && host.Has("avx512bw") && host.Has("avx512dq") && host.Has("avx512vl");
   if (!wide) RemoveFeature(host, "avx512f");
@@ -167,7 +167,7 @@ Result<Host> ParseHost(std::string_view spec, int threads) {
   if (host.Has(kAmxEmulated) && !host.Has("avx512f")) {
     return Fail(ErrorCode::kInvalidArgument, "cpu feature '+{}' needs AVX-512", kAmxEmulated);
   }
-  // The error code depends on the source of the features: this machine or the user's choice.
+  // `native` alone names no features, so this machine lacks them. Otherwise the spec is wrong.
   TUNEC_RETURN_IF_ERROR(
       jit::CheckNeededFeatures(host, native ? ErrorCode::kDevice : ErrorCode::kInvalidArgument));
   return host;

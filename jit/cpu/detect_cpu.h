@@ -12,7 +12,7 @@ namespace tunec {
 
 /// Returns this machine's processor, caches and cores. AMX is included only if the operating system
 /// grants AMX to this process; the call requests the permission. `threads` is the number of threads
-/// of a kernel, or at most 0 for one thread per core.
+/// of a kernel; 0 or less stands for one thread per core.
 Target DetectCpu(int threads);
 
 /// Parses `native` or an LLVM processor name, followed by any number of `,-feature` and
@@ -20,8 +20,8 @@ Target DetectCpu(int threads);
 /// removes all of AVX-512, and removing amx or amx-tile removes all of AMX. "+amx-emulated"
 /// emulates AMX with vector code. The emulation requires AVX-512 and is never a default. Caches and
 /// cores are those of this machine. `threads` is as in DetectCpu. Fails with kInvalidArgument for
-/// an unknown name or feature, and for +amx-emulated without AVX-512. Without AVX2, FMA or F16C,
-/// fails with kDevice for `native` alone, and with kInvalidArgument otherwise.
+/// an unknown name or unsupported feature, and for +amx-emulated without AVX-512. Without AVX2, FMA
+/// or F16C, fails with kDevice for `native` alone, and with kInvalidArgument otherwise.
 Result<Target> ParseCpu(std::string_view spec, int threads);
 
 /// Returns the features of this machine, by LLVM's names. Includes AMX only if AMX is granted.

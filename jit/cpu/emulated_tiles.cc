@@ -1,14 +1,14 @@
 // The emulation of AMX by vector code.
 //
-// The registers are memory on the phase's stack. Each kind of instruction is a function of the
-// module, created at its first use and called by all uses. A product has about 500 instructions;
-// with functions, code generation processes them once and not for each multiplication of tiles.
+// The registers are memory on the phase's stack. Each kind of load, store and product is a function
+// of the module, created at its first use and called by all uses. A product has about 500
+// instructions. Code generation then processes them once and not for each product.
 //
-// A product of bfloat16 follows the definition in the table, in its order. Both operands become
-// rows of even and of odd elements in float32. Each row of the accumulator then has two sums, one
-// of the even and one of the odd products. At the end, both sums are added to each other and to the
-// row. Denormal operands, sums and results are zero. The processor's flush modes cannot be used,
-// since they also flush results that round up to the least normal number.
+// A product of bfloat16 adds in the order of its definition in ir/tile_intrinsic.cc. Both operands
+// become rows of even and of odd elements in float32. Each row of the accumulator then has two
+// sums, one of the even and one of the odd products. At the end, the total of both sums is added to
+// the row. Denormal operands, sums and results become zeros. The processor's flush modes cannot be
+// used, since they also flush some results that round up to the least normal number.
 #include "jit/cpu/emulated_tiles.h"
 
 #include <llvm/IR/Function.h>
@@ -25,8 +25,8 @@ namespace {
 
 constexpr int kTiles = 8, kRows = 16, kLanes = 16, kRowBytes = 64;
 constexpr int kTileBytes = kRows * kRowBytes;
-// The number of rows that are summed at once. A single row would wait for its sum of the previous
-// step.
+// The number of rows that a product of bfloat16 sums at once. With a single row, an addition would
+// often wait for the previous one.
 constexpr int kRowsAtOnce = 4;
 
 /// A writer of one function of vector code in the module. A member such as CopyIn writes the body.
@@ -56,7 +56,7 @@ class TileFunction {
   }
 
   /// Writes a copy from memory to a tile. The arguments are the tile, the address in memory, and
-  /// the distance of its rows in bytes.
+  /// the distance of the rows in memory, in bytes.
   void CopyIn() {
     for (int row = 0; row < kRows; ++row) {
       StoreRow(LoadRow(ints_, Elsewhere(row), 1), Row(Argument(0), row));
@@ -153,7 +153,8 @@ class TileFunction {
     return b_.CreateBitCast(b_.CreateSelect(tiny, b_.CreateAnd(bits, Same(kSign)), bits), floats_);
   }
   llvm::Constant* Same(uint32_t value) { return llvm::ConstantInt::get(ints_, value); }
-  /// Stores the even elements of a tile's pairs in into[0] and the odd ones in into[1], as float32.
+  /// Stores a tile's even elements in into[0] and the odd ones in into[1], as float32. Denormal
+  /// numbers become zeros.
   void Widen(llvm::Value* tile, llvm::Value* const (&into)[2]) {
     constexpr uint32_t kUpper = 0xffff0000;
     for (int row = 0; row < kRows; ++row) {
@@ -189,7 +190,7 @@ class TileFunction {
   llvm::Type* floats_ = nullptr;
 };
 
-/// Returns the module's function of that name, created by `write` if it does not exist.
+/// Returns the module's function of that name. If there is none, creates it and calls `write`.
 llvm::Function* FunctionOf(Builder& builder, const std::string& name, bool takes_stride,
                            void (TileFunction::*write)()) {
   if (llvm::Function* made = builder.module().getFunction(name)) return made;

@@ -7,8 +7,8 @@
 
 namespace tunec::jit {
 
-/// Creates emulated tile registers for targets with AVX-512. Results equal the definitions in the
-/// table of tile intrinsics bit by bit (ir/tile_intrinsic.cc, docs/decisions/0023_emulated_amx.md).
+/// Creates emulated tile registers for targets with AVX-512. Results other than NaN equal those of
+/// the table in ir/tile_intrinsic.cc bit by bit (docs/decisions/0023_emulated_amx.md).
 std::unique_ptr<TileRegisters> MakeEmulatedTiles();
 
 }  // namespace tunec::jit

@@ -21,9 +21,9 @@ namespace {
 
 llvm::AnalysisID IdOf(llvm::Pass* pass) { return std::unique_ptr<llvm::Pass>(pass)->getPassID(); }
 
-// Returns whether a pass is omitted. These passes take 40 % of the time of code generation
-// (measured) and do not improve the code. The emitted addresses already are displacements from few
-// pointers, and the emitted order of instructions is good.
+// Returns whether a pass is omitted. The omitted passes would take 40 % of the time of code
+// generation (measured) and not improve the code. The emitted addresses already are displacements
+// from few pointers, and the emitted order of instructions is good.
 bool IsLeftOut(llvm::AnalysisID id) {
   static const std::array<llvm::AnalysisID, 3> left_out = {
       IdOf(llvm::createLoopStrengthReducePass()),
@@ -33,9 +33,8 @@ bool IsLeftOut(llvm::AnalysisID id) {
   return std::ranges::find(left_out, id) != left_out.end();
 }
 
-// A pass manager that omits passes when code generation adds them. LLVM's own options for this
-// purpose are command-line options of the whole process: they would affect every other user of
-// libLLVM.
+// A pass manager that does not add the passes of IsLeftOut. LLVM's own options for this purpose are
+// command-line options of the whole process: they would affect every other user of libLLVM.
 class CodePasses : public llvm::legacy::PassManager {
  public:
   void add(llvm::Pass* pass) override {

@@ -18,9 +18,9 @@ using FunctionOffsets = std::map<std::string, uint64_t>;
 /// so that mapping the image requires no further work.
 class CodeImage {
  public:
-  /// Appends an object, and returns the offsets of its functions. Fails with kParse for bytes that
-  /// are not an object of the host. Fails with kUnsupported for an object with absolute addresses,
-  /// writable data or external symbols. If it fails, the image does not change.
+  /// Appends an object, and returns the offsets of its functions. Errors include kParse for bytes
+  /// that are not an object of the host, and kUnsupported for an object with absolute addresses,
+  /// writable data or references to external symbols. An error does not change the image.
   Result<FunctionOffsets> Add(std::string_view object);
   /// Returns the image, to be mapped at a multiple of 4096, readable and executable.
   const std::string& bytes() const { return bytes_; }

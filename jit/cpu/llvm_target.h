@@ -25,15 +25,15 @@ Result<const llvm::Target*> FindX86();
 /// Returns whether LLVM has a processor of that name. Call this function before MakeSubtarget,
 /// because LLVM prints to stderr for unknown names.
 bool IsKnownCpu(const llvm::Target& x86, const std::string& cpu);
-/// Returns LLVM's description of a processor, with `features` (LLVM's "+a,-b") in addition. The
-/// result is a shared_ptr because deleting it requires LLVM's header. Requires IsKnownCpu(x86,
-/// cpu).
+/// Returns LLVM's description of a processor, changed by `features` (LLVM's "+a,-b"). The result is
+/// a shared_ptr because deleting it requires LLVM's header. Requires IsKnownCpu(x86, cpu).
 std::shared_ptr<llvm::MCSubtargetInfo> MakeSubtarget(const llvm::Target& x86,
                                                      const std::string& cpu,
                                                      const std::string& features);
-/// Returns LLVM's text that enables or disables each of kFeaturesThatMatter, as the host has it.
+/// Returns LLVM's text that enables the features of kFeaturesThatMatter that the host has, and
+/// disables the others.
 std::string FeatureString(const Host& host);
-/// Checks whether the host has the features that all generated code uses. Fails with `code` if not.
+/// Checks whether the host has all of kFeaturesNeeded. Fails with `code` if not.
 Status CheckNeededFeatures(const Host& host, ErrorCode code);
 
 Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Host& host);

@@ -12,8 +12,8 @@ namespace tunec {
 
 /// Links the image into this process. The code is unloaded when the last owner of Kernel::code is
 /// destroyed; thousands of load and drop cycles do not grow the process. The function is
-/// thread-safe. Fails with kParse for damaged bytes or an image for another device, with kNotFound
-/// for a missing function, and with kInternal for imported symbols.
+/// thread-safe. Errors include kParse for damaged bytes or an image for another device, kNotFound
+/// for a missing function, and kInternal for imported symbols.
 Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
 
 /// A function of this process that code may call.
@@ -21,7 +21,7 @@ struct ImportedFunction {
   std::string_view name;
   const void* address = nullptr;
 };
-/// Links an object like LoadKernel, for any format name. The object may call the functions in
+/// Links an object like LoadKernel, for any format name. The object may import the functions in
 /// `imports` and no others.
 Result<Kernel> LoadObject(const KernelImage& image, std::span<const ImportedFunction> imports,
                           PerfMap perf_map);

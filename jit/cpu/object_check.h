@@ -17,8 +17,8 @@ struct FunctionSize {
 };
 
 /// Returns the functions that an ELF object defines. Fails with kParse for bytes that are not an
-/// object. Fails with kInternal for an imported symbol outside of `imports`, because kernels must
-/// not call other functions.
+/// object, or for a damaged symbol table. Fails with kInternal for an imported symbol outside of
+/// `imports`, because kernels must not call other functions.
 Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes,
                                               std::span<const std::string_view> imports = {});
 

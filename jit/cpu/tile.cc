@@ -78,7 +78,7 @@ class VectorTile {
     return LoadGroups(read);
   }
 
-  /// Loads the group of each column, as i32. Loads a single group if all columns share it.
+  /// Returns the group of each column as i32, or a single group if all columns share the group.
   IrValue LoadGroups(const Read& read) {
     LinearIndex offset = state_.index.Evaluate(state_.analysis.offsets.at(&read));
     const int lanes = offset.IsUniform() ? 1 : state_.lanes.width;

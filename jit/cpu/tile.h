@@ -9,7 +9,7 @@
 
 namespace tunec::jit {
 
-/// A function that emits c + a * b on vectors. The lanes of a and b are elements or groups of
+/// A function that emits c + a * b for a vector c. The lanes of a and b are elements or groups of
 /// elements.
 using VectorInstruction = IrValue (*)(Builder& builder, IrValue c, IrValue a, IrValue b);
 
@@ -23,9 +23,9 @@ struct TileInstruction {
 /// Returns the instruction for an entry of the table. Returns null for entries of other targets.
 const TileInstruction* FindTileInstruction(const TileIntrinsic& intrinsic);
 
-/// Emits the product of one left element with a vector of right elements, in one instruction for
-/// all columns. An element may be a group of consecutive elements, 32 bits in all. The columns are
-/// the lanes of a vector loop's chunk, so accumulators in registers are read and written as slots.
+/// Emits a tile that multiplies one left element with a vector of right elements, with one
+/// instruction for all columns. An element may be a group of consecutive elements, 32 bits in all.
+/// Columns are lanes as in a vector loop's chunk, so accumulators in registers can be slots.
 Status EmitVectorTile(EmitState& state, const TileParts& parts, VectorInstruction instruction);
 
 }  // namespace tunec::jit

@@ -21,9 +21,9 @@ class TileRegisters {
  public:
   virtual ~TileRegisters() = default;
 
-  /// Emits the configuration of the registers. This must be the first call for a function.
+  /// Emits the setup of the registers. Must be called for each function, before the other members.
   virtual void Begin(Builder& builder) = 0;
-  /// Emits the release of the registers at the end of their use in the function.
+  /// Ends the use of the registers in the function. Emits their release if AMX is not emulated.
   virtual void End(Builder& builder) = 0;
   virtual void Load(Builder& builder, int tile, IrValue pointer, int64_t row_bytes) = 0;
   virtual void Store(Builder& builder, int tile, IrValue pointer, int64_t row_bytes) = 0;

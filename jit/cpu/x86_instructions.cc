@@ -57,7 +57,7 @@ IrValue X86RoundToBFloat16(Builder& b, IrValue value) {
   llvm::IRBuilderBase& ir = b.instructions();
   const auto lanes = llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
   const auto vector = [&](llvm::Type* of) { return llvm::FixedVectorType::get(of, lanes); };
-  // LLVM splits longer vectors into vectors that the instruction supports.
+  // LLVM splits longer vectors into vectors that VCVTNEPS2BF16 supports.
   return ir.CreateBitCast(ir.CreateFPTrunc(value, vector(ir.getBFloatTy())),
                           vector(ir.getInt16Ty()));
 }

@@ -1,4 +1,4 @@
-// Instructions that only x86 has, as functions on a Builder.
+// Instructions of x86, as functions on a Builder.
 #pragma once
 
 #include "jit/builder/builder.h"
@@ -6,7 +6,7 @@
 namespace tunec::jit {
 
 // --- Dot products. The left and right operands are vectors of i32, whose lanes are groups of
-// elements. Lane i of c is increased by the products of the two groups in lane i. ---
+// elements. Lane i of the result is lane i of c plus the products of the groups in lane i. ---
 IrValue X86DotBFloat16(Builder& b, IrValue c, IrValue left, IrValue right);  // pairs, c is f32
 /// Multiplies groups of four elements, u8 times i8; c is i32.
 IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right);
@@ -14,10 +14,10 @@ IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right)
 /// Rounds vectors of a multiple of 16 lanes from f32 to the bits of bfloat16; denormals become 0.
 IrValue X86RoundToBFloat16(Builder& b, IrValue value);
 
-/// Returns whether VSCALEFPS or VSCALEFPD computes value * 2^power for vectors of this type. The
-/// vectors must fill one register of 512 bits, or a power of two of such registers. The elements
-/// must be f32 or f64.
+/// Returns whether X86ScaleByPower supports vectors of this type. Such vectors fill 1, 2, 4, ...
+/// registers of 512 bits. The elements must be f32 or f64.
 bool X86ScalesByPower(IrType type);
+/// Emits value * 2^power by VSCALEFPS or VSCALEFPD.
 IrValue X86ScaleByPower(Builder& b, IrValue value, IrValue power);
 
 // --- tile registers 0 to 7 of the AMX extension ---

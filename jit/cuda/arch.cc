@@ -14,7 +14,7 @@ constexpr int64_t kMib = 1024 * kKib;
 constexpr int64_t kMega = 1000000;
 constexpr int64_t kGiga = 1000 * kMega;
 
-// The number of 32-bit registers of one processor, for every compute capability from 8.0 on.
+// The number of 32-bit registers of one processor, for all archs of kArchs.
 constexpr int64_t kRegisters = 65536;
 
 constexpr std::array kArchs = {
@@ -31,14 +31,14 @@ constexpr std::array kArchs = {
 };
 
 // The published numbers of parts, as commonly quoted. The numbers are neither compared with the
-// data sheets line by line nor measured. If no clock is published (H100, B200), the clock is
-// derived from the published float32 rate, for 128 multiply-adds per processor.
+// data sheets line by line nor measured. If no clock is published, the clock is derived from the
+// published float32 rate, for 128 multiply-adds per processor.
 //
-// The rates of tensor cores are the nearest powers of two to the published rates of dense products,
-// divided by clocks and processors: 312 TFLOP/s of bfloat16 give 1024 multiply-adds per processor
-// of an A100. With sums of float32 a GeForce has half the rate of its chip. On 9.0 and 10.0 only
-// newer instructions reach the published rate (wgmma and tcgen05); mma.sync is slower by an
-// unmeasured factor.
+// The rates of tensor cores are the published rates of dense products, divided by clocks and
+// processors and rounded to powers of two: 312 TFLOP/s of bfloat16 give 1024 multiply-adds per
+// processor of an A100. With sums of float32 a GeForce has half the rate of its chip. On 9.0 and
+// 10.0 only newer instructions reach the published rate (wgmma and tcgen05); mma.sync is slower by
+// an unmeasured factor.
 constexpr std::array kParts = {
     CudaPart{"a100", "8.0", 108, 40 * kMib, 2039 * kGiga, 1410 * kMega, 1024, 2048},  // SXM, 80 GB
     CudaPart{"a100-40gb", "8.0", 108, 40 * kMib, 1555 * kGiga, 1410 * kMega, 1024, 2048},
@@ -53,8 +53,8 @@ constexpr std::array kParts = {
     CudaPart{"rtx5090", "12.0", 170, 96 * kMib, 1792 * kGiga, 2407 * kMega, 256, 1024},
 };
 
-// Returns the part with this name. An empty name selects the first known part of the arch, or null
-// if no part of the arch is known. Fails with kInvalidArgument for an unknown name.
+// Returns the arch's part with this name. An empty name selects the first known part of the arch,
+// or null if no part of the arch is known. Fails with kInvalidArgument for another name.
 Result<const CudaPart*> PartOf(const CudaArch& arch, std::string_view name) {
   std::vector<std::string_view> names;
   for (const CudaPart& part : kParts) {

@@ -26,7 +26,7 @@ inline bool IsEmulated(const Accelerator& device) {
   return device.features.contains(std::string(kEmulated));
 }
 
-/// The limits of one compute capability, from "CUDA C++ Programming Guide", table "Technical
+/// A GPU architecture. Its limits are from "CUDA C++ Programming Guide", table "Technical
 /// Specifications per Compute Capability".
 struct CudaArch {
   std::string_view name;        // name in ptxas and LLVM: "sm_90a"
@@ -55,7 +55,7 @@ struct CudaPart {
   int matrix_i8 = 0;
 };
 
-/// Returns all archs that code is generated for, oldest first.
+/// Returns all archs that code is generated for, by ascending compute capability.
 std::span<const CudaArch> CudaArchs();
 /// Returns the arch of that name; null if the name is unknown.
 const CudaArch* FindCudaArch(std::string_view name);
@@ -64,13 +64,12 @@ const CudaArch* FindCudaArch(std::string_view name);
 /// "sm_89", "sm_90", "sm_90a". Later archs do not include an arch whose name ends in `a`.
 std::set<std::string> CudaFeatures(const CudaArch& arch);
 
-/// Returns all known parts. If only an arch is given, the first part of its capability is assumed.
+/// Returns all known parts. CudaAccelerator assumes the first part of the arch's capability.
 std::span<const CudaPart> CudaParts();
 
-/// Returns a device of that arch, for compiling without a GPU. An empty `part` selects the assumed
-/// part; if no part of the arch is known, only the arch's limits are set. Fails with
-/// kInvalidArgument for an unknown name and for a part of another arch. The message has the known
-/// names.
+/// Returns a device of that arch. No GPU is needed. An empty `part` selects the assumed part; if no
+/// part of the arch is known, only facts of the arch are set. Fails with kInvalidArgument for an
+/// unknown name and for a part of another compute capability. The message has the known names.
 Result<Accelerator> CudaAccelerator(std::string_view arch, std::string_view part = {});
 
 }  // namespace tunec

@@ -11,9 +11,9 @@
 
 namespace tunec {
 
-/// Assembles like Assemble. If kernels spill although their threads could have more registers, the
-/// PTX is assembled a second time with all registers for these kernels. Returns the code that
-/// spills less; the first one if both spill equally.
+/// Assembles the PTX by `assemble`. If kernels spill although their threads could have more
+/// registers, assembles the PTX of WithRegistersForSpills, too. Returns the code with fewer spilled
+/// bytes; the first code if both spill equally.
 Result<Cubin> AssembleWithoutSpills(const Ptxas& ptxas, std::string_view ptx, std::string_view arch,
                                     const Assembler& assemble = Assemble);
 

@@ -14,7 +14,7 @@
 
 namespace tunec {
 
-/// A thread-safe cache of the cubins that an assembler returns. A thread that requests PTX which
+/// A thread-safe cache of the cubins that an assembler returns. A thread that requests a cubin that
 /// another thread is assembling waits for the result.
 class AssemblyMemo {
  public:
@@ -23,8 +23,8 @@ class AssemblyMemo {
 
   explicit AssemblyMemo(Assembler assemble) : assemble_(std::move(assemble)) {}
 
-  /// Assembles like the assembler, or returns the cached result. Errors are not cached, since they
-  /// may be temporary.
+  /// Calls the assembler, or returns the cached result. Errors are evicted at once, since they may
+  /// be temporary.
   Result<Cubin> Assemble(const Ptxas& ptxas, const std::string& ptx, std::string_view arch);
 
  private:

@@ -1,5 +1,5 @@
-// The pass wraps sequences of nodes without loops over threads in such loops, and makes the
-// sequences as long as possible. It completes chains of loops over threads by the missing axes.
+// The pass wraps sequences of nodes in loops over threads if IsForAll is false for each node. The
+// sequences are as long as possible. The pass adds missing axes to chains of loops over threads.
 #include "jit/cuda/assign_threads.h"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ using Axes = std::array<bool, 3>;
 
 bool IsAny(const Axes& axes) { return axes[0] || axes[1] || axes[2]; }
 
-// Returns whether all threads of a block or of a warp must execute the node or a node inside it.
-// Such nodes are, for example, loops over threads, barriers and tiles of warps.
+// Returns whether the node or a node inside it must not be limited to thread 0. Such nodes are, for
+// example, loops over threads, barriers and tiles of warps.
 bool IsForAll(const NestNode& node) {
   bool for_all = false;
   VisitNodes({node}, [&](const NestNode& inner) {
@@ -56,8 +56,8 @@ class ThreadAssigner {
   }
 
  private:
-  // Returns the body with all work inside loops over threads. `axes` are the axes of the phase for
-  // which there is no loop around the body.
+  // Returns the body with its work inside loops over threads. `axes` are the axes along which the
+  // phase has several threads.
   Body Assigned(Body body, const Axes& axes) {
     Body result;
     Body alone;  // consecutive nodes of thread 0
@@ -84,7 +84,7 @@ class ThreadAssigner {
     return result;
   }
 
-  // Adds the missing axes to a chain of loops over threads.
+  // Adds the missing axes to a chain of loops over threads, but never x around a tile of a warp.
   Loop Completed(Loop loop, Axes axes) {
     axes.at(BlockAxis(loop.kind)) = false;
     auto* inner = loop.body.size() == 1 ? std::get_if<Loop>(&loop.body[0].value) : nullptr;
@@ -98,8 +98,8 @@ class ThreadAssigner {
     return loop;
   }
 
-  // Wraps tiles of warps in loops over y and z of one iteration. All threads along x execute such a
-  // tile together.
+  // Wraps tiles of warps in loops of one iteration over the `axes` except x. All threads along x
+  // execute such a tile together.
   Body OfWarp0(Body body, Axes axes) {
     axes[0] = false;
     return OfThread0(std::move(body), axes);

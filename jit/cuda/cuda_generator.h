@@ -8,9 +8,9 @@
 namespace tunec {
 
 /// Creates the generator for targets whose device has the kind "cuda". Its images are cubins
-/// (runtime/cuda/cubin.h); for an emulated device, images of the host. Compile requires a ptxas
-/// (FindPtxas). Show returns PTX as assembly, without a ptxas. Show returns SASS as machine code,
-/// which requires nvdisasm (FindNvdisasm).
+/// (runtime/cuda/cubin.h), which require ptxas (FindPtxas). For an emulated device, its images are
+/// images of the host, without ptxas. Show returns PTX as assembly, without ptxas. Show returns
+/// SASS as machine code, which requires ptxas and nvdisasm (FindNvdisasm).
 std::shared_ptr<const CodeGenerator> MakeCudaGenerator();
 
 }  // namespace tunec

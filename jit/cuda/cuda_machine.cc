@@ -27,7 +27,7 @@ constexpr unsigned kSharedSpace = 3;
 constexpr uint64_t kSharedAlignment = 128;
 constexpr int64_t kVectorBytes = 16;
 // The maximum local memory of a thread. Local memory is in device memory: on a GPU that runs
-// 132 * 2048 threads, the limit allows 4 GiB.
+// 132 * 2048 threads, the limit allows about 4 GiB.
 constexpr int64_t kMostLocalBytes = 16 << 10;
 
 constexpr std::array<llvm::Intrinsic::ID, 3> kThreadNumbers = {
@@ -66,8 +66,8 @@ IrValue SharedMemory(Builder& builder) {
                                               llvm::PointerType::get(module.getContext(), 0));
 }
 
-// Returns the arguments that vector loops access and whose alignment for vectors is unknown. Only
-// the caller's addresses decide about the alignment, so the loop has two versions.
+// Returns the arguments that vector loops inside `loop` access and whose alignment for vectors is
+// unknown. Only the caller's addresses decide about the alignment, so `loop` has two versions.
 std::set<TensorId> DoubtfulVectors(const EmitState& state, const Loop& loop) {
   std::set<TensorId> walked;
   ForEach<Loop>(loop.body, [&](const Loop& inner) {

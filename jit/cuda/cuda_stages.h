@@ -9,7 +9,7 @@ namespace tunec {
 
 /// Returns the generator's Stages. Asynchronous copies without an instruction become stores; the
 /// others become copies of one element each. Work outside of loops over threads is assigned to
-/// thread 0. Then each thread gets private storage.
+/// thread 0. Then private storage is divided among the threads.
 std::span<const NestStage> CudaStages();
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// The pass walks over the nest twice. The first walk finds the period of each dimension, which is
-// the number of elements that a row of threads covers. The second walk splits the dimensions by the
+// The first walk over the nest finds the periods of the dimensions of private tensors. A period is
+// the number of elements that a row of threads covers. The second walk splits the indices by the
 // periods.
 #include "jit/cuda/cut_private_dimensions.h"
 
@@ -88,7 +88,7 @@ class DimensionCutter {
         if (may_cut && !in_threads && HoldsBlockLoop(alloc->body))
           turns_[alloc->tensor].resize(nest_.tensors[alloc->tensor].shape.size());
       }
-      // The dimensions of a copied slice stay unchanged.
+      // The dimensions of the tensors of an asynchronous copy stay unchanged.
       if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) {
         for (const TensorId tensor : {copy->from.tensor, copy->to.tensor})
           if (const auto found = turns_.find(tensor); found != turns_.end())

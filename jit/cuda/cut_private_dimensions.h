@@ -1,4 +1,4 @@
-// A pass that splits dimensions of local tensors in which the elements of different threads
+// A pass that splits a private tensor's dimensions in which the elements of different threads
 // alternate.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-/// Splits a dimension in which the elements of different threads alternate into two dimensions.
-/// Only the second dimension depends on the thread:
+/// Splits dimensions in which the elements of different threads alternate into two dimensions each.
+/// Of the two indices, only the second one depends on the thread:
 ///
 ///     local r: f32[32, 1024]                     local r: f32[32, 8, 128]
 ///     block.x for t in 0 .. 32           ->      block.x for t in 0 .. 32

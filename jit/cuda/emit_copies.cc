@@ -56,8 +56,8 @@ class CopyEmitter {
   }
 
  private:
-  // Evaluates the guard. Returns false if no instruction supports the guard: lanes have different
-  // guards, or the guard can fail and the value outside is not +0.
+  // Evaluates the guard. Returns false if no instruction supports the guard: it differs between
+  // lanes, always fails, or can fail although the value outside is not +0.
   bool FindGuard() {
     if (!copy_.from.guard) return true;
     const Condition condition = EmitCondition(state_, copy_.from.guard->nonnegative);
@@ -81,8 +81,8 @@ class CopyEmitter {
     return state_.lanes.width == 1 || (offset.lane_factor == 1 && offset.per_lane == nullptr);
   }
 
-  // Returns the number of elements of the largest piece that both ends allow; nullopt if no piece
-  // fits.
+  // Returns the number of elements of the largest piece that the lanes and both ends allow; nullopt
+  // if no piece fits.
   std::optional<int64_t> PieceElements() {
     const std::optional<int64_t> lanes = LanesToCopy();
     if (!lanes || from_.per_lane != nullptr || to_.per_lane != nullptr) return std::nullopt;

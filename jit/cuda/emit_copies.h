@@ -11,8 +11,8 @@ namespace tunec::jit {
 std::set<int> TokensOfCpAsync(const LoopNest& nest);
 
 /// Emits a copy of one element, or in a vector loop of one element per lane. The copy consists of
-/// pieces of 16, 8 or 4 bytes, if both ends are known to be aligned. If no piece fits, or a mask at
-/// run time selects the lanes, the code loads and stores at once, which is also correct.
+/// pieces of 16, 8 or 4 bytes. If no piece fits the lanes, the guard and the known alignment, the
+/// code loads and stores at once, which is also correct.
 /// ElementCopies must have rewritten the nest.
 Status EmitAsyncCopy(EmitState& state, const AsyncCopy& copy);
 

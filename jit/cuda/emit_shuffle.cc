@@ -32,7 +32,7 @@ class ShuffleEmitter {
   ShuffleEmitter(Builder& builder, IrValue members, int64_t distance)
       : b_(builder), members_(members), distance_(static_cast<uint32_t>(distance)) {}
 
-  // Emits the shuffle of a value of any element type.
+  // Emits the shuffle of a value of any element type except a pointer.
   IrValue Of(IrValue value) {
     const Element element = b_.TypeOf(value).element;
     switch (element) {

@@ -8,7 +8,7 @@
 
 namespace tunec::jit {
 
-/// The numbers of a thread in its block and the launch, for the kernel that is being emitted.
+/// The launch of the kernel that is being emitted, and the numbers of a thread in its block.
 struct BlockThreads {
   std::array<IrValue, 3> numbers = {};  // numbers of this thread along x, y, z, as i64
   Launch launch;

@@ -26,11 +26,12 @@ Status Check(const Limit& limit, const Phase& phase, const Accelerator& device) 
               limit.used, limit.what, device.name, limit.most);
 }
 
-// Returns whether the storage is in registers. A fragment is in the registers of a warp's lanes.
+// Returns whether storage of the scope is meant for registers. A fragment's registers are those of
+// a warp's lanes.
 bool IsRegisters(Scope scope) { return scope == Scope::kRegister || scope == Scope::kFragment; }
 
 // Returns the largest number of bytes of register tensors and fragments that one thread has at
-// once. Storage outside of the loops over threads is divided among the threads, unless it is per
+// once. Storage around the loops over threads is divided among the threads, unless it is per
 // thread.
 int64_t RegisterBytes(const Body& body, const LoopNest& nest, int64_t threads) {
   int64_t most = 0;

@@ -30,7 +30,7 @@ Result<std::string> Disassemble(const Nvdisasm& nvdisasm, std::string_view cubin
   TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file, cubin));
   TUNEC_ASSIGN(ProcessResult done,
                RunProcess(nvdisasm.path, {"--print-code", file.string()}, kLongestRun, kMostText));
-  // If the exit status is unknown, the output shows success: only a disassembly has this directive.
+  // If the exit status is unknown, .headerflags shows success: only a disassembly has it.
   if (done.exit_status ? *done.exit_status == 0 : done.output.contains(".headerflags"))
     return std::move(done.output);
   return Fail(ErrorCode::kDevice, "nvdisasm {} cannot read the code: {}", nvdisasm.version,

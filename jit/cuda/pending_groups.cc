@@ -15,7 +15,8 @@ namespace {
 
 constexpr int64_t kMostSteps = 1 << 16;
 
-// A counter for one phase. An unknown value ends the count, without a result.
+// A counter for one phase. An unknown value, too many steps or Roles end the count, without a
+// result.
 class Counter {
  public:
   explicit Counter(size_t variables) : values_(variables) {}

@@ -12,9 +12,9 @@
 namespace tunec {
 
 /// Returns for each Wait the least number of Arrives, of any token, between the awaited Arrive and
-/// the Wait. The number is 0, which awaits all copies, if it depends on the block or thread, or if
-/// counting takes too long. The nest must be verified. The time is O(Arrives and Waits that run in
-/// a block).
+/// the Wait; 0 if there is no such Arrive. All numbers of a phase are 0, which awaits all copies,
+/// if counting takes too long. The same holds if Arrives or Waits are in Roles or depend on an
+/// unknown value, such as the block's number. The nest must be verified.
 std::map<const Wait*, int> PendingGroups(const LoopNest& nest);
 
 }  // namespace tunec

@@ -34,7 +34,7 @@ struct Dimension {
   Interval own = {kUnbounded, -kUnbounded};
 };
 
-// Returns, for each fragment, the intrinsic of the warp tiles that add to the fragment.
+// Returns the intrinsics of warp tiles, by the fragments that the tiles add to.
 std::map<TensorId, const TileIntrinsic*> TilesByFragment(const LoopNest& nest) {
   std::map<TensorId, const TileIntrinsic*> tiles;
   ForEach<Tile>(nest, [&](const Tile& tile) {
@@ -213,7 +213,8 @@ class ThreadPrivatizer {
     return Simplify(own, Intervals());
   }
 
-  // Converts `rest`, the index without its own part, to the variables of Dimension::thread.
+  // Converts `rest`, the index without its own part, to the variables of Dimension::thread. Fails
+  // if `rest` depends on more than the thread's numbers.
   Result<IndexExpr> ThreadPart(const IndexExpr& rest) const {
     const IndexExpr thread = Simplify(rest, Intervals());
     std::vector<VarId> variables;
@@ -232,8 +233,8 @@ class ThreadPrivatizer {
     return axes;
   }
 
-  // Returns `thread` with 0 in place of the number along each axis that is not in `axes`. Such an
-  // axis has only one thread.
+  // Returns `thread` with 0 in place of the number along each axis that is not in `axes`. Along
+  // such an axis, only thread 0 makes the access that gave `axes`.
   static IndexExpr Of(const IndexExpr& thread, const Axes& axes) {
     return Substitute(thread, [&](VarId axis) {
       return axes.at(axis.index()) ? IndexExpr::Var(axis) : IndexExpr(0);
@@ -256,7 +257,7 @@ class ThreadPrivatizer {
     if (tile != tiles_.end()) TakeElement(access.index, *tile->second);
   }
 
-  // Replaces a fragment's rows and columns by a thread's registers of each tile:
+  // Replaces an element's row and column by the numbers of the tile and of the lane's element:
   //     [..., row, column] -> [..., floor(row/16), floor(column/8), element]
   static void TakeElement(Index& index, const TileIntrinsic& tile) {
     const size_t rank = index.size();
@@ -294,8 +295,8 @@ class ThreadPrivatizer {
     fragment.shape.push_back(ElementsOfLane(*tile.accumulator.owners));
   }
 
-  // Checks that the accessed part of each fragment begins at a tile. The rows and columns of a
-  // thread are counted from its tile.
+  // Checks that the accessed part of each fragment begins at a tile. The new indices count tiles
+  // from the beginning of this part.
   Status CheckFragments() const {
     for (const auto& [tensor, tile] : tiles_) {
       const auto found = dimensions_.find(tensor);

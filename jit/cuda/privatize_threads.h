@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Replaces storage of register and packed scope outside of loops over threads. In the input, such
+/// Replaces storage of register and packed scope around loops over threads. In the input, such
 /// storage is one tensor for all threads, and each element is accessed by one thread only. In the
 /// output, each thread has a private tensor (Alloc::per_thread): the thread's number is removed
 /// from the indices, and the shape shrinks to one thread's part:
@@ -19,8 +19,8 @@ namespace tunec {
 ///
 /// Each thread holds a few elements of each tile of a fragment in registers. The number of such an
 /// element becomes the last index, and the scope becomes register. The variables of the tile's own
-/// loops are removed from the index of the accumulator, which is then equal in every lane of the
-/// warp:
+/// loops are removed from the index of the accumulator. This index is then equal in every lane of
+/// the warp:
 ///
 ///     local f: f32[32, 8]                        local f: f32[2, 1, 4]
 ///     alloc f: fragment                          alloc f: register per_thread
@@ -30,9 +30,9 @@ namespace tunec {
 ///         f[16*i + m, n] sum=                        f[i, 0, 0] sum=
 ///
 /// The nest must be verified and come from AssignThreads. The result satisfies Verify and computes
-/// the same values. Fails with kUnsupported for an index that is not the sum of a part with only
-/// the thread's number and a part with only other loops. Also fails with kUnsupported for two
-/// accesses with different thread parts.
+/// the same values. Fails with kUnsupported if the threads' parts of a tensor cannot be separated.
+/// An example is an index that is not the sum of a part with only the thread's number and a part
+/// with only other loops.
 Result<LoopNest> PrivatizeThreads(const LoopNest& nest);
 
 }  // namespace tunec

@@ -55,7 +55,7 @@ int64_t NumberOf(const std::ssub_match& match) {
 }  // namespace
 
 Status CheckPtxasVersion(std::string_view version) {
-  // These versions write wrong code for sm_90, as XLA found (openxla/xla, issues 7344 and 19927).
+  // These versions write wrong code for sm_90 (openxla/xla, pull requests 7344 and 19927).
   const std::array<int, 3> numbers = NumbersOf(version);
   if (numbers >= std::array{12, 0, 0} && numbers < std::array{12, 6, 85}) {
     return Fail(ErrorCode::kDevice,

@@ -1,5 +1,5 @@
-// The assembly of PTX to machine code of one GPU by NVIDIA's ptxas. The assembler is a separate
-// process: no free library exists, and a crash or hang of the assembler becomes an error.
+// The assembly of PTX to machine code of one GPU architecture by NVIDIA's ptxas. The assembler is a
+// separate process, so that its crash or hang becomes an error.
 #pragma once
 
 #include <functional>
@@ -29,23 +29,24 @@ struct Cubin {
 
 using Ptxas = ToolkitProgram;
 
-/// Returns the ptxas of this process, found once by FindToolkitProgram. TUNEC_PTXAS names another
-/// program. Fails like FindToolkitProgram and CheckPtxasVersion.
+/// Returns the ptxas of this process, found once by FindToolkitProgram. The environment variable
+/// TUNEC_PTXAS may name another program. Fails like FindToolkitProgram and CheckPtxasVersion.
 Result<Ptxas> FindPtxas();
 
 /// Checks a version of ptxas. Fails with kDevice for versions that are known to write wrong code.
 Status CheckPtxasVersion(std::string_view version);
 
-/// Assembles for an arch ("sm_90a"). Fails with kResourceLimit for a timeout or unreasonably large
-/// PTX. Fails with kInternal and ptxas's message if it rejects the PTX, since tunec wrote the PTX.
+/// Assembles for an arch ("sm_90a"). Fails with kResourceLimit for a timeout or for PTX of more
+/// than 32 MiB. Fails with kInternal and ptxas's last line if ptxas rejects the PTX, since tunec
+/// wrote the PTX. Also fails like RunProcess and for errors of files.
 Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_view arch);
 
-/// The type of a function like Assemble. Tests pass a replacement.
+/// The type of Assemble and of its replacements, for example in tests.
 using Assembler =
     std::function<Result<Cubin>(const Ptxas& ptxas, std::string_view ptx, std::string_view arch)>;
 
-/// Checks for warnings with numbers C75xx. These warnings state that ptxas repaired the code, or
-/// serialized operations that should overlap. Fails with kUnsupported and the warning's text.
+/// Checks that there are no warnings with numbers C75xx. Such a warning states that ptxas changed
+/// the kernel: it serialized operations, for example. Fails with kUnsupported and the first one.
 Status CheckPtxasWarnings(const Cubin& cubin);
 
 /// Adds the uses and warnings in the output of `ptxas -v` to `cubin`.

@@ -1,5 +1,5 @@
-// Lists of the instructions that a warp executes together, with their intrinsics of LLVM. The
-// emitter for GPUs and the emulation use the same lists.
+// Lists of mma.sync and ldmatrix instructions, with their intrinsics of LLVM. The emitter for GPUs
+// and the emulation use the same lists.
 #pragma once
 
 #include <cstdint>

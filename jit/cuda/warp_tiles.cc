@@ -158,8 +158,8 @@ std::vector<IrValue> WarpTiles::Load(EmitState& state, const TileOperand& operan
 }
 
 // Returns the order in which ldmatrix can load the operand, or nullopt. The operand must consist of
-// matrices of eight rows of 16 contiguous bytes in shared memory; with elements of two bytes, the
-// transposed operand may consist of them instead.
+// matrices of eight rows of 16 contiguous, aligned bytes in shared memory. With elements of two
+// bytes, the transposed operand may consist of such matrices instead.
 std::optional<WarpTiles::Matrices> WarpTiles::AsMatrices(EmitState& state,
                                                          const TileOperand& operand,
                                                          const Location& location) const {
@@ -174,7 +174,7 @@ std::optional<WarpTiles::Matrices> WarpTiles::AsMatrices(EmitState& state,
 }
 
 // Loads an operand by ldmatrix and returns its registers. Lane l supplies the address of row `l mod
-// 8` of matrix `floor(l/8)`; register r is part of matrix r.
+// 8` of matrix `floor(l/8) mod matrices`; register r is part of matrix r.
 std::vector<IrValue> WarpTiles::LoadMatrices(EmitState& state, const TileOperand& operand,
                                              const Location& location, Matrices order) const {
   const OwnerMap& map = *operand.owners;

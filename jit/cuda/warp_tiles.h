@@ -15,8 +15,8 @@
 namespace tunec::jit {
 
 /// An emitter of warp tiles for one nest. An operand's fragment is loaded at its first use, and
-/// reused until its memory may have changed. So the tiles of one row share their left operand,
-/// whatever the order of the enclosing loops is.
+/// reused until the next phase or a call of `Forget`. So unrolled tiles of one row can share their
+/// left operand, whatever the order of the unrolled loops is.
 class WarpTiles {
  public:
   explicit WarpTiles(const LoopNest& nest);
@@ -25,7 +25,7 @@ class WarpTiles {
   /// the thread's number along x, an i64.
   void BeginPhase(EmitState& state, const Phase& phase, IrValue thread);
   /// Emits a tile of a nest from PrivatizeThreads, after BeginPhase. Fails with kUnsupported for an
-  /// accumulator whose index is not constant or that has too many registers.
+  /// accumulator whose index is not constant after unrolling, or that has too many registers.
   Status Emit(EmitState& state, const TileParts& parts);
   /// Discards fragments, since memory may have changed or another part of the code begins.
   void Forget() { fragments_.clear(); }

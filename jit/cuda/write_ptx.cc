@@ -46,7 +46,7 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  // Only the schedule decides which loops are unrolled or vectorised.
+  // The schedule, not LLVM, decides which loops are unrolled or vectorised.
   tuning.LoopUnrolling = false;
   tuning.LoopVectorization = false;
   tuning.LoopInterleaving = false;

@@ -1,11 +1,12 @@
 // Reads and writes of tensors in memory. Within a vector loop the storage offset's dependence on
-// the lane selects the instruction:
+// the lane selects the instructions of a read:
 // - no dependence: a scalar load that all lanes share;
 // - lane + c: a vector load;
-// - consecutive elements of two rows, in alternate lanes: one vector load per row;
+// - consecutive elements of two rows, in alternate lanes, without a mask: one vector load per row;
 // - c - lane or c + 2*lane, without a mask: vector loads and a shuffle;
-// - any other dependence: a gather, or a transposed block if the copies of an unrolled loop read
-//   consecutive elements.
+// - any other dependence: a gather.
+// Where lanes are several elements apart, the copies of an unrolled loop may load one transposed
+// block instead.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -36,7 +37,7 @@ class Reader {
 
   IrValue Read() {
     // The key of a value that all lanes share does not contain the mask of running lanes, unless
-    // possibly no lane runs. In this case, the load is conditional.
+    // possibly no lane runs. In this case, the address that is loaded depends on the mask.
     const bool shared = location_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
                         !state_.lanes.conditional;
     const LoadKey key = Key(shared, 0);
@@ -93,8 +94,8 @@ class Reader {
   int64_t size() const { return static_cast<int64_t>(SizeOf(tensor_.type)); }
   IrValue Outside() { return MemoryConstant(b_, tensor_.type, outside_); }
 
-  /// Returns an address that may always be read. It is the address of a constant, whose value the
-  /// guard defines for lanes outside.
+  /// Returns an address that may always be read: that of a constant with the value outside the
+  /// guard (0 without a guard).
   IrValue SafeAddress() {
     IrValue& address = state_.safe_addresses[{tensor_.type, outside_}];
     if (address == nullptr) address = b_.SafeConstant(Outside());
@@ -141,9 +142,9 @@ class Reader {
                                                   : value;
   }
 
-  /// Returns the alignment of a load that need not be aligned: the best known alignment if the
-  /// machine has a vector alignment, else the element size. LLVM merges adjacent loads only if the
-  /// merged load is known to be aligned.
+  /// Returns the alignment to state for a load: the best known alignment if the machine has a
+  /// vector alignment, else the element size. In the first case, LLVM merges adjacent loads only if
+  /// the merged load is known to be aligned.
   int64_t LoadAlignment(const LinearIndex& offset) {
     if (state_.machine.VectorAlignment() == 1) return size();
     return AlignmentOf(state_, location_.tensor, offset);
@@ -184,9 +185,9 @@ class Reader {
     return b_.Shuffle(a, b, lanes);
   }
 
-  /// Returns the distance between two rows if even lanes read consecutive elements of one row and
-  /// odd lanes those of another. Returns nothing otherwise, and for a vector of two lanes, which
-  /// read a single element of each row.
+  /// Returns the distance between two rows if even lanes are known to read consecutive elements of
+  /// one row and odd lanes those of another. Returns nothing otherwise, and for a vector of two
+  /// lanes, which read a single element of each row.
   std::optional<int64_t> TwoRowsApart() {
     if (location_.offset.per_lane == nullptr) return std::nullopt;
     const std::vector<int64_t> lanes = b_.ConstantLanes(state_.index.LanePart(location_.offset));
@@ -276,8 +277,8 @@ class Writer {
     return state_.index.Address(storage_.base, offset, size());
   }
 
-  /// Stores one element that all lanes write. The element gets the value of the last running lane.
-  /// Fails if the values differ and this lane is unknown.
+  /// Stores one element that all lanes write. The element gets the value of the last running lane,
+  /// and does not change if no lane runs. Fails if the values may differ and this lane is unknown.
   Status StoreShared() {
     const LaneContext& lanes = state_.lanes;
     const bool varies = b_.LanesOf(value_) > 1;
@@ -306,8 +307,8 @@ class Writer {
         std::gcd(state_.index.Multiple(location_.offset) * size(), int64_t{64});
     if (non_temporal_ && state_.target_alignment > 0)
       align = std::gcd(state_.target_alignment, multiple);
-    // LLVM splits the store of a vector into aligned parts. The processor combines the parts of one
-    // cache line before it writes them to memory.
+    // LLVM may split a non-temporal store into aligned parts. The processor combines the parts of
+    // one cache line before it writes them to memory.
     const bool bypass = non_temporal_ && bytes >= kLeastStreamed && align >= kLeastStreamed;
     b_.Store(value_, address, align, bypass);
     state_.non_temporal |= bypass;

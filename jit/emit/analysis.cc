@@ -158,9 +158,9 @@ class Analyzer {
     return widest;
   }
 
-  /// Returns the number of lanes, at most `lanes`, for which chunks stay contiguous. A storage
-  /// offset with floor((lane + ...) / d), d a power of two of at least 4, limits a chunk to d
-  /// lanes.
+  /// Returns the number of lanes of a chunk, at most `lanes`. A storage offset with
+  /// floor((lane + ...) / d), d a power of two of at least 4, limits a chunk to d lanes. The
+  /// elements of a chunk can then be contiguous.
   int LanesWithinBlocks(const Loop& loop, int lanes) {
     const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
       lanes = NarrowestBlock(StorageOffset(nest_.tensors[tensor], index), loop.var, lanes);
@@ -189,7 +189,7 @@ class Analyzer {
     return lanes;
   }
 
-  /// Returns whether lanes are elements along the last dimension of a register tensor in slots.
+  /// Returns whether the last index of a register tensor in slots depends on the lane.
   bool UsesRegisters(const Loop& loop) const {
     bool uses = false;
     const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
@@ -240,7 +240,7 @@ class Analyzer {
     }
   }
 
-  /// Returns whether the index is lane + constant, in a vector loop of constant chunks.
+  /// Returns whether the index is lane + constant, once the vector loop's chunks are unrolled.
   bool IsLane(const IndexExpr& index) const {
     if (vector_ == nullptr || index.Coefficient(vector_->var) != 1) return false;
     if (!result_.vector_loops.at(vector_).unrolled || vector_->lower.size() != 1) return false;

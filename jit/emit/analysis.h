@@ -1,6 +1,6 @@
 // The analysis of a nest before the code is emitted. It chooses the width of each vector loop and
-// the unrolling of chunks. It also chooses the register tensors that become SSA slots, and the
-// simplest linear storage offset of each access.
+// the unrolling of chunks. It also chooses the register tensors that become SSA slots, and
+// simplifies the storage offset of each access.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct NestAnalysis {
   std::map<const Loop*, VectorPlan> vector_loops;
   std::map<const Loop*, bool> fully_unrolled;
   IdVector<TensorId, RegisterPlan> registers;
-  /// The least n for each Alloc of a register tensor, such that accesses touch only the first n
+  /// A number n for each Alloc of a register tensor in slots: accesses touch only the first n
   /// elements of the last dimension. Vectors may hold undefined values in later elements.
   std::map<const Alloc*, int64_t> touched;
   std::map<const void*, IndexExpr> offsets;  // keyed by the address of the Read or Write

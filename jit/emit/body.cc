@@ -51,14 +51,14 @@ Status EmitPrefetch(EmitState& state, const Prefetch& prefetch) {
   const Tensor& tensor = state.tensor(prefetch.address.tensor);
   const auto size = static_cast<int64_t>(SizeOf(tensor.type));
   LinearIndex offset = state.index.Evaluate(state.analysis.offsets.at(&prefetch.address));
-  // Prefetches all lines of lanes with consecutive elements. For any other lanes, prefetches only
-  // the first lane's line.
+  // Prefetches as many lines as lanes with consecutive elements fill. For any other lanes,
+  // prefetches only the first lane's line.
   const int64_t lines =
       offset.lane_factor == 1 ? (state.index.lanes() * size + kLineBytes - 1) / kLineBytes : 1;
   offset.lane_factor = 0;
   offset.per_lane = nullptr;
   for (int64_t line = 0; line < lines; ++line) {
-    // All iterations of an unrolled loop together prefetch a line once.
+    // The copies of an unrolled loop in the same scope prefetch a line once.
     const PrefetchKey key{state.Root(prefetch.address.tensor), offset.terms,
                           (offset.constant * size) >> kLineBits, prefetch.level};
     if (state.prefetched.insert(key).second) {

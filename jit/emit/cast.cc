@@ -11,7 +11,7 @@ namespace {
 
 bool IsHalf(DataType type) { return type == DataType::kF16 || type == DataType::kBF16; }
 
-/// Returns the bfloat16 bits nearest to an f32, halves to even, in the upper half of an i32.
+/// Returns the bits of the bfloat16 nearest to an f32, ties to even, in the upper half of an i32.
 IrValue BFloat16Bits(Builder& b, IrValue value) {
   const IrValue bits = b.Bitcast(value, Element::kI32);
   const IrValue odd = b.And(b.LShr(bits, b.IntLike(bits, 16)), b.IntLike(bits, 1));

@@ -27,8 +27,8 @@ class ExprEmitter {
   ExprEmitter(EmitState& state, const ExprInputs& inputs)
       : state_(state), b_(state.builder), inputs_(inputs) {}
 
-  // Returns the value of an expression. Equal expressions are computed once, even if they share no
-  // nodes: lowering builds an operand's expression again for each use of its value.
+  // Returns the value of an expression. Equal parts of an expression are computed once, even if
+  // they share no nodes: lowering builds the expression of an operand again for each use.
   IrValue Emit(const Expr& expr) {
     const int number = NumberOf(expr);
     if (const auto it = done_.find(number); it != done_.end()) return it->second;

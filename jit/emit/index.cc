@@ -16,7 +16,7 @@ int64_t Clamp(__int128 value) {
   return static_cast<int64_t>(value);
 }
 
-/// Returns factor * interval + sum, saturating at kUnbounded.
+/// Returns factor * interval + sum, limited to -kUnbounded .. kUnbounded.
 Interval AddScaled(Interval sum, Interval interval, int64_t factor) {
   const __int128 a = static_cast<__int128>(interval.lo) * factor;
   const __int128 b = static_cast<__int128>(interval.hi) * factor;

@@ -1,9 +1,8 @@
-// Index arithmetic of the emitter. An index is stored as a linear form over live values plus a
-// constant. Unrolled iterations then differ in the constant alone, which becomes the displacement
-// of a memory operand. Address parts that do not change in a loop are computed before the loop
-// (LLVM's loop passes do not run). For this purpose, every live value has a scope. Sums are built
-// from the outermost scope inwards, and each part is cached in the scope where the part is
-// computed.
+// Index arithmetic of the emitter. An index is stored as a linear form over live values and the
+// lane. Unrolled iterations then often differ in a constant alone, which becomes the displacement
+// of a memory operand. Uniform address parts that do not change in a loop are computed before the
+// loop. For this purpose, every live value has a scope. Sums are built from the outermost scope
+// inwards, and each part is cached in the scope where the part is computed.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +26,7 @@ struct LinearIndex {
   IrValue per_lane = nullptr;  // a vector of i64, or null
 
   bool IsConstant() const { return terms.empty() && IsUniform(); }
-  /// Returns whether the index is the same in every lane.
+  /// Returns whether the index is known to be the same in every lane.
   bool IsUniform() const { return lane_factor == 0 && per_lane == nullptr; }
 };
 
@@ -35,7 +34,7 @@ class IndexEmitter {
  public:
   explicit IndexEmitter(Builder& builder) : builder_(builder) {}
 
-  // --- scopes: one per loop body or conditional body ---
+  // --- scopes, such as the body of an emitted loop or of a condition ---
   /// Begins a function, with one scope and no values.
   void Reset();
   /// Enters a scope. `before` is the finished block that leads into the scope; the block belongs to
@@ -54,10 +53,10 @@ class IndexEmitter {
   void Bind(VarId variable, LinearIndex value);
   const LinearIndex& ValueOf(VarId variable) const;
   Interval IntervalOfVar(VarId variable) const;
-  /// Sets the values of the reads that the current store has made so far: scalars or vectors of
-  /// i64.
+  /// Sets the values of the current store's reads so far, as scalars or vectors of i64. The entries
+  /// of floats are not used.
   void SetLoaded(std::vector<std::pair<IrValue, Interval>> loaded) { loaded_ = std::move(loaded); }
-  /// Sets the number of lanes of the vector loop that is being emitted; 1 outside of vector loops.
+  /// Sets the number of lanes of the code that is being emitted; 1 for scalar code.
   void SetLanes(int lanes) { lanes_ = lanes; }
   int lanes() const { return lanes_; }
 
@@ -65,9 +64,9 @@ class IndexEmitter {
   LinearIndex Evaluate(const IndexExpr& expr);
   LinearIndex Sum(const LinearIndex& a, const LinearIndex& b, int64_t factor_of_b = 1);
   LinearIndex Scaled(const LinearIndex& a, int64_t factor);
-  /// Returns the interval of the index over all lanes.
+  /// Returns an interval that contains the index in all lanes.
   Interval Bounds(const LinearIndex& index) const;
-  /// Returns the interval of `value`, the value of `expr`. The structure of `expr` may narrow it.
+  /// Returns bounds of `value`, the value of `expr`. The structure of `expr` may narrow the bounds.
   Interval Bounds(const IndexExpr& expr, const LinearIndex& value) const;
   /// Returns the greatest known divisor of lane 0's value (0 for the constant 0).
   int64_t Multiple(const LinearIndex& index) const;
@@ -95,7 +94,8 @@ class IndexEmitter {
     std::map<std::pair<IrValue, Terms>, IrValue> sums;  // keyed by pointer (or null) and terms
     std::map<std::tuple<Terms, int64_t, int64_t>, LinearIndex> divisions;
   };
-  /// Emits start + scale * (sum of the terms); `start` may be null. Adds terms in their scopes.
+  /// Emits start + scale * (sum of the terms); `start` may be null. Each term is added in the scope
+  /// of its value.
   IrValue SumOfTerms(IrValue start, const Terms& terms, int64_t scale);
   IrValue AddTerms(IrValue start, const Terms& terms, int depth);
   LinearIndex FloorDivide(const LinearIndex& numerator, int64_t divisor);

@@ -18,8 +18,8 @@ Status EmitCopy(EmitState& state, const Loop& loop, const LinearIndex& value) {
   return EmitBody(state, loop.body);
 }
 
-/// Emits a copy of a loop whose copies all run. A read in this copy may also load the elements that
-/// the next copies read.
+/// Emits a copy of the body of a loop whose copies all run. A read in this copy may also load the
+/// elements that the next copies read.
 Status EmitCertainCopy(EmitState& state, const Loop& loop, const LinearIndex& value, int64_t end) {
   state.unrolled.push_back(
       {.var = loop.var, .at = value.constant, .end = end, .depth = state.index.depth()});
@@ -47,9 +47,9 @@ bool IsVectorTile(const Body& body) {
   return intrinsic != nullptr && !intrinsic->IsOfWarp() && intrinsic->Extent(TileAxis::kRow) == 1;
 }
 
-/// Returns whether the body contains an unrolled loop, so that one copy of the body is a whole step
-/// of a register tile. A loop over the vector tiles of one row does not count, because these tiles
-/// use values that other rows have loaded.
+/// Returns whether the body contains an unrolled loop outside of allocs. A copy of such a body may
+/// be a whole step of a register tile. A loop over the vector tiles of one row does not count,
+/// because these tiles use values that other rows have loaded.
 bool HoldsUnrolled(const Body& body) {
   return std::ranges::any_of(body, [](const NestNode& node) {
     if (const auto* choice = std::get_if<If>(&node.value)) return HoldsUnrolled(choice->body);
@@ -59,7 +59,7 @@ bool HoldsUnrolled(const Body& body) {
   });
 }
 
-/// Returns the interval of the loop's variable. Each bound holds by itself, so a constant bound
+/// Returns an interval of the loop's variable. Each bound holds by itself, so a constant bound
 /// narrows the interval even if other bounds are wider.
 Interval ValuesOf(EmitState& state, const Loop& loop) {
   const auto bounds = [&](const IndexExpr& bound) {
@@ -145,7 +145,7 @@ Status EmitSerial(EmitState& state, const Loop& loop) {
     return {};
   }
   if (unroll == 1) return EmitCountedLoop(state, lower, upper, 1, copies(1));
-  // The unrolled loop ends at lower + floor((upper - lower) / unroll) * unroll.
+  // The unrolled loop ends at lower + floor(length / unroll) * unroll.
   Builder& b = state.builder;
   const IrValue length = b.SMax(state.index.Scalar(extent), b.I64(0));
   const Interval trips = state.index.Bounds(extent);

@@ -1,5 +1,5 @@
-// The emission of phases and of their parts. A part computes the values of its parallel loops from
-// the task number.
+// The emission of phases and of their parts. A part's code computes the variables of the part's
+// parallel loops from the task number.
 #include "jit/emit/nest.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostStackBytes = 256 << 10;
 
-/// Returns the tensors that a body reads or writes.
+/// Returns the tensors that a body accesses.
 std::set<TensorId> TensorsOf(const Body& body) {
   std::set<TensorId> tensors;
   VisitNodes(body, [&](const NestNode& node) {
@@ -37,16 +37,16 @@ std::set<TensorId> WrittenRoots(const EmitState& state) {
   return written;
 }
 
-/// Returns the memory that may change while the kernel runs: the targets of stores, and inputs
-/// whose storage an output may reuse.
+/// Returns the tensors whose memory may change while the kernel runs: the roots of written tensors,
+/// and inputs whose storage an output may reuse.
 std::set<TensorId> ChangingRoots(const EmitState& state) {
   std::set<TensorId> changing = WrittenRoots(state);
   for (const InPlacePair& pair : FindInPlacePairs(state.nest)) changing.insert(pair.input);
   return changing;
 }
 
-/// Sets the storage of each tensor of the phase, and emits base addresses in the function's first
-/// block. Fails if a tensor has no storage or the stack is too small.
+/// Sets the storage of each tensor that the phase accesses, and emits base addresses at the start
+/// of the function. Fails if a tensor has no storage or too much storage is needed.
 Status BindStorage(EmitState& state, const Phase& phase, const StoragePlan& plan,
                    const PhaseEntry& entry) {
   Builder& b = state.builder;
@@ -85,7 +85,8 @@ Status BindStorage(EmitState& state, const Phase& phase, const StoragePlan& plan
   return {};
 }
 
-/// Returns the targets of non-temporal stores whose base address may be no multiple of 64 bytes.
+/// Returns the targets of non-temporal stores, except tensors that are known to start at a multiple
+/// of 64 bytes.
 std::set<TensorId> DoubtfulTargets(const EmitState& state, const NestNode& part) {
   std::set<TensorId> targets;
   const Body body{part};
@@ -127,8 +128,8 @@ Result<Chain> ParallelChain(const NestNode& part) {
   return chain;
 }
 
-/// Computes the values of the chain's loops from the task number, innermost loop fastest, and binds
-/// their variables.
+/// Computes the variables of the chain's loops from the task number, innermost loop fastest, and
+/// binds these variables.
 void BindTask(EmitState& state, const Chain& chain, IrValue task) {
   Builder& b = state.builder;
   for (size_t i = chain.loops.size(); i-- > 0;) {
@@ -162,9 +163,8 @@ Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrVa
     const IrValue address = b.PointerToInt(state.storage[tensor].base);
     bits = bits == nullptr ? address : b.Or(bits, address);
   }
-  // The first version stores whole cache lines, for targets that are aligned to cache lines. The
-  // second version stores 16 bytes, the alignment that malloc guarantees. The third version makes
-  // no assumption.
+  // The first version assumes targets that are aligned to cache lines. The second version assumes
+  // 16 bytes, the alignment that malloc guarantees. The third version makes no assumption.
   IrValue rest = b.Bool(true);
   for (const int64_t alignment : {64, 16}) {
     const IrValue aligned = b.Cmp(Compare::kEq, b.And(bits, b.I64(alignment - 1)), b.I64(0));
@@ -176,8 +176,8 @@ Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrVa
   return EmitWhen(state, rest, emit);
 }
 
-// Emits a part. A part that copies an input to an output runs only if both have different
-// addresses.
+// Emits a part. A part that only copies between the tensors of an InPlacePair runs only if their
+// addresses differ.
 Status EmitUnlessInPlace(EmitState& state, const NestNode& part, const Chain& chain, IrValue task) {
   const std::optional<InPlacePair> pair = CopiedPair(part, FindInPlacePairs(state.nest));
   if (!pair) return EmitPart(state, part, chain, task);
@@ -213,7 +213,7 @@ Status EmitParts(EmitState& state, const Phase& phase, IrValue task) {
   return {};
 }
 
-// Returns the number of waves; an empty phase counts as one wave.
+// Returns the number of waves; a phase without tasks counts as one wave.
 int64_t WavesOf(const Phase& phase) { return CountTasks(phase) == 0 ? 1 : CountWaves(phase); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The entry point of the emitter. It writes a LoopNest as functions of a Builder.
+// The entry point of the emitter, which writes a LoopNest as functions of an LLVM module.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace tunec::jit {
 
-/// Writes one function NAME_phase<k> per phase and returns the launches of the functions. Fails
-/// with kUnsupported or kResourceLimit for a nest that the machine cannot run.
+/// Writes one function <nest.name>_phase<k> per phase k and returns the launches of the functions.
+/// Fails with kUnsupported or kResourceLimit for a nest that the machine cannot run.
 Result<std::vector<PhaseLaunch>> EmitNest(const LoopNest& nest, Machine& machine, Builder& builder);
 
 }  // namespace tunec::jit

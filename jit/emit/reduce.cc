@@ -1,8 +1,9 @@
 // The emission of horizontal reductions. Such a reduction is a store in a vector loop whose target
-// is the same in all lanes. If the reducer may be regrouped, vectors of partial results are
-// combined chunk by chunk. Several vectors are in flight, so that their latencies overlap. After
-// the loop, the lanes are combined with each other, and then once with the target. If the reducer
-// must not be regrouped, the lanes are combined with the target one after the other.
+// is the same in all lanes. If the reducer may be regrouped and the target is the same in all
+// chunks, vectors of partial results are combined chunk by chunk. Several vectors may be in flight,
+// so that their latencies overlap. After the loop, the lanes are combined with each other, and then
+// once with the target. If the reducer must not be regrouped, the lanes are combined with the
+// target one after the other.
 #include <set>
 
 #include "ir/nest/visit_loop_nest.h"
@@ -14,8 +15,8 @@ namespace {
 
 constexpr int kMostAccumulators = 4;
 
-/// Returns whether the expression that combines a value also combines two partial results. This
-/// holds for component-wise operators and for the arg reducers.
+/// Returns whether the reducer is reorderable and combines partial results by the expression that
+/// combines a value. Only component-wise operators and the arg reducers do so.
 bool Regroups(const Reducer& reducer) {
   if (!reducer.reorderable) return false;
   bool componentwise = true;
@@ -59,8 +60,8 @@ std::set<VarId> BoundInside(const Loop& loop) {
   return bound;
 }
 
-/// Returns the reductions that may be regrouped and whose targets stay the same over the whole
-/// loop.
+/// Returns the reductions that may be regrouped and whose targets depend neither on variables of
+/// the loop nor on loaded values.
 std::vector<const Store*> LaneReductions(const Loop& loop) {
   const std::set<VarId> bound = BoundInside(loop);
   std::vector<const Store*> found;

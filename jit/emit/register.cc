@@ -125,7 +125,7 @@ class Slots {
     return none;
   }
 
-  /// Writes the lanes of `value` that are in slot s.
+  /// Writes the running lanes of `value` whose elements are in slot s.
   void WritePart(const SlotLocation& location, int64_t s, IrValue value) {
     const LaneContext& context = state_.lanes;
     std::vector<int> from(lanes_, -1);

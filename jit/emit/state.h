@@ -1,6 +1,6 @@
 // The state that the parts of the emitter share while one LoopNest is emitted, and the entry points
 // of the parts. Values are in compute form: f16 and bf16 as f32, bool as i1, all other types
-// unchanged. Inside a vector loop a value is a scalar if it is equal in all lanes, else a vector.
+// unchanged. Inside a vector loop, a scalar is a value that is equal in all lanes.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ struct TensorStorage {
   std::map<int64_t, IrValue> slots;  // slots of a register tensor, by slot number
 };
 
-/// The chunk of a vector loop that is being emitted.
+/// The chunk of a vector loop, or the vector tile, that is being emitted.
 struct LaneContext {
   int width = 1;             // 1: not in a vector loop
   VarId var{-1};             // -1: none
@@ -48,14 +48,14 @@ struct UnrolledLoop {
   int depth = 0;    // depth of the scope that contains the copies
 };
 
-/// The vector accumulators of a horizontal reduction. `slots` has one row per copy of the code,
-/// with one slot per write of the store.
+/// The vector accumulators of a horizontal reduction. Each row of `slots` has one slot per write of
+/// the store. The copies of the code use the rows in turn.
 struct LaneAccumulators {
   std::vector<std::vector<IrValue>> slots;
   IrType type;
 };
 
-/// A key of a loaded value: loads with equal keys have equal values.
+/// A key of a loaded value: loads with equal keys have equal values if no write is between them.
 struct LoadKey {
   TensorId root;
   std::vector<std::pair<int, int64_t>> terms;  // like LinearIndex::terms
@@ -80,7 +80,7 @@ struct PrefetchKey {
   auto operator<=>(const PrefetchKey&) const = default;
 };
 
-/// A key of an offset in swizzled storage of a tensor.
+/// A key of an offset in swizzled storage of a tensor: the offset before swizzling.
 struct SwizzleKey {
   TensorId root;
   std::vector<std::pair<int, int64_t>> terms;  // like LinearIndex::terms
@@ -120,7 +120,7 @@ struct EmitState {
   int64_t stores_emitted = 0;
 
   const Tensor& tensor(TensorId id) const { return nest.tensors[id]; }
-  /// Returns the tensor whose memory the tensor `id` uses, directly or through other aliases.
+  /// Returns the tensor whose memory the tensor `id` uses; `id` itself if it is not an alias.
   TensorId Root(TensorId id) const {
     while (nest.tensors[id].alias) id = *nest.tensors[id].alias;
     return id;
@@ -155,10 +155,11 @@ Status EmitVectorLoop(EmitState& state, const Loop& loop);
 /// Returns the greatest of the lower bounds.
 LinearIndex EmitGreatest(EmitState& state, const std::vector<IndexExpr>& bounds);
 /// Returns the least of the upper bounds, minus `lower`. Common terms cancel, so that the result
-/// for min(32*t + 32, N) - 32*t has the known bound 32.
+/// for min(32*t + 32, N) - 32*t is known to be at most 32.
 LinearIndex ExtentFrom(EmitState& state, const LinearIndex& lower,
                        const std::vector<IndexExpr>& upper);
-/// Emits for (i = lower; i < upper; i += step) body(i), in a separate scope.
+/// Emits for (i = lower; i < upper; i += step) body(i), in a separate scope unless exactly one
+/// iteration is known to run.
 Status EmitCountedLoop(EmitState& state, const LinearIndex& lower, const LinearIndex& upper,
                        int64_t step, const std::function<Status(const LinearIndex&)>& body);
 /// Emits if (condition) body(), in a separate scope.
@@ -176,17 +177,17 @@ Condition EmitNonNegative(EmitState& state, const LinearIndex& value, Interval b
 
 // --- stores (store.cc, reduce.cc) ---
 Status EmitStore(EmitState& state, const Store& store);
-/// Sets up the accumulators of the horizontal reductions in a vector loop's body; the second
-/// function combines them into the targets after the loop.
+/// Sets up the accumulators of a vector loop. EndLaneReductions combines the accumulators into the
+/// targets after the loop.
 void BeginLaneReductions(EmitState& state, const Loop& loop, int lanes, int copies);
 Status EndLaneReductions(EmitState& state, const Loop& loop, int lanes);
 /// Emits an instance of a horizontal reduction, which combines values into targets that all lanes
-/// share. A null value is a product that is fused into the sum.
+/// share. A null value is a product that may be fused into the sum.
 Status EmitLaneReduction(EmitState& state, const Store& store, const std::vector<IrValue>& values,
                          const std::vector<IrValue>& reads);
-/// Emits the reducer's combine and fuses a product into the sum if the nest allows fusing. `values`
-/// are the store's values, and `reads` are their inputs. If `reads` is null, the values are partial
-/// results, and nothing is fused.
+/// Emits the reducer's combine and fuses a float product into the sum if the nest allows fusing.
+/// `values` are the store's values or partial results, and `reads` are the inputs of the store's
+/// values. If `reads` is null, nothing is fused.
 std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
                                  const std::vector<IrValue>& old_values,
                                  const std::vector<IrValue>& values,
@@ -197,7 +198,7 @@ std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
 /// the tensor's layout, before swizzling.
 LinearIndex EmitOffset(EmitState& state, TensorId tensor, const IndexExpr& offset);
 LinearIndex EmitOffset(EmitState& state, TensorId tensor, const LinearIndex& offset);
-/// Returns the greatest power of two, at most 64, that is known to divide the address of lane 0.
+/// Returns a power of two, at most 64, that divides the address of lane 0.
 int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset);
 Result<IrValue> EmitRead(EmitState& state, const Read& read);
 /// Returns the value of an element that is about to be updated.
@@ -210,7 +211,7 @@ void WriteSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>&
 void StartSlots(EmitState& state, TensorId tensor);
 
 // --- expressions (expr.cc, op.cc, cast.cc) ---
-/// The values of an expression's leaves. A list is null if the expression has no such leaf.
+/// The values of an expression's leaves. A list may be null if the expression has no such leaf.
 struct ExprInputs {
   const std::vector<IrValue>* reads = nullptr;
   const std::vector<IrValue>* accumulators = nullptr;
@@ -218,7 +219,7 @@ struct ExprInputs {
 };
 IrValue EmitExpr(EmitState& state, const Expr& expr, const ExprInputs& inputs);
 IrValue EmitOp(Builder& builder, ScalarOp op, DataType type, const std::vector<IrValue>& operands);
-/// Emits a conversion. `range` is the range of `value` if `value` is a float.
+/// Emits a conversion. `range` contains `value` if `value` is a float.
 IrValue EmitCast(Builder& builder, IrValue value, DataType from, DataType to,
                  const FloatRange& range = {});
 IrValue EmitConstant(Builder& builder, const ExprNode& node);

@@ -6,7 +6,8 @@
 namespace tunec::jit {
 namespace {
 
-/// Makes the value of the latest read available to all later index expressions of the store.
+/// Makes the value of the latest read, unless it is a float, available to all later index
+/// expressions of the store.
 void PublishLoaded(EmitState& state, const Store& store, const std::vector<IrValue>& reads,
                    std::vector<std::pair<IrValue, Interval>>& loaded) {
   const size_t slot = reads.size() - 1;
@@ -44,7 +45,7 @@ bool CombinesLanes(EmitState& state, const Store& store) {
   return true;
 }
 
-/// Returns whether combining into write k adds the value to the old value.
+/// Returns whether the reducer's result k is the old value k plus the value k, in this order.
 bool IsPlainSum(const Reducer& reducer, size_t k) {
   const Expr& combine = reducer.combine[k];
   if (!combine.Is(ScalarOp::kAdd)) return false;
@@ -54,8 +55,8 @@ bool IsPlainSum(const Reducer& reducer, size_t k) {
          a.node().slot == static_cast<int>(k) && b.node().slot == static_cast<int>(k);
 }
 
-/// Returns whether value k is a product that a fused multiply-add computes: the product itself is
-/// then not needed.
+/// Returns whether value k is a product that a fused multiply-add may compute. The product itself
+/// is then often not needed.
 bool FusesIntoSum(const EmitState& state, const Store& store, size_t k) {
   return store.reducer && state.nest.contraction == Contraction::kFused &&
          IsPlainSum(*store.reducer, k) && store.values[k].Is(ScalarOp::kMul) &&

@@ -3,9 +3,8 @@
 // retain consecutive offsets if they are known to be in one chunk.
 //
 // The mapping changes bits of the offset by exclusive or, which has no carries. In a sum t + c, let
-// c be constant and smaller than the power of two that divides t: both parts are then mapped
-// separately. Unrolled copies of an access therefore share computations. They differ in one
-// exclusive or with the chunk's number and in a constant.
+// c be constant and smaller than a power of two that divides t: both parts are then mapped
+// separately. Unrolled copies of an access therefore often share computations.
 #include <bit>
 #include <numeric>
 

@@ -5,8 +5,8 @@
 //
 // A gather would load each of the 256 elements separately. Here the elements that all copies read
 // in one lane are one vector load, and the block is transposed in registers. The transposition
-// takes log2(16) rounds of two-input shuffles, each of which exchanges the halves of larger blocks
-// (Eklundh 1972).
+// takes log2(16) rounds of two-input shuffles (Eklundh 1972). Each round exchanges blocks of twice
+// the size.
 #include "jit/emit/transpose.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The emission of vector loops. A loop runs in chunks of lanes, and each statement computes whole
-// vectors. A chunk that exceeds the loop's end has a mask, which is constant if the end is
-// constant.
+// The emission of vector loops. A loop runs in chunks of lanes, and statements compute whole
+// vectors. A chunk that may exceed the loop's end has a mask, which is constant if the number of
+// iterations is constant.
 #include <algorithm>
 
 #include "ir/nest/visit_loop_nest.h"

@@ -1,5 +1,5 @@
-// Reduction of angles for sines: x = quadrant * pi/2 + rest. Near zero, the quadrant is x * 2/pi
-// rounded. Fused multiply-adds then subtract quadrant * pi/2, with pi/2 as a sum of three parts.
+// Reduction of the angles of sin, cos and tan: x = quadrant * pi/2 + rest. Near zero, the quadrant
+// is x * 2/pi rounded. Fused multiply-adds then subtract quadrant * pi/2, with pi/2 as three parts.
 // Far from zero, the code follows Payne and Hanek, "Radian reduction for trigonometric functions",
 // 1983: |x| = m * 2^e with an integer m of 53 bits. Upper bits of 2/pi do not matter if their
 // product with m * 2^e is a multiple of 4 quadrants. Bits far below the precision of the rest do
@@ -15,7 +15,7 @@ namespace {
 constexpr double kInfinity = __builtin_inf();
 constexpr double kNan = __builtin_nan("");
 constexpr double kTwoOverPi = 0.63661977236758134308;
-// Three parts whose sum is pi/2.
+// Three parts whose sum is approximately pi/2.
 constexpr double kHalfPi1 = 1.5707963267948965580e+00;
 constexpr double kHalfPi2 = 6.1232339957367660359e-17;
 constexpr double kHalfPi3 = -1.4973849048591833e-33;
@@ -72,7 +72,7 @@ WideNumber Quadrants(Builder& b, IrValue m, IrValue e) {
   return {b.Or(b.Shl(high, spare), moved), b.Shl(low, spare)};
 }
 
-/// Returns the reduced angle of one number. |x| must be at least kFar, or x must not be finite.
+/// Returns the reduced angle of one number. The result is undefined if |x| is less than kFar.
 Angle ReduceFar(Builder& b, IrValue x) {
   const IrValue bits = b.Bitcast(x, Element::kI64);
   const IrValue exponent = b.And(b.LShr(bits, b.I64(52)), b.I64(0x7ff));

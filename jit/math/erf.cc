@@ -1,6 +1,7 @@
-// The error function erf. For f32 it is a ratio of polynomials in x^2, with an error of at most 5.2
-// ulp (from the rounding of the two polynomials). For f64 it is a polynomial if |x| is below 1,
-// else 1 - exp(-x^2)*P((x - 2.5)/(x + 2.5)). The f64 result is within 4e-16 of the exact value.
+// The error function erf. For f32 it is x times a ratio of polynomials in x^2 if |x| <= 3.92, with
+// an error of at most 5.2 ulp (from the rounding of the two polynomials). For f64 it is x times a
+// polynomial in x^2 if |x| < 1. For x from 1 on it is 1 - exp(-x^2)*P((x - 2.5)/(x + 2.5)). The f64
+// result is within 4e-16 of the exact value.
 #include "jit/math/math.h"
 
 namespace tunec::jit {

@@ -1,7 +1,8 @@
-// The function exp and its relatives. exp(x) = 2^n * exp(r), r = x - n*ln 2, |r| <= ln(2)/2; the
-// polynomials interpolate at Chebyshev nodes (fitted with 60 digits). The largest measured errors
-// of f32 are 1 ulp for exp, 2 ulp for expm1, and 4.6 ulp for tanh (from the rounding of the two
-// polynomials). For f64 they are 1 ulp for exp, and 3 ulp for expm1, tanh, sinh and cosh.
+// The function exp and its relatives. exp(x) = 2^n * exp(r), r = x - n*ln 2, |r| at most slightly
+// above ln(2)/2; the polynomials interpolate at Chebyshev nodes (fitted with 60 digits). The
+// largest measured errors of f32 are 1 ulp for exp, 2 ulp for expm1, and 4.6 ulp for tanh (from the
+// rounding of the two polynomials). For f64 they are 1 ulp for exp, and 3 ulp for expm1, tanh, sinh
+// and cosh.
 #include "jit/math/math.h"
 
 namespace tunec::jit {
@@ -72,7 +73,7 @@ constexpr ExpConstants kDouble{6755399441055744.0,
                                710.0,
                                -38.0};
 
-// The factors of exp(x) = p * 2^n.
+// The parts of exp(x) = p * 2^n.
 struct ExpParts {
   IrValue shifted;  // n in its low bits
   IrValue n;

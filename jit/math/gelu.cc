@@ -55,14 +55,14 @@ IrValue WithoutPart(Builder& b, IrValue x, IrValue part, double lowering) {
   return b.Fma(part, b.Like(x, -lowering), b.Fma(below, zero, above));
 }
 
-// Returns size * exp(...) / exp.lowering, which is not denormal.
+// Returns size * exp(...) / exp.lowering. The result is not denormal.
 IrValue Lift(Builder& b, IrValue size, const LiftedExp& exp) {
   const IrValue product = b.FMul(size, exp.power);
   return b.Fma(product, exp.excess, product);
 }
 
 // Returns x / (1 + e) for positive x, and x * e / (1 + e) for negative x, with e = exp(...).
-// `t` is |x|, or a smaller number where the result is 0.
+// `t` is |x|, or a smaller number for which t * e rounds to 0.
 IrValue Gated(Builder& b, IrValue x, IrValue t, const LiftedExp& exp) {
   const IrValue power = b.FMul(exp.power, b.Like(x, exp.lowering));
   const IrValue sum = b.Fma(power, exp.excess, b.FAdd(power, b.Like(x, 1)));
@@ -76,7 +76,7 @@ IrValue ShortPolynomial(Builder& b, IrValue t, IrValue square, std::span<const d
   return b.Fma(square, b.Fma(square, last, linear(2)), linear(0));
 }
 
-// Returns t*Phi(-t)*exp(t^2/2)*factor for positive t.
+// Returns t*Phi(-t)*exp(t^2/2)*factor for t >= 0.
 IrValue NormalTail(Builder& b, IrValue t, IrValue factor) {
   if (b.TypeOf(t).element == Element::kF32) {
     const IrValue square = b.FMul(t, t);
@@ -103,7 +103,7 @@ LiftedExp TanhDecay(Builder& b, IrValue t, const TanhForm& form) {
 }  // namespace
 
 IrValue EmitGelu(Builder& b, IrValue x) {
-  // The least |x| for which |x|*Phi(-|x|) is known to round to 0.
+  // A number from which on |x|*Phi(-|x|) rounds to 0.
   const double most = b.TypeOf(x).element == Element::kF32 ? 14.5 : 38.8;
   const IrValue t = AtMost(b, b.FAbs(x), most);
   const LiftedExp exp = EmitLiftedExp(b, t, b.FMul(t, b.Like(x, -0.5)), std::nullopt);

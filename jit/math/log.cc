@@ -1,8 +1,8 @@
 // The function log and its relatives. x = m * 2^e with sqrt(1/2) <= m < sqrt(2); f64 follows
-// fdlibm's e_log.c. The largest measured errors are 2 ulp for log of f32, 1 ulp for log of f64, and
-// at most 4 ulp for log1p, log2, log10 and the inverse hyperbolic functions. The error of pow is
-// 1 ulp for f32, which is computed in f64. For f64, the relative error of pow grows with |y log x|
-// to 2e-13 at the ends of the range.
+// fdlibm's e_log.c. The measured errors are at most 2 ulp for log of f32, 1 ulp for log of f64, and
+// 4 ulp for log1p, log2, log10 and the inverse hyperbolic functions. pow of f32 is computed in f64,
+// with an error of at most 1 ulp. The relative error of pow of f64 grows with |y log x| to 2e-13 at
+// the ends of the range.
 #include "jit/math/math.h"
 
 namespace tunec::jit {
@@ -64,7 +64,7 @@ struct IntegerSplit {
 IntegerSplit SplitNormal(Builder& b, IrValue x) {
   const FloatForm& form = FormOf(b, x);
   const IrValue bits = b.Bitcast(x, form.bits);
-  // Adding 1 - sqrt(1/2) to the bits carries into the exponent exactly when m >= sqrt(2).
+  // The sum carries into the exponent if the mantissa, in [1, 2), is at least sqrt(2), rounded.
   const IrValue raw = b.Add(bits, b.IntLike(bits, form.offset));
   const IrValue e =
       b.Sub(b.LShr(raw, b.IntLike(raw, form.mantissa_bits)), b.IntLike(raw, form.bias));
@@ -91,14 +91,14 @@ Split SplitFloat(Builder& b, IrValue x) {
   return {split.mantissa, ExponentAsFloat(b, exponent, form)};
 }
 
-/// Splits 1 + x into mantissa and exponent. `sum` is 1 + x after rounding. The mantissa includes
-/// the rounding error of `sum`. x must be greater than -1.
+/// Splits 1 + x into mantissa and exponent. `sum` is 1 + x after rounding. Unless x is large, the
+/// mantissa includes the rounding error of `sum`. x must be finite and greater than -1.
 Split SplitOneAnd(Builder& b, IrValue x, IrValue sum) {
   const FloatForm& form = FormOf(b, x);
   const IntegerSplit split = SplitNormal(b, sum);
   const IrValue& e = split.exponent;
   const IrValue lost = b.FSub(x, b.FSub(sum, b.Like(x, 1)));
-  // lost * 2^-e is computed as lost/2 * 2^(1 - e), since 2^-e is denormal for the greatest x.
+  // lost * 2^-e is computed as lost/2 * 2^(1 - e): the biased exponent of 2^-e can be negative.
   const IrValue power =
       b.Shl(b.Sub(b.IntLike(e, form.bias + 1), e), b.IntLike(e, form.mantissa_bits));
   const IrValue half = b.FMul(lost, b.Like(x, 0.5));
@@ -130,7 +130,7 @@ IrValue LogOf(Builder& b, const Split& split) {
   return single ? LogSingle(b, split) : LogDouble(b, split);
 }
 
-/// Returns `result`, which must be the logarithm for positive finite x. Returns the special values
+/// Returns `result`, which must be the logarithm, for positive finite x. Returns the special values
 /// of the logarithm for all other x.
 IrValue WithSpecialValues(Builder& b, IrValue x, IrValue result) {
   const IrValue zero = b.Like(x, 0);
@@ -153,8 +153,8 @@ IrValue EmitLog1p(Builder& b, IrValue x) {
   return b.Select(b.Cmp(Compare::kFeq, sum, one), x, log);  // x is tiny or 0
 }
 
-// Returns exponent + log(mantissa) * log2(e). The result is exact for powers of two, because the
-// logarithm of the mantissa is 0.
+// Returns exponent + log(mantissa) * log2(e) for positive finite x. The result is exact for powers
+// of two, because the logarithm of the mantissa is 0.
 IrValue EmitLog2(Builder& b, IrValue x) {
   const Split split = SplitFloat(b, x);
   const IrValue zero = b.Like(x, 0);
@@ -208,7 +208,7 @@ IrValue EmitAtanh(Builder& b, IrValue x) {
 
 namespace {
 
-/// Emits the test whether y is an integer. y must be finite.
+/// Emits the test whether y is an integer. Infinities count as integers.
 IrValue IsInteger(Builder& b, IrValue y) { return b.Cmp(Compare::kFeq, b.Truncate(y), y); }
 
 IrValue PowDouble(Builder& b, IrValue x, IrValue y) {

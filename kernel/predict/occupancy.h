@@ -1,4 +1,4 @@
-// The calculation of how many blocks of a compiled kernel one processor of a GPU runs at once
+// The calculation of the occupancy of one processor of a GPU by a compiled kernel
 // (ir/occupancy.h).
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace tunec {
 
-/// Returns the threads of one block.
+/// Returns the number of threads of one block.
 int64_t ThreadsOf(const PhaseLaunch& launch);
-/// Returns the warps of one block. The last warp may be partially filled.
+/// Returns the number of warps of one block. The last warp may be partially filled.
 int64_t WarpsOf(const PhaseLaunch& launch);
 
 /// Returns the occupancy of one processor. Returns nullopt if the code's number of registers or the

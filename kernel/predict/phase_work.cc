@@ -100,8 +100,8 @@ class WorkCounter {
     double accesses = 0;
   };
 
-  // Returns the traffic of an access, which is 0 for local storage. Adds the bytes of its sectors
-  // to those of L2.
+  // Returns the traffic of an access. The traffic is 0 for local storage. Adds the bytes of the
+  // sectors to those of L2.
   Moved Move(TensorId id, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
     const Tensor& tensor = nest_.tensors[id];
     if (tensor.role == TensorRole::kLocal) return {};

@@ -19,7 +19,7 @@ struct PhaseWork {
       0;  // bytes that asynchronous copies bring to shared storage; not counted in `loads`
   double l2_bytes = 0;      // bytes between the processors and L2
   double memory_bytes = 0;  // bytes between L2 and memory
-  // Multiply-adds of the tiles that warps execute, by operand type. Not counted in `operations`.
+  // Multiply-adds of the tiles that warps execute, by operand type. `operations` omits them.
   double matrix_f16 = 0;  // includes bf16
   double matrix_tf32 = 0;
   double matrix_i8 = 0;
@@ -32,7 +32,7 @@ double AllOperations(const PhaseWork& work);
 /// Returns the work of each phase. `nest` has the form that the stages of a GPU's
 /// CodeGenerator return.
 ///
-/// An access of a warp moves the sectors of 32 bytes that its 32 threads touch. The lanes of a
+/// An access of a warp moves the sectors of 32 bytes that the warp's threads touch. The lanes of a
 /// vector loop form one access. The sectors are counted for the first warp of a block. While no
 /// loop changes the index of an access, a thread does not repeat the access. Each access counts as
 /// going to L2: hits in the caches of the processors are not modelled. Each element whose index is

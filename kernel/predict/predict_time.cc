@@ -21,7 +21,7 @@ struct BoundSeconds {
   double seconds = 0;
 };
 
-// The blocks and warps in one start of a phase. A phase starts launch.waves times.
+// The blocks, warps and waves of blocks in one start of a phase. A phase starts launch.waves times.
 struct PhaseStart {
   double blocks = 0;
   double most_blocks = 0;  // most blocks of one processor
@@ -39,8 +39,8 @@ PhaseStart StartOf(const PhaseLaunch& launch, const Occupancy& occupancy,
           .waves = static_cast<double>(OccupancyWaves(launch, occupancy, device))};
 }
 
-// Returns the time in which the processor with most blocks issues its operations. Each block has
-// `operations`. A warp with fewer than 32 threads takes as long as a full warp.
+// Returns the time in which the processor with most blocks issues its operations. `operations` is
+// the number for one block. A warp with fewer than 32 threads takes as long as a full warp.
 BoundSeconds Issue(double operations, const PhaseStart& start, const PhaseLaunch& launch,
                    const Accelerator& device) {
   const double idle =
@@ -52,8 +52,8 @@ BoundSeconds Issue(double operations, const PhaseStart& start, const PhaseLaunch
           start.most_blocks * operations * idle / a_second};
 }
 
-// Returns the time of the tiles in `work`, which is the work of `blocks` blocks. One warp keeps one
-// tensor core busy.
+// Returns the time of the tiles of one start. `work` is the work of `blocks` blocks. One warp keeps
+// one tensor core busy.
 BoundSeconds Tiles(const PhaseWork& work, double blocks, const PhaseStart& start,
                    const Accelerator& device) {
   const auto clocks = [&](double products, int64_t rate) {

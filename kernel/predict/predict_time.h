@@ -23,7 +23,7 @@
 
 namespace tunec {
 
-/// The term of the formula above that determines a kernel's time.
+/// The greatest term of the formula above for a phase.
 enum class TimeBound : uint8_t { kMemory, kL2, kMultiplyAdds, kLatency, kLaunch, kTensorCores };
 /// Returns "memory", "L2", "multiply-adds", "latency", "launch" or "tensor cores".
 std::string_view Name(TimeBound bound);
@@ -34,9 +34,9 @@ struct PredictedTime {
 };
 
 /// Returns the time of all starts of one phase. Each operation of a thread counts as a float32
-/// multiply-add. Multiply-adds of tiles count in the same way if the device's rate for their types
-/// is unknown. Returns nullopt if the code's registers or properties of the device are unknown, or
-/// if not even one block fits.
+/// multiply-add. Multiply-adds of tiles have the rate of float32 if the device's rate for their
+/// types is unknown. Returns nullopt if the code's registers or properties of the device are
+/// unknown, or if not even one block fits.
 std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunch& launch,
                                          const Accelerator& device);
 
@@ -49,17 +49,17 @@ struct PredictedPhase {
   std::optional<PredictedTime> time;
 };
 
-/// Returns the prediction of each phase of the image, whose phases do this work. Fails with kParse
-/// if the stored image has a different number of phases.
+/// Returns the prediction of each phase of the image. `work` has the work of each phase. Fails with
+/// kParse if the image has a different number of phases.
 Result<std::vector<PredictedPhase>> PredictPhases(const std::vector<PhaseWork>& work,
                                                   const KernelImage& image,
                                                   const Accelerator& device);
 
 /// Returns the time of a kernel, which is the sum over its phases. Fails with kResourceLimit if a
-/// phase has no predicted time: not even one block fits, or its registers are unknown.
+/// phase has no predicted time: not even one block fits, or the phase's registers are unknown.
 /// CheckPredicts must accept the device.
 Result<double> PredictSeconds(const std::vector<PredictedPhase>& phases);
-/// Fails with kUnsupported if properties of the device are unknown that the predictions need.
+/// Fails with kUnsupported if a property of the device that the predictions need is unknown.
 Status CheckPredicts(const Accelerator& device);
 
 }  // namespace tunec

@@ -24,8 +24,8 @@ int64_t LowerOf(const Loop& loop, std::span<const int64_t> point) {
 
 constexpr int64_t kAccessBytes = 16;  // largest number of bytes of one access of a thread
 
-// A walk over threads, and over the vector lanes that access separate elements. It counts the
-// pieces of memory, of `piece_bytes` bytes, that these accesses touch.
+// A walk over threads, and over the lanes of the vector loops that the offset uses. The walk counts
+// the pieces of memory, of `piece_bytes` bytes, that the accesses touch.
 class WarpWalk {
  public:
   WarpWalk(IndexExpr offset, int64_t element_bytes, int64_t piece_bytes,

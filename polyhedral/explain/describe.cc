@@ -17,7 +17,7 @@ std::string TextOf(char* raw) {
   return text;
 }
 
-// Returns isl's text of the domain, with the statement's and iterators' names for S0, i0, ...
+// Returns isl's text of the domain, with the statement's and iterators' names, not S0, i0, ...
 std::string DomainWithNames(isl_ctx* ctx, StatementId id, const Statement& statement) {
   isl_set* set = isl_set_coalesce(isl_set_read_from_str(ctx, DomainText(id, statement).c_str()));
   set = isl_set_set_tuple_name(set, statement.name.c_str());

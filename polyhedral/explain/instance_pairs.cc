@@ -21,7 +21,8 @@ isl::Set SetOf(isl_ctx* ctx, const InstanceBox& box) {
   return isl::Set(isl_set_read_from_str(ctx, text.c_str()));
 }
 
-// The state of AddPair in one call of isl_set_foreach_point, which adds at most `most` `pairs`.
+// The state of AddPair in one call of isl_set_foreach_point. `pairs` never has more than `most`
+// entries, those of earlier calls included.
 struct Collection {
   InstancePair next;  // complete except for the values
   size_t source_dimensions = 0;

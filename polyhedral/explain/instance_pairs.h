@@ -1,4 +1,4 @@
-// Functions that find pairs of dependent statement instances, for drawings and tables.
+// Functions that find pairs of dependent statement instances, for drawings.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,9 @@ struct InstancePair {
 };
 
 /// Returns the dependences from instances in `from` to instances in `to`, sorted, each pair once. A
-/// reduction's own dependences relate each addition to all later ones. Only the pairs of
-/// consecutive additions in the boxes are returned. Fails with kResourceLimit for more than `most`
-/// pairs, or if isl's quota is used up.
+/// pair of additions of one reorderable reduction is omitted if an addition in both boxes comes
+/// between them. Fails with kResourceLimit for more than `most` pairs, repeated ones included, or
+/// if isl's quota is used up.
 Result<std::vector<InstancePair>> PairsBetween(const Dependences& dependences,
                                                const InstanceBox& from, const InstanceBox& to,
                                                size_t most);

@@ -183,8 +183,8 @@ bool PictureBuilder::IsCoarse(const Panel& panel, size_t entry) const {
   return false;
 }
 
-// Finds the tiles. Coarse loops that are directly nested make one level of tiles. Loops whose value
-// does not vary in the slice are ignored.
+// Finds the tiles. Coarse loops that are directly nested make one level of tiles, unless each tile
+// would have one point. Loops whose value does not vary in the slice are ignored.
 void PictureBuilder::FindTiles(Panel& panel) const {
   const size_t length = panel.line.entries.size();
   std::vector<size_t> ends;
@@ -211,8 +211,9 @@ void PictureBuilder::FindTiles(Panel& panel) const {
   }
 }
 
-// Takes three parts of each point's time: up to the last wave loop, up to the last loop over tasks
-// or threads, and the rest without vector loops. Numbers the different values of each part.
+// Takes three parts of each point's time: from the phase to the last wave loop, from the phase to
+// the last loop over waves, tasks or threads, and the rest without vector loops. Numbers the
+// different values of each part, those of the rest in each task separately.
 void PictureBuilder::FindOrder() {
   struct Parts {
     Key wave, task, step;
@@ -259,10 +260,10 @@ void PictureBuilder::FindOrder() {
   }
 }
 
-// Returns whether the source runs before the target. At the first entry that differs, the source
-// must have the lower value, and the entry must not be of a loop whose iterations run together.
-// For additions that may be permuted, the order of the values does not matter, and lanes of a
-// vector may run together.
+// Returns whether the execution order respects the dependence. At the first entry that differs, the
+// source must have the lower value, and the entry must not be of a loop whose iterations may run
+// together. For additions that may be permuted, the order of the values does not matter, and lanes
+// of a vector may run together.
 bool PictureBuilder::IsRespected(const PictureArrow& arrow) const {
   const Panel& from = panels_[arrow.from_panel];
   const Key& before = from.times[arrow.from_point];

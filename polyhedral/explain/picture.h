@@ -29,8 +29,8 @@ struct PicturePoint {
   int64_t step = 0;  // number of the step in the task; lanes of a vector have the same step
 };
 
-/// The points of one slice. Waves and tasks are numbered in the whole picture, tiles in the panel,
-/// and steps in the task. All numbers count from 0 without gaps, in execution order.
+/// The points of one slice. Waves and tasks are numbered in the whole picture, tiles of each level
+/// in the panel, and steps in the task. The numbers count from 0 without gaps, in order of time.
 struct PicturePanel {
   PictureView view;
   InstanceBox box;                   // the statement's instances that the view covers
@@ -59,11 +59,11 @@ struct Picture {
 inline constexpr int64_t kWidestPicture = 40;
 inline constexpr size_t kMostArrows = 12000;
 
-/// Makes a picture of these slices. A loop makes tiles if its value changes at only some steps
+/// Makes a picture of these slices. A loop can make tiles if its value changes at only some steps
 /// along an axis: points with equal values of this loop and of all loops outside share a tile.
-/// `dependences` are those of the tree's statements. Storage that a later run of a stage reuses
-/// gives no arrows, because each run has separate storage. Fails with kInvalidArgument for a slice
-/// without points, and with kResourceLimit for too many arrows or if isl's quota is used up.
+/// `dependences` are those of the tree's statements. Anti and output dependences between runs of a
+/// stage give no arrows, because each run has separate storage. Fails with kInvalidArgument for a
+/// slice without points, and with kResourceLimit for too many arrows or if isl's quota is used up.
 Result<Picture> TakePicture(const ScheduleTree& tree, const Dependences& dependences,
                             const std::vector<PictureView>& views, ReductionOrder order);
 

@@ -55,11 +55,10 @@ bool IsSlanted(const IndexExpr& condition) {
          !std::ranges::all_of(condition.terms(), rises);
 }
 
-// Returns an equivalent condition without loops that do not affect it. Let the terms that are not
-// multiples of some number g have a sum y between two consecutive multiples of g. Then g*x + y >= 0
-// equals x + floor(y / g) >= 0. This shows that a tile of four is complete below 4*b + 3, which the
-// four single conditions do not show. Only slanted conditions, which have coefficients of both
-// signs, are changed: at the end of a box, the inner loops end too.
+// Returns an equivalent condition with fewer loops, or the condition unchanged. Let g be the size
+// of a coefficient, and y the sum of the constant and of the terms that are not multiples of g. If
+// floor(y / g) is constant within the ranges, g*x + y >= 0 equals x + floor(y / g) >= 0. Only
+// slanted conditions, which have coefficients of both signs, are changed.
 IndexExpr WithoutRemainder(const IndexExpr& condition, const IntervalOf& ranges) {
   if (condition.UsesLoaded() || !IsSlanted(condition)) return condition;
   for (const IndexTerm& candidate : condition.terms()) {
@@ -154,7 +153,8 @@ void Conditions::RemoveImplied(const TreeNode& node, const IndexExpr& by) {
   }
 }
 
-// Turns a condition on the loop and on known loops into a bound, and narrows the loop's range.
+// Narrows the loop's range by a condition on the loop and on known loops. Adds the condition to
+// `bounds` if the bound is not constant.
 void Conditions::Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds) {
   Interval& range = ranges_[loop];
   const int64_t coefficient = condition.Coefficient(loop);
@@ -169,12 +169,12 @@ void Conditions::Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds) 
   }
 }
 
-// Adds bounds that follow from conditions on inner loops: each condition is relaxed to the best
-// case of the inner loops. So a loop over tiles of a skewed domain starts at the first tile that is
-// not empty. The condition itself is retained.
+// Adds bounds that follow from conditions on inner loops that all statements share: each condition
+// is relaxed to the best case of the inner loops. So a loop over tiles of a skewed domain can skip
+// empty tiles at its ends. The condition itself is retained.
 void Conditions::AddImpliedBounds(VarId loop, const std::vector<StatementId>& live,
                                   Bounds& bounds) {
-  // Only serial loops that are neither isolated nor pipelined may have bounds that are not
+  // Only serial loops that are neither isolated nor pipelined get implied bounds that are not
   // constant.
   const TreeLoop& tree_loop = tree_->loops[loop];
   const bool bends =
@@ -230,7 +230,7 @@ std::optional<Interval> Conditions::FindUnconditionalRange(const TreeNode& node)
   return clean;
 }
 
-// Returns a condition in the worst case of the loops that are not known yet.
+// Returns the condition with the least value of each term that uses loops that are not known yet.
 IndexExpr Conditions::WorstCase(const IndexExpr& condition) const {
   IndexExpr worst(condition.constant());
   for (const IndexTerm& term : condition.terms()) {

@@ -1,11 +1,11 @@
 // The conditions under which statements run, at one node of the walk that generates loops from a
 // schedule tree. The class Conditions finds conditions that are certainly true, and conditions that
 // several statements share. It also finds the conditions that become bounds of a loop, and the
-// iterations of a loop in which no condition can fail.
+// iterations of a loop in which no condition on the loop can fail.
 //
-// A condition is an expression over the tree's loops that must be >= 0. Intervals decide a
+// A condition is an expression over the tree's loops that must be >= 0. Intervals may decide a
 // condition: each loop has a range, which the walk narrows. A condition can be tested where all its
-// loops are known. A known loop has a value, which is a variable of the nest or a constant.
+// loops are known. A known loop has a value, which is an expression over the nest's variables.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,14 @@
 namespace tunec {
 
 /// Bounds of a loop over the nest's variables. The greatest lower bound and the least upper bound
-/// apply. Constant bounds are not included: they are in the loop's range.
+/// apply; upper bounds are exclusive. Constant bounds are only in the loop's range.
 struct Bounds {
   std::vector<IndexExpr> lower;
   std::vector<IndexExpr> upper;
   bool empty() const { return lower.empty() && upper.empty(); }
 };
 
-/// Conditions on outer loops under which all instances of a body run.
+/// The result of FindSlantedConditions: the worst cases of conditions, over known loops.
 struct SlantedConditions {
   std::vector<IndexExpr> open;  // conditions that may be true or false here
   bool fails = false;           // some condition is never true in the worst case of the inner loops
@@ -46,10 +46,10 @@ class Conditions {
 
   const std::vector<IndexExpr>& Of(StatementId statement) const { return conditions_[statement]; }
   Interval range(VarId loop) const { return ranges_[loop]; }
-  /// Returns the loop's variable in the nest or a constant; nullopt outside the loop.
+  /// Returns the loop's value over the nest's variables; nullopt if the loop is not known.
   const std::optional<IndexExpr>& value(VarId loop) const { return values_[loop]; }
   /// Returns the ranges of the loops. The result refers to this object, which must not be moved or
-  /// destroyed before it.
+  /// destroyed while the result is in use.
   IntervalOf Ranges() const {
     return [this](VarId loop) { return ranges_[loop]; };
   }
@@ -62,9 +62,9 @@ class Conditions {
   /// Returns whether each loop that the expression uses has a value or is `except`.
   bool IsKnown(const IndexExpr& expr, std::optional<VarId> except = {}) const;
 
-  /// Simplifies the conditions of the statements below a node and removes those that are always
-  /// true. A statement with a condition that is never true has no instances below the node and is
-  /// not live there.
+  /// Simplifies the conditions of the statements below a node, and removes those that the ranges
+  /// prove. A statement has no instances below the node, and is not live there, if the ranges prove
+  /// that one of its conditions is never true.
   void Prove(const TreeNode& node);
   /// Returns the statements below a node in order, without those that are not live (see Prove).
   std::vector<StatementId> FindLiveStatements(const TreeNode& node) const;
@@ -75,24 +75,26 @@ class Conditions {
                                 const Predicate& predicate) const;
   std::vector<IndexExpr> TakeShared(const std::vector<StatementId>& statements,
                                     const Predicate& predicate);
-  /// Removes, from all statements below the node, the conditions that `by` >= 0 implies.
+  /// Removes, from all live statements below the node, the conditions that are provably >= `by`.
   void RemoveImplied(const TreeNode& node, const IndexExpr& by);
 
-  /// Removes the conditions that bound this loop and that all statements below the loop have.
-  /// Narrows the loop's range by these conditions. Returns the bounds that are not constant.
+  /// Removes the conditions that bound this loop and that all live statements below the loop have.
+  /// Narrows the loop's range by these conditions, and by shared conditions on inner loops. Returns
+  /// the bounds that are not constant.
   Bounds TakeBounds(const TreeNode& loop);
 
-  /// Returns the interval of the loop's values for which no condition on the loop can fail. It is
-  /// empty if there are none. Returns nullopt if a condition below is not linear in the loop.
+  /// Returns the interval of the loop's values for which no condition on the loop can fail. The
+  /// interval is empty if there are no such values. Returns nullopt if a condition of a live
+  /// statement below uses the loop and is not linear in it.
   std::optional<Interval> FindUnconditionalRange(const TreeNode& loop) const;
 
-  /// Returns conditions that use a loop of `asking` and that also depend on variables outside
-  /// `loop`. They describe the start and end of a skewed domain, which no constant bounds. In each
-  /// condition, loops that are not known yet are replaced by their worst case.
+  /// Finds the conditions that use a loop of `asking`, and replaces terms with loops that are not
+  /// known yet by their worst case. `open` has the results that may be true or false, and that
+  /// depend on the variable of another loop than `loop`.
   SlantedConditions FindSlantedConditions(const TreeNode& loop,
                                           const std::vector<VarId>& asking) const;
 
-  /// Returns whether the ranges prove that two of the conditions are never true together.
+  /// Returns whether the ranges prove, by the sum of two conditions, that not all can be true.
   bool Contradict(const std::vector<IndexExpr>& conditions) const;
 
  private:

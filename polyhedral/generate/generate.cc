@@ -1,18 +1,19 @@
 // The generation of loops from a schedule tree.
 //
-// Every statement has conditions: its domain, over the loops around it. On the way down the tree,
-// each condition is handled in one of three ways:
+// Every statement has conditions over the loops around it, such as its domain. On the way down the
+// tree, each condition is handled in one of three ways:
 //   (1) The condition is dropped if the ranges of the loops prove it.
-//   (2) The condition becomes a bound of its innermost loop, if all statements below share it.
-//   (3) The condition becomes an If where all its variables are known.
-// An isolated loop is split at the values where its conditions can no longer fail. The middle part
-// has no conditions. In an end part of one iteration, a constant replaces the variable, so that
-// ranges can decide more conditions below. Full tiles therefore get constant bounds, and partial
-// tiles get separate code.
+//   (2) The condition becomes a bound of its innermost loop, if all live statements below have the
+//       condition and the loop may have the bound.
+//   (3) The condition becomes an If where all its loops are known.
+// The range of an isolated loop is split before and after the iterations in which no condition on
+// the loop can fail. The middle part has no conditions on the loop. In an end part of one
+// iteration, a constant replaces the variable, so that ranges can decide more conditions below.
+// Full tiles therefore get constant bounds, and partial tiles get separate code.
 //
-// isl's own generator does the same for any polyhedron. The domains of tensor programs are boxes
-// with a few additional conditions. For these domains, intervals decide as much in a hundredth of
-// the time (docs/decisions/0002_interval_loop_generation.md).
+// isl's own generator handles any polyhedron. The domains of tensor programs are boxes with a few
+// additional conditions, for which intervals usually suffice
+// (docs/decisions/0002_interval_loop_generation.md).
 #include "polyhedral/generate/generate.h"
 
 #include <fmt/format.h>
@@ -55,8 +56,8 @@ VarId Generator::ThreadVariable(size_t axis) {
   return *variable;
 }
 
-// Returns whether the node continues a chain of parallel loops or of loops over threads. No If may
-// interrupt such a chain: conditions of its loops are tested inside the chain.
+// Returns whether the node is a loop over tasks or waves, or continues a chain of loops over
+// threads. No If may interrupt such a chain: conditions of its loops are tested inside the chain.
 bool Generator::IsInChain(const TreeNode& node, bool among_threads) const {
   if (node.kind != TreeNode::Kind::kLoop) return false;
   const LoopKind kind = tree.loops[node.loop].kind;

@@ -1,5 +1,5 @@
 // The class Generator: a walk over a schedule tree that generates loops. generate.cc has the
-// recursion over the nodes. Each file named below handles one kind of node.
+// recursion over the nodes. The files named below generate loops of different kinds, and leaves.
 #pragma once
 
 #include <array>
@@ -40,8 +40,8 @@ class Generator {
 
   LoopNest Run();
 
-  /// Returns the loops of a node inside the loops that the context has values for. Returns an empty
-  /// body if no statement below has an instance there.
+  /// Returns the code of a node inside the loops that the context has values for. Returns an empty
+  /// body if the ranges prove that no statement below has an instance there.
   Body Generate(const TreeNode& node, Context context);
 
   /// Makes a variable for a loop, with a unique name.
@@ -51,7 +51,7 @@ class Generator {
 
   /// Returns the number of threads of a block of the current phase, along x, y and z.
   const std::array<int64_t, 3>& block() const { return block_; }
-  /// Returns a variable for the thread's number along an axis, for loops over all threads.
+  /// Returns the variable for the thread's number along an axis, for loops outside of the tree.
   VarId ThreadVariable(size_t axis);
   IndexExpr Thread(size_t axis) { return IndexExpr::Var(ThreadVariable(axis)); }
 
@@ -76,9 +76,9 @@ class Generator {
 
 Body GenerateLoop(Generator& generator, const TreeNode& node, Context context);
 
-/// Generates a node inside a chain of parallel loops, some of which are isolated. The tasks of a
-/// phase must form one uninterrupted chain. Therefore the parts of isolated loops are separated
-/// here, inside the chain.
+/// Generates a node inside a chain of loops over tasks, waves or threads, some of which are
+/// isolated or cut. The chain must not be interrupted. Therefore the parts of these loops are
+/// separated here, inside the chain.
 Body DivideTasks(Generator& generator, const TreeNode& node, Context context);
 
 // thread_parts.cc
@@ -86,7 +86,8 @@ Body DivideTasks(Generator& generator, const TreeNode& node, Context context);
 /// Generates a chain of loops over threads, from its outermost loop on. After the chain, the
 /// threads combine their parts of shared reductions.
 Body GenerateThreads(Generator& generator, const TreeNode& node, Context context);
-/// If the context has `parts`, redirects the writes of a statement's leaf to the thread's own part.
+/// If the statement is in the context's `parts`, redirects the writes of its leaf to the thread's
+/// own part. Requires that `parts` is not null.
 void RedirectWrites(const Generator& generator, StatementId statement, const Context& context,
                     Body& leaf);
 /// Returns the code that replaces the leaf of the context's reduction `end`. The code combines the
@@ -95,7 +96,8 @@ Body CombineParts(Generator& generator, const Context& context);
 
 // pipeline.cc
 
-/// Generates a loop that starts the copies of later iterations, over a constant range.
+/// Generates a pipelined loop over a constant range, with the storage that its copies fill and the
+/// copies that start before the loop.
 Body GeneratePipeline(Generator& generator, const TreeNode& node, const Context& context,
                       Interval range);
 
@@ -107,8 +109,8 @@ Body GenerateTile(Generator& generator, const TreeNode& node, Context context);
 
 // leaf.cc
 
-/// Generates the prefetches and stores of a statement. The stores are asynchronous copies if the
-/// context has a token.
+/// Generates the prefetches and stores of a statement. If the context has a token, generates an
+/// asynchronous copy instead.
 Body GenerateLeaf(const ScheduleTree& tree, StatementId statement, const Context& context);
 Store InstanceOf(const ScheduleTree& tree, StatementId statement, const Conditions& conditions);
 /// Generates the prefetches that the schedule requests for the accesses of the statement.

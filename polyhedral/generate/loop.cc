@@ -1,5 +1,5 @@
-// The generation of loops of the nest from a loop of the tree. The result is one loop, or several
-// parts of which some have no conditions.
+// The generation of loops of the nest from a loop of the tree. The range of the loop may be split
+// into several parts. A part of one iteration may have no loop.
 #include <algorithm>
 #include <set>
 
@@ -9,7 +9,7 @@ namespace tunec {
 namespace {
 
 // Returns the parts of a loop's range. The schedule's cuts separate parts. The range of an isolated
-// loop is also split before and after the iterations in which no condition on the loop can fail.
+// loop is also split before and after the interval that FindUnconditionalRange returns.
 std::vector<Interval> Parts(const TreeLoop& loop, const TreeNode& node,
                             const Conditions& conditions) {
   const Interval whole = conditions.range(node.loop);
@@ -55,9 +55,10 @@ Body GenerateFullApart(Generator& generator, const TreeNode& node, const Context
   return body;
 }
 
-// Generates the inside of a loop whose iteration is fixed. If isolated loops around it have no
-// constant range of full iterations, generates the inside twice, with and without conditions. If no
-// iteration is full in the worst case of the inner loops, leaves the separation to the inner loops.
+// Generates the inside of a loop whose value is known. If slanted conditions of isolated loops are
+// undecided and do not exclude each other, generates the inside twice, with and without the
+// conditions. If not all conditions can hold in the worst case of the inner loops, the inner loops
+// separate their full iterations.
 Body GenerateInside(Generator& generator, const TreeNode& node, Context context) {
   const TreeLoop& loop = generator.tree.loops[node.loop];
   const TreeNode& child = node.children[0];
@@ -92,8 +93,8 @@ Body GenerateRange(Generator& generator, const TreeNode& node, Context context, 
   const TreeLoop& tree_loop = generator.tree.loops[node.loop];
   context.conditions.SetRange(node.loop, range);
   context.among_threads = IsBlock(tree_loop.kind);
-  // A loop over threads with one iteration is replaced by the iteration only if it runs on thread
-  // 0.
+  // A loop over threads with one iteration is replaced by the iteration only if the iteration is 0,
+  // which thread 0 runs.
   const bool once =
       range.lo == range.hi && bounds.empty() && (!IsBlock(tree_loop.kind) || range.lo == 0);
   if (once) {

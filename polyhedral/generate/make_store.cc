@@ -29,8 +29,8 @@ class StoreMaker {
     return read;
   }
 
-  // Rewrites a value over the nest's variables. Removes conditions that are always true. A `holds`
-  // with a condition that is never true becomes false, and Simplify folds its select.
+  // Rewrites a value over the nest's variables. Removes conditions that the ranges prove. A `holds`
+  // with a condition that the ranges disprove becomes false, and Simplify folds its select.
   Expr Rewrite(const Expr& value) const {
     const Expr decided = Transform(value, [&](const Expr& node) {
       if (node.kind() == ExprKind::kIndex) {

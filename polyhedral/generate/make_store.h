@@ -1,4 +1,4 @@
-// Functions that make the stores of a loop nest from one instance of a statement.
+// Functions that make the stores of a loop nest from a statement.
 #pragma once
 
 #include <functional>
@@ -18,14 +18,14 @@ struct StoreSite {
 };
 
 /// Returns the statement's reads, writes and values with the iterators replaced by `inverse`, which
-/// expresses them by loops. Conditions of guards and of `holds` are removed if the ranges of the
-/// loops decide them.
+/// expresses the iterators by loops. Conditions of guards and of `holds` are removed if the ranges
+/// of the loops prove them.
 Store MakeStore(const Statement& statement, const std::vector<IndexExpr>& inverse,
                 const StoreSite& site);
 
-/// Returns the stores of a statement whose writes have conditions (effects.h), one after another,
-/// each with the reads that it needs. If the ranges do not decide a write's conditions, its store
-/// is inside an If. Writes that never happen here are removed.
+/// Returns the stores of a statement with conditional writes (effects.h), one after another, each
+/// with the reads that it needs. If the ranges do not decide a write's conditions, the store is
+/// inside an If. Writes with a condition that the ranges disprove are omitted.
 Body MakeConditionalStores(const Statement& statement, const Effects& effects,
                            const std::vector<IndexExpr>& inverse, const StoreSite& site);
 

@@ -1,6 +1,6 @@
 // The code for pipelined loops. Each iteration waits for its own copies, starts the copies of a
-// later iteration, and then computes. The storage that the copies fill is allocated around the
-// loop, in several stages. The first copies start before the loop.
+// later iteration if there is one, and then computes. The storage that the copies fill is allocated
+// around the loop, in several stages. The first copies start before the loop.
 #include <algorithm>
 #include <functional>
 #include <ranges>
@@ -84,14 +84,15 @@ Body BeginCopies(Generator& generator, const TreeNode& node, Context context) {
   return body;
 }
 
-// Returns the node that records the issue of all copies of an iteration.
+// Returns the node that assigns the issued copies of an iteration to their stage.
 NestNode ArriveFor(const LoopPipeline& pipeline, const IndexExpr& iteration) {
   return NestNode{Arrive{pipeline.token, IndexExpr::Mod(iteration, pipeline.stages)}};
 }
 
 // Generates one iteration. The barrier after the wait also ensures that all threads have finished
-// reading the storage that the new copies overwrite. The last iterations start no copies but arrive
-// too: a GPU identifies copies by the number of later arrivals, which must be equal at every wait.
+// reading the storage that the new copies overwrite. If some iteration starts copies, every
+// iteration arrives. The number of later arrivals, by which a GPU identifies copies, is then equal
+// at every wait.
 Body PipelineIteration(Generator& generator, const TreeNode& node, const Context& context,
                        Interval range) {
   const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;

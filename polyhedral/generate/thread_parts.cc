@@ -11,10 +11,10 @@
 //                                               s.parts[floor(t/32)] = s.own[t] }
 //                                             for p in 0 .. 2: m[i] sum= s.parts[p] }
 //
-// Threads along x shuffle in the largest groups of a power of two that divide rows of threads and
-// warps. The results of several groups, or of threads along y and z, go through shared storage. The
-// threads whose number along the reduction's loops is 0 read the results there. Barriers are
-// inserted later (ir/nest/insert_barriers.h).
+// Threads along x that share a reduction shuffle in groups. The size of a group is the largest
+// power of two that divides rows of threads and warps. The results of several groups, or of threads
+// along y and z, go through shared storage. The threads whose number along the reduction's loops is
+// 0 read the results there. Barriers are inserted later (ir/nest/insert_barriers.h).
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -27,7 +27,7 @@
 
 namespace tunec {
 
-/// A reduction whose parts are computed by the threads of a chain of loops, with their tensors.
+/// A reduction, the parts of which the threads of a chain of loops compute, and the parts' tensors.
 struct ThreadPart {
   StatementId statement;
   ThreadSum sum;
@@ -58,8 +58,8 @@ bool Sums(const ThreadPart& part, VarId loop) {
 
 size_t AxisOf(const ScheduleTree& tree, VarId loop) { return BlockAxis(tree.loops[loop].kind); }
 
-// Returns an index with a value for each axis of the block that has several threads. The axes are
-// in the order z, y, x, as in the numbers of threads.
+// Returns an index with a value for each axis along which the block has several threads. The axes
+// are in the order z, y, x.
 template <class Value>
 Index ByAxis(const Generator& generator, Value value) {
   Index index;
@@ -69,13 +69,13 @@ Index ByAxis(const Generator& generator, Value value) {
   return index;
 }
 
-// Returns the number of the current thread, in loops over all threads.
+// Returns the current thread's numbers along the axes (ByAxis), in loops over all threads.
 Index OfThread(Generator& generator) {
   return ByAxis(generator, [&](size_t axis) { return generator.Thread(axis); });
 }
 
-// Returns the number of the thread that runs a node in the chain or after it. Along axes without a
-// loop of the chain, the number is 0.
+// Returns the numbers (ByAxis) of the thread that runs a node in the chain or after the chain.
+// Along axes without a loop of the chain, the number is 0.
 Index OfThread(const Generator& generator, const ThreadPart& part, const Conditions& conditions) {
   return ByAxis(generator, [&](size_t axis) {
     for (const VarId loop : part.chain) {
@@ -178,7 +178,8 @@ Store StoreOf(const Generator& generator, const ThreadPart& part, const char* na
   return {.statement = generator.tree.statements[part.statement].name + name};
 }
 
-// Adds to `store` one read for each write, at an index, and reduces the values of these reads.
+// Adds to `store` one read of each tensor in `from`, at `index`. The store then reduces the values
+// of these reads.
 void ReduceFrom(const Generator& generator, const ThreadPart& part,
                 const std::vector<TensorId>& from, const Index& index, Store& store) {
   for (const TensorId tensor : from) {
@@ -198,7 +199,7 @@ Body BeginParts(Generator& generator, const ThreadPart& part) {
 }
 
 // Returns the code after the chain that combines the parts of each group. Afterwards each thread of
-// a group has the sum of the group.
+// a group has the result of the group.
 Body CombineGroups(Generator& generator, const ThreadPart& part) {
   const Index thread = OfThread(generator);
   Body body;

@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// The size of an expression, for the limits of IsSmall. Real numbers cannot overflow.
+// The size of an expression, for the limits of IsSmall. Computing it in int64_t could overflow.
 struct Size {
   double magnitude = 0;    // bound of the absolute value
   double coefficient = 0;  // largest coefficient or constant, also inside divisions
@@ -56,7 +56,7 @@ IndexExpr ValueOf(const IndexAtom& atom) {
 }  // namespace
 
 void IndexEquations::Add(const IndexExpr& left, const IndexExpr& right) {
-  // More steps than any real statement needs. The limit makes an endless loop impossible.
+  // The limit on steps ensures that the loop below ends.
   constexpr int kMostSteps = 200;
   if (left.UsesLoaded() || right.UsesLoaded()) return;
   open_.push_back(left - right);
@@ -68,8 +68,8 @@ void IndexEquations::Add(const IndexExpr& left, const IndexExpr& right) {
   open_.clear();
 }
 
-// Returns whether arithmetic with the expression cannot overflow. The replacement of all variables
-// multiplies numbers of two small expressions, and adds at most kMostTerms products.
+// Returns true only if arithmetic with the expression cannot overflow. The replacement of all
+// variables multiplies numbers of two small expressions, and adds at most kMostTerms products.
 bool IndexEquations::IsSmall(const IndexExpr& expression) const {
   constexpr double kMostMagnitude = 0x1p50;
   constexpr double kMostNumber = 0x1p28;
@@ -103,7 +103,8 @@ void IndexEquations::Process(const IndexExpr& expression) {
   Store(*reduced);
 }
 
-// Eliminates the stored divisions. Returns nothing if the result is not small.
+// Returns the expression with the terms of stored divisions eliminated. Returns nothing if the
+// expression is not small after one of the eliminations.
 std::optional<IndexExpr> IndexEquations::WithoutDivisions(IndexExpr expression) const {
   for (const Stored& stored : stored_) {
     if (!stored.division) continue;
@@ -116,8 +117,8 @@ std::optional<IndexExpr> IndexEquations::WithoutDivisions(IndexExpr expression) 
   return expression;
 }
 
-// Applies rule 2: a sum of multiples of a factor and of a rest between -factor and factor is 0 only
-// if both parts are 0.
+// Applies rule 2: if -factor < rest < factor, then factor*quotient + rest is 0 only if the quotient
+// and the rest are 0. Returns whether the rule applies.
 bool IndexEquations::SplitByFactor(const IndexExpr& expression) {
   for (const IndexTerm& term : expression.terms()) {
     const int64_t factor = std::abs(term.coefficient);
@@ -144,8 +145,8 @@ bool IndexEquations::SplitByFactor(const IndexExpr& expression) {
   return false;
 }
 
-// Applies rule 1 to the variable whose own bounds say least beyond the bounds of its value, because
-// they are lost.
+// Applies rule 1 to the variable whose value can exceed the variable's own bounds least, because
+// the replacement loses these bounds.
 bool IndexEquations::ReplaceVariable(const IndexExpr& expression) {
   std::optional<VarId> best;
   IndexExpr best_value;
@@ -180,7 +181,7 @@ bool IndexEquations::ReplaceVariable(const IndexExpr& expression) {
   return true;
 }
 
-// Applies rule 3.
+// Stores the equation. Applies rule 3 if a floor division has the coefficient 1 or -1.
 void IndexEquations::Store(const IndexExpr& expression) {
   const auto unit = std::ranges::find_if(expression.terms(), [](const IndexTerm& term) {
     return term.atom.kind == IndexAtom::Kind::kFloorDiv && IsUnit(term.coefficient);

@@ -1,5 +1,4 @@
-// Solver for equations between index expressions, which finds the variables that the equations
-// determine.
+// A solver for equations between index expressions. The solver expresses some variables by others.
 #pragma once
 
 #include <map>
@@ -14,14 +13,14 @@ namespace tunec {
 /// Conclusions from equations over variables with known intervals. All conclusions are true for
 /// every solution, but not all true conclusions are found.
 ///
-/// Three rules are applied until nothing changes.
+/// Three rules are applied until nothing changes or a limit of steps is reached.
 /// 1. A variable with coefficient 1 or -1 is replaced by the rest of its equation.
 /// 2. In 2*a + b == 0 with -2 < b < 2, both a and b are 0.
 /// 3. A floor division with coefficient 1 or -1 is eliminated from the other equations.
 /// For example, floor(p/56) == floor(q/56) and p mod 56 == q mod 56 give p == q.
 ///
-/// Expressions with large numbers or many divisions are ignored: their sums might overflow, and
-/// their bounds would take long.
+/// Expressions with large numbers, many terms or many divisions are ignored: arithmetic might
+/// overflow, or bounds would take long.
 class IndexEquations {
  public:
   explicit IndexEquations(IntervalOf intervals) : intervals_(std::move(intervals)) {}
@@ -32,13 +31,13 @@ class IndexEquations {
   /// Returns true only if the equations have no solution.
   bool AreContradictory() const { return contradictory_; }
 
-  /// Returns an expression that has the same value for every solution, without the replaced
-  /// variables. Returns nothing if the expression or the result is ignored.
+  /// Returns an expression without the replaced variables that equals `expression` for every
+  /// solution. Returns nothing if `expression` or the result is not small (IsSmall).
   std::optional<IndexExpr> Replace(const IndexExpr& expression) const;
 
  private:
-  // An equation expression == 0. `division` has the coefficient 1 or -1 and occurs in no other
-  // stored equation. It is empty if there is no such division.
+  // An equation expression == 0. `division` has the coefficient 1 or -1 and is no term of another
+  // stored equation. `division` is empty if no division has such a coefficient.
   struct Stored {
     IndexExpr expression;
     std::optional<IndexAtom> division;

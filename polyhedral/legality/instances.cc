@@ -16,9 +16,9 @@ struct Claim {
   std::string failure;
 };
 
-// Returns whether the value is floor(n/d) mod m with m <= extent, as for the inner loops of a
-// split. In normal form it is floor(n/d) - m*floor(n/(d*m)), with whole multiples removed. Interval
-// arithmetic does not find the bounds of this form.
+// Returns true only if the value is floor(n/d) mod m with m <= extent, as for the inner loops of a
+// split. This remainder equals floor(n/d) - m*floor(n/(d*m)). BoundsOf does not find the exact
+// bounds of every such difference.
 bool IsRemainderWithin(const IndexExpr& value, int64_t extent) {
   return std::ranges::any_of(value.terms(), [&](const IndexTerm& term) {
     const int64_t modulus = -term.coefficient;

@@ -10,8 +10,8 @@ namespace tunec {
 
 /// Checks each loop's value for each instance: it must be within the loop's extent, and the inverse
 /// must map the values back to the instance. The generated loops then run each instance exactly
-/// once. Fails with kIllegalSchedule, naming the statement and the loop, or with kResourceLimit.
-/// Intervals decide first, and isl decides the rest within the quota of `ctx`.
+/// once. Fails with kIllegalSchedule, naming the statement and the loop or iterator. Intervals
+/// decide first, and isl decides the rest. Fails with kResourceLimit at the quota of `ctx`.
 Status CheckInstances(const ScheduleTree& tree, isl_ctx* ctx);
 
 }  // namespace tunec

@@ -18,7 +18,7 @@ isl::Map MapOf(isl_ctx* ctx, const LaneOrder& order, const WrittenStorage& stora
 }
 
 // Returns whether access `a` of an earlier lane and access `b` of a later lane may touch one
-// element. Returns true if isl's quota is used up.
+// element. Also returns true if isl fails, such as at its quota.
 bool Meet(const LaneOrder& order, const isl::Map& a, const isl::Map& b) {
   isl_map* pairs = isl_map_apply_range(a.copy(), isl_map_reverse(b.copy()));
   pairs = isl_map_apply_domain(pairs, order.times.copy());

@@ -14,10 +14,10 @@ struct LaneOrder {
   size_t depth = 0;       // position of the vector loop's entry in the times
 };
 
-/// Returns whether conflicting accesses of lanes keep their order. Of any two accesses to one
-/// element of the storage, of which one writes, the access of the earlier lane must come first in
-/// this order. Every such pair counts as a dependence. Requires: the statement's effects are
-/// conditional. Returns false if isl's quota is used up.
+/// Returns whether lanes that run the writes one by one keep the order of conflicting accesses. Of
+/// any two accesses to one element of the storage, of which at least one writes, the access of the
+/// earlier lane must come first. Every such pair counts as a dependence. Requires: the statement's
+/// effects are conditional. Returns false if isl fails, such as at its quota.
 bool LanesKeepOrder(isl_ctx* ctx, StatementId id, const LaneOrder& order,
                     const WrittenStorage& storage);
 

@@ -1,10 +1,10 @@
-// The check of legality, which tests whether every dependence still runs forward.
+// The check of legality, in which isl decides what the quick proof (order_proof.h) does not.
 //
 // An instance's time is the vector of its positions in sequences and its loops' values, from the
-// root of the tree down (relations.h). The times of two statements have the entries of their common
-// nodes in common; at the sequence where their paths separate, the entries differ. So the
-// lexicographic comparison of times gives the order of execution. A dependence a -> b is violated
-// if time(a) >= time(b). A loop carries the dependence if all entries before the loop's are equal
+// root of the tree down (relations.h). The times of two statements both have entries for their
+// common nodes; at the sequence where their paths separate, the entries differ. So the
+// lexicographic comparison of times gives the order of execution. A dependence a -> b runs forward
+// if time(a) < time(b). A loop carries the dependence if all entries before the loop's are equal
 // and the loop's entry differs.
 #include "polyhedral/legality/legality.h"
 
@@ -34,9 +34,9 @@ struct DependenceQuestion {
   isl::Set together;            // differences whose first `question.depth` entries are 0
 };
 
-// The check of one tree. Each dependence is mapped to the set of differences between the times of
-// its ends. A question is then answered by testing whether some of these differences have a
-// forbidden form.
+// The check of one tree's order by isl. Each dependence is mapped to the set of differences between
+// the times of its ends. A question is then answered by testing whether some of these differences
+// have a forbidden form. TakesTurns is an exception for vector loops.
 class OrderCheck {
  public:
   OrderCheck(isl_ctx* ctx, const ProofInput& input, const std::vector<OrderQuestion>& questions,
@@ -86,7 +86,7 @@ void OrderCheck::BuildTimes() {
   }
 }
 
-// Returns { time(b) - time(a) : a -> b a dependence }.
+// Returns { time(b) - time(a) : a -> b } for the pairs of the dependence, as entries of `times_`.
 isl::Set OrderCheck::Differences(const Dependence& dependence) const {
   isl_map* times =
       isl_map_apply_domain(dependence.instances.copy(), times_[dependence.from].copy());
@@ -150,7 +150,8 @@ std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
   return text.empty() ? text : fmt::format(" at distance ({})", text);
 }
 
-// Returns the first violating pair of instances as text, or "all" if isl cannot find the pair.
+// Returns the lexicographically first violating pair of instances as text, with its distance.
+// Returns "all" if isl cannot find the pair.
 std::string OrderCheck::Describe(const isl::Set& violating, const Dependence& dependence) const {
   const isl::Map& from = times_[dependence.from];
   const isl::Map& to = times_[dependence.to];
@@ -217,8 +218,8 @@ Status OrderCheck::Answer(const RunsForward&, const DependenceQuestion& asked) c
   return ExpectNone(prefix, asked.dependence, "order of accesses");
 }
 
-// Checks that a copy which starts some iterations ahead does not need a value that an iteration in
-// between writes.
+// Checks that the loop writes each value that it copies, if at all, at least as many iterations
+// before the copy's iteration as the loop has stages.
 Status OrderCheck::Answer(const IsCopiedAhead& ahead, const DependenceQuestion& asked) const {
   const TreeLoop& loop = tree_.loops[ahead.loop];
   const isl::Set near(isl_set_upper_bound_si(asked.together.copy(), isl_dim_set,
@@ -235,8 +236,8 @@ Status OrderCheck::Answer(const IsNotCarried& asks, const DependenceQuestion& as
                     fmt::format("{} loop {} carries accesses", Name(loop.kind), loop.name));
 }
 
-// Returns whether the lanes of the loop run the statement's writes one after another, and their
-// accesses to the dependence's storage then keep their order.
+// Returns whether the lanes of a vector loop run the writes of one statement one after another, and
+// LanesKeepOrder is true for the dependence's storage.
 bool OrderCheck::TakesTurns(VarId loop, const DependenceQuestion& asked) const {
   const StatementId id = asked.dependence.from;
   const Statement& statement = input_.statements[id];

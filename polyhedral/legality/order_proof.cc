@@ -1,8 +1,8 @@
 // A proof by intervals. Accesses a[f(x)] and a[g(y)] of instances x and y meet if f(x) = g(y).
-// These equations express iterators of x over those of y. After substitution in the time of x,
-// intervals bound the difference of the two times. For example, init[i,j] and acc[i,j,k] meet only
-// if i and j are equal. The differences of all shared loops, also of tiles, are then the literal 0,
-// and the position in the sequence decides. isl decides the cases that are less simple.
+// These equations express some iterators by others. After substitution in the difference of the two
+// times, intervals bound the difference. For example, init[i,j] and acc[i,j,k] meet only if both
+// have the same i and j. The differences of all shared loops, also of tiles, are then the literal
+// 0, and the position in the sequence decides. isl decides the cases that are less simple.
 #include "polyhedral/legality/order_proof.h"
 
 #include <algorithm>
@@ -30,14 +30,14 @@ class OverlappingInstances {
   /// Returns true only if there is no such pair.
   bool AreNone() const { return equal_.AreContradictory(); }
 
-  /// Returns bounds of time(y) - time(x) for one entry of the times.
+  /// Returns bounds of y_time - x_time, for an entry of the times or a thread number.
   Interval Difference(const IndexExpr& x_time, const IndexExpr& y_time) const {
     const std::optional<IndexExpr> difference = equal_.Replace(Shift(y_time) - x_time);
     return difference ? BoundsOf(*difference, Intervals()) : kUnknownInterval;
   }
 
-  /// Returns true only if x and y are the same instance. Requires: both are instances of one
-  /// statement.
+  /// Returns true only if x and y are the same instance in all pairs. Requires: both are instances
+  /// of one statement.
   bool IsSameInstance() const {
     for (const VarId v : x_.iterators.ids()) {
       if (x_.iterators[v].extent <= 1) continue;
@@ -71,8 +71,8 @@ using Bounds = std::vector<Interval>;
 
 bool IsZero(const Interval& interval) { return interval == Interval{0, 0}; }
 
-// Returns whether one of the first `depth` differences is never 0, so that the instances never
-// share these entries of time.
+// Returns true only if one of the first `depth` differences is never 0, so that the instances never
+// share all these entries of time.
 bool PartBefore(const Bounds& differences, size_t depth) {
   return std::any_of(differences.begin(), differences.begin() + static_cast<std::ptrdiff_t>(depth),
                      [](const Interval& i) { return i.lo > 0 || i.hi < 0; });
@@ -139,8 +139,8 @@ bool OrderProof::SameThread(const OverlappingInstances& meeting, const Access& x
   return true;
 }
 
-// Returns whether the statement's instances run one by one in the order of its iterators, and no
-// question other than RunsForward concerns the dependence.
+// Returns true only if the statement's instances run one by one in the order of its iterators, and
+// no question other than RunsForward concerns the dependence.
 bool OrderProof::KeepsItsOrder(const DependenceEnds& ends) const {
   const bool more_is_asked = std::ranges::any_of(questions_, [&](const OrderQuestion& question) {
     return !std::holds_alternative<RunsForward>(question.asks) && Concerns(question, input_, ends);
@@ -165,8 +165,8 @@ bool OrderProof::Holds(const WrittenStorage& storage, const Access& x, const Acc
   const Bounds differences = Differences(meeting, x, y);
   return std::ranges::all_of(questions_, [&](const OrderQuestion& question) {
     if (!Concerns(question, input_, ends)) return true;
-    // Both times have entries for the node and for all nodes above only if both statements are
-    // inside the node.
+    // Both times have the entries that the question is about only if both statements are inside the
+    // question's node.
     const size_t depth = question.depth;
     if (!question.inside.contains(x.statement) || !question.inside.contains(y.statement)) {
       return false;

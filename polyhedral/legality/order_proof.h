@@ -1,4 +1,5 @@
-// A quick proof of legality without isl. It succeeds for nearly all schedules that sketches make.
+// A quick proof, without isl, that an order is legal. The proof succeeds for nearly all schedules
+// that sketches make.
 #pragma once
 
 #include <vector>
@@ -10,8 +11,8 @@ namespace tunec {
 
 /// Returns for each storage whether a proof was found that the tree's order respects the storage's
 /// dependences, as the questions require. False means unknown. Every pair of instances that access
-/// one element, of which one writes, counts as a dependence in the original order. O(pairs of
-/// accesses times questions).
+/// one element, of which at least one writes, counts as a dependence in the original order. The
+/// time is O(pairs of accesses times questions).
 std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<OrderQuestion>& questions,
                              const std::vector<WrittenStorage>& storages);
 

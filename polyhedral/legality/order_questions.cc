@@ -8,14 +8,14 @@
 #include "polyhedral/thread_sums.h"
 #include "support/overloaded.h"
 
-// No default: a new kind of node must be listed in the switch to compile, even if it has no
-// question.
+// The switch has no default: it must list every kind of node, even a kind without a question.
 #pragma GCC diagnostic error "-Wswitch"
 
 namespace tunec {
 namespace {
 
-// A walk over a tree that collects its questions by kind. Each list is in the order of the tree.
+// A walk over a tree that collects the questions of stages, of pipelines and of concurrent loops.
+// Each list is in the order of the tree, outer nodes first.
 class Collector {
  public:
   explicit Collector(const ScheduleTree& tree) : tree_(tree) { Collect(tree.root, 0); }
@@ -61,15 +61,15 @@ class Collector {
   std::vector<OrderQuestion> of_loops_;
 };
 
-// Returns whether the lanes of this vector loop all add to one element. Their values are then
-// summed before the addition.
+// Returns true only if the loop is a vector loop whose lanes all reduce into one element, in any
+// order. The lanes' values are then combined before the element is changed.
 bool IsSumOfLanes(VarId loop, const ProofInput& input, const DependenceEnds& ends) {
   return input.tree.loops[loop].kind == LoopKind::kVector && ArePermutable(input, ends) &&
          WritesOneElement(input.tree, ends.from, input.statements[ends.from], loop);
 }
 
-// Returns whether the threads of this loop all add to one element. Each thread then computes a
-// separate part, and the parts are combined.
+// Returns true only if the loop is over threads that all reduce into one element, in any order.
+// Each thread then computes a separate part, and the parts are combined.
 bool IsSumOfThreads(VarId loop, const ProofInput& input, const DependenceEnds& ends) {
   if (!IsBlock(input.tree.loops[loop].kind) || !ArePermutable(input, ends)) return false;
   const auto sum = ThreadSumOf(input.tree, ends.from, input.statements[ends.from]);

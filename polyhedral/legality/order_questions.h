@@ -1,12 +1,12 @@
-// The requirements of a schedule tree on dependences. Each of them is a question, which is
-// collected once for both provers: isl's (legality.cc) and the quick one by intervals
+// The requirements of a schedule tree on dependences. Each requirement is a question. The questions
+// are collected once for both provers: isl's (legality.cc) and the quick one by intervals
 // (order_proof.cc).
 //
 // An instance's time is the vector of its positions in sequences and its loops' values, from the
-// root of the tree down (relations.h). A question is about the difference of the times of two
-// dependent instances, entry by entry. It concerns certain dependences whose first `depth`
-// differences are 0, and requires a property of the next difference. A prover must handle all
-// alternatives of `asks`: a new alternative does not compile until both provers handle it.
+// root of the tree down (relations.h). Most questions are about the difference of the times of two
+// dependent instances, entry by entry. A question about a loop concerns only dependences whose
+// first `depth` differences are 0, and requires a property of the next difference. A new
+// alternative of `asks` does not compile until both provers handle it.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,8 @@ struct IsCopiedAhead {
   VarId loop;
 };
 
-/// The requirement for a loop whose iterations run together: the next difference is 0. Sums of
-/// lanes or threads are exempt (Concerns).
+/// The requirement for a loop whose iterations may run at the same time: the next difference is 0.
+/// Exempt are sums of lanes or threads (Concerns) and lanes that keep their order (LanesKeepOrder).
 struct IsNotCarried {
   VarId loop;
 };
@@ -55,8 +55,8 @@ struct OrderQuestion {
   std::set<StatementId> inside;  // statements inside the node
 };
 
-/// Returns the questions in the order in which they must be answered. The order decides which
-/// violation an error reports.
+/// Returns the questions in the order in which they must be answered. If a dependence violates
+/// several of them, an error reports the first.
 std::vector<OrderQuestion> QuestionsOf(const ScheduleTree& tree);
 
 /// The input of a proof. `tensors` and `statements` are those that the tree schedules, before any
@@ -68,8 +68,8 @@ struct ProofInput {
   ReductionOrder order;
 };
 
-/// Properties of the dependences of instances of one statement on those of another, through one
-/// storage.
+/// Properties of the dependences through one storage from instances of one statement to instances
+/// of another or the same statement.
 struct DependenceEnds {
   StatementId from;
   StatementId to;
@@ -77,8 +77,8 @@ struct DependenceEnds {
   bool flow = false;  // some of the dependences may transfer a value
 };
 
-/// Returns whether the dependences are those of a reduction on its own accumulator, which may be
-/// permuted.
+/// Returns whether the dependences may be permuted: `input.order` is kAny, and the dependences are
+/// those of a reorderable reduction on its own accumulator.
 bool ArePermutable(const ProofInput& input, const DependenceEnds& ends);
 
 /// Returns whether the question concerns dependences with these ends.

@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint8_t kBoolCode = 6;  // kDLBool, which older versions of dlpack.h lack
 
-/// Returns the element type of a buffer with this format of Python's module struct. Its bits are 0
-/// if the type is not supported.
+/// Returns the element type of a buffer with this format of Python's module struct. The result has
+/// 0 bits if the format is not supported.
 DLDataType TypeOfFormat(const char* format, Py_ssize_t itemsize) {
   std::string_view text = format == nullptr ? "B" : format;
   if (text.starts_with('@') || text.starts_with('=') || text.starts_with('<'))
@@ -119,7 +119,7 @@ bool Borrowed::TakeBuffer(nb::handle object, Access access, const std::string& w
     Wrong(what,
           "has elements of format '" + std::string(buffer_.format) + "', which is not supported");
   shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
-  // Arrays of ctypes have no strides, even if strides are requested: they are row-major.
+  // Arrays of ctypes are row-major and have no strides, even if strides are requested.
   const bool has_strides = buffer_.strides != nullptr;
   for (int i = 0; has_strides && i < buffer_.ndim; ++i) {
     if (buffer_.strides[i] % buffer_.itemsize != 0)
@@ -156,8 +156,8 @@ void Borrowed::TakeCapsule(nb::handle object, Access access, const std::string& 
     tensor_ = managed->tensor;
     return;
   }
-  // Before DLPack 1.0, the tensor is the first member of the struct. The capsule still owns and
-  // frees the struct.
+  // An unversioned capsule points to a struct whose first member is the tensor. The capsule still
+  // owns and frees the struct.
   const auto* tensor = static_cast<DLTensor*>(PyCapsule_GetPointer(capsule, kPlain.fresh));
   if (tensor == nullptr) {
     PyErr_Clear();

@@ -22,8 +22,9 @@ class Borrowed {
  public:
   Borrowed() = default;
   /// Borrows the tensor. `what` names the tensor in messages. Raises tunec.InvalidArgument if
-  /// `object` is not a tensor, if `access` is kWrite and the tensor is read-only, or if its type,
-  /// shape or strides are not supported. Passes on the exceptions of `__dlpack__`.
+  /// `object` is not a tensor or has an invalid shape, or if the type or stride of a buffer is not
+  /// supported. Does so for kWrite too if a buffer or versioned capsule is read-only. Passes on the
+  /// exceptions of `__dlpack__`.
   Borrowed(nanobind::handle object, Access access, const std::string& what);
   Borrowed(Borrowed&& other) noexcept { Swap(other); }
   Borrowed& operator=(Borrowed&& other) noexcept {

@@ -33,8 +33,8 @@ class Callbacks {
 
   const tunec_callbacks* functions() const { return &functions_; }
 
-  /// Raises the exception of a callback that ended the call, if there is one. Requires the
-  /// interpreter's lock.
+  /// Raises the first exception of a callback or of a signal's handler, if there is one. Requires
+  /// the interpreter's lock.
   void Rethrow() const {
     if (raised_) std::rethrow_exception(raised_);
   }

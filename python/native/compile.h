@@ -1,4 +1,4 @@
-// Functions that compile or load a model and call Python's callbacks.
+// Functions that compile a model, some of them with Python's callbacks, or load a model.
 #pragma once
 
 #include <nanobind/nanobind.h>

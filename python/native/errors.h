@@ -7,10 +7,11 @@
 
 namespace tunec::python {
 
-/// Throws the exception class of tunec/_errors.py for `status`; nanobind raises it in Python.
+/// Throws the exception that tunec/_errors.py makes for `status`; nanobind raises it in Python.
 [[noreturn]] void Raise(int status, const std::string& message);
 
-/// Raises the error of the thread's latest call of the C interface, unless `status` is TUNEC_OK.
+/// Raises the exception of `status`, with the message of the thread's latest failed call of the C
+/// interface. Does nothing if `status` is TUNEC_OK.
 void Check(int status);
 
 }  // namespace tunec::python

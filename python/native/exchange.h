@@ -1,6 +1,6 @@
 // DLPack's table of C functions (`__dlpack_c_exchange_api__` of a tensor's type). Through the
 // table, torch passes a tensor in nanoseconds; `__dlpack__` takes microseconds. The structs repeat
-// those of DLPack 1.3, because Debian 12 lacks the header of DLPack.
+// those of DLPack 1.3, because Debian 12 has an older header of DLPack.
 #pragma once
 
 #include <Python.h>
@@ -24,7 +24,7 @@ struct DlpackManaged {
 inline constexpr uint64_t kDlpackReadOnly = 1;
 
 /// A table of functions, and the table of an older version (null: none). Each function returns 0,
-/// or -1 with a Python exception set.
+/// or -1 with a Python exception set. `allocate` calls `set_error` instead.
 struct DlpackExchange {
   DlpackVersion version;
   const DlpackExchange* previous;

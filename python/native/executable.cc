@@ -20,8 +20,8 @@ void Release(tunec_executable* executable) {
   tunec_release(executable);
 }
 
-// Largest number of combinations of input layouts, besides the model's own, for which code is
-// compiled. For further combinations, inputs are copied.
+// Largest number of combinations of input layouts, besides the model's own, for which a compilation
+// is tried. For further combinations, inputs are copied.
 constexpr size_t kMostOthers = 4;
 
 nb::object Described(size_t count, const std::function<nb::object(size_t)>& describe) {
@@ -86,9 +86,9 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   return tensors.results;
 }
 
-// Returns the options of a run. If an input is a GPU tensor of a library with DLPack's table, the
-// run goes into the library's current stream, after earlier work of the stream. Such a run is
-// queued and not waited for if no tensor has to be copied to or from the GPU.
+// Returns the options of a run. If an input is a GPU tensor of a library whose DLPack table has
+// `current_stream`, the run goes into this stream, after earlier work of the stream. Such a run is
+// queued and not waited for if all tensors are on a GPU.
 tunec_run_options Executable::OptionsOf(const Tensors& tensors) const {
   tunec_run_options options = {.size = sizeof(tunec_run_options), .stream = nullptr, .queued = 0};
   if (!IsGpu(tensors.device) || tensors.exchange->current_stream == nullptr) return options;
@@ -149,8 +149,8 @@ int Executable::Visit(visitproc visit, void* arg) const {
   return source_ ? source_->Visit(visit, arg) : 0;
 }
 
-// Clears only the source. `held_` remains, because the code reads its memory. A reference cycle
-// from a held tensor to the executable goes through a dict, which the collector empties.
+// Clears only the source. `held_` remains, because the code reads the tensors' memory. A reference
+// cycle from a held tensor to the executable goes through a dict, which the collector empties.
 void Executable::Clear() {
   if (source_) source_->Clear();
 }
@@ -209,7 +209,7 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
   for (size_t i = 0; i < ordered.size(); ++i) {
     const Borrowed& input = tensors.inputs.emplace_back(ordered[i], Access::kRead, input_names_[i]);
     all_in_order = all_in_order && IsDenseIn(input.tensor(), input_orders_[i]);
-    // If any input is on a GPU, outputs are made on that GPU.
+    // New outputs are made on the GPU of the first input that has a table and is on a GPU.
     const DLDevice device = input.tensor().device;
     if (tensors.exchange != nullptr && (IsGpu(tensors.device) || !IsGpu(device))) continue;
     const DlpackExchange* exchange = ExchangeOf(ordered[i].ptr());
@@ -220,8 +220,8 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
   if (!all_in_order) RunInOtherLayout(ordered, tensors);
 }
 
-// Chooses an executable that is compiled for the axis orders of these inputs. Copies inputs if no
-// executable can be compiled, and inputs that are not dense.
+// Chooses the executable that is compiled for the axis orders of these inputs, or the model's own
+// if there is none. Copies each input that is not dense in the order that the executable expects.
 void Executable::RunInOtherLayout(const std::vector<nb::handle>& ordered, Tensors& tensors) {
   Orders orders = input_orders_;
   for (size_t i = 0; i < ordered.size(); ++i) {
@@ -243,8 +243,8 @@ void Executable::RunInOtherLayout(const std::vector<nb::handle>& ordered, Tensor
       CopyInput(i, ordered[i], rejection, tensors);
 }
 
-// Tests if a tensor has the type and shape of an input. No code is compiled for the axis order of
-// other tensors, because a run rejects them.
+// Tests if a tensor has the type and shape of an input. Returns false if a size of the input is
+// dynamic. No code is compiled for the axis order of tensors that fail this test.
 bool Executable::IsOfInput(size_t index, const DLTensor& tensor) const {
   const tunec_executable* of = executable_.get();
   const DLDataType type = tunec_input_type(of, index);
@@ -314,8 +314,8 @@ void Executable::WarnOfCopy(size_t index, const DLTensor& tensor, const std::str
   if (PyErr_WarnEx(category.ptr(), message.c_str(), 1) != 0) throw nb::python_error();
 }
 
-// Sets the shapes of the outputs. Releases the interpreter's lock: this call may compile, and
-// compiling may call Python in another thread.
+// Sets the shapes of the outputs. Releases the interpreter's lock, because the library may compile
+// here or wait for another thread that compiles, and compiling may call Python.
 void Executable::ResolveShapes(Tensors& tensors) const {
   std::vector<int64_t*> shapes;
   for (size_t i = 0; i < output_names_.size(); ++i) {

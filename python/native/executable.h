@@ -25,14 +25,15 @@ class Executable {
   explicit Executable(tunec_executable* owned, HeldTensors held = {});
 
   /// Runs once, without the interpreter's lock. Inputs are given by position, or by name in
-  /// `named`. `out` is one tensor, or a sequence with one tensor per output; a new tensor is made
-  /// for each None or if `out` is missing. Returns the output if the model has exactly one, else a
-  /// tuple.
+  /// `named`. `out` of `named` is one tensor, or a tuple or list with one tensor per output. A new
+  /// tensor is made for each None or if `out` is missing. Returns the output if the model has
+  /// exactly one, else a tuple.
   ///
-  /// If inputs are dense in another axis order, the model is compiled for that order, and the code
-  /// is retained. Inputs that are not dense, or for whose order no code is compiled, are copied. If
-  /// a library with DLPack's table (torch) owns the GPU tensors, the run goes into the library's
-  /// current stream. Such a call does not wait for the run if all tensors are on the GPU.
+  /// If inputs are dense in another axis order, the model is compiled for that order if possible,
+  /// and the code is retained. Inputs that are not dense, or for whose order no code is compiled,
+  /// are copied. If an input is a GPU tensor of a library with DLPack's table (torch), the run goes
+  /// into the library's current stream. Such a call does not wait for the run if all tensors are on
+  /// the GPU.
   nanobind::object Call(const nanobind::args& inputs, const nanobind::kwargs& named);
   /// Runs once and also returns the seconds of each step: (results, [(step, seconds), ...]).
   nanobind::object Profile(const nanobind::args& inputs, const nanobind::kwargs& named);
@@ -69,12 +70,13 @@ class Executable {
     std::vector<DLTensor*> to;
     nanobind::object results;
     std::vector<std::vector<int64_t>> shapes;  // shapes of the outputs, if dynamic
-    // DLPack table (null: none) and device of the first input with a table, if possible on a GPU.
+    // DLPack table (null: none) and device of the first GPU input with a table, or if there is no
+    // such input, of the first input with a table.
     const DlpackExchange* exchange = nullptr;
     DLDevice device = {kDLCPU, 0};
     tunec_executable* runner = nullptr;  // executable for the orders of the inputs
   };
-  // The model compiled for other orders of its inputs, or the reason why it was not compiled.
+  // The model compiled for other axis orders of inputs, or the reason why there is no such code.
   struct Other {
     std::shared_ptr<tunec_executable> executable;
     std::string rejection;

@@ -41,7 +41,7 @@ int GraphSource::Visit(visitproc visit, void* arg) const {
   return held_.Visit(visit, arg);
 }
 
-// `held_` remains, since executables read its memory (see Executable::Clear).
+// Does not clear `held_`, because executables may read its memory (see Executable::Clear).
 void GraphSource::Clear() {
   // The member is replaced first, because destroying the function may run Python code.
   const nb::object function = std::exchange(text_at_, nb::none());
@@ -58,8 +58,8 @@ int GraphSource::TextAt(void* user, const int64_t* sizes, tunec_graph_text* text
   return of.MakeText(sizes, text);
 }
 
-// Makes the text for these sizes, or stores the exception. After a failure the compiler tries other
-// sizes or gives up. `interrupted_` preserves an interrupt until Rethrow.
+// Makes the text for these sizes, or stores the exception. After an interrupt, only returns
+// TUNEC_CANCELLED until Rethrow.
 int GraphSource::MakeText(const int64_t* sizes, tunec_graph_text* text) {
   if (interrupted_) return TUNEC_CANCELLED;
   try {

@@ -1,4 +1,4 @@
-// A Python function that makes a model's graphs, in the form that the C interface requires.
+// A tunec_graph_source whose texts a Python function makes.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,7 +14,7 @@
 namespace tunec::python {
 
 /// A source of graph texts. `text_at` receives a tuple of sizes and returns (text, dict of weights
-/// by name). An exception of `text_at` ends the calling C function; Rethrow raises it.
+/// by name). An exception of `text_at` is stored for Rethrow.
 class GraphSource {
  public:
   /// `open` lists (input, axis, dimension) for each dynamic axis. `follows_rules` is the field of
@@ -25,13 +25,14 @@ class GraphSource {
   /// Returns the description of `of` for one call of tunec_compile_any_size. The library releases
   /// the reference to `of` that the description contains.
   static tunec_graph_source Describe(const std::shared_ptr<GraphSource>& of);
-  /// Raises the function's exception once, after a C call returned `status`. An exception of the
-  /// class Exception is raised only if the call failed, others (KeyboardInterrupt) always. Requires
-  /// the interpreter's lock.
+  /// Raises and removes the function's stored exception, if there is one. `status` is the result of
+  /// the C call. After TUNEC_OK, exceptions of the class Exception are not raised, only others
+  /// (KeyboardInterrupt). Requires the interpreter's lock.
   void Rethrow(int status);
 
-  /// Visit the held objects, and release the function, for Python's garbage collector: the function
-  /// may reference the executable that owns this source. After Clear, the source makes no texts.
+  /// Visit the function and the weights, and release the function, for Python's garbage collector:
+  /// the function may reference the executable that owns this source. After Clear, the source makes
+  /// no texts.
   int Visit(visitproc visit, void* arg) const;
   void Clear();
 

@@ -18,7 +18,7 @@ std::span<const int64_t> StridesIn(const DLTensor& tensor) {
   return {tensor.strides, static_cast<size_t>(tensor.ndim)};
 }
 
-/// Tests if two tensors that begin at one address have the same elements.
+/// Tests if two tensors at one address have the same offset, type, shape and strides.
 bool AreOne(const DLTensor& a, const DLTensor& b) {
   return a.byte_offset == b.byte_offset && a.dtype.code == b.dtype.code &&
          a.dtype.bits == b.dtype.bits && std::ranges::equal(SizesOf(a), SizesOf(b)) &&

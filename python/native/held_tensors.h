@@ -11,14 +11,14 @@
 
 namespace tunec::python {
 
-/// A set of tensors whose memory stays valid. While an array is held by the buffer protocol,
-/// resizing it raises `BufferError`. Callers that change or destroy a HeldTensors hold the
-/// interpreter's lock.
+/// A set of tensors whose Python objects are held. While the buffer of an array.array or bytearray
+/// is held, resizing the array raises `BufferError`. Callers that change or destroy a HeldTensors
+/// hold the interpreter's lock.
 class HeldTensors {
  public:
   /// Holds the tensor of `object` and returns it. If the latest held tensor at the same address has
-  /// the same type, shape and strides, returns that tensor. `what` names the tensor in messages
-  /// (see Borrowed).
+  /// the same type, shape and strides, only returns that tensor. `what` names the tensor in
+  /// messages (see Borrowed).
   const DLTensor& Hold(nanobind::handle object, const std::string& what);
 
   /// Visits the held objects for Python's garbage collector.

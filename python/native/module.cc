@@ -119,7 +119,7 @@ void DefineCompile(nb::module_& module) {
       nb::arg("log").none());
 }
 
-// Raises a TypeError with an explanation. nanobind would raise RuntimeError("std::bad_cast").
+// Translates std::bad_cast to a TypeError with an explanation. nanobind would raise a RuntimeError.
 void TranslateFailedCast(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);

@@ -1,5 +1,5 @@
-// The package's programs, linked into its library. Separate programs would contain the whole
-// library again.
+// Main functions of the package's programs, linked into its library. Separate programs would
+// contain the whole library again.
 #include "tools/tunec_program.h"
 #include "tools/worker_program.h"
 

@@ -53,7 +53,7 @@ Result::Result(DLDataType type, int ndim, const int64_t* shape, AxisOrder order)
 }
 
 nb::object Result::MakeArray() {
-  // The function is looked up once and never released: a release at interpreter exit is too late.
+  // The function is looked up once and never released: static destructors run too late.
   static const nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
   if (!numpy_type_.is_valid()) numpy_type_ = NumpyType(prototype_.dtype);
   const nb::object array = empty(sizes_, numpy_type_);

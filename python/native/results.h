@@ -1,4 +1,4 @@
-// New tensors for a model's outputs, made by NumPy or by the library of the inputs.
+// New tensors for a model's outputs, made by NumPy or by the library of an input.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,8 +16,7 @@ namespace tunec::python {
 /// Returns the name of a dtype in the spelling of NumPy and torch, such as "float32".
 std::string NameOf(DLDataType type);
 
-/// A maker of tensors for one output. MakeArray and MakeWith raise Python exceptions, other members
-/// do not.
+/// A maker of tensors for one output. Only MakeArray and MakeWith may raise Python exceptions.
 class Result {
  public:
   /// Prepares tensors whose axes have `order` in memory.
@@ -29,7 +28,7 @@ class Result {
   /// package ml_dtypes is missing.
   nanobind::object MakeArray();
   /// Returns a dense, uninitialized tensor on `device`, made by the library of `exchange`. Raises
-  /// the exceptions of that library.
+  /// a RuntimeError if that library cannot allocate the tensor.
   nanobind::object MakeWith(const DlpackExchange& exchange, DLDevice device) const;
 
  private:

@@ -38,7 +38,7 @@ bool IsRowMajor(const DLTensor& tensor) {
   return true;
 }
 
-// Returns the tensor, or a NumPy view of it if it has no method `transpose`.
+// Returns the tensor, or a NumPy array of the same elements if there is no method `transpose`.
 nb::object WithTranspose(nb::handle tensor) {
   if (nb::hasattr(tensor, "transpose")) return nb::borrow(tensor);
   const bool is_array = nb::hasattr(tensor, "__array__") || PyObject_CheckBuffer(tensor.ptr()) != 0;
@@ -67,8 +67,8 @@ bool IsDenseIn(const DLTensor& tensor, const AxisOrder& order) {
   // A tensor of another rank is accepted here: the run rejects it and gives the reason.
   if (order.size() != ShapeOf(tensor).size()) return true;
   if (tensor.strides != nullptr) return HasStridesOf(tensor, order);
-  // Without strides the tensor is row-major. It is dense in `order` if the axes of other sizes than
-  // 1 are in ascending order.
+  // Without strides the tensor is row-major. It is dense in `order` if `order` lists the axes of
+  // other sizes than 1 by ascending number.
   AxisOrder several = order;
   std::erase_if(several, [&](int64_t axis) { return tensor.shape[axis] == 1; });
   return std::ranges::is_sorted(several);

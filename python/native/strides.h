@@ -31,11 +31,11 @@ std::optional<AxisOrder> DenseOrder(const DLTensor& tensor);
 /// Returns an order as the option "layouts" spells it: "0,2,3,1" or "row_major".
 std::string Text(const AxisOrder& order);
 
-/// Returns a view of the tensor with its axes in this order, made by the tensor's own library.
+/// Returns the tensor with the axes in this order, by its method `permute` or `transpose`.
 nanobind::object Permuted(nanobind::handle tensor, const AxisOrder& order);
 AxisOrder Inverse(const AxisOrder& order);
 
-/// Returns a tensor with the same elements, dense in this order. Copies only if necessary.
+/// Returns a tensor with the same elements, dense in this order. The tensors may share memory.
 nanobind::object CopyInOrder(nanobind::handle tensor, const AxisOrder& order);
 
 }  // namespace tunec::python

@@ -16,7 +16,8 @@ std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... arg
               fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Reads and checks the header. After success, the file is large enough for the table.
+// Reads the header. Checks the magic, the version and the sizes. After success, the file is large
+// enough for the table.
 Result<Header> ReadHeader(std::span<const std::byte> file) {
   Header header;
   if (file.size() < sizeof header) return Damaged("it has {} bytes", file.size());
@@ -38,7 +39,8 @@ Result<Header> ReadHeader(std::span<const std::byte> file) {
   return header;
 }
 
-// Reads a copy of the header and the table, so that the used bytes are the hashed bytes.
+// Returns the table after checks of its hash and of the header's reserved bytes. The table is
+// copied first, so that the used bytes are the hashed bytes.
 Result<std::vector<SectionEntry>> ReadTable(std::span<const std::byte> file, Header header,
                                             ThreadPool& pool) {
   const size_t table_bytes = header.sections * sizeof(SectionEntry);
@@ -61,7 +63,7 @@ bool IsKnown(SectionKind kind) {
 }
 
 // Checks the kind, the variant, the offset and the size of a section. Also checks that the bytes
-// before it, from the end of the previous section at `end`, are zero.
+// from `end`, the end of the table or of the previous section, to the section are zero.
 Status CheckSection(std::span<const std::byte> file, const SectionEntry& section, uint64_t end) {
   if (!IsKnown(section.kind) || section.variant >= kMostSections)
     return Damaged("it has a section of kind {} and variant {}",
@@ -76,8 +78,9 @@ Status CheckSection(std::span<const std::byte> file, const SectionEntry& section
   return {};
 }
 
-// Checks the set of sections: there are weights and variants, each variant has all its sections,
-// their numbers have no gaps, and no section occurs twice. Returns the number of variants.
+// Checks the set of sections: there are weights and variants, the numbers of variants have no gaps,
+// each variant has the required sections, and no section occurs twice. Returns the number of
+// variants.
 Result<uint32_t> CountVariants(const std::vector<SectionEntry>& sections) {
   const auto count = [&](SectionKind kind, uint32_t variant) {
     return std::ranges::count_if(sections, [&](const SectionEntry& section) {

@@ -19,10 +19,9 @@ namespace tunec::bundle {
 /// Returns whether bytes begin like a bundle of any version.
 bool IsBundle(std::string_view bytes);
 
-/// Returns the sections of `file` after these checks: the magic and the version, the size of the
-/// file, and the hashes of the table and of all sections. Kinds of sections must be known, offsets
-/// must be in order and within the file, and only zeros may be between sections. Fails with
-/// kUnsupported for another version, otherwise with kParse.
+/// Returns the sections of `file` after checks of the header, of the table and of all hashes. Kinds
+/// of sections must be known, sections must be in order up to the end of the file, and only zeros
+/// may be between sections. Fails with kUnsupported for another version, otherwise with kParse.
 Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file, ThreadPool& pool);
 
 /// A bundle's bytes in memory: a mapped file, a part of a library, or a test's buffer.
@@ -35,10 +34,10 @@ struct BundleBytes {
 /// The bytes and the checked table of sections of a bundle.
 class BundleFile {
  public:
-  /// Maps the file. Errors: those of WatchedFile::Open and of Read.
+  /// Maps the file and checks the sections. Errors: those of WatchedFile::Open and of Read.
   static Result<BundleFile> Open(const std::filesystem::path& path, ThreadPool& pool);
-  /// Opens a bundle in memory. Errors: those of CheckSections. Fails with kParse if the weights or
-  /// a section of a variant are missing, or if a section occurs twice.
+  /// Opens a bundle in memory. Errors: those of CheckSections, and kParse for a wrong set of
+  /// sections.
   static Result<BundleFile> Read(BundleBytes bytes, ThreadPool& pool);
 
   uint32_t Variants() const { return variants_; }
@@ -50,7 +49,7 @@ class BundleFile {
   bool Has(SectionKind kind, uint32_t variant) const;
   std::span<const std::byte> bytes() const { return memory_.bytes; }
   const std::shared_ptr<const void>& owner() const { return memory_.owner; }
-  /// Returns the watched file that Open mapped; null if the bytes are not from a file.
+  /// Returns the watched file that Open mapped; null after Read.
   const std::shared_ptr<const WatchedFile>& file() const { return file_; }
   const std::vector<SectionEntry>& sections() const { return sections_; }
 

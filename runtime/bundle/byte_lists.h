@@ -1,4 +1,4 @@
-// Functions that write and read lists and element types; several sections of a bundle use them.
+// Functions that write and read lists and read element types, for several sections of a bundle.
 #pragma once
 
 #include <cstddef>

@@ -67,7 +67,7 @@ class ByteReader {
     if (!taken.empty()) std::memcpy(&value, taken.data(), sizeof value);
     return value;
   }
-  /// Returns the bytes that ByteWriter::Text wrote, without a copy.
+  /// Reads a text with arbitrary bytes, without a copy.
   std::span<const std::byte> Block() { return Take(Count(1)); }
   /// Reads a count of elements. Rejects it unless `least_bytes` bytes per element are left.
   size_t Count(size_t least_bytes) {
@@ -75,7 +75,7 @@ class ByteReader {
     ok_ = ok_ && count <= rest_.size() / least_bytes;
     return ok_ ? count : 0;
   }
-  /// Reads a text. Rejects zero bytes, because the text may be passed to C functions.
+  /// Reads a text. Rejects a text with a zero byte, because C functions may receive the text.
   std::string Text() {
     std::string text = Bytes();
     ok_ = ok_ && !text.contains('\0');

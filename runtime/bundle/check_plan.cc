@@ -138,7 +138,7 @@ Status PlanChecker::CheckRange(const ValueRef& ref, const ArgumentContract& cont
   return Damaged("indices lie outside {} to {}", contract.range->least, contract.range->most);
 }
 
-// Checks that the address of an argument is a multiple of `alignment` bytes. Requires: BytesBehind
+// Checks that the address of `ref` is a multiple of `alignment` bytes. Requires: BytesBehind
 // succeeded.
 Status PlanChecker::CheckAligned(const ValueRef& ref, int64_t alignment) const {
   if (AlignmentBehind(ref) % alignment == 0 && ref.offset % alignment == 0) return {};
@@ -159,7 +159,7 @@ Status PlanChecker::CheckArgument(const ValueRef& ref, const ArgumentContract& c
 Status PlanChecker::CheckStep(const StoredStep& step, Part part) const {
   if (step.kernel == kNothing) {
     for (const ValueRef& ref : step.arguments) TUNEC_RETURN_IF_ERROR(BytesBehind(ref));
-    // Verify checks that a copy stays within both ends.
+    // Verify checks that a copy stays within its two buffers.
     if (step.arguments.size() != 2) return Damaged("a copy has {} ends", step.arguments.size());
     return CheckWritable(step.arguments[1], part);
   }

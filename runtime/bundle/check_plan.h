@@ -18,18 +18,18 @@ struct PlanKernels {
   const std::vector<KernelContract>& steps;
 };
 
-/// Checks the properties that Verify (runtime/executable_plan.h) cannot check. Ensures:
+/// Checks a plan in addition to Verify (runtime/executable_plan.h). Ensures:
 ///   1. Constants that are in the file are within the weights, at multiples of 64.
 ///   2. A step is a copy, or has a kernel of the table and the kernel's number of arguments.
-///   3. Each argument has at least the bytes that its kernel accesses, and the kernel's alignment.
-///   4. A kernel or a copy writes only outputs and the arena. In the preprocessing it writes only
-///      constants that are not in the file, because the file is mapped read-only.
+///   3. Each argument has at least the bytes and the alignment that its kernel requires.
+///   4. Run steps write only outputs and the arena. Preprocessing steps write only constants that
+///      are not in the file, because the file is mapped read-only.
 ///   5. Arguments that a kernel uses as indices without a check are constants of the file, with
 ///      values in the kernel's range.
 ///   6. The number of threads is 1 to 4096.
 ///   7. Indices that are checked after a run are aligned to their type.
 /// Fails with kParse; the message names the step or constant at fault, if there is one. Fails with
-/// kInvalidArgument for a tensor that is too large.
+/// kInvalidArgument for a too large tensor that a step or an index check names.
 Status CheckPlan(const StoredPlan& plan, const PlanKernels& kernels,
                  std::span<const std::byte> weights);
 

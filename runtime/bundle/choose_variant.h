@@ -29,8 +29,8 @@ class LocalMachine {
   LocalMachine& operator=(const LocalMachine&) = delete;
 
   /// Opens the device that runs the steps of this variant. Returns null if the host runs them.
-  /// Fails with kDevice and the missing part: features of the processor, a driver, a GPU, or the
-  /// chosen device. Other errors: those of OpenCudaDevice.
+  /// Fails with kDevice and the reason if this machine, or the choice, does not allow the variant.
+  /// Other errors: those of OpenCudaDevice.
   Result<std::shared_ptr<Device>> Open(const VariantHead& head);
   /// Checks the same as Open, but does not open a GPU. So errors of OpenCudaDevice do not occur.
   Status Check(const VariantHead& head);

@@ -51,7 +51,7 @@ static_assert(sizeof(SectionEntry) == 32);
 /// quickly.
 inline constexpr uint32_t kMostSections = 4096;
 inline constexpr uint64_t kPage = 4096;
-/// Alignment of constants in the weights, in bytes.
+/// Least alignment of constants in the weights, in bytes.
 inline constexpr uint64_t kConstantAlignment = 64;
 
 /// Returns the alignment of a section in the file, in bytes. Sections whose bytes are used in place

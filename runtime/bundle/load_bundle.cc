@@ -43,8 +43,8 @@ Result<std::string> ReportOf(const BundleFile& file, uint32_t variant) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// The chosen variant. `plan` is set if there is one plan, `sized` if there are plans for several
-/// sizes. `passed_over` has the reasons why earlier variants were skipped.
+/// The chosen variant. `sized` is set for a dynamic-shape model, `plan` for any other model.
+/// `passed_over` has the reasons why earlier variants were skipped.
 struct ChosenPlan {
   uint32_t variant = 0;
   ExecutablePlan plan = {};
@@ -52,7 +52,7 @@ struct ChosenPlan {
   std::string passed_over = {};
 };
 
-// Reads the plan of a variant. `device` runs the variant's steps; null: the host.
+// Reads the plan or plans of a variant. `device` runs the variant's steps; null: the host.
 Result<ChosenPlan> PlanOf(const BundleFile& file, uint32_t variant,
                           std::shared_ptr<Device> device) {
   RequestTileData();  // the code may use AMX tiles in this process
@@ -70,9 +70,9 @@ Result<ChosenPlan> PlanOf(const BundleFile& file, uint32_t variant,
   return chosen;
 }
 
-// Returns the first variant of `order` that this machine runs, with its code loaded. A variant is
-// also skipped if the driver is too old for its cubin. Fails with kDevice and the missing part of
-// each variant.
+// Returns the first variant of `order` that this machine runs, with the code loaded. Variants that
+// fail with kDevice are skipped, such as those whose cubin is too new for the driver. Fails with
+// kDevice and all reasons if all variants are skipped. Any other error ends the search.
 Result<ChosenPlan> ChoosePlan(const BundleFile& file, const std::vector<VariantHead>& heads,
                               const std::vector<size_t>& order, const BundleOptions& options) {
   LocalMachine machine(options.device);

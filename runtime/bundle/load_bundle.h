@@ -38,19 +38,19 @@ struct LoadedBundle {
   uint32_t variant = 0;
   std::string report;       // the compiler's report, JSON; empty: none was stored
   std::string passed_over;  // why preferred variants were skipped; empty: no variant was skipped
-  /// The file, which is checked for changes before each run; null: the bytes are not from a file.
+  /// The file, which the C interface checks before each run; null: the bundle was in memory.
   std::shared_ptr<const WatchedFile> file = nullptr;
 };
 
 /// Loads the bundle in a file. The file is mapped, and its weights and code are used in place. So
 /// the file may be replaced (another file is renamed over it), but must not be written or
-/// truncated. Errors: those of BundleFile::Open and of Executable::Make. Fails with kParse for a
-/// plan that exceeds its buffers, and with kInvalidArgument if the bundle has no variant `variant`.
-/// Fails with kDevice, and the reason for each variant, if no variant runs here.
+/// truncated. Errors: those of BundleFile::Open, of reading a plan with its code, and of
+/// Executable::Make. Fails with kInvalidArgument if the bundle has no variant `variant`. Fails with
+/// kDevice, and the reason for each tried variant, if no tried variant runs here.
 Result<LoadedBundle> LoadBundle(const std::filesystem::path& path,
                                 const BundleOptions& options = {});
-/// Loads a bundle from mapped bytes. Code in the bytes is made executable. Errors: those of
-/// BundleFile::Read, otherwise those of the function above.
+/// Loads a bundle from mapped bytes. Code in the bytes may be made executable. Errors: those of the
+/// function above, but those of BundleFile::Read instead of Open.
 Result<LoadedBundle> LoadBundle(bundle::BundleBytes bytes, const BundleOptions& options = {});
 
 namespace bundle {

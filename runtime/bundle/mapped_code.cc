@@ -64,7 +64,7 @@ Result<std::vector<Kernel>> KernelsIn(std::shared_ptr<const void> owner,
                   .code = code.owner};
     for (const PhaseContract& phase : contract.phases) {
       const auto address = reinterpret_cast<uintptr_t>(code.bytes.data() + phase.entry);
-      // C++ has no other cast from data to code. NOLINTNEXTLINE(performance-no-int-to-ptr)
+      // A direct cast from data to code is not portable. NOLINTNEXTLINE(performance-no-int-to-ptr)
       const auto function = reinterpret_cast<PhaseFunction>(address);
       kernel.phases.push_back({.function = function, .tasks = phase.tasks, .waves = phase.waves});
     }

@@ -13,9 +13,9 @@
 namespace tunec::bundle {
 
 /// Returns the kernels of an image. Requires: `owner` keeps the image at its address, which is
-/// aligned to a page. The code runs in place. If the file system does not allow execution in place,
-/// the code runs from a copy. Fails with kIo if the system allows neither, and with kResourceLimit
-/// without memory for the copy.
+/// aligned to a page. The code runs in place, or from a copy if the system does not allow execution
+/// in place. Fails with kIo if the system allows neither, and with kResourceLimit without memory
+/// for the copy.
 Result<std::vector<Kernel>> KernelsIn(std::shared_ptr<const void> owner,
                                       std::span<const std::byte> image,
                                       const std::vector<KernelContract>& kernels);

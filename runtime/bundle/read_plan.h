@@ -24,10 +24,10 @@ using KernelsOf = std::function<Result<std::vector<Kernel>>(
     const std::vector<KernelContract>& kernels, std::span<const std::byte> section,
     const CodeParts& parts)>;
 
-/// Reads the plan of one variant. The plan's constants are in the bundle's bytes. `device` runs the
-/// steps and loads their code; null: the host. Fails with kParse if the plan does not stay within
-/// its buffers, or if the plan does not match `device`: a plan for a device needs one, a plan for
-/// the host none. Other errors: those of CheckPlan, of `kernels_of` and of the device.
+/// Reads the plan of one variant. Constants with data are in the bundle's bytes. `device` runs the
+/// steps and loads their code; null: the host. Fails with kParse if a section or the plan is
+/// damaged, or if the plan does not match `device`: a plan for a device needs one, a plan for the
+/// host none. Other errors: those of CheckPlan, of `kernels_of` and of the device.
 Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
                                 const KernelsOf& kernels_of,
                                 std::shared_ptr<Device> device = nullptr);

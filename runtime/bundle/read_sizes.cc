@@ -12,8 +12,8 @@ namespace tunec::bundle {
 namespace {
 
 // Returns whether the step is a kernel whose written arguments are exactly its constants without
-// data that no earlier step names. Marks the step's constants as named. Verify checks that all
-// arguments are constants.
+// data that no earlier step names. Returns false if an argument is not a constant. Marks the step's
+// constants as named.
 bool MakesWhatItWrites(const StoredStep& step, const std::vector<KernelContract>& kernels,
                        const StoredPlan& stored, std::vector<bool>& named) {
   bool holds = step.kernel != kNothing;
@@ -28,9 +28,9 @@ bool MakesWhatItWrites(const StoredStep& step, const std::vector<KernelContract>
   return holds;
 }
 
-// Prepares a plan to share packed weights with the other plans of the file, so that each weight is
-// packed once. A kernel of the table makes the same result from the same bytes of the file in all
-// plans. Requires: a checked plan.
+// Prepares a plan to share packed weights with the variant's other plans. A kernel of the table
+// makes the same result from the same bytes of the file in all these plans. Requires: a checked
+// plan.
 void SharePacked(const StoredPlan& stored, const std::vector<KernelContract>& kernels,
                  const std::shared_ptr<SharedConstants>& shared, ExecutablePlan& plan) {
   plan.shared = shared;

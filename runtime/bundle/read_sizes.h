@@ -18,8 +18,8 @@ struct SizedPlans {
   std::vector<SizedPlan> plans;
 };
 
-/// Reads the plans of a variant that has a section kSizes. Constants are in the bundle's bytes.
-/// Executables made from the plans share packed weights. Errors: those of CheckSizes and of
+/// Reads the plans of a variant that has a section kSizes. The data of constants is in the bundle's
+/// bytes. Executables made from the plans share packed weights. Errors: those of CheckSizes and of
 /// `kernels_of`; kParse for a damaged section, a plan that Verify rejects, and a variant for a
 /// device.
 Result<SizedPlans> ReadSizedPlans(const BundleFile& file, uint32_t variant,

@@ -35,8 +35,8 @@ Result<SizedBundle::VariantPtr> SizedBundle::VariantFor(const Sizes& sizes) cons
   return std::unexpected(Rejection(sizes));
 }
 
-// Rejects a size above the verified ones if runs can be split along the dimension. Otherwise
-// succeeds, because no code exists for sizes above the listed ones and VariantFor rejects the run.
+// Rejects the size if runs can be split along the dimension. Otherwise succeeds, because VariantFor
+// rejects sizes without code.
 Status SizedBundle::LookFurther(size_t dimension, int64_t size) const {
   if (!form().separable[dimension]) return {};
   return Fail(ErrorCode::kInvalidArgument,

@@ -20,8 +20,8 @@ struct SizedPlan {
   ExecutablePlan plan;
 };
 
-/// A dynamic-shape model from a bundle. A plan becomes an executable when a run first needs it.
-/// Executables are never evicted, because each owns only the memory of its runs.
+/// A dynamic-shape model from a bundle. A plan becomes an executable when a call first needs the
+/// plan. Executables are never evicted.
 class SizedBundle : public SizedExecutable {
  public:
   /// Makes the model. Requires: form and plans are from ReadSizedPlans.

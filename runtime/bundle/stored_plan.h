@@ -1,5 +1,5 @@
-// An ExecutablePlan as bytes. Kernels are numbers in the code's table, and constants are offsets in
-// the weights.
+// An ExecutablePlan as bytes. A kernel is a number in a table of kernels. The data of a constant is
+// an offset in the weights.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct StoredConstant {
   bool operator==(const StoredConstant&) const = default;
 };
 
-/// A kernel call or a copy of a stored plan.
+/// A step of a stored plan: a kernel call or a copy.
 struct StoredStep {
   std::string name;
   int64_t kernel = kNothing;  // number in the code's table; kNothing: a copy

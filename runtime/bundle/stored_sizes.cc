@@ -6,7 +6,7 @@
 namespace tunec::bundle {
 namespace {
 
-// Least numbers of bytes in which parts of a model are stored, for the check of counts (ReadAll).
+// Lower bounds of the bytes that store parts of a model, for the check of counts (ReadAll).
 constexpr size_t kNumberBytes = 8;
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kAxisBytes = 24;

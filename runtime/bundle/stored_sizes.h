@@ -18,7 +18,7 @@ namespace tunec::bundle {
 /// many plans is fast.
 inline constexpr size_t kMostSizedPlans = 256;
 
-/// A stored plan, with the description of the sizes that its code serves.
+/// A stored plan, with the description of its code.
 struct StoredSizedPlan {
   SizedCode code;
   StoredPlan plan;
@@ -37,16 +37,16 @@ std::string Serialize(const StoredSizes& sizes);
 /// numbers.
 Result<StoredSizes> ParseSizes(std::span<const std::byte> bytes);
 
-/// Checks the properties on which a run relies. Ensures, besides CheckPlan of each plan:
-///   1. There are 1 to 64 dimensions, and each is the size of some axis of an input. An axis has
-///      a dimension exactly if its size is dynamic.
-///   2. Formulas have at most one factor per dimension, or per term. Output extents, if the form
-///      has them, give formulas for each axis of each output.
-///   3. Each dimension lists sizes from 1 to 2^40, ascending.
-///   4. There are 1 to kMostSizedPlans plans. Each plan has the inputs and outputs that the form
-///      has for the plan's sizes (CheckCode). No two plans are for the same sizes.
-/// Each run checks the results of formulas (SizedVariant::Run). Fails with kParse and the reason,
-/// or with an error of CheckPlan.
+/// Checks properties on which a run relies. Ensures, besides CheckPlan of each plan:
+///   1. There are 1 to 64 dimensions, and each is the size of some axis of an input. An axis of an
+///      input has a dimension exactly if its size is dynamic.
+///   2. A formula has at most one factor per term, or per dimension if it has no terms. Output
+///      extents, if the form has them, have a list of formulas for each axis of each output.
+///   3. Each dimension lists at least one size. The sizes are from 1 to 2^40, strictly ascending.
+///   4. There are 1 to kMostSizedPlans plans. Each plan matches the form (CheckCode). No two plans
+///      have the same key.
+/// SizedVariant::Run checks the extents for a run's sizes. Errors: kParse with the reason, and
+/// those of CheckPlan.
 Status CheckSizes(const StoredSizes& sizes, const std::vector<KernelContract>& kernels,
                   std::span<const std::byte> weights);
 

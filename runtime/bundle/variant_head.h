@@ -1,4 +1,4 @@
-// A section that names the processor or GPU for which a bundle's variant was compiled.
+// A section that describes the target for which a bundle's variant was compiled.
 #pragma once
 
 #include <span>

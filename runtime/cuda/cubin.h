@@ -14,9 +14,9 @@ namespace tunec {
 /// phase.
 inline constexpr std::string_view kCubinFormat = "cubin";
 
-/// Checks that the bytes are a whole ELF file for NVIDIA GPUs. Errors: kParse. The driver does not
-/// receive a size and would read past the end of a truncated file. The driver would also accept PTX
-/// and silently spend seconds to compile it.
+/// Checks that the bytes are an ELF file for NVIDIA GPUs with all its sections. Errors: kParse. The
+/// driver does not receive a size and could read past the end of a truncated file. The driver would
+/// also accept PTX and silently spend seconds to compile it.
 Status CheckCubin(std::string_view bytes);
 
 /// Returns true if a GPU runs cubins of the architecture `arch` ("sm_80"). A GPU runs cubins of the

@@ -10,7 +10,7 @@ namespace {
 // Shared memory that a block may have without opting in to more, in bytes.
 constexpr int64_t kUsualSharedBytes = 48 << 10;
 
-// Returns the error for a whole cubin that this GPU cannot run.
+// Returns the error for a cubin that this GPU or its driver cannot load.
 std::unexpected<Error> Unfit(const Gpu& gpu, CuResult result) {
   return Fail(ErrorCode::kDevice,
               "{} cannot load the kernel: {}; its compute capability is {}.{} and its driver "

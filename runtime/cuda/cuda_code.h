@@ -12,8 +12,8 @@ namespace tunec {
 /// A loaded module with a function for each phase. The GPU must outlive the module.
 class CudaCode : public DeviceCode {
  public:
-  /// Loads an image. Errors: as Device::Load, and kDevice for code that is not for this GPU or
-  /// driver.
+  /// Loads an image. Errors: as Device::Load; kResourceLimit also for too much shared memory;
+  /// kDevice for errors of the driver, such as code that is not for this GPU.
   static Result<std::shared_ptr<const CudaCode>> Load(Gpu& gpu, const KernelImage& image);
   ~CudaCode() override;
   CudaCode(const CudaCode&) = delete;

@@ -164,7 +164,7 @@ class CudaDevice : public Device {
     gpu_->RecordRequest(begin(), "copy what a run reads or writes");
   }
 
-  // Waits for the stream, starts a copy in the stream, and waits for the copy.
+  // Waits for the stream, starts a copy in the stream if nothing failed, and waits for the copy.
   template <class Begin>
   Status Copy(size_t bytes, const Begin& begin) {
     TUNEC_RETURN_IF_ERROR(gpu_->CheckUsable());

@@ -20,7 +20,7 @@ CudaKernel::CudaKernel(Gpu& gpu, CudaTimer& timer, std::shared_ptr<const CudaCod
       code_(std::move(code)),
       arguments_(std::move(arguments)),
       workspace_(workspace) {
-  // Launches point into these vectors, so the vectors reserve their final size first.
+  // Launches point into parameters_, which points into first_blocks_. Neither may be reallocated.
   const auto most = static_cast<size_t>(CountLaunches(*code_));
   first_blocks_.reserve(most);
   parameters_.reserve(most * (arguments_.size() + 2));

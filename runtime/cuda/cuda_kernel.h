@@ -19,8 +19,8 @@ class CudaTimer {
   CudaTimer(const CudaTimer&) = delete;
   CudaTimer& operator=(const CudaTimer&) = delete;
 
-  /// Returns the seconds that `times` consecutive calls of `start` take in the stream. Waits for
-  /// the work. Errors: those of the GPU.
+  /// Calls `start` `times` times, waits for the started work, and returns the seconds that this
+  /// work took. Errors: those of the GPU.
   Result<double> Seconds(int times, const std::function<void()>& start);
 
  private:

@@ -1,9 +1,9 @@
-// The kernels of a model as one graph of the driver, launched by a single call.
+// Consecutive kernels as one graph of the driver, launched by a single call.
 //
 // The graph is a chain of kernel nodes, built node by node. Recording a stream's launches ("stream
 // capture") would give the same graph. However, driver calls of other threads can invalidate a
-// recording. A recording also does not state which node belongs to which launch, and the pointers
-// of each node are changed later.
+// recording. A recording also does not state which node belongs to which launch. Changes of a
+// node's pointers need this information.
 #pragma once
 
 #include <memory>

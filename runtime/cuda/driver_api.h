@@ -1,6 +1,5 @@
 // NVIDIA's driver as a table of functions. tunec has separate declarations, so that building does
-// not require a CUDA header, and running does not require a CUDA library. Source: "CUDA Driver API
-// Reference Manual".
+// not require a CUDA header. Source: "CUDA Driver API Reference Manual".
 #pragma once
 
 #include <array>
@@ -9,8 +8,7 @@
 
 namespace tunec {
 
-/// CUresult: 0, or an error. Only errors that tunec handles separately have a name here;
-/// GetErrorName supports all errors.
+/// CUresult: 0, or an error. Only some errors have a name here; GetErrorName supports all errors.
 enum class CuResult : int {
   kSuccess = 0,
   kOutOfMemory = 2,
@@ -49,10 +47,10 @@ enum class CuDeviceAttribute : int {
 /// The values of CUfunction_attribute that tunec sets.
 enum class CuFunctionAttribute : int { kMostDynamicSharedBytes = 8 };
 
-/// CU_EVENT_DISABLE_TIMING: the event only reports that it was reached.
+/// CU_EVENT_DISABLE_TIMING: the event records no time.
 inline constexpr unsigned kCuEventDisableTiming = 2;
 
-/// CU_STREAM_NON_BLOCKING: the stream does not wait for other streams.
+/// CU_STREAM_NON_BLOCKING: the stream does not wait for the default stream.
 inline constexpr unsigned kCuStreamNonBlocking = 1;
 
 using CuDevice = int;
@@ -154,8 +152,8 @@ static_assert(sizeof(CuCopyRows) == 128);
   F(EventRecord, CuEvent event, CuStream stream)                                                  \
   F(EventElapsedTime, float* milliseconds, CuEvent begin, CuEvent end)
 
-/// The functions of a loaded driver. They may be called from several threads, and use the context
-/// that the calling thread has pushed.
+/// The functions of a loaded driver. They may be called from several threads. Functions that need a
+/// context use the one that the calling thread has pushed.
 struct CudaDriver {
   int cuda_version = 0;  // newest supported CUDA version: 1000 * major + 10 * minor
 #define TUNEC_DECLARE(name, ...) CuResult (*name)(__VA_ARGS__) = nullptr;

@@ -11,7 +11,7 @@ namespace tunec {
 /// encountered".
 std::string DescribeCuResult(const CudaDriver& driver, CuResult result);
 
-/// Returns true if after this error every later call of the process for the device fails.
+/// Returns true if the device counts as lost for this process after the error.
 bool LosesDevice(CuResult result);
 
 }  // namespace tunec

@@ -104,11 +104,11 @@ Status Gpu::TakePendingError() {
 Status Gpu::Mark() {
   TUNEC_RETURN_IF_ERROR(CheckUsable());
   const Current current(*this);
-  // The mark is recorded even after a failure: earlier work is in the stream.
+  // The mark is recorded even if an error is pending: earlier work may be in the stream.
   const CuResult result = driver_.EventRecord(mark_, stream());
   marked_ = result == CuResult::kSuccess;
   RecordRequest(result, "mark the end of a run");
-  // Without a mark, no later call could find out if the work is done, so this call waits for it.
+  // Without a mark, WaitForMark would not wait for the work, so this call does.
   if (!marked_ && !lost_) (void)Wait();
   return TakePendingError();
 }
@@ -164,9 +164,9 @@ Status Gpu::CheckWaitResult(CuResult result) {
   return CheckUsable();
 }
 
-// Polls, because the driver's own waits have no timeout. At first the loop polls without a pause,
-// as the driver does. Later pauses are a small fraction of the elapsed time, so that timings of the
-// run are hardly affected.
+// Polls, because the driver's own waits have no timeout. At first the loop only yields between
+// polls. Later pauses are a small fraction of the elapsed time, so that timings of the run are
+// hardly affected.
 CuResult Gpu::WaitUntilDone(const std::function<CuResult()>& query) const {
   using Seconds = std::chrono::duration<double>;
   constexpr Seconds kImpatient(50e-3);
@@ -185,8 +185,8 @@ CuResult Gpu::WaitUntilDone(const std::function<CuResult()>& query) const {
   }
 }
 
-// Returns the end of a message that names the last launch; empty if there is none. The driver
-// reports a fault at the next wait, and does not name the kernel.
+// Returns the end of a message that names `last_started_`; empty if no launch is recorded. The
+// driver reports a fault after the launch, and does not name the kernel.
 std::string Gpu::NameLastLaunch() const {
   if (last_started_.empty()) return "";
   return fmt::format(", in {}{}", last_started_,

@@ -1,5 +1,5 @@
 // The class Gpu, which manages the context, the stream and the errors of a GPU. The Device of a GPU
-// is based on this class.
+// uses this class.
 #pragma once
 
 #include <atomic>
@@ -17,13 +17,13 @@ namespace tunec {
 
 /// A GPU with its primary context and a stream that only this object uses. All users of the GPU in
 /// the process share the primary context. A fault of a kernel ends the context permanently: the
-/// process loses the GPU, and every later call returns that first error. The same happens if work
-/// does not end, because every waiting call of the driver would block forever. Only one thread at a
-/// time may use an object.
+/// process loses the GPU, and later work of this object fails with the error of the fault. The same
+/// happens if work does not end, because waiting calls of the driver could block forever. Only one
+/// thread at a time may use an object.
 class Gpu {
  public:
   /// Opens a GPU. Work that is not done after `hang_seconds` of waiting counts as hung. Errors:
-  /// kDevice for a driver error, kResourceLimit without memory for a context.
+  /// kDevice for a driver error, kResourceLimit without memory.
   static Result<std::unique_ptr<Gpu>> Open(const CudaDriver& driver, int number,
                                            double hang_seconds);
   /// Opens the same GPU for another thread, with another stream in the same context.
@@ -60,30 +60,30 @@ class Gpu {
 
   /// Returns true if no work should be started: the GPU is lost or hangs, or an error is pending.
   bool Failed() const { return lost_ || waiting_ || Hangs(); }
-  /// Returns true if some work in the context does not end. Then no memory, stream or module is
-  /// freed, because the driver's calls would wait for the work. The end of the process frees
-  /// everything.
+  /// Returns true if a wait of this object, or of one related by OpenForThread, timed out. Then no
+  /// memory, stream or module is freed, because the driver's calls could wait for the work. The end
+  /// of the process frees everything.
   bool Hangs() const { return *hangs_; }
   /// Fails with the error by which the GPU was lost, or with kDevice if the GPU hangs.
   Status CheckUsable() const;
-  /// Converts the result of a call whose purpose was `what`; messages are "cannot {what}". Stores
-  /// the error if the GPU is lost. Errors: kResourceLimit without memory, else kDevice.
+  /// Converts the result of a call. Messages contain "cannot {what}", except for a lost GPU. Stores
+  /// the first error that loses the GPU. Errors: kResourceLimit without memory, else kDevice.
   Status Check(CuResult result, std::string_view what);
-  /// Records the result of a call that started `what`. If the call failed, the next Synchronize or
-  /// Mark returns the error. Allocates memory only for a failure.
+  /// Records the result of a call whose purpose was `what`. If recorded calls failed, the next
+  /// Synchronize or Mark returns one of their errors. Allocates memory only for a failure.
   void RecordRequest(CuResult result, std::string_view what);
-  /// Records that the function `symbol` was put into the stream; later faults are attributed to it.
-  /// `symbol` must stay valid until the next Synchronize. That call or Mark returns the error of a
-  /// failed launch. Allocates memory only for a failure.
+  /// Records the result of a launch, like RecordRequest. Messages about later faults may name
+  /// `symbol`, which must stay valid until the next Synchronize or until the mark is reached.
   void RecordLaunch(CuResult result, std::string_view symbol);
-  /// Waits for the stream. Returns the pending error if there is one, otherwise errors of the work.
+  /// Waits for the stream, unless the GPU is lost. Returns the error of a lost GPU, else the
+  /// pending error if there is one, else errors of the work.
   Status Synchronize();
   /// Implement the functions of Device that have the same names.
   Status Mark();
   void FollowMark();
   Result<bool> HasReachedMark();
   Status WaitForMark();
-  /// Waits for the work in the stream. It is called before driver calls that would wait implicitly,
+  /// Waits for the work in the stream, unless Failed. Is called before driver calls that could wait
   /// without a timeout. The next Synchronize or Mark returns errors of the work.
   void WaitForStream();
 
@@ -96,7 +96,7 @@ class Gpu {
         hangs_(std::move(hangs)) {}
   Status Begin();
   Status Wait();
-  /// Polls `query` until the work is done. Returns kNotReady if the work hangs.
+  /// Polls `query` while it returns kNotReady, for hang_seconds_ at most. Returns the last result.
   CuResult WaitUntilDone(const std::function<CuResult()>& query) const;
   Status CheckWaitResult(CuResult result);
   Status TakePendingError();

@@ -1,4 +1,4 @@
-// Properties of one GPU, as reported by the driver.
+// Properties of GPUs, as reported by the driver.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ Result<GpuFacts> ReadGpuFacts(const CudaDriver& driver, int number);
 /// Reads the properties of all GPUs, in the driver's order.
 Result<std::vector<GpuFacts>> ReadAllGpuFacts(const CudaDriver& driver);
 /// Reads the properties of the GPU with the number or UUID `choice`, or of all GPUs if `choice` is
-/// empty. Errors: those of ReadGpuFacts; kDevice, with a list of all GPUs, for an unknown choice.
+/// empty. Errors: kDevice for driver errors and, with a list of all GPUs, for an unknown choice.
 Result<std::vector<GpuFacts>> ReadChosenGpus(const CudaDriver& driver, std::string_view choice);
 
 }  // namespace tunec

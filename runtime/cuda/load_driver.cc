@@ -36,9 +36,8 @@ std::unexpected<Error> Lacks(const std::string& library, const std::string& func
               library, CudaVersionText(version), function);
 }
 
-// Returns the function that the library exports under this name. `version` is the driver's CUDA
-// version, or 0 if it is not known yet. Most functions of the driver are found by cuGetProcAddress
-// instead.
+// Returns the function that the library exports under this name. Fails with kDevice if there is
+// none. `version` is the driver's CUDA version for the message; 0: not known yet.
 template <class Function>
 Result<Function> Exported(void* handle, const std::string& library, const char* name,
                           int version = 0) {
@@ -47,8 +46,8 @@ Result<Function> Exported(void* handle, const std::string& library, const char* 
   return Fail(ErrorCode::kDevice, "{} is not an NVIDIA driver: it has no {}", library, name);
 }
 
-// Checks the result of cuDriverGetVersion or cuInit, before other functions of the driver can be
-// relied on.
+// Checks the result of cuDriverGetVersion or cuInit. Other functions of the driver, such as
+// cuGetErrorName, are not loaded yet.
 Status CheckStart(CuResult result, const std::string& library) {
   switch (result) {
     case CuResult::kSuccess:

@@ -1,4 +1,4 @@
-// Loading of NVIDIA's driver at run time, so that the same program runs without a driver.
+// Loading of NVIDIA's driver at run time, so that the same program also runs without a driver.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ inline constexpr int kOldestCuda = 12000;
 std::string CudaVersionText(int version);
 
 /// Loads and initialises the driver in the library of that name or path. Errors: kDevice, with the
-/// cause and a remedy. Causes are a missing library, the CUDA toolkit's stub library, a driver
-/// older than kOldestCuda, a missing GPU, and a missing function.
+/// cause. Examples are a missing library, the CUDA toolkit's stub library, a driver older than
+/// kOldestCuda, a missing GPU, and a missing function.
 Result<CudaDriver> LoadCudaDriver(const std::string& library);
 
-/// Returns the file of this machine's driver, without symbolic links: libcuda.so.1, or the library
+/// Returns the path of this machine's driver, without symbolic links: libcuda.so.1, or the library
 /// that TUNEC_LIBCUDA names. The file name of NVIDIA's driver ends in the driver's version. If the
-/// path cannot be found out, returns the library's name. Errors: kDevice without a driver.
+/// path is not known, returns the library's name. Errors: kDevice if the library cannot be opened.
 Result<std::string> FindCudaLibrary();
 
 /// Loads the driver of this machine: libcuda.so.1, or the library that TUNEC_LIBCUDA names. Each

@@ -9,9 +9,9 @@
 namespace tunec {
 
 inline constexpr int64_t kEachSizeUpTo = 8;
-/// Returns the size for which code is compiled to run `size`, along one dimension. Up to 8 each
-/// size has code. Above 8 there are four sizes per doubling, each about a fifth larger than the one
-/// before. So at most 17.4 % of the work is padding.
+/// Returns the size to which `size` is rounded up if no listed size is large enough. Sizes up to 8
+/// do not change. Above 8 there are four sizes per doubling, each about a fifth larger than the one
+/// before. So at most 17.4 % of the returned size is padding.
 int64_t RoundUpSize(int64_t size);
 /// Returns all sizes to which the sizes from `least` to `most` are rounded up. The last one is
 /// `most`, even if RoundUpSize gives a larger size. Requires: 1 <= least <= most.
@@ -20,13 +20,13 @@ Sizes RoundedSizes(int64_t least, int64_t most);
 /// The sizes of one dimension for which code is requested.
 struct ListedSizes {
   Sizes sizes;  // ascending; empty: each run uses the size of RoundUpSize
-  /// True if each listed size gets exact code. False if code that also serves smaller sizes is
-  /// sufficient.
+  /// True if exact code is requested for the listed sizes. False if code that also serves smaller
+  /// sizes is sufficient.
   bool exact = true;
   bool operator==(const ListedSizes&) const = default;
 };
 
-/// A rounded size. `is_shared` is true if smaller sizes are rounded up to this size, too.
+/// A rounded size. `is_shared` is false if no smaller size is rounded up to this size.
 struct SizeBucket {
   int64_t size = 0;
   bool is_shared = false;
@@ -34,12 +34,12 @@ struct SizeBucket {
 /// Returns the bucket of a size: the least listed size that is not smaller, but the size itself if
 /// that listed size is at most 2. A size above all listed sizes is rounded up by RoundUpSize.
 SizeBucket BucketOf(int64_t size, const ListedSizes& listed);
-/// Returns the least size that is rounded up to a bucket's size. Requires: BucketOf returns this
-/// size for some size.
+/// Returns the least size that is rounded up to a bucket's size; for 2 possibly 1, although 1 has a
+/// separate bucket. Requires: BucketOf returns the bucket's size for some size.
 int64_t LeastOfBucket(int64_t size, const ListedSizes& listed);
 
-/// Splits a size into micro-batches: takes the largest of `parts` as often as possible, then the
-/// next smaller. A remainder is rounded up to the smallest part.
+/// Splits a size into micro-batches: takes each of `parts` as often as possible, the largest first.
+/// A remainder is rounded up to the smallest part.
 Sizes CutSize(int64_t size, const Sizes& parts);
 
 }  // namespace tunec

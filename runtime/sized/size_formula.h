@@ -13,7 +13,7 @@ using Sizes = std::vector<int64_t>;  // one per dimension of a model
 
 /// A formula of sizes. The forms are: (constant + sum of factor * size) / divisor, rounded down
 /// unless the divisor is 1; constant * a product of sizes; constant / a product; constant / the
-/// root of a product. If there are `terms`, their values replace the sizes.
+/// square root of a product. If there are `terms`, their values replace the sizes.
 struct SizeFormula {
   /// The forms, in the order above. Files contain these numbers: never renumber them.
   enum class Form : uint8_t { kSum, kProduct, kOverProduct, kOverRoot };
@@ -26,11 +26,11 @@ struct SizeFormula {
 
   /// Returns the value, or 0 if a term has no value.
   double At(const Sizes& sizes) const;
-  /// Returns the value as an extent. Returns none if the value is negative, greater than 2^48 or
-  /// not a number.
+  /// Returns the value rounded down to an extent. Returns none if the value is negative, greater
+  /// than 2^48 or not a number.
   std::optional<int64_t> ExtentAt(const Sizes& sizes) const;
-  /// Returns the dimension if the formula is just the size of one dimension; -1 for any other
-  /// formula.
+  /// Returns the dimension if the formula is a kSum without terms of just one dimension's size;
+  /// -1 for any other formula.
   int dimension() const;
   bool IsConstant() const;
   bool operator==(const SizeFormula&) const = default;

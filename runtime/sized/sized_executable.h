@@ -1,4 +1,4 @@
-// A dynamic-shape model: it runs on inputs of every size for which code exists. A run is mapped to
+// A dynamic-shape model, which runs inputs of many sizes on code for some sizes. A run is mapped to
 // code in two steps:
 //
 //   sizes of a run -> parts (if runs can be split) -> per part, a variant for equal or larger sizes
@@ -37,7 +37,7 @@ class SizedExecutable : public AnyShape {
  protected:
   using VariantPtr = std::shared_ptr<const SizedVariant>;
 
-  /// Retains at most this number of variants; the least recently used variant is evicted first.
+  /// Makes a model that caches at most this number of variants, those that were used last.
   explicit SizedExecutable(size_t most_variants) : most_variants_(most_variants) {}
   /// Sets the form. Must be called before all other functions.
   void SetForm(SizedForm form) { form_ = std::make_shared<const SizedForm>(std::move(form)); }
@@ -51,18 +51,18 @@ class SizedExecutable : public AnyShape {
   /// along separable dimensions are computed as in a run of any other size. If false, the run is
   /// not split, and outputs have the shapes of the exact code.
   virtual Result<bool> Follows(const Sizes& /*sizes*/) const { return true; }
-  /// Checks that the form also holds for a size above the verified ones (`most`). It is called
-  /// before a run of such a size.
+  /// Fails if a size above the verified ones (SizedForm::most) is not accepted. Is called before
+  /// such a size is used, if the form has output extents.
   virtual Status LookFurther(size_t dimension, int64_t size) const = 0;
   /// Returns the sizes into which runs of these sizes are split along a dimension. The last part
   /// may exceed the remaining size; the excess is padding. Requires: the dimension is separable.
   virtual Result<Sizes> CutOf(size_t dimension, const Sizes& sizes) const;
 
-  /// Returns the retained variant with this key. If no variant has the key, calls `make` and
-  /// retains its result. Only one call at a time makes a variant.
+  /// Returns the cached variant with this key. If none is cached, calls `make` and caches the
+  /// variant that `make` returns. Only one call at a time makes a variant.
   Result<VariantPtr> FindOrMake(const SizedKey& key,
                                 const std::function<Result<VariantPtr>()>& make) const;
-  /// Returns the retained variants with their keys.
+  /// Returns the cached variants with their keys, without evicted variants that runs still use.
   std::vector<std::pair<SizedKey, VariantPtr>> CachedVariants() const;
 
  private:

@@ -37,7 +37,7 @@ struct SizedForm {
   /// Per dimension: true if elements at different positions are independent. Runs may then be
   /// split.
   std::vector<bool> separable;
-  /// Per dimension: the largest size for which output shapes and separability were verified.
+  /// Per dimension: the largest size that needs no SizedExecutable::LookFurther before a run.
   Sizes most;
   std::vector<ListedSizes> listed;  // per dimension
   bool operator==(const SizedForm&) const = default;
@@ -71,17 +71,17 @@ SizedKey KeyFor(const SizedForm& form, const Sizes& sizes);
 /// Returns true if every dimension lists the size with exact code.
 bool IsListed(const SizedForm& form, const Sizes& sizes);
 /// Returns all results of KeyFor for sizes up to the listed ones and for the parts of split runs;
-/// without output extents only the exact listed sizes. Each key occurs once; exact keys are first.
+/// without output extents, the exact keys of listed sizes. Each key occurs once, exact keys first.
 /// Requires: every dimension has listed sizes. Fails with kResourceLimit for more than `most` keys,
 /// or for more than 4 * `most` combinations of sizes.
 Result<std::vector<SizedKey>> KeysOf(const SizedForm& form, size_t most);
 
-/// Returns the outputs' shapes. Requires: output extents. Fails with kParse if a formula gives an
-/// invalid extent, and with kInvalidArgument if an output is too large.
+/// Returns the outputs' shapes. Requires: output extents. Fails with kParse if an axis has no valid
+/// extent, and with kInvalidArgument if an output is too large.
 Result<std::vector<std::vector<int64_t>>> ShapesAt(const SizedForm& form, const Sizes& sizes);
 
-/// Returns the sizes of inputs of these shapes. Fails with kInvalidArgument if the model does not
-/// accept the shapes.
+/// Returns each dimension's size for inputs of these shapes. Fails with kInvalidArgument if the
+/// shapes do not match the form.
 Result<Sizes> SizesOf(const SizedForm& form, std::span<const std::vector<int64_t>> shapes);
 
 }  // namespace tunec

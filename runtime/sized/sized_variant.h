@@ -1,4 +1,4 @@
-// The code of a model for one set of sizes, and runs of smaller sizes on this code.
+// The code of a model for one set of sizes, and runs of these or smaller sizes on this code.
 #pragma once
 
 #include <memory>
@@ -33,9 +33,9 @@ struct SizedCode {
   bool Serves(const Sizes& sizes) const;
 };
 
-/// Checks that code with these inputs and outputs matches the form: tensors have the form's sizes,
-/// parameters follow the other inputs, and the least sizes do not exceed the code's sizes. Fails
-/// with kParse and the mismatch.
+/// Checks that code with these inputs and outputs matches the form: tensors fit the form,
+/// parameters follow the other inputs, and the least sizes fit the key. Errors: kParse with the
+/// mismatch, and those of ByteSize.
 Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const TensorSpec> inputs,
                  std::span<const TensorSpec> outputs);
 
@@ -43,19 +43,19 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
 /// several threads at once.
 class SizedVariant {
  public:
-  /// Makes a variant. Requires: CheckCode succeeded, and the form satisfies CheckSizes
-  /// (runtime/bundle/stored_sizes.h).
+  /// Makes a variant. Requires: CheckCode succeeded, or each run is of exactly this code. Requires
+  /// also valid axes and formulas (1 and 2 of CheckSizes in runtime/bundle/stored_sizes.h).
   SizedVariant(std::shared_ptr<const SizedForm> form, SizedCode code,
                std::shared_ptr<const Executable> executable);
   ~SizedVariant();
 
   const Executable& executable() const { return *executable_; }
   const SizedCode& code() const { return code_; }
-  /// Runs the parts of one run, each on a variant of the same form. Inputs and outputs are the
-  /// caller's whole arrays, with the form's shapes for part.whole. No other memory is accessed,
-  /// whatever the formulas give. Fails with kParse if the formulas do not fit the arrays. `options`
-  /// are those of AnyShape::Run. Requires: no part writes data that another part reads; there is
-  /// one part, or the executables of the variants can run as one batch.
+  /// Runs parts of one run, each on a variant of the same form. Inputs and outputs are the caller's
+  /// whole arrays, of sizes part.whole. No other memory of the caller is accessed, whatever the
+  /// formulas give. Fails with kParse if the formulas do not fit the arrays. `options` are those of
+  /// AnyShape::Run. Requires: each variant serves its part; no part writes data that another part
+  /// reads; there is one part, or the executables of the variants can run as one batch.
   static Status Run(std::span<const std::shared_ptr<const SizedVariant>> variants,
                     std::span<const SizedPart> parts, std::span<const void* const> inputs,
                     std::span<void* const> outputs, const RunOptions& options = {});

@@ -1,4 +1,4 @@
-// A plan that gives one statement the loops that isl's scheduler proposes
+// A plan of one statement's loops that follows the proposal of isl's scheduler
 // (polyhedral/affine_schedule.h). The plan has the loops to skew, and the loops that can be tiled
 // together.
 #pragma once
@@ -27,17 +27,17 @@ struct BandPlan {
   std::vector<SkewStep> skews;
   std::vector<std::string> order;  // the loops after the skews, outermost first
   std::vector<BandLoop> loops;     // the loops in the order of the rows
-  /// The chosen band: the loops from `band_begin` to before `band_end`. It is the outermost band
-  /// with several long loops, or whose first loop carries no dependence; else the outermost one.
+  /// The chosen band: the loops from `band_begin` to before `band_end`. A band is preferred if it
+  /// has several long loops, or if its first loop carries no dependence.
   size_t band_begin = 0;
   size_t band_end = 0;
   /// Positions in `loops` of the loops along which a write is contiguous. Their iterations may
   /// become lanes if the dependences allow it. Loops that can be made innermost come first.
   std::vector<size_t> vectors;
-  /// Positions of short loops whose iterators occur in a condition that selects an instance's work.
+  /// Positions of short loops without a skew whose iterators occur in a condition of a value.
   std::vector<size_t> cases;
-  /// For a loop whose iterations may become lanes and along which an operand is strided: the loop
-  /// of the band along which this operand is contiguous.
+  /// Maps a loop of `vectors` along which an operand is strided to the loop of the band along which
+  /// this operand is contiguous.
   std::map<size_t, size_t> along_operand;
   bool has_conditions = false;
   /// True if exactly one loop of the band carries no dependence, there are loops inside it, and all
@@ -52,9 +52,8 @@ struct BandPlan {
   bool InBand(size_t loop) const { return loop >= band_begin && loop < band_end; }
 };
 
-/// Returns the plan of the statement. Returns nothing for a statement without loops. Skewing cannot
-/// produce a row that is reversed or adds no iterator. Such a row is replaced by its iterator, or
-/// omitted.
+/// Returns the plan of the statement. Returns nothing for a statement without loops. A row that
+/// skews cannot produce is replaced by one of its iterators, or omitted.
 std::optional<BandPlan> PlanBand(const AffineSchedule& proposed, const Compute& compute,
                                  const Statement& statement, StatementId id);
 

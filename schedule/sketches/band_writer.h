@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// The kinds of transformations that are applied to a band: the loops become tiles, tasks or lanes.
-/// Only legal transformations may be chosen.
+/// The kinds of transformations of a band's loops: into tiles, tasks and lanes. WriteBand does not
+/// check that they are legal.
 struct BandForm {
   bool tiles = false;
   bool tasks = false;

@@ -14,18 +14,16 @@
 namespace tunec {
 
 struct Chain {
-  NamedCompute second;                      // the second sum, with the statements that compute its
-                                            // operand
+  NamedCompute second;                      // the Compute without the first sum
   std::shared_ptr<const ChainedSum> first;  // the first sum
 };
 
-/// Returns the Compute's two sums. Each element of the second sum's operand must be computed from
-/// one result of the first sum, and the first sum must add few elements. Returns nothing for any
-/// other Compute.
+/// Returns the Compute's two sums. Returns nothing, for example, if the Compute has other sums, or
+/// if the first sum adds many elements.
 std::optional<Chain> FindChain(const NamedCompute& lowering, const Target& target);
 
 /// Adds the first sum to `plan`, the plan of the second sum. Returns false, and adds nothing,
-/// unless the plan computes its operand by blocks of rows, contiguous along its only reduced loop.
+/// unless both sums have the same rows, and the second one reduces only the columns of the first.
 bool AddFirstSum(const Chain& chain, TilePlan& plan);
 
 /// Returns tiles of the second sum, of at most `most_vectors` vectors per row, with the cost of

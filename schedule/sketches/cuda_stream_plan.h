@@ -28,10 +28,9 @@ enum class StreamWork {
   kWidths,   // rows x widths, elementwise
 };
 
-/// An operand that is the same for all blocks of rows: the keys or the values.
+/// An operand that does not depend on the block of rows: the keys or the values.
 struct CudaStreamOperand {
-  std::optional<CopyStep> copy;   // copy to shared storage; empty if a K-block of the operand is no
-                                  // rectangular slice
+  std::optional<CopyStep> copy;   // copy to shared storage; empty if the operand is not copied
   std::string copied;             // name of the statement and of the tensor that the step makes
   bool along_reduced = true;      // contiguous along the dimension that the product sums over
   int64_t bytes = 4;              // size of an element
@@ -47,14 +46,15 @@ struct CudaStreamPlan {
   CudaStreamOperand values;      // operand of the last product
 
   StreamWork WorkOf(StatementId s) const { return work[s.index()]; }
-  /// Checks that each value of the tensor is used only in the KV block that computes the value.
+  /// Checks that the KV block is an index of every access to the tensor. Each value is then used
+  /// only in the KV block that computes the value.
   bool StaysInChunk(TensorId tensor) const;
-  /// Checks that only the computing thread reads a value of the tensor.
+  /// Checks that only the thread that computes a value of the tensor reads the value.
   bool IsPrivate(TensorId tensor) const;
 };
 
-/// Returns the plan, or nothing if a statement does none of the kinds of work. Requires:
-/// MakeStreamPlan has a plan for `lowering`.
+/// Returns the plan. Returns nothing if MakeStreamPlan does, if its plan has `bounded_columns`, or
+/// if a statement does none of the kinds of work.
 std::optional<CudaStreamPlan> MakeCudaStreamPlan(const NamedCompute& lowering);
 
 /// The sizes of a block's work. A block has `column_threads` threads for each group of
@@ -67,19 +67,19 @@ struct CudaStreamChoice {
   int64_t stages = 2;         // number of K-blocks in shared storage at once
 };
 
-/// Returns the number of threads along the rows.
+/// Returns the number of groups of `row_elements` rows in a block; the last one may be smaller.
 int64_t RowThreads(const CudaStreamPlan& plan, const CudaStreamChoice& choice);
 
-/// Returns whether a warp has several rows. Without a swizzle, their exponentials would be in the
-/// same banks of shared storage. With the swizzle, each exponential needs a separate address in a
-/// register.
+/// Returns whether a warp has several groups of rows. Without a swizzle, exponentials of different
+/// rows would be in the same banks of shared storage. With the swizzle, each exponential needs a
+/// separate address in a register.
 bool RowsChangePlaces(const CudaStreamChoice& choice);
 
 /// Returns the number of consecutive elements, of `extent` in a row, that one thread processes
 /// together: 4 or 2 if it divides `extent` and leaves work for all threads of a row, otherwise 1.
 int64_t LanesOf(int64_t extent, const CudaStreamChoice& choice);
 
-/// Returns the choice, reduced to sizes that the plan and the device allow.
+/// Returns the choice, reduced to sizes that the plan and, if possible, the device allow.
 CudaStreamChoice Fitted(const CudaStreamPlan& plan, CudaStreamChoice choice,
                         const Accelerator& device);
 
@@ -88,7 +88,8 @@ CudaStreamChoice Fitted(const CudaStreamPlan& plan, CudaStreamChoice choice,
 double EstimateSeconds(const CudaStreamPlan& plan, const CudaStreamChoice& choice,
                        const Accelerator& device);
 
-/// Returns the choice with the least estimated time. Requires: no property of the device is unknown
+/// Returns the choice with the least estimated time of those with moderate numbers of threads and
+/// registers; a default choice if there are none. Requires: no property of the device is unknown
 /// (WithAllFacts).
 CudaStreamChoice BestCudaStream(const CudaStreamPlan& plan, const Accelerator& device);
 

@@ -44,13 +44,13 @@ struct CudaTensorPlan {
   std::optional<VarId> part_product;
 
   int64_t Extent(TileAxis axis) const { return intrinsic->Extent(axis); }
-  /// Returns the number of bfloat16 parts of each operand. Two parts need three products, three
-  /// parts need six.
+  /// Returns the number of bfloat16 parts of each operand; 1 if operands are not split. Two parts
+  /// need three products, and three parts need six.
   int Bf16Parts() const { return !part_product ? 1 : tile.Extent(*part_product) == 3 ? 2 : 3; }
 };
 
-/// Returns the matrix instruction for the sum's products. Returns null if the device has none, or
-/// if the contract forbids it.
+/// Returns the matrix instruction for the sum's products. Returns null if no instruction of the
+/// device computes them, or if the contract forbids it.
 const TileIntrinsic* MatrixInstructionFor(const Statement& sum, const Accelerator& device,
                                           const RoundingFreedom& rounding);
 
@@ -59,16 +59,16 @@ double MatrixRate(const TileIntrinsic& intrinsic, const Accelerator& device);
 
 /// Returns the plan for the first statement, or nothing, for example in these cases: the statement
 /// has conditions, or is not a sum of products of two elements; the contract permits no matrix
-/// instruction of the device; an operand is not a rectangular slice; complete instructions do not
-/// fill its row, column and reduced dimension. `compute` has the sum, as written or with operands
+/// instruction of the device; an operand is not a rectangular slice; instructions do not divide the
+/// row, the column and the reduced dimension. `compute` has the sum, as written or with operands
 /// split by `precision`, and the statements after it that write outputs.
 std::optional<CudaTensorPlan> MakeCudaTensorPlan(const Compute& compute, const Accelerator& device,
                                                  const RoundingFreedom& rounding);
 
 /// Returns a plan for any extents, and for sums with conditions. The sum is padded until all tiles
-/// are full. Copies are narrower if rows in memory are not multiples of 16 bytes. Returns nothing
-/// if MakePaddedCudaTilePlan does, if operands are split by `precision`, if an operand is not a
-/// rectangular slice, or if the contract permits no matrix instruction of the device.
+/// are full. Copies are narrower if rows in memory are not multiples of 16 bytes. Returns nothing,
+/// for example, if MakePaddedCudaTilePlan does, if operands are split by `precision`, or if the
+/// contract permits no matrix instruction of the device.
 std::optional<CudaTensorPlan> MakePaddedCudaTensorPlan(const Compute& compute,
                                                        const Accelerator& device,
                                                        const RoundingFreedom& rounding);
@@ -88,32 +88,30 @@ struct CudaTensorChoice {
   bool operator==(const CudaTensorChoice&) const = default;
 };
 
-/// Returns the choice, reduced to sizes that the plan and the device allow. Tiles of blocks fill
-/// the row, the column and the reduced dimension; with padding, no tile is more than twice as long
-/// as its dimension. Sizes are reduced until the device's threads, registers and shared storage
-/// suffice for a block, or all are 1. Requires: the sizes are powers of two, except for the stages;
-/// no property of the device is unknown (WithAllFacts).
+/// Returns the choice, adjusted to sizes that the plan and, if possible, the device allow. Without
+/// padding, tiles divide the row, the column and the reduced dimension. Requires: the sizes are
+/// powers of two, except for the stages; no property of the device is unknown (WithAllFacts).
 CudaTensorChoice Fitted(const CudaTensorPlan& plan, CudaTensorChoice choice,
                         const Accelerator& device);
 
-/// Returns the number of iterations of an iterator in a tile: 1 for an iterator whose iterations
-/// are different blocks.
+/// Returns the number of iterations of an iterator in a K-block of a tile: 1 for all iterators
+/// except the row, the column and the reduction that is split into K-blocks.
 int64_t TileExtent(const CudaTensorPlan& plan, const CudaTensorChoice& choice, VarId iterator);
 
 /// Returns the step that pads the iterators whose extents the tiles do not divide. Returns nothing
 /// if tiles divide all extents and the sum has no conditions.
 std::optional<PadStep> PaddingOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice);
 
-/// Returns the number of stages that are useful: at most the number of K-blocks.
+/// Returns the number of stages of the choice, but at most the number of K-blocks.
 int64_t StagesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice);
 
-/// Returns the estimated time by occupancy, waves and bytes. Requires: no property of the device is
-/// unknown (WithAllFacts).
+/// Returns the estimated time by occupancy, waves and bytes; infinite if not even one block fits.
+/// Requires: no property of the device is unknown (WithAllFacts).
 double EstimateSeconds(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                        const Accelerator& device);
 
-/// Returns the choice with the least estimated time. Requires: no property of the device is unknown
-/// (WithAllFacts).
+/// Returns, of a list of choices, the one with the least estimated time; a default choice if none
+/// fits. Requires: no property of the device is unknown (WithAllFacts).
 CudaTensorChoice BestCudaTensor(const CudaTensorPlan& plan, const Accelerator& device);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
-// The plan of a sum whose products are computed by plain threads (cuda_tile.cc). A thread block
-// computes one tile. The plan has the role of each iterator in the tile, and the choice has the
-// tile's sizes.
+// The plan of a sum over several operands by plain threads (cuda_tile.cc). A thread block computes
+// one tile. The plan has the role of each iterator in the tile, and the choice has the tile's
+// sizes.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct CudaTileOperand {
   std::vector<size_t> windows;
   // Dimensions whose index uses only reductions other than the piecewise one, and not as a window,
   // such as a quotient. A tile is a rectangular slice for each iteration of these reductions. Only
-  // tiles of warps can share such an operand.
+  // a CudaTensorPlan can share such an operand.
   std::vector<size_t> planes;
-  // Output iterators on which the first element of a block's copy depends.
+  // Output iterators that the index uses, and along which each tile has a separate copy.
   std::vector<VarId> starts;
   int64_t bytes = 4;  // size of an element
   // Properties of the index, stored so that choices can be compared quickly.
@@ -38,8 +38,8 @@ struct CudaTileOperand {
   bool has_neighbours = false;  // elements of consecutive columns are contiguous
 };
 
-/// An output iterator of which a tile has several iterations, distributed over threads. For a row
-/// or a column, one thread may have several of these iterations.
+/// An output iterator of which a tile may have several iterations, distributed over threads. For a
+/// row or a column, one thread may have several of these iterations.
 struct CudaTileAxis {
   VarId iterator;
   int64_t extent = 1;
@@ -72,13 +72,13 @@ struct CudaTilePlan {
   const std::string& Name(VarId iterator) const { return sum.iterators[iterator].name; }
 };
 
-/// Returns a plan if the first statement is a sum over several operands with enough terms, and no
-/// operand uses both the row's and the column's iterator. `compute` has the sum and its followers.
+/// Returns a plan of the first statement's sum. Returns nothing, for example, if the sum has only
+/// one operand or few terms. `compute` has the sum and its followers.
 std::optional<CudaTilePlan> MakeCudaTilePlan(const Compute& compute);
 
-/// Returns a plan whose tiles are all full (`pad`). Returns nothing if MakeCudaTilePlan does, and
-/// if an operand cannot be copied, because its end would then be a condition for each product. Also
-/// returns nothing if `order` does not permit removing the conditions.
+/// Returns a plan whose tiles are all full (`pad`). Returns nothing if an operand cannot be copied,
+/// because its end would then be a condition for each product. Also returns nothing if the sum does
+/// not fit, or if `order` does not permit removing the conditions.
 std::optional<CudaTilePlan> MakePaddedCudaTilePlan(const Compute& compute, ReductionOrder order);
 
 struct CudaTileChoice {
@@ -101,15 +101,14 @@ struct CudaTileChoice {
   int64_t Threads() const { return column_threads * outer_columns * row_threads * outer_rows; }
 };
 
-/// Returns the choice, reduced to sizes that the plan allows, to the threads of a block and to the
-/// shared storage of the device.
+/// Returns the choice, adjusted to sizes that the plan and, if possible, the device allow.
 CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Accelerator& device);
 
-/// Returns the number of iterations of an iterator in a tile: 1 for an iterator whose iterations
-/// are different blocks.
+/// Returns the number of iterations of an output iterator in a tile: 1 if each iteration is in a
+/// different block.
 int64_t TileExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator);
 
-/// Returns the number of iterations of the piecewise reduction in a K-block.
+/// Returns the number of iterations of the piecewise reduction in a complete K-block.
 int64_t PieceLength(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
 /// Returns the step that pads the iterators whose extents the tiles do not divide. Returns nothing
@@ -118,7 +117,7 @@ std::optional<PadStep> PaddingOf(const CudaTilePlan& plan, const CudaTileChoice&
 
 int64_t BlocksOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
-/// Returns the number of elements that one K-block of one tile reads along one dimension of an
+/// Returns the number of elements that one K-block of one tile copies along one dimension of an
 /// operand.
 int64_t SideLength(const CudaTilePlan& plan, const CudaTileChoice& choice, const IndexExpr& index);
 
@@ -135,13 +134,13 @@ IndexExpr PlaceInTile(const CudaTilePlan& plan, const CudaTileChoice& choice,
 /// K-block, otherwise that of the choice.
 int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice);
 
-/// Returns the estimated time by occupancy, waves and bytes. Requires: no property of the device is
-/// unknown (WithAllFacts).
+/// Returns the estimated time by occupancy, waves and bytes; infinite if not even one block fits.
+/// Requires: no property of the device is unknown (WithAllFacts).
 double EstimateSeconds(const CudaTilePlan& plan, const CudaTileChoice& choice,
                        const Accelerator& device);
 
-/// Returns the choice with the least estimated time. Requires: no property of the device is unknown
-/// (WithAllFacts).
+/// Returns, of many choices, the one with the least estimated time; a default choice if none is
+/// suitable. Requires: no property of the device is unknown (WithAllFacts).
 CudaTileChoice BestCudaTile(const CudaTilePlan& plan, const Accelerator& device);
 
 }  // namespace tunec

@@ -1,8 +1,8 @@
 // The cost of blocks of threads on a device, for analytic choices. The cost is estimated from
 // occupancy, waves and bytes.
 //
-// The assumptions are those of kernel/predict, and equally rough: the costs only have to rank
-// schedules of one Compute.
+// The estimates are as rough as those of kernel/predict: the costs only have to rank schedules of
+// one Compute.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,10 @@ struct PhaseCost {
 /// property of the device is unknown (WithAllFacts).
 double EstimateSeconds(const PhaseCost& cost, const Accelerator& device);
 
-/// Returns the estimated seconds of a phase whose warps multiply tiles. Two warps for each of the
-/// four matrix units keep a processor busy: one warp loads while the other multiplies. `clocks`
-/// returns the clocks of a block if `resident` blocks share a processor; `resident` is > 0.
+/// Returns the estimated seconds of a phase whose warps multiply tiles; infinite if no block fits.
+/// Two warps for each of the four matrix units keep a processor busy: one loads while the other
+/// multiplies. `clocks` returns the clocks of a block if `resident` blocks share a processor.
+/// `resident` is > 0.
 double EstimateWarpSeconds(PhaseCost cost, const Accelerator& device,
                            const std::function<double(int64_t resident)>& clocks);
 

@@ -1,5 +1,5 @@
-// The phases of a sketch for a device. Each phase computes a reduction with its followers, or one
-// other statement. Several kinds of DevicePhase may fit a phase; cuda_phases.cc chooses one.
+// The phases of sketches for a device. Each phase computes a reduction, usually with its followers,
+// or one other statement. If several kinds of DevicePhase fit, each sketch uses one of them.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace tunec {
 struct DevicePhase {
   std::string kind;  // "cuda_tile"
   std::vector<Knob> knobs;
-  /// Adds the steps for the values of the knobs. The function must be pure.
+  /// Adds the steps for the values of the knobs. Equal values must add equal steps.
   std::function<void(const std::vector<int64_t>& values, Schedule& schedule)> write;
   std::optional<double> seconds = {};  // estimate for the knobs' initial values, if there is one
 
@@ -31,35 +31,35 @@ struct PhaseQuestion {
   const RoundingFreedom& rounding;
 };
 
-/// Returns a phase of tiles of sums of products, by matrix instructions (cuda_tensor.cc). This and
-/// the functions below return nothing if such a phase does not fit the statements.
+/// Returns a phase of tiles of sums of products, by matrix instructions (cuda_tensor.cc). Like the
+/// other Make functions, returns nothing if such a phase does not fit the statements.
 std::optional<DevicePhase> MakeCudaTensorPhase(const PhaseQuestion& question);
 
-/// Returns a phase of tiles of a convolution, by matrix instructions, if it is estimated to be
-/// faster than tiles by threads (cuda_conv.cc).
+/// Returns a phase of tiles of a convolution, by matrix instructions (cuda_conv.cc).
 std::optional<DevicePhase> MakeCudaConvPhase(const PhaseQuestion& question);
 
-/// Returns a phase of register tiles of a sum of products, whose operands are copied to shared
-/// storage (cuda_tile.cc).
+/// Returns a phase of register tiles of a sum of products. Operands may be copied to shared storage
+/// (cuda_tile.cc).
 std::optional<DevicePhase> MakeCudaTilePhase(const PhaseQuestion& question);
 
-/// Returns a phase of elementwise work, of data movement, or of a sum for each lane of a thread. A
-/// thread reads or writes up to 16 consecutive bytes (cuda_elements.cc).
+/// Returns a phase of elementwise work, of data movement, or of a reduction whose results are the
+/// lanes of vectors (cuda_elements.cc).
 std::optional<DevicePhase> MakeCudaElementsPhase(const PhaseQuestion& question);
 
 /// Longest chain of terms that one thread should reduce in order; a contract may require longer
 /// chains. The rounding error of a chain grows with its length.
 inline constexpr int64_t kLongestChain = 4096;
 
-/// Checks that the statement is a reorderable reduction of one value without finalisation, with
-/// more than kLongestChain terms for each result.
+/// Checks that the statement is a reorderable reduction of one value without finalisation, and that
+/// the product of its reduced extents exceeds kLongestChain.
 bool HasLongChain(const Statement& statement);
 
-/// Returns a phase of a reduction with a long chain, which is split into lanes (cuda_long_sum.cc).
+/// Returns a phase that splits the chain of a reduction (HasLongChain) into lanes
+/// (cuda_long_sum.cc).
 std::optional<DevicePhase> MakeCudaLongSumPhase(const PhaseQuestion& question);
 
-/// Returns a phase with one thread per element; the thread computes the element's whole sum
-/// (blocks.cc).
+/// Returns a phase that assigns each independent element to one thread, without splitting a
+/// reduction (blocks.cc).
 std::optional<DevicePhase> MakeBlockPhase(const PhaseQuestion& question);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
-// Plans of register tiles with a dot-product instruction (ir/tile_intrinsic.h). The instruction
-// multiplies pairs of elements that are consecutive along the reduced dimension, and adds both
-// products.
+// Plans of register tiles with a dot-product instruction (ir/tile_intrinsic.h). For each sum, the
+// instruction multiplies two or more elements of each operand that are consecutive along the
+// reduced dimension, and adds the products.
 #pragma once
 
 #include <optional>
@@ -34,8 +34,7 @@ std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& l
 
 /// Returns how many times faster than `plain` the plan is expected to be. `instruction_gain` is the
 /// same factor for the instruction alone (ArithmeticGain). The estimate includes padding, the
-/// products of all parts, and the time to round and pack operands that are not constants. Requires:
-/// plan.dot.
+/// products of all parts, and the time to compute operands at run time. Requires: plan.dot.
 double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_gain);
 
 }  // namespace tunec

@@ -20,13 +20,14 @@ Knob KnobAt(std::string name, std::vector<int64_t> choices, int64_t initial);
 template <class Choice>
 class Knobs {
  public:
-  /// `fixed` has the values of fields without a knob.
+  /// Makes an empty list. `fixed` has the values of fields without a knob, and the initial choices
+  /// for AddAround.
   explicit Knobs(Choice fixed = {}) : fixed_(std::move(fixed)) {}
 
   void Add(Knob knob, int64_t Choice::*field) {
     Add(std::move(knob), [field](Choice& choice, int64_t value) { choice.*field = value; });
   }
-  /// Adds a knob with the choices 0 and 1 for a bool field.
+  /// Adds a knob for a bool field. The choice 0 means false, any other choice means true.
   void Add(Knob knob, bool Choice::*field) {
     Add(std::move(knob), [field](Choice& choice, int64_t value) { choice.*field = value != 0; });
   }
@@ -35,7 +36,7 @@ class Knobs {
     decide_.push_back(std::move(decide));
   }
 
-  /// Adds a knob whose initial choice is the field's value in the fixed choice.
+  /// Adds a knob whose initial choice is the field's value in `fixed` (KnobAt).
   void AddAround(std::string name, std::vector<int64_t> choices, int64_t Choice::*field) {
     Add(KnobAt(std::move(name), std::move(choices), fixed_.*field), field);
   }
@@ -58,7 +59,7 @@ class Knobs {
   std::vector<std::function<void(Choice&, int64_t)>> decide_;
 };
 
-/// Returns a sketch with these knobs whose schedule is `write` of a Choice. `write` must be pure.
+/// Returns a sketch with these knobs. `write` returns the schedule for a Choice, and must be pure.
 template <class Choice, class Write>
 Sketch MakeSketch(const std::string& name, Knobs<Choice> knobs, Write write) {
   std::vector<Knob> list = knobs.list();

@@ -7,8 +7,8 @@
 
 namespace tunec {
 
-/// Returns the sketch of a plan whose `dot` is an instruction on matrices. Requires: plan.dot,
-/// plan.pack and plan.row.
+/// Returns the sketch of a plan with an instruction on matrices. Requires: plan.dot, plan.pack,
+/// plan.row and plan.long_reduction.
 Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Target& target);
 
 }  // namespace tunec

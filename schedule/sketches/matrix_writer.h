@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-// The sizes and options of the tile; the knobs set these fields.
+// The sizes and options of the tile. Knobs set most of these fields.
 struct MatrixChoice {
   int64_t rows = 2;     // in tiles of the instruction
   int64_t columns = 2;  // in tiles of the instruction
@@ -17,13 +17,14 @@ struct MatrixChoice {
   bool operand_by_block = false;  // the operand is computed once for a block of rows
 };
 
-/// Returns the number of elements of the long reduction that one instruction multiplies.
+/// Returns the number of elements of the long reduction that one instruction multiplies. Requires:
+/// plan.dot.
 int64_t StepLengthOf(const TilePlan& plan);
-/// Returns the number of instructions along the long reduction. Both functions require plan.dot and
+/// Returns the number of instructions along the long reduction. Requires: plan.dot and
 /// plan.long_reduction.
 int64_t StepsOf(const TilePlan& plan);
 
-/// Returns the schedule. Requires: plan.dot, with an instruction on matrices.
+/// Returns the schedule. Has the requirements of MatrixTileSketch (matrix_tile.h).
 Schedule WriteMatrixSchedule(const TilePlan& plan, const MatrixChoice& choice);
 
 }  // namespace tunec

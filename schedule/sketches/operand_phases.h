@@ -1,5 +1,5 @@
 // Functions for the statements around a sum of products by matrix instructions. Earlier statements
-// compute the operands, and one later statement computes each output.
+// compute the operands. Later statements are rewritten so that they write only outputs.
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ struct Rewritten {
   std::vector<ComputeStep> steps;
 };
 
-/// Inlines all statements after the first that write workspace, because a lane has no storage
-/// besides its sums. Returns nothing if a statement cannot be inlined.
+/// Inlines all statements that write workspace, except for the first statement of the Compute. A
+/// lane has no storage besides its sums. Returns nothing if a statement cannot be inlined.
 std::optional<Rewritten> InlineFollowers(const Compute& compute);
 
-/// The statements that compute operands. Constants are computed at compile time, all other operands
-/// by phases of threads.
+/// The statements that compute operands. Statements on constants run at compile time, all others as
+/// elementwise phases.
 struct OperandPhases {
   std::vector<DevicePhase> phases;
   std::vector<std::string> constant;  // names of the statements that run at compile time
@@ -32,8 +32,8 @@ struct OperandPhases {
   void Write(Schedule& schedule) const;
 };
 
-/// Returns the phases and the constants of the statements before `end`. Returns nothing if no
-/// elementwise phase fits one of the statements that run at run time.
+/// Returns the phases, and the names of constant statements, before the statement `end`. Returns
+/// nothing if a statement that runs at run time fits no elementwise phase.
 std::optional<OperandPhases> MakeOperandPhases(const Compute& compute, StatementId end,
                                                const PhaseQuestion& question);
 

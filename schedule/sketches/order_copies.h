@@ -6,11 +6,11 @@
 
 namespace tunec {
 
-/// Inserts a `storage_order` for each copy of an argument that the compute steps of the schedule
-/// make, before the loop steps and in the order of the copies. These are the copies by `pack`, the
-/// packed constants that `precision` rounds, and the copies of constants by `widen`. For a copy by
-/// `widen` of an input, the sketch adds the loop steps itself. A copy that transposes its argument
-/// at run time reads the argument in blocks. All existing `storage_order` steps are replaced.
+/// Inserts a `storage_order` for each of these copies, before the loop steps and in the copies'
+/// order: copies of arguments by `pack`, packed constants that `precision` rounds, and copies of
+/// constants by `widen`. For a copy of an input by `widen`, the sketch adds the loop steps itself.
+/// A copy that transposes its argument at run time may read in blocks. Removes all existing
+/// `storage_order` steps, and the steps that split, isolate or unroll loops of their statements.
 void OrderCopies(const Compute& compute, Schedule& schedule);
 
 }  // namespace tunec

@@ -23,8 +23,8 @@ struct OwnSums {
   const Statement& sum() const { return compute->statements.front(); }
 };
 
-/// Returns the sums of a reduction and its followers (StatementsOf). Returns nothing if the sums
-/// would have to be moved to workspace and `cache_write` does not apply.
+/// Returns the OwnSums of a Compute with one reduction and its followers (StatementsOf). Returns
+/// nothing if the sums would have to be moved to workspace and `cache_write` does not apply.
 std::optional<OwnSums> MakeOwnSums(const Compute& compute);
 
 }  // namespace tunec

@@ -30,19 +30,20 @@ struct Pieces {
   }
 };
 
-/// Returns the statement's sum in K-blocks of about 128 products. Returns nothing unless the
-/// statement is a float32 sum of more than 144 products, the contract permits any order, and a loop
-/// of `loops` can be split. `loops` are the candidates, innermost loop first.
+/// Returns the statement's sum in K-blocks, of about 128 terms if a split of one loop allows it.
+/// Returns nothing unless the statement is a float32 sum of more than 144 terms, the contract
+/// permits any order, and a loop of `loops` can be split. `loops` are the candidates, innermost
+/// loop first.
 std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement,
                                const std::vector<VarId>& loops, const RoundingFreedom& rounding);
 
-/// Returns the statement that sums the products of a K-block. Its iterators have the names by which
-/// sketches name its loops.
+/// Returns the statement with its name and its iterators' names after `reduce_split`, when it sums
+/// the products of a K-block. The extents are still those of the whole sum.
 Statement SumOfPiece(const Statement& statement, const Pieces& pieces);
 
-/// Adds the steps that start a K-block at zero and add it to the total, inside `loop`. This loop is
-/// over K-blocks or inside such a loop. Call it after the loops of the sum are in their final
-/// order.
+/// Adds the steps that start a K-block's sum at zero and add this sum to the total, inside `loop`.
+/// This loop is over K-blocks or inside such a loop. Call JoinPieces after the loops down to `loop`
+/// are in their final order.
 void JoinPieces(const Pieces& pieces, const std::string& loop, Schedule& schedule);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// The plan for statements that share outer iterators and process rows one after the other, with
-// reductions along the row. The plan does not depend on the target.
+// The plan for statements that share outer iterators, which are the rows. For each row the
+// statements run in turn, with reductions along the row. The plan does not depend on the target.
 #pragma once
 
 #include <map>
@@ -42,10 +42,10 @@ struct RowPlan {
 /// The way in which a row is reduced.
 enum class RowReductions {
   kSplit,  // into one partial result per lane, if the reduction allows it
-  kWhole,  // in the written order
+  kWhole,  // without partial results
 };
 
-/// Returns the plan. Returns nothing if the statements do not process rows.
+/// Returns the plan. Returns nothing without a reduction, or if some statement does not fit.
 std::optional<RowPlan> MakeRowPlan(const NamedCompute& lowering, RowReductions reductions);
 
 /// Returns the names of the statements that the schedule makes of this statement, in the order in
@@ -55,8 +55,8 @@ std::vector<std::string> PartsOf(const RowStatement& statement);
 std::string PivotOf(const RowPlan& plan);
 
 /// Returns the names of each statement's loops after the `parts` have joined a loop of the first
-/// part, in this order. A joining part gets copies of the loops of the most closely related
-/// statement, with the names of these loops.
+/// part, one after the other. A joining part takes the names of corresponding loops from the most
+/// closely related part that joined before.
 std::map<std::string, IdVector<VarId, std::string>> JoinedLoopNames(
     const Compute& compute, const std::vector<std::string>& parts);
 

@@ -1,5 +1,4 @@
-// The kinds of sketches. Each function adds the sketches of its kind that fit a Compute, the best
-// first.
+// The kinds of sketches. Each function adds the sketches of its kind that fit.
 #pragma once
 
 #include <vector>
@@ -15,8 +14,8 @@ void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& questio
                      std::vector<Sketch>& sketches);
 
 /// Adds sketches of Winograd convolutions: products between transforms of both operands and of the
-/// sums (transformed.cc). Receives all lowerings. A comparison with the first lowering decides
-/// whether transforms pay, and gives the sketch's position among the earlier sketches.
+/// sums (transformed.cc). Receives all lowerings. Skips transforms that are estimated to be clearly
+/// slower than the first lowering. Clearly faster ones may come before all earlier sketches.
 void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>& sketches);
 
 /// Adds sketches of flash attention: two products with work on rows between them (stream.cc).
@@ -24,9 +23,9 @@ void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>&
 /// rank.
 void AddStreamSketches(const SketchQuestion& question, std::vector<Sketch>& sketches);
 
-/// Adds sketches of row-streaming reductions (sweep.cc). The operand is read once, in long rows
-/// along the results; rows are added one after the other to a block of results in the cache. The
-/// sketches are inserted at position `first` if the data exceeds the L2 cache, else last.
+/// Adds a sketch of a row-streaming reduction (sweep.cc). The operand is read once, in long rows
+/// along the results; a few rows at a time are added to a block of results in the cache. The
+/// sketch is inserted at position `first` if the data exceeds the L2 cache, else last.
 void AddSweepSketches(const NamedCompute& lowering, const SketchQuestion& question, size_t first,
                       std::vector<Sketch>& sketches);
 
@@ -36,8 +35,8 @@ void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question
                     std::vector<Sketch>& sketches);
 
 /// Adds sketches of strided reductions, along a middle or the first axis (`abreast.cc`). Elements
-/// of consecutive rows are contiguous. The added sketches come first if there is a block of rows
-/// for each thread.
+/// of consecutive rows are contiguous. The added sketches come first if there are enough rows for
+/// all threads, else last.
 void AddAbreastSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches);
 
@@ -69,13 +68,13 @@ void AddSplitSumSketches(const NamedCompute& lowering, const SketchQuestion& que
 void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches);
 
-/// Adds sketches for a Compute of several loop nests, each nest with its own kind (composed.cc).
-/// Applies sketches to each nest.
+/// Adds sketches for a Compute of several loop nests. Each nest has its own kind of sketch, if one
+/// fits (composed.cc). Applies sketches to each nest.
 void AddComposedSketches(const NamedCompute& lowering, const SketchQuestion& question,
                          std::vector<Sketch>& sketches);
 
-/// Adds sketches that schedule single statements by patterns and leave the other statements as
-/// written (composed.cc). They serve lowerings for which isl's scheduler finds nothing.
+/// Adds sketches that schedule some statements by patterns and leave the other statements as
+/// written (composed.cc). These sketches serve lowerings for which isl's scheduler finds nothing.
 void AddPartialSketches(const NamedCompute& lowering, const SketchQuestion& question,
                         std::vector<Sketch>& sketches);
 
@@ -86,20 +85,20 @@ void AddCudaRowSketches(const NamedCompute& lowering, const Accelerator& device,
 
 /// Adds sketches for a device, where each phase has a kind that fits (cuda_phases.cc). The kinds
 /// are tiles by matrix instructions or by threads (one sketch for each if several fit), else long
-/// sums, elementwise work or blocks. Streamed products are one phase. The sketch with the least
-/// estimated time comes first, unless the first one has no estimate. Skips lowerings where only
-/// blocks fit. Receives all lowerings, because tiles can share different data in each lowering.
-/// Requires: no lowering has an empty loop. Applies the sketches that it adds.
+/// sums, elementwise work or blocks. Streamed products are one phase. Among the other sketches, the
+/// least estimated time comes first, unless the first sketch has no estimate. Skips lowerings
+/// where only blocks fit. Receives all lowerings, because tiles can share different data in each
+/// lowering. Requires: no lowering has an empty loop. Applies each phase.
 void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerator& device,
                      const RoundingFreedom& rounding, std::vector<Sketch>& sketches);
 
-/// Adds sketches for a device: each statement as blocks of threads that compute one element each
-/// (blocks.cc). Applies the sketches that it adds.
+/// Adds sketches for a device: each statement that fits runs in blocks of threads (blocks.cc).
+/// Applies the steps of each statement.
 void AddBlockSketches(const NamedCompute& lowering, const RoundingFreedom& rounding,
                       std::vector<Sketch>& sketches);
 
-/// Adds sketches that follow isl's scheduler, for any Compute with loops that no other sketch fits
-/// (affine.cc). Cost: computes all dependences.
+/// Adds sketches that follow isl's scheduler, if steps that help are found (affine.cc). These
+/// sketches serve lowerings that no other kind fits. Cost: computes all dependences.
 void AddAffineSketches(const NamedCompute& lowering, const Target& target,
                        std::vector<Sketch>& sketches);
 

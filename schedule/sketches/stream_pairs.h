@@ -1,5 +1,6 @@
-// Rounded operands of flash attention, for an instruction that multiplies pairs of bfloat16 and
-// adds both products (ir/tile_intrinsic.h). A pair is consecutive along the reduced dimension.
+// Operands of flash attention in pairs of bfloat16, for an instruction that multiplies two pairs
+// element by element and adds both products (ir/tile_intrinsic.h). The elements of a pair are
+// consecutive along the reduced dimension.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,14 @@
 namespace tunec {
 
 struct StreamPairs {
-  /// A copy of a product's operand, rounded to bfloat16, and the statement of the same name that
-  /// computes it.
+  /// A copy of a product's operand in bfloat16, and the statement of the same name that computes
+  /// the copy.
   struct Copy {
     std::string name;
     std::vector<std::string> ones;   // iterators of dimensions that the product does not use
     std::vector<std::string> outer;  // iterators of other dimensions
-    /// The iterator over pairs of consecutive reduced elements. For keys it is over single
-    /// elements.
+    /// The iterator over pairs of consecutive reduced elements. In the copy of keys: the iterator
+    /// over keys.
     std::string group;
     std::string lanes;                // iterator along a vector of the instruction
     std::optional<std::string> pair;  // iterator inside a pair; empty for keys, stored in pairs

@@ -1,5 +1,5 @@
-// The roles of statements and iterators in flash attention: two products follow each other row by
-// row, with work on the rows between them (stream.cc).
+// The roles of statements and iterators in flash attention: two products, with work on the rows of
+// the first product's results between them (stream.cc).
 #pragma once
 
 #include <memory>
@@ -19,8 +19,7 @@ struct StreamPlan {
   SharedDimensions shared;  // dimensions that the Compute's statements share
   StatementId first;        // the product whose results the second product sums
   StatementId last;         // the second product
-  /// Numbers of dimensions in `shared`. One iterator of every statement that uses a dimension walks
-  /// this dimension.
+  /// The fields from `outer` to `depth` are numbers of dimensions in `shared`.
   std::vector<int> outer;    // tasks: batches, heads, blocks of rows
   std::optional<int> chunk;  // KV blocks, processed one after the other; empty if there is only one
   int column = 0;            // the columns of the first product, over which the second product sums
@@ -39,13 +38,13 @@ struct StreamPlan {
     return shared.IteratorOf(id, dimension);
   }
   /// Returns the suffix of the names of loops over the dimension after all statements have joined
-  /// the first product's loops. The suffix is the name of the first product's iterator, if there is
-  /// one. Otherwise it is the iterator's name in the first statement with such an iterator (`e`, or
-  /// `e_` if the first product's rows or columns are called `e`).
+  /// the first product's loops. This is the name of the first product's iterator, else that of the
+  /// first statement with such an iterator. In the latter case, `_` is appended if the first
+  /// product's rows or columns have the name. Returns an empty string without such a statement.
   std::string NameOf(int dimension) const;
 };
 
-/// Returns the plan. Returns nothing if the Compute does not have this form.
+/// Returns the plan. Returns nothing if the Compute does not have the form of flash attention.
 std::optional<StreamPlan> MakeStreamPlan(const NamedCompute& lowering);
 
 }  // namespace tunec

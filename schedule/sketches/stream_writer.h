@@ -20,11 +20,12 @@ struct StreamChoice {
   bool prefetch = false;  // prefetch the next KV block during the products of this one
 };
 
-/// Returns the arguments, or their copies, of which each KV block reads different elements: keys
-/// and values. `pairs` may be null.
+/// Returns arguments, or copies in `pairs`, of which each KV block reads different elements: keys
+/// and values. Returns an empty list without KV blocks. `pairs` may be null.
 std::vector<std::string> ChunkedArguments(const StreamPlan& plan, const StreamPairs* pairs);
 
-/// Returns the schedule of the plan. It uses plain multiply-adds if `pairs` is null, else pairs.
+/// Returns the schedule of the plan, with plain multiply-adds if `pairs` is null, else with the
+/// instruction of `pairs`.
 Schedule WriteStreamSchedule(const StreamPlan& plan, const StreamPairs* pairs,
                              const StreamChoice& choice);
 

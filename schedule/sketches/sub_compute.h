@@ -5,9 +5,9 @@
 
 namespace tunec {
 
-/// Returns the statements from `begin` to before `end` as a Compute. A read-only tensor becomes
-/// an input, except for weights. A tensor that they write and others read becomes an output.
-/// Names are unchanged, so steps for the result are also valid steps for `compute`.
+/// Returns the statements from `begin` to before `end` as a Compute. A tensor that they only read
+/// becomes an input, except for weights. A tensor that they write and other statements read becomes
+/// an output. Names are unchanged, so steps for the result name the same statements of `compute`.
 /// Requires: no tensor shares the storage of another tensor.
 Compute StatementsOf(const Compute& compute, StatementId begin, StatementId end);
 

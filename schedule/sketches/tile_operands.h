@@ -12,34 +12,36 @@
 
 namespace tunec {
 
-/// Returns the storage order of the packed operand. Axes over parts of a dimension that have no
-/// factor get the factor `columns`. Requires: plan.pack.
+/// Returns the storage order of the packed operand. An axis with factor 1 over part of a dimension
+/// gets the factor `columns`. Requires: plan.pack.
 PackStep PackForColumns(const TilePlan& plan, int64_t columns);
 
 /// A writer of the steps that compute the operands of one plan. The plan and the schedule must
 /// outlive the writer.
 class TileOperands {
  public:
-  /// Makes a writer. `columns` is the number of columns of a register tile. `vector` is the length
-  /// of the longest vectors that compute an operand.
+  /// Makes a writer. `columns` is the number of columns of a register tile. `vector` is the largest
+  /// vector length for a whole dimension of an operand.
   TileOperands(const TilePlan& plan, int64_t columns, int64_t vector, Schedule& schedule)
       : plan_(plan), columns_(columns), vector_(vector), schedule_(schedule) {}
 
-  /// Packs the weights of the sum that computes the operand, in the order in which the loops of the
-  /// sum's tile read them. Does nothing if there is no such sum, or if its plan has no `pack`.
+  /// Packs an operand of the sum that computes the plan's operand, in the order in which the loops
+  /// of the sum's tile read it. Does nothing without such a sum, or if its plan has no `pack`.
   void PackSum();
-  /// Computes the operand in an iteration of the row's outermost loop, into a buffer. `row_parts`
-  /// has the name suffixes of the row's inner loops, outermost first. If a sum computes the
-  /// operand, its register tiles have the rows of the last part and one vector of columns.
+  /// Computes a block of the operand into a buffer, in each iteration of the row's outermost loop.
+  /// `row_parts` has the name suffixes of the row's inner loops, outermost first. If a sum computes
+  /// the operand, the sum's register tile has the rows of the last part and one vector of columns.
   void ComputeByBlock(const std::vector<std::string>& row_parts);
-  /// Vectorizes the last of the operand's loops. If a sum computes the operand, unrolls the rows of
-  /// its tiles and its short loops. Call it after all other steps on the operand.
+  /// Vectorizes the last loop of the operand's blocks (ComputeByBlock), if there is one. If a sum
+  /// computes the operand, unrolls the rows of the sum's tiles and the sum's short loops. Call
+  /// VectorizeBlock after all other steps on these loops.
   void VectorizeBlock();
-  /// Prefetches, in each iteration of the loop, the unpacked operands that the operand's sum reads
-  /// in the next iteration. Requires: VectorizeBlock was called.
+  /// Prefetches, in each iteration of the loop, what the operand's sum reads in the next iteration,
+  /// except constants and packed operands. Requires: there is such a sum, and VectorizeBlock was
+  /// called.
   void PrefetchSum(const std::string& loop);
   /// Adds the steps of a separate phase with the loops of the statement `name`. The last loop is
-  /// vectorized. The first loops become tasks, up to and including the first one with several
+  /// vectorized. The loops before it become tasks, up to and including the first one with several
   /// iterations. Adds nothing for a reduction or a statement without loops.
   void WritePhase(const std::string& name);
 
@@ -54,7 +56,7 @@ class TileOperands {
   std::string LoopInBlock(VarId iterator) const;
   bool WriteRounding(const Statement& statement);
   const ChainedSum* Sum() const { return plan_.operand ? plan_.operand->sum.get() : nullptr; }
-  /// Checks that the operand is contiguous along the reduced dimension.
+  /// Checks that the operand must be contiguous along the reduced dimension in its buffer.
   bool AlongReduced() const { return plan_.dot || Sum() != nullptr; }
   std::string InStatement(const std::string& statement, const std::string& operand_loop) const {
     return statement + operand_loop.substr(plan_.operand->statement.size());

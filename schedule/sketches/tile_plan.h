@@ -31,8 +31,8 @@ struct TilePlan {
   };
 
   // The instruction of the products (ir/tile_intrinsic.h), and the steps that prepare the operands.
-  // It multiplies groups of elements that are consecutive along the long reduction.
-  // Operands of another type than the instruction's are rounded into copies.
+  // The instruction multiplies groups of elements that are consecutive along the long reduction.
+  // Operands of another type than the instruction's are rounded first.
   struct Dot {
     const TileIntrinsic* intrinsic = nullptr;
     std::vector<ComputeStep> rewrites;  // steps before `cache_write`
@@ -43,7 +43,7 @@ struct TilePlan {
     int64_t depth = 0;  // extent of the long reduction before padding
     std::optional<VarId> part_product;  // iterator over the products of bfloat16 parts
     // Numbers of planes of bfloat16 parts: in the operand along the columns, and in the other
-    // operand. The planes are the first dimension of an operand.
+    // operand; 1 without a split. The planes are the first dimension of a split operand.
     int64_t column_planes = 1;
     int64_t row_planes = 1;
   };
@@ -54,8 +54,8 @@ struct TilePlan {
   Statement reduction;
   std::vector<WidenStep> widened;  // steps that were applied to make `compute`
   std::optional<Dot> dot;          // its steps were applied to make `compute` too
-  // The K-blocks of a long sum; empty if the sum is not split. With K-blocks, `reduction` is the
-  // sum of the products of one K-block, and `compute` has the whole sum instead.
+  // The K-blocks of a long sum; empty if the sum is not split. With K-blocks, `reduction` has the
+  // names of the sum of a K-block (SumOfPiece), and `compute` has the whole sum instead.
   std::optional<Pieces> pieces;
   std::optional<Operand> operand;
   std::vector<std::string> before;     // other statements before the reduction: separate phases
@@ -67,8 +67,8 @@ struct TilePlan {
   std::vector<VarId> outer_reductions;
   std::optional<VarId> long_reduction;
   std::vector<VarId> short_reductions;  // unrolled
-  // Storage order of the operand along the columns; empty if the operand is not packed. An axis
-  // without a factor gets the tile's number of columns as factor.
+  // Storage order in which the operand along the columns can be packed; empty if packing does not
+  // help. For an axis over a part of a dimension, the tile's number of columns replaces factor 1.
   std::optional<PackStep> pack;
   bool pack_is_optional = false;
   bool pack_by_default = true;
@@ -85,7 +85,7 @@ struct TilePlan {
   }
   /// Returns the name of the statement whose results are the complete sums.
   const std::string& Total() const { return pieces ? pieces->total : reduction.name; }
-  /// Returns the names of the statements that write the tile's elements, in order of execution.
+  /// Returns the names of the statements that write the tile's elements.
   std::vector<std::string> Writers() const;
   /// Returns the number of values of the long reduction's iterator, or of those in a K-block if
   /// K-blocks split this iterator.
@@ -93,8 +93,8 @@ struct TilePlan {
   /// Returns the number of results for each value of the column: the product of the extents of all
   /// other outputs.
   int64_t ResultsOfColumn() const;
-  /// Returns the Compute whose arguments and statements the schedule is for. For the operand of a
-  /// chain, this is the Compute with both sums.
+  /// Returns the Compute whose arguments and statements the schedule is for. If a sum computes the
+  /// operand (ChainedSum), this is the Compute with both sums.
   const Compute& Whole() const;
   int64_t Extent(VarId iterator) const { return reduction.iterators[iterator].extent; }
   std::string Loop(VarId iterator) const {
@@ -102,9 +102,9 @@ struct TilePlan {
   }
 };
 
-// A sum of few elements whose results are the operand of a second sum, such as a depthwise
-// convolution before a pointwise one. It is computed inside the second sum's tasks, in separate
-// register tiles.
+// A sum of few elements, from whose results the operand of a second sum is computed, such as a
+// depthwise convolution before a pointwise one. The first sum is computed inside the second sum's
+// tasks, in separate register tiles.
 struct ChainedSum {
   TilePlan plan;                         // plan of the sum and of its finishing statement, alone
   std::shared_ptr<const Compute> whole;  // Compute with both sums; `plan.compute` has only this one
@@ -114,34 +114,34 @@ inline const Compute& TilePlan::Whole() const {
   return operand && operand->sum ? *operand->sum->whole : *compute;
 }
 
-/// Sets `shared`, `row` and `outer_rows`. Requires: compute, reduction and column are set.
+/// Sets `shared`, `outer_rows` and, if there is one, `row`. Requires: reduction and column are set.
 void AssignOutputs(TilePlan& plan);
 
-/// Sets `operand` to the first suitable statement before the reduction, and adds the others to
-/// `before`. Skips statements that only prepare constants. `reduction` is the id of the reduction
-/// in the plan's Compute. Requires: the roles of all iterators are set.
+/// Sets `operand` to the first suitable statement before the reduction, if there is one, and adds
+/// the others to `before`. Skips statements that only prepare constants. `reduction` is the id of
+/// the reduction in the plan's Compute. Requires: `dot` and the roles of all iterators are final.
 void AssignBefore(TilePlan& plan, StatementId reduction);
 
-/// Splits the sum into K-blocks if it is long, the contract permits a split and the plan has no
-/// `dot`. Call it last.
+/// Sets `pieces` and `reduction` for a sum in K-blocks, if PiecesOf returns some. Does nothing
+/// without a long reduction or with a `dot`. Call CutLongSum last.
 void CutLongSum(const RoundingFreedom& rounding, TilePlan& plan);
 
-/// Returns the arguments that a sum without conditions reads in place, without packed or cast
-/// operands. Every read that uses the column must be of an argument, be contiguous along the
-/// columns, and read each element once. Caching the argument is then useless. Otherwise returns an
-/// empty list.
+/// Returns the arguments that the sum reads along the columns, if caching them is useless. Every
+/// read that uses the column must be of an argument, be contiguous along the columns, and read each
+/// element once. Otherwise returns an empty list, and also if the sum has conditions, or its
+/// operands are packed, cast or multiplied by `dot`.
 std::vector<std::string> StreamedOperands(const TilePlan& plan);
 
-/// Returns the loops of the reduction, outermost first.
+/// Returns the reduction's iterators without `part_product`, in the tile's order, outermost first.
 std::vector<VarId> ReductionOrderOf(const TilePlan& plan);
 
 /// Returns the storage order of an operand that is packed for the tile's loops. The column's axes
-/// have no factor. Requires: the roles of all iterators are set. The column occurs only as an index
-/// by itself, or as one with an offset.
+/// have factor 1. Requires: the roles of all iterators are set, and only one index uses the column,
+/// by itself or with an offset.
 PackStep PackInLoopOrder(const TilePlan& plan, const Read& read);
 
 /// Returns one plan for each of the most promising columns, the best first. Returns an empty list
-/// if the Compute has no reduction that fits, or several reductions.
+/// unless the Compute has exactly one reduction, and the reduction fits.
 std::vector<TilePlan> MakeTilePlans(const NamedCompute& lowering, const Target& target);
 
 }  // namespace tunec

@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-// The sizes and options of the tile; the knobs set these fields.
+// The sizes and options of the tile. Knobs set most of these fields.
 struct TileChoice {
   int64_t rows = 1;
   int64_t columns = 16;

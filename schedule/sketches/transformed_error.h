@@ -12,20 +12,22 @@ namespace tunec {
 /// original products. All elements of an operand are assumed to have equal magnitude. Products of
 /// roundings are neglected.
 struct TransformedError {
-  /// Bound of the magnitudes that are added for a result, relative to the original products.
+  /// Bound of the sum of the magnitudes that are added for a result, relative to the same sum for
+  /// the original products.
   double growth = 0;
-  /// Largest error of a result, for any signs of the elements.
+  /// Bound of the error of each result, for any signs of the elements.
   double bound = 0;
 };
 
-/// Returns the error of the plan's transforms. `products` is the number of original products for
+/// Returns the error of the plan's results. `products` is the number of original products for
 /// one value of the reduced iterator, which is the number of elements of a filter. Returns nothing
 /// if a transform is anything other than a sum of its operands' elements with constant factors.
 std::optional<TransformedError> ErrorOf(const TransformedPlan& plan, double products);
 
-/// Checks that the contract permits the transforms. This is so if the magnitudes grow by at most
-/// the factor `products` by which the sums become shorter: a sum in the written order then has no
-/// better error bound. Otherwise the error bound must be within the contract's bound.
+/// Checks that the contract permits the transforms; returns false if ErrorOf returns nothing. The
+/// contract permits them if the magnitudes grow by at most the factor `products` by which the sums
+/// become shorter: a sum in the written order then has no better error bound. Otherwise the error
+/// bound must be within the contract's bound.
 bool MayTransform(const TransformedPlan& plan, double products, const RoundingFreedom& rounding);
 
 }  // namespace tunec

@@ -29,8 +29,8 @@ struct TransformedPlan {
   std::string lowering;
   std::shared_ptr<const Compute> compute;  // after `cache_write`
   Statement sum;                           // sum of products, in registers for each plane
-  std::optional<Pieces> pieces;            // K-blocks of a long sum; `sum` is then over a K-block's
-                                           // products
+  std::optional<Pieces> pieces;            // K-blocks of a long sum; `sum` then has the names of
+                                           // the sum of a K-block (SumOfPiece)
   VarId plane;
   std::vector<VarId> outer_rows;  // batches
   VarId row;
@@ -54,27 +54,27 @@ struct TransformedPlan {
 };
 
 /// Checks that a statement of the Compute transforms a constant at compile time. Sketches for plain
-/// products do not combine the planes of sums, so they do not fit such a Compute.
+/// products do not fit such a Compute, because no such sketch combines planes of sums.
 bool HasTransforms(const Compute& compute);
 
 /// Returns a plan if the Compute has these statements: one that makes planes of an argument's
 /// elements; one sum of products of these planes and of planes of a constant; one that combines the
-/// planes of sums; elementwise followers.
+/// planes of sums; one or more elementwise followers. Otherwise returns nothing.
 std::optional<TransformedPlan> MakeTransformedPlan(const NamedCompute& lowering);
 
-/// Splits the sum into K-blocks if it is long, the contract permits a split and the plan has no
-/// `dot`. Call it last.
+/// Sets `pieces` and `sum` for a sum in K-blocks, if PiecesOf returns some. Does nothing with a
+/// `dot`. Call CutLongSum last.
 void CutLongSum(const RoundingFreedom& rounding, TransformedPlan& plan);
 
 /// Returns the plan with the instruction, one of DotInstructions that works on vectors, in place of
-/// multiply-adds. Returns nothing if columns and reduced pairs do not fill complete instructions,
-/// or an operand cannot be rounded to bfloat16.
+/// multiply-adds. Returns nothing if the columns or the reduced elements do not fill complete
+/// instructions, or if an operand cannot be rounded to bfloat16.
 std::optional<TransformedPlan> MakeDotPlan(const TransformedPlan& plain,
                                            const NamedCompute& lowering,
                                            const TileIntrinsic& intrinsic);
 
-/// Returns the number of vector instructions, of `lanes` elements, besides those of the products.
-/// These are loads and stores; a store counts twice, because stores have half the throughput.
+/// Returns the estimated cost besides the products, in vector instructions of `lanes` elements.
+/// Only loads and stores count; a store counts twice, because stores have half the throughput.
 /// Elements that are not contiguous along the vectors count one by one.
 double TransformCost(const TransformedPlan& plan, int64_t lanes);
 

@@ -10,19 +10,18 @@
 
 namespace tunec {
 
-// Extents of the loops over the lanes that own an accumulator's elements. A lane has two
-// consecutive elements of a row, in every eighth row.
+// Extents of the loops over the lanes that own an accumulator's elements, and over a lane's pair. A
+// lane has a pair of consecutive elements of a row, in every eighth row.
 inline constexpr int64_t kLaneRows = 8;
 inline constexpr int64_t kLanePairs = 4;
 inline constexpr int64_t kPair = 2;
 
 /// Returns the order of a copy's dimensions in shared storage: first the `groups` leading
-/// dimensions of the copy, then the operand's dimensions in the order `dimensions` of the operand's
-/// memory. The copied elements are then contiguous in memory and in shared storage.
+/// dimensions of the copy, then the operand's dimensions in the order `dimensions`.
 std::vector<int64_t> SharedOrder(int64_t groups, const std::vector<int64_t>& dimensions);
 
-/// The loops of a block that become its threads. Bind adds the steps `bind`. Call it after all
-/// other steps that name these loops.
+/// The loops of a block that become its threads. Bind adds the steps `bind`, and must be called
+/// after all other steps that name these loops.
 class WarpLoops {
  public:
   /// Adds the loops over the block's warps: down the rows and across the columns. An empty name

@@ -8,15 +8,16 @@
 
 namespace tunec {
 
-/// A lowering, and the steps that already cast operands of its reduction. There may be no steps.
+/// A lowering to which `steps` have been applied. They cast operands of the first reduction. There
+/// may be no steps.
 struct WideLowering {
   NamedCompute lowering;
   std::vector<WidenStep> steps;
 };
 
-/// Returns the lowering in which all operands are cast for which a separate cast pays, and the
-/// lowering without steps. The more promising one is first. Returns only the lowering without steps
-/// if no operand is cast.
+/// Returns the lowering after all `widen` steps that apply and pay, and the lowering without steps.
+/// The more promising one is first. Returns only the lowering without steps if no step applies and
+/// pays.
 std::vector<WideLowering> WideLowerings(const NamedCompute& lowering);
 
 }  // namespace tunec

@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-// Largest factor of `reduce_split`. The limit keeps extents and strides far from overflow.
+// Largest factor of `reduce_split`. The limit keeps extents far from overflow.
 constexpr int64_t kLargestFactor = int64_t{1} << 31;
 
 constexpr const char* kDimensionNames[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};

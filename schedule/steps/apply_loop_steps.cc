@@ -67,7 +67,6 @@ Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const 
 namespace {
 
 // Checks that the name consists of letters, digits, '_' and '.', and begins with a letter or '_'.
-// A variable of a nest can have only such a name.
 bool IsLoopName(const std::string& name) {
   const auto is_letter = [](char c) {
     return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
@@ -135,9 +134,9 @@ void ReplaceByChain(TreeNode& node, const std::vector<VarId>& loops) {
 
 }  // namespace
 
-// Checks that the extent of a split loop may be rounded up to a multiple. The loop of a copy may
-// have fewer iterations than the copy has elements, because the copy's storage contains only
-// elements that are read. After rounding up, the loop would touch other elements.
+// Checks that the extent of a split loop may be rounded up to a multiple. A loop that `compute_at`
+// made may have fewer iterations than a statement's iterator has values. After rounding up, the
+// loop would reach further values of this iterator.
 Status CheckRoundsUp(const ScheduleTree& tree, const SplitStep& step, VarId loop,
                      const std::vector<StatementId>& statements, int64_t inner_size) {
   const int64_t extent = tree.loops[loop].extent;

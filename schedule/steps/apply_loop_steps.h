@@ -1,5 +1,5 @@
-// Functions that apply the loop steps to a schedule tree, in place. After an error the tree is
-// unusable, and the caller must drop it. Legality is checked later, from the dependences.
+// Functions that apply the loop steps to a schedule tree, in place. After an error of Apply, the
+// caller must drop the tree. Legality is checked later, from the dependences.
 #pragma once
 
 #include "polyhedral/schedule_tree.h"
@@ -35,8 +35,9 @@ Status Apply(ScheduleTree& tree, const TensorizeStep& step);
 /// loops.
 Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name);
 
-/// Returns the loop of this name if it is serial and not part of a tile, unrolled, peeled,
-/// prefetching or pipelined. A step that replaces a loop would lose these properties.
+/// Returns the loop of this name. Fails if it is not serial, or if it is unrolled, peeled,
+/// prefetching, pipelined or part of a tile. A step that replaces a loop would lose these
+/// properties.
 Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const std::string& name);
 
 /// Adds a loop of this name to the list of loops; the caller puts it into the tree. Fails if the
@@ -44,7 +45,7 @@ Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const 
 Result<VarId> NewLoop(ScheduleTree& tree, std::string_view step, const std::string& name,
                       int64_t extent);
 
-/// Replaces a loop that was removed from the tree by `value`, in the inverses of these statements.
+/// Replaces a loop by `value` in the inverses of these statements.
 void ReplaceInInverse(ScheduleTree& tree, const std::vector<StatementId>& statements, VarId loop,
                       const IndexExpr& value);
 
@@ -55,7 +56,7 @@ Status SetKind(ScheduleTree& tree, const std::string& name, LoopKind kind);
 /// accepts.
 bool IsInLoopChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind));
 
-/// Checks for a loop at or below the node whose kind satisfies `accepts`.
+/// Checks that `accepts` is true for the kind of at least one loop at or below the node.
 bool ContainsKind(const ScheduleTree& tree, const TreeNode& node, bool (*accepts)(LoopKind));
 
 /// Checks that a statement may be moved into the loop. The loop must be serial, unrolled, or the

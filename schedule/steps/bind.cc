@@ -1,8 +1,8 @@
 // bind: maps iterations to blocks of threads, or to the threads of a block.
 //
-// A loop over threads may be anywhere inside the loops over blocks. Several loops over threads may
-// follow each other: each runs one part of the block's work on all threads. The threads with number
-// 0 run the code outside of these loops. Barriers are inserted later (ir/nest/insert_barriers.h).
+// Loops over threads are inside the loops over blocks. Several loops over threads may follow each
+// other: each runs one part of the block's work. The threads with number 0 along an axis run the
+// stores outside of its loops. Barriers are inserted later (ir/nest/insert_barriers.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ void CountThreads(const ScheduleTree& tree, const TreeNode& node, std::array<int
   for (const TreeNode& child : node.children) CountThreads(tree, child, threads);
 }
 
-// Checks the number of threads. A phase is one launch, with as many threads as its loops need along
-// each axis.
+// Checks the number of threads of a block. All blocks of a phase have as many threads as its loops
+// need along each axis.
 Status CheckThreads(const ScheduleTree& tree, const TreeNode& phase, VarId loop,
                     const BindStep& step) {
   std::array<int64_t, 3> threads = {1, 1, 1};
@@ -81,8 +81,9 @@ bool HoldsPipeline(const ScheduleTree& tree, const TreeNode& node) {
 
 bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
 
-// Checks that the last loop of `path` can be a loop over threads. It must be directly outside or
-// inside the others. It may not be inside tasks or contain shared storage or a pipelined loop.
+// Checks that the last loop of `path` can be a loop over threads. Nested loops over threads must be
+// directly inside each other. The loop may not be inside a kParallel loop. It may not contain
+// shared storage or a pipelined loop.
 Status CheckBlock(const ScheduleTree& tree, const std::vector<const TreeNode*>& path,
                   const BindStep& step) {
   const auto is_block = [&](const TreeNode& node) {

@@ -1,6 +1,6 @@
-// cache_write: a reduction accumulates in a separate workspace. A statement after it copies the
-// results to their tensor. `stage` can put the workspace into registers, tile by tile; it cannot
-// move an argument.
+// cache_write: a reduction accumulates in a separate workspace. A new statement after the reduction
+// copies the results to the original tensor. `stage` can put the workspace into registers, tile by
+// tile; `stage` cannot move an argument.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,9 @@ std::unexpected<Error> Reject(const CacheWriteStep& step, std::string_view why) 
   return Fail(ErrorCode::kInvalidArgument, "cache_write {}: {}", step.statement, why);
 }
 
-// Checks that the reduction writes one value to an index of different iterators and does not read
-// the written tensor. The names of the new tensor and statement must be free.
+// Checks that the statement is a reduction of one value with a write index for which
+// NamesDimensions is true. The reduction may not read the storage that it writes. The names of the
+// new tensor and statement must be free.
 Status CheckReduction(const Compute& compute, const Statement& statement,
                       const CacheWriteStep& step) {
   if (!statement.reducer || statement.writes.size() != 1) {

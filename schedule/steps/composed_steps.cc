@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kFarthestPrefetch = int64_t{1} << 20;
 
-// Returns the serial loops nested directly inside each other below this loop, without this loop.
+// Returns the names of the serial loops directly inside this loop and each other, outermost first.
 std::vector<std::string> SerialLoopsInside(const ScheduleTree& tree, VarId loop) {
   std::vector<std::string> names;
   const TreeNode* node = PathToLoop(tree.root, loop).back();

@@ -4,9 +4,9 @@
 // both express S's iterators by P's. For S: acc[i,j] and P reading acc[p,q], i = p and j = q. Each
 // loop around S, down to the target, then has a value for P's instances too: the loop's expression
 // with S's iterators replaced. A loop over an iterator that is not in the tensor's index (a reduced
-// iterator) gets a fixed value: the loop's first value for a producer, the last one for a consumer.
-// Below the target, P gets copies of S's loops over the related iterators, then loops over its
-// remaining iterators.
+// iterator) gets a fixed value: the loop's first value if P precedes S, else the last one. Below
+// the target, P gets copies of S's loops over iterators that equal iterators of P. Loops over the
+// remaining iterators of P follow.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ bool RemoveSubtree(TreeNode& node, StatementId statement) {
   return false;
 }
 
-// Replaces each sequence of one child by the child.
+// Replaces each sequence of one child, except the root, by the child.
 void Flatten(TreeNode& node, bool is_root) {
   for (TreeNode& child : node.children) Flatten(child, false);
   if (!is_root && node.kind == TreeNode::Kind::kSequence && node.children.size() == 1) {
@@ -42,7 +42,8 @@ void Flatten(TreeNode& node, bool is_root) {
   }
 }
 
-// Inserts a subtree into the loop's body, at the statement's position in the original order.
+// Inserts a statement's subtree into the loop's body: before the first child whose last statement
+// comes later in the original order, or at the end.
 void InsertBelow(TreeNode& loop, TreeNode subtree, StatementId statement) {
   TreeNode* body = &loop.children[0];
   while (body->kind == TreeNode::Kind::kAlloc) body = &body->children[0];
@@ -110,7 +111,8 @@ IndexExpr Mover::Known(const IndexExpr& forward) const {
 }
 
 // Returns the value of one of the partner's loops for the moved statement's instances. A loop over
-// unrelated iterators has its first value if this statement precedes the partner, else its last.
+// unrelated iterators has its first value if the moved statement precedes the partner, else its
+// last. Fails for a loop over both related and unrelated iterators.
 Result<IndexExpr> Mover::ValueFor(VarId loop) const {
   const IndexExpr& forward = tree_.forward[relation_.partner].at(loop);
   std::vector<VarId> used;
@@ -135,8 +137,8 @@ Result<IndexExpr> Mover::ValueFor(VarId loop) const {
 }
 
 // Checks that the moved statement needs its own copy of a loop of the partner. A copy is needed for
-// a loop over related iterators. A part of such a loop may have one iteration, whose value is a
-// constant. Such a part needs a copy, too.
+// a loop over iterators that equal iterators of the moved statement. A part of such a loop may have
+// one iteration, whose value is a constant. Such a part needs a copy, too.
 bool Mover::IsRelated(VarId loop) const {
   const auto is_own = [&](VarId iterator) {
     const auto found = relation_.iterators.exact.find(iterator);
@@ -152,7 +154,8 @@ bool Mover::IsRelated(VarId loop) const {
   return false;
 }
 
-// Converts "acc.j.0" to "out.j.0": the name of the moved statement with the partner's iterator.
+// Returns a name for the copy of a loop. For the partner acc and the moved statement out, the name
+// is "out.j.0" for the loop "acc.j.0", and "out.task" for the loop "task".
 std::string Mover::LoopName(VarId partner_loop) const {
   const std::string& prefix = tree_.statements[relation_.partner].name;
   const std::string& name = tree_.loops[partner_loop].name;
@@ -182,8 +185,8 @@ Status Mover::CopyLoop(VarId loop) {
   return {};
 }
 
-// Expresses the moved statement's iterators in the relation by the shared loops and by the copied
-// loops.
+// Expresses iterators of the moved statement by the shared and the copied loops, where the relation
+// gives such an iterator alone. AddRemainingLoops adds loops over the other iterators.
 Status Mover::InvertRelated() {
   const std::vector<IndexExpr>& partner = tree_.inverse[relation_.partner];
   for (const auto& [iterator, value] : relation_.iterators.exact) {
@@ -197,8 +200,9 @@ Status Mover::InvertRelated() {
   return {};
 }
 
-// Expresses the moved statement's iterator by loops, if `value` is this iterator alone.
-// `partner_value` is the same value over the partner's loops.
+// Expresses an iterator of the moved statement by shared and copied loops, if `value` is this
+// iterator alone. `partner_value` is the same value over the partner's loops. Fails if only some of
+// the partner's loops are shared or copied.
 Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
   const std::optional<VarId> mine = value.AsVar();
   if (!mine || inverse_[*mine]) return {};
@@ -207,7 +211,7 @@ Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
   const auto is_around = [&](VarId loop) {
     return copy_of_.contains(loop) || forward_.contains(loop);
   };
-  // If only loops below the target walk a quotient, the iterator gets a separate loop later.
+  // If none of the loops is shared or copied, the iterator gets a separate loop later.
   if (!loops.empty() && std::ranges::none_of(loops, is_around)) return {};
   if (!std::ranges::all_of(loops, is_around)) {
     return Fail(ErrorCode::kInvalidArgument,
@@ -280,8 +284,8 @@ bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
 }
 
 // Checks that a statement can be moved into the loop (CanTakeStatement). None of the statement's
-// tensors may be staged, because their indices must be the original ones. No pipelined loop may
-// begin a copy inside the loop ahead of time.
+// tensors may be staged, because their indices must be the original ones. No pipelined loop around
+// the target may begin a copy inside the target ahead of time.
 Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
   const Statement& statement = tree.statements[moved];
   const auto is_staged = [&](const auto& access) {

@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// An iterator and a factor, which several steps have as an argument: a group size or a multiple.
+/// An argument of `copy` and `pad`: an iterator and a group size or a multiple.
 struct IteratorFactor {
   std::string iterator;
   int64_t factor = 1;
@@ -49,8 +49,8 @@ struct PackStep {
 };
 
 /// `copy x acc j 64`: makes a copy of a tensor for each group of 64 values of j, and redirects the
-/// statement's reads to it. `stage` can then store the copy near its use, tile by tile. If the
-/// index of x uses j, the copy of a group contains only the window of x that the group may read.
+/// statement's reads to the copies. `stage` can then store a copy near its use, tile by tile. If an
+/// index of x is linear in j, a copy may contain only the window of x that its group may read.
 ///   before: acc[i,j] sum= x[i,k] * w[k,j]
 ///   after:  x.copy[p,i,k] = x[i,k]; acc[i,j] sum= x.copy[j/64,i,k] * w[k,j]
 struct CopyStep {
@@ -127,9 +127,9 @@ struct InlineStep {
   bool operator==(const InlineStep&) const = default;
 };
 
-/// `precision acc bf16 3`: computes a float32 sum of products with each operand split into one to
-/// three bfloat16 parts, and accumulates in float32. The accuracy contract limits how few parts are
-/// allowed.
+/// `precision acc bf16 3`: computes a float32 sum of products with each float32 operand split into
+/// one to three bfloat16 parts, and accumulates in float32. The accuracy contract may forbid the
+/// step or require more parts.
 ///   before: acc[i,j] sum= A[i,k] * B[k,j]
 ///   after:  A.bf16[0..3,i,k] = parts of A[i,k]; B.bf16[0..3,k,j] = parts of B[k,j]
 ///           acc[i,j] sum= f32(A.bf16[.,i,k]) * f32(B.bf16[.,k,j])      for six products of parts

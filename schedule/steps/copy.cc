@@ -1,11 +1,11 @@
 // copy: redirects reads of a tensor to a copy that schedules can move near the reads.
 //
 // Every instance of a statement runs once, so a copy that several tiles read must be several
-// copies: one for each group of values of the iterators that the tensor does not use. The number of
-// the group is the copy's leading dimension, and its reader uses floor(iterator / factor) as index.
-// `compute_at` finds the loops from this index. If the tensor's index uses the group's iterator,
-// the copy has a window of that dimension: from the first to the last element that an instance of
-// the group may read.
+// copies: one for each group of values of the step's iterators. For each iterator, the copy has a
+// leading dimension, and the reader uses floor(iterator / factor) as index. `compute_at` finds the
+// loops from this index. If an index of the tensor is linear in such an iterator, the copy may have
+// a window of this dimension: from the first to the last element that an instance of the group may
+// read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -152,8 +152,8 @@ Tensor CopyOf(const Tensor& source, std::string name, const Statement& reader,
   return copy;
 }
 
-// Returns the statement with the only write to the workspace. Returns null if there is no or a
-// second write, if the statement is a reduction, or if another tensor shares the storage.
+// Returns the statement with the only write to the tensor. Returns null if there is no or a second
+// write, if the statement is a reduction, or if the tensor is not workspace or shares its storage.
 const Statement* WriterOf(const Compute& compute, TensorId tensor) {
   if (compute.tensors[tensor].role != TensorRole::kWorkspace) return nullptr;
   const auto shares = [&](const Tensor& other) { return other.alias == tensor; };
@@ -169,8 +169,8 @@ const Statement* WriterOf(const Compute& compute, TensorId tensor) {
   return writer;
 }
 
-// Returns conditions on the element that hold if it was written. These are the writer's conditions
-// on iterators in the index of the write.
+// Returns conditions on the element that hold if it was written. These are the conditions of the
+// only writer in which each iterator is an index of the write.
 std::vector<IndexExpr> WrittenWhere(const Compute& compute, TensorId tensor,
                                     const std::vector<IndexExpr>& element) {
   const Statement* const writer = WriterOf(compute, tensor);
@@ -192,8 +192,8 @@ std::vector<IndexExpr> WrittenWhere(const Compute& compute, TensorId tensor,
   return conditions;
 }
 
-// Returns an equivalent condition without iterators that have no effect: 4*b - 2*g - d + 3 >= 0 is
-// 2*b - g + 1 >= 0 for d of 0 and 1. A pair is then copied completely or not at all.
+// Returns an equivalent condition, if possible without iterators that have no effect: 4*b - 2*g - d
+// + 3 >= 0 is 2*b - g + 1 >= 0 for d of 0 and 1. The copy then has the elements of both d or none.
 IndexExpr Shortest(const IndexExpr& condition, const IntervalOf& interval) {
   for (const IndexTerm& of_divisor : condition.terms()) {
     const int64_t divisor = std::abs(of_divisor.coefficient);
@@ -211,7 +211,7 @@ IndexExpr Shortest(const IndexExpr& condition, const IntervalOf& interval) {
 }
 
 // Returns the statement that makes the copy. The domain excludes positions of a window outside of
-// the tensor. If the written part of the tensor is known, the domain excludes all other elements.
+// the tensor, and elements that do not meet the conditions of WrittenWhere.
 Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
                         const Windows& windows) {
   const Tensor& copy = compute.tensors[to];
@@ -242,7 +242,7 @@ Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
   return statement;
 }
 
-// Returns the element of the copy for an element of the tensor.
+// Returns the reader's index of the copy for the reader's index of the tensor.
 std::vector<IndexExpr> IndexOfCopy(const std::vector<IndexExpr>& index,
                                    const std::vector<Group>& groups, const Windows& windows) {
   std::vector<IndexExpr> copy_index;

@@ -1,8 +1,7 @@
 // hoist: moves a statement before all other statements.
 //
-// Statements run one after the other, and a phase runs at the position of its first statement.
-// Without hoist, the copy of an argument for a later statement would run in the middle of the loops
-// that surrounding statements have moved into.
+// Statements run one after the other. If a statement moves into the loops of an earlier one, a copy
+// that the moved statement reads must run before these loops. `hoist` moves such a copy.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -20,7 +20,7 @@ struct IndexPart {
   IndexExpr Of(const IndexExpr& index) const {
     return IndexExpr::FloorDiv(modulus > 0 ? IndexExpr::Mod(index, modulus) : index, divisor);
   }
-  /// Returns the number of values of the part, for an index below `extent`.
+  /// Returns an exclusive upper bound of the part, for an index below `extent`.
   int64_t Extent(int64_t extent) const {
     return CeilDivide(modulus > 0 ? modulus : extent, divisor);
   }

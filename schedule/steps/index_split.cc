@@ -21,8 +21,9 @@ std::unexpected<Error> Reject(const IndexSplitStep& step, std::string_view why) 
   return Fail(ErrorCode::kInvalidArgument, "index_split {}: {}", step.statement, why);
 }
 
-// Checks that different values of the iterator write different elements. Otherwise a part that
-// begins its sums anew would drop the terms of earlier parts.
+// Checks that an index of each write is the iterator plus a constant, so that different values of
+// the iterator write different elements. Otherwise a part of a reduction would drop the terms of
+// earlier parts.
 bool TellsElementsApart(const Statement& statement, VarId iterator) {
   return std::ranges::all_of(statement.writes, [&](const Write& write) {
     return std::ranges::any_of(write.index, [&](const IndexExpr& index) {
@@ -76,7 +77,7 @@ Status CheckOrder(const Compute& compute, const Statement& statement, VarId iter
   return CheckLegality(Dependences::Of(tree.tensors, tree.statements), tree, order);
 }
 
-// Returns the statement for the iterator's values from `begin` to `end`, counted from 0.
+// Returns the statement for the iterator's values in [begin, end); the new iterator begins at 0.
 Statement PartOf(const Statement& statement, VarId iterator, int64_t begin, int64_t end) {
   Statement part = statement;
   part.iterators[iterator].extent = end - begin;

@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// Replaces one read of a consumer by the producer's reads and value.
+// Replaces a read in the consumer's values by the producer's value, and adds the producer's reads.
 void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
   std::vector<IndexExpr> iterator_of(producer.iterators.size());
   for (size_t d = 0; d < producer.writes[0].index.size(); ++d) {
@@ -37,8 +37,8 @@ void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
   }
 }
 
-// Checks that the statement writes each element once, with different iterators as indices, and does
-// not read its own results.
+// Checks that the statement has one write without a reducer or conditions, writes no element twice,
+// and does not read the written tensor.
 bool IsPlainDefinition(const Statement& statement) {
   if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return false;
   const Write& write = statement.writes[0];

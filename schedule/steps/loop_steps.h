@@ -1,4 +1,4 @@
-// The steps that change the loops of a schedule tree.
+// The steps that change a schedule tree.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace tunec {
 
-/// `split acc.i 2 14`: replaces loop acc.i by acc.i.0, acc.i.1 (2 iterations) and acc.i.2 (14). The
-/// factors need not divide the extent.
+/// `split acc.i 2 14`: replaces loop acc.i by acc.i.0, acc.i.1 (2 iterations) and acc.i.2 (14). In
+/// general, the factors need not divide the extent.
 ///   before: for i < 100
 ///   after:  for i.0 < 4 { for i.1 < 2 { for i.2 < 14 { i = 28*i.0 + 14*i.1 + i.2
 struct SplitStep {
@@ -52,7 +52,7 @@ struct FuseStep {
   bool operator==(const FuseStep&) const = default;
 };
 
-/// `skew A.i A.t 2 as A.x`: slants a loop relative to another loop around the same statements.
+/// `skew A.i A.t 2 as A.x`: slants a loop relative to a second loop around the first's statements.
 ///   before: for t < 9 { for i < 50 {     after: for t < 9 { for x in 2*t .. 2*t + 50 { i = x - 2*t
 struct SkewStep {
   static constexpr std::string_view kName = "skew";
@@ -69,7 +69,7 @@ struct SkewStep {
   bool operator==(const SkewStep&) const = default;
 };
 
-/// `peel acc.i 1 36`: generates separate code for the parts of the loop that begin at these values.
+/// `peel acc.i 1 36`: generates separate code for the parts of the loop that begin at 0, 1 and 36.
 ///   before: for i < 37 { ...             after: i = 0: ...; for i in 1 .. 36 { ... } i = 36: ...
 struct PeelStep {
   static constexpr std::string_view kName = "peel";
@@ -82,7 +82,7 @@ struct PeelStep {
   bool operator==(const PeelStep&) const = default;
 };
 
-/// `distribute acc.i`: replaces a loop around several statements by a loop around each.
+/// `distribute acc.i`: replaces a loop around a sequence by one loop around each part.
 ///   before: for i { a; b; }              after: for i { a; } for i { b; }
 struct DistributeStep {
   static constexpr std::string_view kName = "distribute";
@@ -106,7 +106,7 @@ struct UnrollJamStep {
 };
 
 /// `swizzle acc.i.0 acc.j.0 4`: runs two nested loops in bands of four iterations of the outer
-/// loop. Iterations that follow each other then differ little in both loops.
+/// loop. In a band, iterations that follow each other differ little in both loops.
 ///   before: for i < 8 { for j < 9 {      after: for i.0 < 2 { for j < 9 { for i.1 < 4 {
 struct SwizzleStep {
   static constexpr std::string_view kName = "swizzle";
@@ -121,8 +121,8 @@ struct SwizzleStep {
   bool operator==(const SwizzleStep&) const = default;
 };
 
-/// `isolate acc.i.0`: generates separate code, without conditions, for the iterations in which no
-/// condition can fail.
+/// `isolate acc.i.0`: generates separate code, if possible, for the iterations in which no
+/// condition on the loop can fail. This code has no such conditions.
 struct IsolateStep {
   static constexpr std::string_view kName = "isolate";
   std::string loop;
@@ -162,9 +162,9 @@ struct ParallelizeStep {
   bool operator==(const ParallelizeStep&) const = default;
 };
 
-/// `storage_order B.pack 64`: makes the loops of a statement walk the tensor that it writes in
-/// storage order. The first dimension is walked by tasks, the last one by vectors of at most 64
-/// lanes. Sketches add this step for copies into another order.
+/// `storage_order B.pack 64`: makes the loops of a statement walk the written tensor in storage
+/// order. The innermost loop becomes a vector loop of at most 64 lanes. Of several loops, the
+/// outermost one becomes tasks. Sketches add this step for copies.
 ///   before: for d0 < 29 { for d1 < 13 {      stored as [floor(d1/8), d0, d1 mod 8]
 ///   after:  parallel for d1.0 < 2 { for d0 < 29 { vector for d1.1 < 8 {
 struct StorageOrderStep {
@@ -182,7 +182,7 @@ struct StorageOrderStep {
 };
 
 /// `bind acc.i.0 grid.y`: maps the loop's iterations to blocks of threads along an axis of the
-/// grid. With `block.x`, maps them to the threads of a block.
+/// grid. `block.x`, `block.y` and `block.z` map them to threads along an axis of a block.
 ///   before: for i.0 < 3 { for i.1 < 16 {   after: grid.y for i.0 < 3 { block.x for i.1 < 16 {
 struct BindStep {
   static constexpr std::string_view kName = "bind";
@@ -221,9 +221,9 @@ struct WavefrontStep {
   bool operator==(const WavefrontStep&) const = default;
 };
 
-/// `prefetch B acc.k 8`: prefetches, next to each access to the tensor in the loop, the element
-/// that the same statement accesses eight iterations later. `prefetch B acc.k 8 level 2` loads it
-/// into the second-level cache only.
+/// `prefetch B acc.k 8`: prefetches the element of the tensor that a statement in the loop will
+/// access eight iterations later. `prefetch B acc.k 8 level 2` loads the element into the
+/// second-level cache, but not into the first.
 ///   before: for k { acc += A[k]*B[k]     after: for k { prefetch B[k + 8]; acc += A[k]*B[k]
 struct PrefetchStep {
   static constexpr std::string_view kName = "prefetch";
@@ -246,10 +246,10 @@ struct PrefetchStep {
   bool operator==(const PrefetchStep&) const = default;
 };
 
-/// `compute_at y acc.j.0`: moves the statement into a loop around another statement. A producer (or
-/// initialisation) is placed before the other statement, a consumer after it. Below the loop the
-/// moved statement gets copies of the other statement's loops, if the shared tensor relates their
-/// iterators. Loops over the remaining iterators of the moved statement follow.
+/// `compute_at y acc.j.0`: moves the statement into a loop around another statement. The position
+/// in the loop's body follows the original order of statements. Below the loop, the moved statement
+/// gets copies of the other statement's loops over iterators that the shared tensor makes equal.
+/// Loops over the remaining iterators of the moved statement follow.
 struct ComputeAtStep {
   static constexpr std::string_view kName = "compute_at";
   std::string statement;
@@ -294,9 +294,9 @@ struct StageStep {
   bool operator==(const StageStep&) const = default;
 };
 
-/// `swizzle_storage A.copy 8`: permutes groups of eight 16-byte chunks in each row of a staged
-/// tensor's shared storage (Swizzle, ir/loop_nest.h). A row is the tensor's last dimension; rows
-/// shorter than 128 bytes are combined.
+/// `swizzle_storage A.copy 8`: permutes the 16-byte chunks within groups of eight in each row of a
+/// staged tensor's shared storage (Swizzle, ir/loop_nest.h). A row is the tensor's last dimension;
+/// rows shorter than 128 bytes are combined.
 ///   before: chunk c of row r at c          after: at c xor (r mod 8)
 struct SwizzleStorageStep {
   static constexpr std::string_view kName = "swizzle_storage";
@@ -324,7 +324,7 @@ struct TensorizeStep {
   bool operator==(const TensorizeStep&) const = default;
 };
 
-/// `non_temporal y`: makes the statement's stores bypass the caches.
+/// `non_temporal y`: makes the statement's stores bypass the caches where possible.
 struct NonTemporalStep {
   static constexpr std::string_view kName = "non_temporal";
   std::string statement;

@@ -1,9 +1,9 @@
 // narrow: rounds an operand to bfloat16 where another statement writes the operand.
 //
 // `precision` copies an operand to round it. A tensor that only one sum reads needs no float32
-// version. Its type becomes bfloat16, in the same storage order, and all values written into it are
-// rounded. A number beyond the largest bfloat16 becomes an infinity, as in every cast from float32;
-// `precision` uses the largest bfloat16 instead.
+// version. The tensor's type becomes bfloat16, in the same storage order, and all written values
+// are rounded. A large number may become an infinity, as in every cast to bfloat16; `precision`
+// uses the largest bfloat16 instead.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -26,9 +26,9 @@ std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId id) {
   return writer;
 }
 
-// Checks that each iterator walks one dimension of the tensor over its full extent. Conditions of
-// the domain are ignored. For a statement that writes all planes, the dimensions of a plane are
-// checked.
+// Checks that the iterators walk the tensor's dimensions one to one, each over the full extent.
+// Conditions of the domain are ignored. A statement with several writes must write all planes; the
+// first dimension then has no iterator.
 bool WalksTensor(const Statement& statement, const Tensor& tensor) {
   const std::vector<IndexExpr>& index = statement.writes[0].index;
   const size_t planes = statement.writes.size() > 1 ? 1 : 0;

@@ -1,5 +1,5 @@
-// Analysis of the instances of a statement whose operands are 0, and of the statement's value in
-// these instances. `pad` uses it before it adds instances to a statement.
+// Analysis of the instances in which operands of a statement are 0, and of the statement's value in
+// these instances. `pad` uses the analysis before the step adds instances to a statement.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace tunec {
 
-/// Checks that the statement writes all planes of the tensor, which are its first dimension. The
-/// indices in the other dimensions must be equal for all planes.
+/// Checks that write p of the statement is to plane p of the tensor, for all planes. The planes are
+/// numbered by the first dimension. The other indices must be equal for all planes.
 bool WritesPlanes(const Statement& statement, const Tensor& tensor);
 
 /// Returns the conditions of a read's guard; empty without a guard.
@@ -38,8 +38,8 @@ struct ReadOperand {
 
 /// Returns the operand of a read. A copy is workspace that only one statement writes, each element
 /// from one element of another tensor, with 0 copied as 0. `pack`, `copy`, `widen` and `precision`
-/// make such copies. A guard of the copy has the value 0. A copy of a window ends where the source
-/// ends. Elements of the window beyond this end count as 0, because no statement reads them yet.
+/// make such copies. A guard of the copy has the value 0. Elements of a copied window outside of
+/// the source count as 0, because no statement reads them yet.
 ReadOperand OperandOf(const Compute& compute, const Read& read);
 
 /// Checks that one of `conditions` fails wherever `condition` fails.
@@ -49,8 +49,8 @@ bool CoverFailures(const std::vector<IndexExpr>& conditions, const IndexExpr& co
 /// The assumption about the operands that are not known to be 0.
 enum class OtherOperands : uint8_t { kAnything, kFinite };
 
-/// Checks that an expression is 0 if some of its reads are 0. `zero_reads` has a flag for each
-/// slot: true if this read is 0.
+/// Checks that an expression is 0 if the reads with a true flag in `zero_reads` are 0. There is a
+/// flag for each slot.
 bool IsZero(const Expr& expr, const std::vector<bool>& zero_reads, OtherOperands others);
 
 }  // namespace tunec

@@ -8,14 +8,14 @@
 // - Beyond a reduced iterator, and where a condition of the domain failed, their value must be 0. A
 // sum begins at +0 and never becomes -0, so adding 0 does not change its bits.
 //
-// An operand is 0 outside of its elements. If the schedule made a copy of the operand, the copy
-// grows and stores these zeros, and the copy's statement gets the conditions. An operand that is
-// read in place gets a guard.
+// An operand is 0 outside of its elements. If the sum reads a copy of the operand, the copy grows
+// and stores these zeros, and the copy's read gets a guard. An operand that is read in place gets a
+// guard where necessary.
 //
 // 0 times an infinity is NaN. Beyond the old extent of a reduced iterator, every operand that uses
 // the iterator must therefore be outside of its elements. Where a condition failed (a window that
-// crosses a border), one operand is outside of its elements. The other operand, which may not be
-// finite, is then multiplied by 0: the contract must allow this.
+// crosses a border), it is enough that one operand is outside of its elements. The other operand,
+// which may not be finite, is then multiplied by 0: the contract must allow this.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@
 namespace tunec {
 namespace {
 
-// Largest multiple to which `pad` extends an iterator. The limit keeps extents far from overflow.
+// Largest factor of `pad`. The limit keeps extents far from overflow.
 constexpr int64_t kLargestFactor = int64_t{1} << 31;
 
 std::unexpected<Error> Reject(const PadStep& step, std::string_view why) {
@@ -181,7 +181,7 @@ Status Padder::RoundUp() {
 }
 
 // Checks that the value is 0 if the reads in `zero_reads` are 0, as in added instances. Unless the
-// terms may be reordered, the other reads may be infinite or NaN.
+// terms may be reordered, this must hold for infinite and NaN values of the other reads, too.
 Status Padder::CheckValue(const std::vector<bool>& zero_reads, std::string_view where) const {
   const Expr& value = sum_.values[0];
   if (IsZero(value, zero_reads, OtherOperands::kAnything)) return {};
@@ -320,8 +320,8 @@ Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
   return {};
 }
 
-// Returns the smallest range of a dimension that contains the copy's elements and all elements that
-// the sum reads.
+// Returns a range of a dimension that contains the copy's elements and all elements that the sum
+// reads.
 Interval Padder::NeededOf(TensorId copy, size_t dimension) const {
   Interval needed = {0, compute_.tensors[copy].shape[dimension] - 1};
   for (const Read& read : sum_.reads) {
@@ -340,8 +340,9 @@ void Padder::ShiftReads(TensorId tensor, size_t dimension, int64_t by) {
   }
 }
 
-// Adds guards to the copy's read of its source, so that elements outside of the source are 0.
-// `before` is the copy with its old extents. `source_of` has the values of its iterators.
+// Sets the guard of the copy's read, so that elements outside of the source and of the old domain
+// are 0. `before` is the copy before the step. `source_of` expresses the iterators of `before` by
+// those of `copy`.
 void Padder::GuardSource(const Statement& before, const std::vector<IndexExpr>& source_of,
                          Statement& copy) const {
   const auto now = [&](std::vector<IndexExpr> all) {

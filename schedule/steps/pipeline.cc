@@ -1,4 +1,4 @@
-// pipeline: begins the copies into an iteration's storage several iterations ahead.
+// pipeline: begins the copies into an iteration's storage one or more iterations ahead.
 //
 // The loop contains staged tensors (storage for each iteration) and a sequence. A staged tensor
 // takes part if its storage is packed or shared, one plain copy alone fills it, and the copy is a

@@ -16,19 +16,19 @@
 // overflow in either direction.
 //
 // A weight that is known to be finite does not need `h0`: its `h` is 0 only if the weight is 0, and
-// is used in all products. It is multiplied by an infinity of the other operand only in the last
+// replaces `h0`. This `h` is multiplied by an infinity of the other operand only in the last
 // product.
 //
 // The parts of an operand are planes of one tensor: h0 m l h, or h m l for finite operands (two
-// parts: h0 m h, h m). A reduction iterator walks the products, smallest first. The planes of each
-// operand are quasi-affine in this iterator.
+// parts: h0 m h, h m). A reduction iterator walks the products, the largest one last. The planes of
+// each operand are quasi-affine in this iterator.
 //   two parts:    (h0 m) (m h0) (h h)
 //   three parts:  (h0 l) (h0 m) (m m) (m h0) (l h0) (h h)
 //
 // If only one operand is finite, the finite operand uses the planes of the right operand. The last
-// three products then share one `h`. The iterator `term` is the outermost of the reduction. All
-// small products are added up before the large ones, so the sum is rounded as often as a float32
-// sum.
+// products (three for three parts) then share one `h`. The iterator `term` is the outermost of the
+// reduction. All small products are added up before the large ones, so there are as many large
+// roundings as in a float32 sum.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -43,9 +43,9 @@ constexpr double kLargestFloat = 0x1.FFFFFEp127;
 constexpr double kSmallestNormal = 0x1p-126;
 constexpr const char* kIterator = "term";
 
-// Both functions below return the planes of an operand that the products use, over the number p of
-// the product. The intervals of these expressions must be exactly those of the planes, because they
-// determine the storage of copies.
+// Both functions below return the number of an operand's plane that product p uses. The bounds that
+// BoundsOf finds for these expressions must be exact, because the storage of copies depends on
+// these bounds.
 
 // Returns the planes for the parts h0 h0 m m l h, or h0 m h if there are two parts. In a finite
 // operand, h replaces h0.
@@ -55,7 +55,8 @@ IndexExpr AscendingPlanes(int bf16_parts, bool finite, const IndexExpr& p) {
   return finite ? IndexExpr::Mod(planes, 3) : planes;
 }
 
-// Returns the planes for the parts l m m h0 h0 h, or m h0 h if there are two parts.
+// Returns the planes for the parts l m m h0 h0 h, or m h0 h if there are two parts. In a finite
+// operand, h replaces h0.
 IndexExpr DescendingPlanes(int bf16_parts, bool finite, const IndexExpr& p) {
   if (bf16_parts == 2) {
     return finite ? IndexExpr(1) - IndexExpr::FloorDiv(p + 1, 2)
@@ -89,7 +90,7 @@ bool IsFloatRead(const Expr& factor) {
   return factor.kind() == ExprKind::kRead && factor.type() == DataType::kF32;
 }
 
-// Checks for a sum of products of two reads, of which at least one has to be rounded.
+// Checks for an f32 sum of products of two f32 reads. With one part, one read may be bf16 instead.
 bool IsProductOfReads(const Statement& statement, int bf16_parts) {
   if (statement.reducer != Reducer::Sum(DataType::kF32) || statement.values.size() != 1) {
     return false;
@@ -103,8 +104,8 @@ bool IsProductOfReads(const Statement& statement, int bf16_parts) {
   });
 }
 
-// Checks that the statement's first write reaches every element of the tensor, by a different
-// iterator for each dimension.
+// Checks that the statement's first write reaches every element of the tensor. Dimensions of extent
+// 1 may have a constant index; all others must have different iterators.
 bool WritesAll(const Statement& statement, const Tensor& tensor, TensorId id) {
   const Write& write = statement.writes[0];
   if (write.tensor != id || !statement.domain.empty() || !NamesDimensions(write.index)) {
@@ -119,7 +120,7 @@ bool WritesAll(const Statement& statement, const Tensor& tensor, TensorId id) {
 }
 
 // Checks that all elements of the operand have a value when the statement begins. The statement
-// must not change the operand.
+// must not change the operand. The index must not be loaded, and a guard must have the value 0.
 Status CheckOperand(const Compute& compute, const PrecisionStep& step, StatementId statement,
                     const Read& read) {
   const Tensor& tensor = compute.tensors[read.tensor];
@@ -205,7 +206,7 @@ std::vector<Expr> SplitIntoBf16Parts(const Expr& x, int bf16_parts, bool is_fini
   return planes;
 }
 
-// Returns the statement T.bf16 that computes the tensor T.bf16.
+// Adds the tensor T.bf16 to the Compute. Returns the statement T.bf16 that computes this tensor.
 Statement SplitStatement(Compute& compute, TensorId from, int bf16_parts) {
   const Tensor& source = compute.tensors[from];
   std::vector<Expr> values =

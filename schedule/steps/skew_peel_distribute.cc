@@ -75,7 +75,8 @@ Status Apply(ScheduleTree& tree, const PeelStep& step) {
 
 namespace {
 
-// Returns a new loop for a part of another loop's body, named after the part's first statement.
+// Adds a loop for a part of another loop's body. The new name begins with the name of the part's
+// first statement.
 VarId LoopOfPart(ScheduleTree& tree, VarId whole, const TreeNode& part) {
   const TreeLoop& loop = tree.loops[whole];
   const std::string& statement = tree.statements[StatementsBelow(part).front()].name;
@@ -87,8 +88,8 @@ VarId LoopOfPart(ScheduleTree& tree, VarId whole, const TreeNode& part) {
       {.name = std::move(name), .extent = loop.extent, .isolate = loop.isolate});
 }
 
-// Returns the part that keeps the original loop: the part with the statement S if the loop is named
-// S.ITERATOR, else the first part.
+// Returns the index of the part that keeps the original loop. If the loop is named S.ITERATOR and a
+// part has the statement S, it is that part; otherwise the first part.
 size_t FindLoopOwner(const ScheduleTree& tree, VarId loop, const std::vector<TreeNode>& parts) {
   const std::string& name = tree.loops[loop].name;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -101,8 +102,8 @@ size_t FindLoopOwner(const ScheduleTree& tree, VarId loop, const std::vector<Tre
   return 0;
 }
 
-// Returns a loop node for `own` whose body is the part. If `own` is a new loop, its values replace
-// those of `whole` in the part's statements.
+// Returns a loop node for `own` whose body is the part. In the part's statements, `own` replaces
+// `whole`.
 TreeNode InLoop(ScheduleTree& tree, VarId whole, VarId own, TreeNode part) {
   const std::vector<StatementId> statements = StatementsBelow(part);
   if (own != whole) {
@@ -117,8 +118,8 @@ TreeNode InLoop(ScheduleTree& tree, VarId whole, VarId own, TreeNode part) {
   return loop;
 }
 
-// Replaces a loop's node by several nodes. If a sequence contains the loop, the nodes become parts
-// of the sequence. Returns false if the loop is not below `node`.
+// Replaces a loop's node by several nodes. If the parent is a sequence, the nodes become its
+// children; otherwise they form a new sequence. Returns false if the loop is not below `node`.
 bool ReplaceLoop(TreeNode& node, VarId loop, std::vector<TreeNode>& parts) {
   for (size_t i = 0; i < node.children.size(); ++i) {
     TreeNode& child = node.children[i];

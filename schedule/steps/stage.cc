@@ -2,7 +2,7 @@
 //
 // An access inside the loop has two parts per dimension. One part depends on the loops from the
 // root down to the loop, the other part on the loops below. The first part must be equal for all
-// accesses. The second part is the index into the local storage.
+// accesses. The second part, counted from its lower bound, is the index into the local storage.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -122,8 +122,7 @@ Status Stager::CheckOrder() const {
 }
 
 // Sets `order_`, the order of the local dimensions. Omits dimensions of one element. Unless the
-// step gives an order, the dimension of the innermost loop comes last, so that vectors are
-// contiguous along it.
+// step gives an order, the dimension that uses the innermost loop comes last.
 void Stager::Arrange() {
   const auto is_long = [&](size_t d) { return dimensions_[d].inner.lo < dimensions_[d].inner.hi; };
   for (size_t i = 0; i < dimensions_.size(); ++i) {

@@ -1,7 +1,7 @@
 // The common form of a schedule's steps: a value with a name and arguments. `Fields` lists the
 // arguments once, in the order of the step's text; printing, parsing and the manual use it. A step
-// checks only its own arguments (names exist, numbers are positive). The dependences decide whether
-// the resulting order is legal, once for all steps (polyhedral/legality/legality.h).
+// that changes loops does not check whether the resulting order is legal. The dependences decide
+// this, once for all such steps (polyhedral/legality/legality.h).
 #pragma once
 
 #include <concepts>
@@ -22,7 +22,7 @@ struct StepArgument {
   int64_t most = int64_t{1} << 40;
 };
 
-// Arguments of many steps.
+// Arguments that several steps have.
 namespace argument {
 inline constexpr StepArgument kTensor{"TENSOR", "a tensor"};
 inline constexpr StepArgument kStatement{"STATEMENT", "a statement"};

@@ -1,5 +1,5 @@
 // Three visitors of Fields: one prints a step, one parses it, and one describes it for the manual.
-// A step with an argument of a new type does not compile until each visitor supports the type.
+// A step with an argument of a new type does not compile until Printer and Parser support the type.
 #include "schedule/steps/step_text.h"
 
 #include <fmt/format.h>

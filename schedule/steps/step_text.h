@@ -17,10 +17,11 @@ std::string Print(const LoopStep& step);
 
 using AnyStep = std::variant<ComputeStep, LoopStep>;
 
-/// Parses all words of the line. Fails with kParse at the first wrong word.
+/// Parses a step from the remaining words of the line. Fails with kParse at the first wrong word.
+/// If a word is missing, the error is at the end of the line.
 Result<AnyStep> ParseStep(WordReader& words);
 
-/// Return the headings of all steps of a kind in the manual's order: `split LOOP FACTOR...`.
+/// Return the manual's headings for all steps of a kind, such as `split LOOP FACTOR...`.
 std::vector<std::string> ComputeStepForms();
 std::vector<std::string> LoopStepForms();
 

@@ -1,10 +1,9 @@
-// storage_order: makes a statement's loops walk the tensor that it writes in storage order.
+// storage_order: puts a statement's loops in the storage order of the tensor that they write.
 //
-// The write gives each dimension of the storage as an iterator of the statement, or as a part of
-// one: a quotient, a remainder, or a part between two factors. The loops over the dimensions are
-// therefore the iterators' loops, split where necessary, in the order of the storage. The outermost
-// part of a split loop is isolated: if a factor does not divide the extent, only the last iteration
-// has conditions.
+// Each dimension of the storage must be constant, an iterator of the statement, or a part of one: a
+// quotient, a remainder, or a part between two factors. The loops over the dimensions are therefore
+// the iterators' loops, split where necessary, in the order of the storage. The outermost part of a
+// split loop is isolated, so that complete iterations need no conditions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +44,7 @@ std::optional<Axis> AxisOf(const IndexExpr& index) {
   return std::nullopt;
 }
 
-// Returns the sorted parts of an iterator.
+// Returns the parts of an iterator in `axes`, sorted by SortParts.
 std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
   std::vector<IndexPart> parts;
   for (const Axis& axis : axes)
@@ -54,8 +53,8 @@ std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
   return parts;
 }
 
-// Returns the dimensions of the storage, outermost first. Returns nothing if a dimension is not an
-// iterator or a part of one, or if the dimensions do not contain each iterator completely.
+// Returns the dimensions of the storage that are not constant, outermost first. Returns nothing if
+// one of them is not an iterator or a part of one, or if the parts of an iterator fail AreWhole.
 std::optional<std::vector<Axis>> AxesOf(const Statement& statement, const Tensor& tensor) {
   std::vector<IndexExpr> indices = statement.writes[0].index;
   if (!tensor.layout.IsRowMajor()) {
@@ -89,8 +88,8 @@ Result<std::vector<Axis>> FindAxes(const ScheduleTree& tree, const StorageOrderS
                                   tree.tensors[written].name));
 }
 
-// Splits the statement's loops and puts them in the order of the storage. Returns the loops' names
-// in this order.
+// Splits each loop whose iterator has several parts, and isolates the outermost part. Puts the
+// statement's loops in the order of `axes`, and returns their names in this order.
 Result<std::vector<std::string>> OrderLoops(ScheduleTree& tree, const Statement& statement,
                                             const std::vector<Axis>& axes) {
   ReorderStep order;

@@ -19,7 +19,7 @@ std::unexpected<Error> Reject(const SwizzleStorageStep& step, std::string_view w
   return Fail(ErrorCode::kInvalidArgument, "swizzle_storage {}: {}", step.tensor, why);
 }
 
-// Returns the node that allocates the tensor, or null if it is not staged.
+// Returns the node that allocates the tensor, at or below `node`, or null if there is none.
 TreeNode* FindAlloc(TreeNode& node, TensorId tensor) {
   if (node.kind == TreeNode::Kind::kAlloc && node.tensor == tensor) return &node;
   for (TreeNode& child : node.children)

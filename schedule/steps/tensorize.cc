@@ -1,10 +1,9 @@
 // tensorize: replaces a loop and the loops inside it, around one sum of products, by one
 // instruction of the table in ir/tile_intrinsic.h.
 //
-// The statement determines the axis of each loop: iterators of the accumulator's index are rows and
-// columns, the others are reduced. If this leaves several orders (a square tile), the first order
-// that matches the layout of all operands is used. If none matches, the error of the first order is
-// reported.
+// A loop is over rows or columns if the accumulator's index uses it; the other loops are reduced.
+// Several orders of the loops may fit the extents (a square tile). The first of them that matches
+// the layout of all operands is used. If none matches, the error of the first one is reported.
 //
 // The instances of a tile depend on each other only through the accumulator that they add to. If
 // the accuracy contract allows any order of a reduction, it therefore allows any order of these
@@ -61,8 +60,8 @@ std::vector<int> AxesOf(const TileIntrinsic& intrinsic) {
   return axes;
 }
 
-// Checks that each loop has as many iterations as its axis. A loop must be reduced exactly if its
-// axis is.
+// Checks that each loop has the extent of its axis. The written index must use a loop exactly if
+// the loop's axis is rows or columns.
 bool Fits(const ScheduleTree& tree, const TileIntrinsic& intrinsic, const std::vector<int>& axes,
           const std::vector<VarId>& loops, const Store& store) {
   for (size_t i = 0; i < axes.size(); ++i) {

@@ -1,8 +1,8 @@
 // widen: casts an operand to a wider type once instead of at each use.
 //
-// An argument gets a copy of the wider type just before the statement that reads it. The copy of a
-// constant is made at compile time. Workspace changes its type: values written into it are rounded
-// to the narrow type as before, then cast.
+// An argument gets a copy of the wider type just before the statement that the step names. The copy
+// of a constant weight is made at compile time. A workspace tensor changes its type: values written
+// into the tensor are rounded to the narrow type as before, then cast.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ bool IsReadOf(const Expr& expr, const Statement& statement, TensorId tensor) {
          statement.reads[static_cast<size_t>(expr.node().slot)].tensor == tensor;
 }
 
-/// Returns the type to which all reads of the tensor are cast. Returns nothing if the types differ
-/// or a read is not cast.
+/// Returns the type to which all reads of the tensor are cast. Returns nothing if the types differ,
+/// a read is not cast, or there is no read.
 std::optional<DataType> CastType(const Statement& statement, TensorId tensor) {
   std::optional<DataType> type;
   int reads = 0;
@@ -54,15 +54,15 @@ bool LoadsIndices(const Statement& statement) {
       statement.reads, [&](const Read& read) { return std::ranges::any_of(read.index, loads); });
 }
 
-/// Checks that the values outside of guards are 0. These values are rounded to the tensor's type,
-/// and this rounding does not change 0.
+/// Checks that the tensor's guarded reads have the value 0 outside. This value is rounded to the
+/// tensor's type, and the rounding does not change 0.
 bool HasZeroOutside(const Statement& statement, TensorId tensor) {
   return std::ranges::all_of(statement.reads, [&](const Read& read) {
     return read.tensor != tensor || !read.guard || read.guard->outside == 0;
   });
 }
 
-/// Replaces casts of reads of `tensor` by the reads.
+/// Replaces casts of reads of `tensor` to `type` by reads of this type.
 void DropCasts(Statement& statement, TensorId tensor, DataType type) {
   for (Expr& value : statement.values) {
     value = Transform(value, [&](const Expr& expr) {
@@ -97,8 +97,8 @@ Result<Compute> WidenWorkspace(const Compute& compute, const WidenStep& step, Te
   return result;
 }
 
-/// Returns the wide copy of the argument, in the argument's layout. The copy of a constant is
-/// row-major instead; a later `pack` step can change its layout.
+/// Returns the wide copy of the argument, in the argument's layout. The copy of a constant weight
+/// is row-major instead; a later `pack` step can change its layout.
 Tensor WideCopy(const Tensor& source, DataType type) {
   const bool constant = source.constant && source.role == TensorRole::kWeight;
   Tensor copy{.name = source.name + ".wide",
@@ -127,7 +127,7 @@ std::vector<size_t> StorageOrder(const Tensor& tensor) {
   return order;
 }
 
-/// Returns the statement T.wide = cast(T), element by element in storage order.
+/// Returns the statement T.wide = cast(T) for each element, in the order of StorageOrder.
 Statement WideningStatement(const Tensor& source, TensorId from, const Tensor& copy, TensorId to) {
   Statement statement{.name = copy.name};
   std::vector<IndexExpr> index = AddElementIterators(copy.shape, statement);

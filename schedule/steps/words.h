@@ -12,19 +12,19 @@ namespace tunec {
 
 class WordReader {
  public:
-  /// `where` is the location of the line's first column.
+  /// Splits the line into words. `where` is the location of the line's first column.
   WordReader(std::string_view line, SourceLocation where);
 
   bool IsAtEnd() const { return next_ == words_.size(); }
-  /// Takes the next word only if it equals `word`, and returns whether it does.
+  /// Takes the next word only if it equals `word`. Returns whether a word was taken.
   bool TryTake(std::string_view word);
   /// Takes the next word. Fails with kParse at the end of the line; the message names `expected`,
   /// the kind of word that was expected.
   Result<std::string> Take(std::string_view expected);
   /// Returns an error kParse at the location of the word taken last.
   std::unexpected<Error> Unexpected(std::string_view expected, std::string_view found) const;
-  /// Returns the location of the word taken last. If no word was left to take, this is the end of
-  /// the line.
+  /// Returns the location of the word taken last. Returns the end of the line after a failed Take,
+  /// and the line's first column before the first word.
   const SourceLocation& where() const { return where_; }
 
  private:

@@ -88,7 +88,7 @@ static void test_interface(void) {
   CHECK(tunec_input_bytes(model, 0) == 24 && tunec_output_bytes(model, 1) == 32);
   CHECK(tunec_input_index(model, "k") == 2 && tunec_output_index(model, "n") == 1);
   CHECK(tunec_input_index(model, "n") == -1 && tunec_output_index(model, NULL) == -1);
-  /* Sizes out of range and a null executable are rejected. */
+  /* An index out of range and a null executable give 0, -1 or null. */
   CHECK(tunec_input_bytes(model, 3) == 0 && tunec_input_index(NULL, "k") == -1);
   CHECK(tunec_input_name(model, 3) == NULL && tunec_output_shape(model, 2) == NULL);
   CHECK(tunec_input_ndim(model, 9) == -1 && tunec_output_type(model, 9).bits == 0);
@@ -191,7 +191,7 @@ static void test_errors(void) {
   reject_any_size();
   reject_unknown_dimensions();
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
-  /* All options together are accepted. A success does not change the message. */
+  /* Many options together are accepted. */
   CHECK(tunec_compile(tiny,
                       "{\"target\":\"cpu\",\"threads\":1,\"share_threads\":true,\"trials\":0,"
                       "\"accuracy\":\"f32\","
@@ -204,7 +204,7 @@ static void test_errors(void) {
   tunec_release(model);
 }
 
-/* Expects that the run fails with `part` in its message and does not write the outputs. */
+/* Expects that the run fails with `part` in the message and does not write the output y. */
 static void reject_run(tunec_executable* model, struct tiny_run* run, const char* part) {
   float before[6];
   memcpy(before, run->y, sizeof before);
@@ -304,7 +304,7 @@ static void test_run_options(void) {
   tunec_release(model);
 }
 
-/* bdver4 has the instructions fma4 and xop, which no supported machine has. */
+/* The test assumes a machine without fma4 and xop, which bdver4 has. */
 static void test_other_cpu(void) {
   tunec_executable* model = NULL;
   CHECK(tunec_compile(tiny, "{\"cpu\": \"bdver4\", \"db\": \"\"}", &model) == TUNEC_OK);
@@ -424,7 +424,7 @@ static void test_callbacks(void) {
   CHECK(counts.progress > 0 && counts.asked > 0 && counts.measured > 0 && counts.measured <= 4);
   tunec_release(model);
 
-  /* The program was built before `log` existed. Memory behind its struct is not read. */
+  /* A program from before `log` existed passes this size. Memory beyond the size is not read. */
   callbacks.size = offsetof(tunec_callbacks, log);
   callbacks.log = (void (*)(void*, const char*))(uintptr_t)1;
   memset(&counts, 0, sizeof counts);
@@ -437,7 +437,7 @@ static void test_callbacks(void) {
   callbacks.cancelled = cancel_at_once;
   CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) == TUNEC_CANCELLED);
   CHECK(model == NULL);
-  /* A newer program's struct has another function. It is accepted while that function is null. */
+  /* A newer struct has another function. The struct is accepted while that function is null. */
   struct {
     tunec_callbacks known;
     void (*other)(void);

@@ -1,4 +1,4 @@
-/* The macro with which the C tests report failures. */
+/* A macro with which C tests report failures. */
 #pragma once
 
 #include <stdio.h>

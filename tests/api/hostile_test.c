@@ -1,6 +1,5 @@
-/* Calls that no caller should make: test_api_hostile CASE FOLDER runs one case on the models in
- * FOLDER. Each call is rejected with a message. Nothing is read or written beyond the given
- * memory. */
+/* Wrong and unusual calls: test_api_hostile CASE FOLDER runs one case on the models in FOLDER.
+ * Wrong calls are rejected. Nothing is read or written beyond the given memory. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -80,7 +79,8 @@ static void test_options(void) {
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) reject(product, wrong[i]);
 }
 
-/* The options have a million brackets, then a key of a megabyte. */
+/* Expects that a million brackets, a million objects in each other and a key of a megabyte are
+ * rejected. */
 static void test_large_options(void) {
   const size_t size = 1 << 20;
   char* text = malloc(8 * size + 64);
@@ -200,7 +200,7 @@ static void test_tensors(void) {
   tunec_release(model);
 }
 
-/* The number of dimensions of these tensors is checked before their sizes are read. */
+/* Expects that tunec_output_shapes rejects the arguments with a message. */
 static void reject_shapes(tunec_executable* model, const DLTensor* input, int64_t* const* shapes) {
   const int status = tunec_output_shapes(model, &input, shapes);
   CHECK(status == TUNEC_INVALID_ARGUMENT && tunec_error_message()[0] != '\0');
@@ -255,7 +255,7 @@ static void test_dimensions(void) {
   tunec_release(model);
 }
 
-/* This child process belongs to a process whose pool has threads. */
+/* Runs and compiles a model in a forked child of a process whose pool has threads. */
 static void test_fork(void) {
 #ifdef __SANITIZE_THREAD__
   fprintf(stderr, "[SKIP] the sanitizer follows no threads that a child starts\n");
@@ -330,7 +330,7 @@ static void count_line(void* user, const char* line) {
   if (strstr(line, "/proc/nowhere") != NULL) ++*(int*)user;
 }
 
-/* If the user's database cannot be created, a line is logged and the model has no database. */
+/* If the user's database cannot be created, a line is logged and the model is compiled. */
 static void test_no_cache(void) {
   int lines = 0;
   tunec_callbacks callbacks;

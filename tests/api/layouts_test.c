@@ -1,4 +1,4 @@
-/* Tests of tensors that are not row-major: test_api_layouts CASE FOLDER. */
+/* Tests of layouts of inputs and outputs: test_api_layouts CASE. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int64_t at(const int64_t* strides, int64_t n, int64_t c, int64_t i) {
   return n * strides[0] + c * strides[1] + i * strides[2];
 }
 
-/* Runs tensors with these strides and checks every element. */
+/* Runs the model on an input and an output with these strides and checks every result. */
 static void run(tunec_executable* model, int64_t* from, int64_t* to) {
   float x[kCount], y[kCount];
   for (int i = 0; i < kCount; ++i) x[i] = (float)i - 7;
@@ -109,14 +109,15 @@ static void test_rejected(void) {
   tunec_release(model);
 }
 
-/* Replaces a file, which may be mapped, by a new file. */
+/* Writes a new file. A file at `path`, which may be mapped, is removed first. */
 static void write_file(const char* path, const void* bytes, size_t count) {
   remove(path);
   FILE* file = fopen(path, "wb");
   CHECK(file != NULL && fwrite(bytes, 1, count, file) == count && fclose(file) == 0);
 }
 
-/* Writes the weights of kGraph with blanks behind the header. */
+/* Writes the weights of kGraph as a safetensors file, with blanks at the header's end. Returns the
+ * number of bytes. */
 static size_t tensors_of(char* bytes, int blanks) {
   const int size = sprintf(
       bytes + 8, "{\"w\": {\"dtype\": \"F32\", \"shape\": [3, 1], \"data_offsets\": [0, 12]}}%*s",
@@ -127,7 +128,7 @@ static size_t tensors_of(char* bytes, int blanks) {
   return 8 + (size_t)size + sizeof w;
 }
 
-/* Compiles a model file and other layouts of it, which fails once the weights file has changed. */
+/* Expects that tunec_compile_layouts fails once the weights file has changed. Removes the files. */
 static void expect_stale(const char* model_path, const char* weights_path, const void* weights,
                          size_t count) {
   tunec_executable *model = NULL, *other = NULL;

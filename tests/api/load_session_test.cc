@@ -1,4 +1,4 @@
-// Tests tunec.hpp with libtunec_runtime.so alone. `load_session_test BUNDLE OTHER` runs BUNDLE, a
+// Tests tunec.hpp with libtunec_runtime.so alone. `test_load_session BUNDLE OTHER` runs BUNDLE, a
 // bundle of tiny.graph. OTHER, a bundle for another processor, must be rejected.
 #include <algorithm>
 #include <array>

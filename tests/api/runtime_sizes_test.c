@@ -26,7 +26,7 @@ static DLTensor describe(float* data, int dimensions, int64_t* shape) {
   return tensor;
 }
 
-/* Runs the model and checks that nothing outside the run's part of the arrays is touched. */
+/* Runs the model and checks the shapes, the means, and the first number behind each output. */
 static void run(tunec_executable* model, int64_t batch, int64_t length) {
   int64_t of_x[] = {batch, length, 3}, of_mean[2] = {0, 0}, of_h[3] = {0, 0, 0};
   int64_t* shapes[] = {of_mean, of_h};
@@ -62,7 +62,7 @@ static void rejects(tunec_executable* model, int64_t batch, int64_t length) {
   CHECK(strstr(tunec_error_message(), "length is 11, expected at most 10") != NULL);
 }
 
-/* Memory that a padded run would read or write. */
+/* Expects that null data of tensors and a negative number of dimensions are rejected. */
 static void rejects_null(tunec_executable* model) {
   int64_t of_x[] = {2, 9, 3}, of_mean[] = {2, 3}, of_h[] = {2, 9, 3};
   int64_t* shapes[] = {of_mean, of_h};

@@ -1,8 +1,8 @@
 /* A program that is linked with libtunec_runtime.so alone, loads bundles and runs them.
  *
- *     test_runtime CASE BUNDLE OTHER
+ *     test_runtime_only CASE BUNDLE OTHER
  *
- * BUNDLE is of tiny.graph. OTHER is for a processor that does not exist. */
+ * BUNDLE is of tiny.graph. OTHER is for a processor with features that this machine lacks. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static DLTensor* describe(int at, DLDataType type, int dimensions, const int64_t
   return &tensors[at];
 }
 
-/* The model computes y = relu(a + b) and n = k - 1. All bytes of a, b and k are 1. */
+/* Runs and profiles the model of y = relu(a + b) and n = k - 1. All bytes of a, b and k are 1. */
 static void run(tunec_executable* model) {
   DLTensor *inputs[kMost], *outputs[kMost];
   double seconds[16];
@@ -92,7 +92,7 @@ static void rejects(const char* bundle, const char* other) {
   CHECK(tunec_load(bundle, &options, &model) == TUNEC_INVALID_ARGUMENT);
 }
 
-/* Writes the bundle over an existing file at `to` in place, as cp does. */
+/* Copies a file as cp does: an existing file at `to` is overwritten in place. */
 static void copy(const char* from, const char* to) {
   static char bytes[1 << 16];
   FILE* source = fopen(from, "rb");

@@ -46,7 +46,7 @@ int Run(const char* library_path, const std::string& model_path) {
   const std::string bytes = ReluModel().SerializeAsString();
   std::ofstream(model_path, std::ios::binary) << bytes;
   for (int round = 0; round < 2; ++round) {
-    // The library is loaded globally, so equal symbol names of the two copies would collide.
+    // The library's symbols are global, as in a program that is linked with the library.
     void* library = dlopen(library_path, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) {
       fmt::print(stderr, "{}\n", dlerror());

@@ -1,4 +1,4 @@
-// Tests of tunec.hpp as a C++ program uses it: this file includes no other header of tunec.
+// Tests of tunec.hpp as a C++ program uses it: this file includes no internal header of tunec.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ const std::string kProduct = std::string(TUNEC_TEST_DATA) + "/matmul.graph";
 const std::string kNoDatabase = R"({"threads": 2, "db": ""})";
 const std::string kFewTrials = R"({"threads": 1, "db": "", "trials": 4})";
 
-// Returns the value. If there is none, throws an exception, which ends the test.
+// Returns the value. If there is none, throws an exception.
 template <class T>
 T Must(tunec::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
@@ -436,7 +436,7 @@ TEST(Session, LogsOnlyDuringTheCall) {
       << tunec_error_message();
   log.has_returned = true;
   const std::unique_ptr<tunec_executable, decltype(&tunec_release)> model(made, tunec_release);
-  // A run that compiles code notices that the database is gone.
+  // A run that compiles code notices that the database is missing.
   std::filesystem::remove(database);
   std::vector<float> x(40 * 50), mean(40), last(40), twice(40 * 50);
   const Tensor input = Must(Tensor::View(x, std::array<int64_t, 2>{40, 50}));

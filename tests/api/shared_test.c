@@ -27,7 +27,7 @@ static DLTensor tensor(void* data, DLDataType type, int dimensions, int64_t* sha
   return made;
 }
 
-/* The model computes y = x * w + 1 by rows, and cache[row] = x[0] in place. */
+/* Runs the model of y = matmul(x, w) + 1, which also sets cache[row] = x[0] in place. */
 static void run_first(void) {
   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, y[2][2], cache[4][3];
   int64_t row = 2, shape_x[] = FIRST_INPUT_0_SHAPE, shape_row[] = FIRST_INPUT_1_SHAPE;
@@ -62,7 +62,7 @@ static void run_first(void) {
   CHECK(strstr(first_error(), "GPU '0' is requested") != NULL);
 }
 
-/* The model is relu of `count` elements, the first of which is `value`. */
+/* Runs the model, a relu, on `count` elements: `value`, then fives. */
 static void run_second(second_one_model* model, float value, int64_t count) {
   float x[8] = {value, 5, 5, 5, 5, 5, 5, 5}, y[8] = {0};
   int64_t shape[] = SECOND_ONE_INPUT_0_SHAPE, result[] = {0};
@@ -105,7 +105,7 @@ int main(void) {
   run_second(two, -7, 5);
   second_one_release(two);
   CHECK(strcmp(second_one_error(), "") == 0); /* each library has its own errors */
-  /* The library maps its own code and the model's code. */
+  /* The library's executable segments are its own code and the model's code. */
   count_code("libfirst.so", &mapped, &anonymous);
   CHECK(mapped == 2 && anonymous == before);
   return 0;

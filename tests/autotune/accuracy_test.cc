@@ -115,7 +115,8 @@ TEST(Check, NonFiniteValuesMustMatchInKind) {
   EXPECT_NE(CheckOutputs({Floats({NAN, INFINITY, NAN})}, {checker}).problem, "");
 }
 
-// The sum of the largest finite number and half a unit in the last place rounds to infinity.
+// A number that is at least half a unit in the last place above the largest finite number rounds to
+// infinity.
 TEST(Check, ValuesThatOverflowTheTypeAreInfinite) {
   for (const DataType type : {DataType::kF32, DataType::kF16, DataType::kBF16}) {
     const double largest = LargestFinite(type);

@@ -27,7 +27,7 @@ class ArithmeticCeilings : public testing::TunerTest {
   ArithmeticCeilings() { tasks_ = {TaskOf(Matmul(96))}; }
 
   TuningKey Key() const { return MakeTuningKey(tasks_[0], options_.target, options_.accuracy); }
-  // Returns the rate of a kernel of the task that takes `seconds`.
+  // Returns the operations per second of a kernel that does the task's work in `seconds`.
   double Rate(double seconds) const { return Key().workload.flops / seconds; }
   void MachineIs(const Roofline& found) {
     meters_.machine = [this, found]() -> Result<Roofline> {
@@ -244,7 +244,7 @@ TEST_F(ArithmeticCeilings, IntegersHaveNoneAndWhatEndedAtFloat32sGoesOn) {
   EXPECT_EQ(Tuned(measurer_).progress.measured, 38);
 }
 
-// The guess that weighs a device's tasks against each other depends only on the device.
+// The guess that weighs a device's tasks against each other does not depend on the host.
 TEST(GuessedCeilings, OfADeviceDoNotComeFromItsHost) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const auto seconds = [&](int processors, const Host& host) {
@@ -287,7 +287,7 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
   // Another measurement of the machine does not change the ceilings of other instructions.
   ASSERT_TRUE(RecordRoofline(database, target, roofline).has_value());
   EXPECT_EQ(**RecordedRoofline(database, target), more);
-  // The greater ceiling is stored, and a ceiling without a disturbance is provisional.
+  // The greater ceiling is stored. A ceiling without a recorded disturbance is provisional.
   more.arithmetics["amx.bf16"] = {8e12, 0};
   EXPECT_EQ(RecordRoofline(database, target, more)->arithmetics.at("amx.bf16"),
             (ArithmeticCeiling{9e12, 0.02}));

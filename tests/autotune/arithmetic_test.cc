@@ -19,7 +19,7 @@ namespace {
 using test::MustParse;
 using ::testing::ElementsAre;
 
-// Returns text such as "amx.bf16 x 6" or "none".
+// Returns text such as "amx.bf16 x 6" or "none", or the error of steps that cannot be parsed.
 std::string ArithmeticText(const Compute& compute, const std::string& steps = "") {
   const Result<Schedule> schedule = ParseSchedule("lower direct\n" + steps, "test");
   if (!schedule) return schedule.error().Format();
@@ -90,7 +90,8 @@ TEST(KernelArithmetic, IsOfTheTypeThatIsComputedIn) {
   EXPECT_EQ(ArithmeticText(Product("bf16", "bf16", "f32")), "fma.f32 x 1");
 }
 
-// The operations of these schedules differ in number. Without bfloat16 parts, all count as useful.
+// These schedules may differ in the number of operations. Without bfloat16 parts, all operations
+// count as useful.
 TEST(KernelArithmetic, OfFloat32AloneIsExactlyOne) {
   for (const char* steps : {"", "pack B 0 1", "reduce_split acc k 4 inner", "cache_write acc",
                             "index_split acc i 1 36"}) {
@@ -123,15 +124,15 @@ TEST(KernelArithmetic, OfSplitOperandsDoesSeveralForEachUsefulOne) {
   EXPECT_EQ(ArithmeticText(Float32Product(), split(1) + tile), "amx.bf16 x 1");
   EXPECT_EQ(ArithmeticText(Float32Product(), split(2) + tile), "amx.bf16 x 3");
   EXPECT_EQ(ArithmeticText(Float32Product(), split(3) + tile), "amx.bf16 x 6");
-  // Later steps on the sum do not matter.
+  // A later step on the sum does not change the result.
   EXPECT_EQ(ArithmeticText(Float32Product(), split(3) + "reduce_split acc term 2 outer\n" + tile),
             "amx.bf16 x 6");
   // Without tiles the splits are multiplied as float32.
   EXPECT_EQ(ArithmeticText(Float32Product(), split(3)), "fma.f32 x 6");
 }
 
-// Returns two products with sums of these lengths. The tests split only one of them, as in
-// attention.
+// Returns two products with sums of these lengths. The tests split the operands of the first
+// product or of none.
 Compute TwoProducts(int64_t first, int64_t second) {
   return MustParse(fmt::format(R"(
     compute two {{
@@ -180,7 +181,7 @@ TEST(KernelArithmetic, WithoutMultiplyAddsIsOfTheFloatType) {
   EXPECT_EQ(ArithmeticText(elementwise("f64", "exp(X[i, j])")), "fma.f64 x 1");
   EXPECT_EQ(ArithmeticText(elementwise("i32", "X[i, j] + 1i32")), "none");
   EXPECT_EQ(ArithmeticText(elementwise("f32", "X[i, j]")), "none");
-  // The operations on integers compute indices and do not count.
+  // The operations on integers do not count.
   EXPECT_EQ(ArithmeticText(elementwise("f32", "X[i, j] + f32(index_i64(i) * 3i64 + index_i64(j))")),
             "fma.f32 x 1");
 }

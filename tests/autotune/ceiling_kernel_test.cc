@@ -1,5 +1,5 @@
-// Tests the kernels that measure ceilings. Results must be correct. The code must consist of the
-// measured instruction and few loads.
+// Tests the kernels that measure ceilings. Results must be correct. The code must use the measured
+// instruction, with few loads.
 #include "autotune/measure/ceiling_kernel.h"
 
 #include <gmock/gmock.h>
@@ -118,8 +118,8 @@ TEST_P(EveryArithmetic, RunsAsItIsInterpreted) {
   }
 }
 
-// The measured rate depends on the machine. The tests above and below check its parts: the count of
-// multiply-adds, and the instructions of the code.
+// The measured rate depends on the machine, so its value is not checked. Other tests check the
+// count of multiply-adds, and the instructions of the code.
 TEST_P(EveryArithmetic, IsMeasuredOnlyWhereTheTargetHasIt) {
   Target target = DetectCpu(1);
   if (MissingFeatures(by(), target).empty()) {
@@ -155,7 +155,7 @@ std::string AssemblyOf(const char* name, const char* cpu) {
   return text.value_or("");
 }
 
-// A separate product and sum would halve the ceiling, and every search would end there.
+// Separate products and sums would make the ceiling too low.
 TEST(CeilingCode, OfPlainTypesIsFusedMultiplyAddsInRegisters) {
   struct Case {
     const char* name;
@@ -194,8 +194,8 @@ TEST(CeilingCode, OfTilesIsTheInstructionAndFewLoads) {
     EXPECT_THAT(text.substr(first, last - first),
                 Not(ContainsRegex("mm[0-9]+, -?[0-9]*\\(%rsp\\)")))
         << of.name << " spills";
-    // The code may have one load of an operand or accumulator per four of the instruction, and four
-    // further loads.
+    // The code may have one tile load or broadcast per four of the measured instructions, and four
+    // more.
     const int loads = Count(text, "tileloadd") + Count(text, "broadcast");
     EXPECT_LE(loads, of.count / 4 + 4) << of.name << text;
   }

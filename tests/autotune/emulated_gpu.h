@@ -1,4 +1,4 @@
-// Functions that return targets with a GPU for tests, with and without emulation on the host.
+// Targets with a GPU for tests, with and without emulation, and a check for tests that emulate.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ inline Target EmulatedGpu() {
 }
 
 /// Returns an empty string if candidates for a GPU can be compiled and emulated here, otherwise the
-/// reason why not.
+/// reason why not. Like WhyNoPtxas, may fail the test.
 inline std::string WhyNoPredictions() {
   if (!kEmulates) return "the sanitizer does not support the emulation's stacks";
   return test::WhyNoPtxas();

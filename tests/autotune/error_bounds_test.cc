@@ -19,8 +19,8 @@ using testing::MatmulRelu;
 using testing::QuantisedMatmul;
 using testing::SoftmaxRows;
 
-// Returns the error bound of y = `expression`, which reads one float32 x[i], or no value if the
-// expression has no step such as `round`.
+// Returns the error bound of y = `expression` if the float32 x[i] is `x`. Returns no value if
+// WithErrorBounds returns none.
 std::optional<double> BoundOf(const std::string& expression, double x, DataType type) {
   const Compute compute = MustParse(fmt::format(
       "compute c {{\n  input x: f32[1]\n  output y: {}[1]\n  out[i: 1]:\n    y[i] = {}\n}}\n",
@@ -76,7 +76,7 @@ TEST(ErrorBounds, EitherBranchWhereAComparisonMayGoEitherWay) {
   EXPECT_EQ(BoundOf(select, 29), 0.0);
   EXPECT_EQ(BoundOf("le(x[i] * 0.1, 3.0)", 30, DataType::kBool), 1.0);
   EXPECT_EQ(BoundOf("le(x[i] * 0.1, 3.0)", 31, DataType::kBool), 0.0);
-  // Where both branches are equal, only rounding is left.
+  // The branches are nearly equal at this edge, so the bound only has the error of rounding.
   EXPECT_LT(*BoundOf("select(lt(x[i] * 0.1, 3.0), x[i] * 0.1, 3.0)", 30), 1e-6);
 }
 
@@ -84,7 +84,7 @@ TEST(ErrorBounds, StepsInAChain) {
   // At the edge the first step gives 2 or 3, so the second step rounds 1.25 or 1.75.
   EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 25), 1.0);
   EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 24), 0.0);
-  // The results of `round` are whole numbers: clipping, shifting and casting them is exact.
+  // The results of `round` are whole numbers, so clipping, adding 3 and casting are exact.
   EXPECT_EQ(BoundOf("i8(min(max(round(x[i] * 0.1) + 3.0, -128.0), 127.0))", 24, DataType::kI8),
             0.0);
   EXPECT_NEAR(*BoundOf("f32(i8(round(x[i] * 0.1))) * 0.25", 25), 0.25, 1e-6);
@@ -99,7 +99,7 @@ TEST(ErrorBounds, FunctionsCarryErrorsOn) {
 }
 
 TEST(ErrorBounds, LargeExpressionsAreBoundedOrGivenUpQuickly) {
-  // The expression is x * sigmoid(x), applied repeatedly.
+  // Each iteration applies the function v * sigmoid(v) to the expression.
   std::string expression = "x[i] * 0.1";
   for (int depth = 0; depth < 3; ++depth) {
     expression = fmt::format("({0}) / (1.0 + exp(neg({0})))", expression);
@@ -168,7 +168,7 @@ class StepsTest : public ::testing::Test {
     return CheckOutputs(actual, reference_.checkers);
   }
   // Returns the first element whose bound is above 1e-4 (at the edge of a step) if `at_edge` is
-  // true, else the first other element.
+  // true, else the first other element. Fails the test if there is no such element.
   int64_t FirstElement(size_t output, bool at_edge) const {
     const Array& bounds = reference_.checkers[output].bounds;
     for (int64_t i = 0; i < bounds.size(); ++i) {

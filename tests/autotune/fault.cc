@@ -34,7 +34,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 11> kNames = {{
 }};
 
 LoopNest DropInits(LoopNest nest) {
-  // Loops, conditions and allocations with empty bodies are not valid, so they are removed.
+  // Loops, conditions and allocations whose bodies become empty are removed.
   const auto unless_empty = [](auto node) {
     return node.body.empty() ? Body() : BodyOf(std::move(node));
   };
@@ -103,7 +103,7 @@ LoopNest DropTerm(LoopNest nest) {
   });
 }
 
-// Repeats the first loop over a reduction 2^50 times, so that the kernel does not end in a test.
+// Repeats an innermost reduction loop 2^50 times, so that the kernel does not end during a test.
 LoopNest Repeat(LoopNest nest) {
   const auto again = static_cast<VarId>(nest.variables.size());
   nest.variables.push_back("again");

@@ -1,5 +1,5 @@
-// Faults that tests inject into a candidate after its legality was proven. The tuner must detect
-// them. A schedule's text contains its fault as a comment, which the worker also receives.
+// Faults that tests inject into candidates. The tuner must detect them. A schedule's text contains
+// its fault as a comment, which the worker also receives.
 #pragma once
 
 #include <string>
@@ -25,10 +25,10 @@ enum class Fault {
 
 std::string_view Name(Fault fault);
 
-/// Returns the schedule's text with the fault in it.
+/// Returns the schedule's text, followed by a comment that names the fault.
 std::string WithFault(std::string schedule, Fault fault);
 
-/// Returns a hook that injects the faults of schedules; other candidates are unchanged.
+/// Returns a hook that injects the fault that a schedule's text names, if there is one.
 CandidateHook PlantedFaults();
 
 }  // namespace tunec::testing

@@ -1,5 +1,5 @@
-// Tests workers whose GPU has a scripted driver. The tests cover the choice of the GPU, the check
-// and the timing of results, and a GPU that fails or hangs.
+// Tests workers and workbenches whose GPU has a scripted driver. The tests cover the choice of the
+// GPU, the check of results, the timing of kernels, and a GPU that fails or hangs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
-// Returns a schedule with blocks of this many threads. Results do not depend on the number.
+// Returns a schedule with blocks of this many threads.
 std::string ScheduleOf(int threads) {
   return fmt::format("lower direct\nsplit out.i {}\nbind out.i.0 grid.x\nbind out.i.1 block.x\n",
                      threads);
@@ -74,7 +74,7 @@ TEST_F(GpuWorkerTest, AnswersAreChecked) {
   EXPECT_THAT(MeasuredOn(""), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
 }
 
-// Returns the script of this process's driver. Its launches compute the right results.
+// Returns the script of this process's driver, reset so that launches compute 2 * A.
 scripted_cuda::Script& ScriptOfTwice() {
   scripted_cuda::Script& script = scripted_cuda::NewScript();
   script.any_function = true;
@@ -87,8 +87,8 @@ scripted_cuda::Script& ScriptOfTwice() {
   return script;
 }
 
-// Returns a script of a GPU on which each launch is slower than the one before. At the beginning,
-// eight blocks take a millisecond. With each block fewer, a launch takes a hundredth of a
+// Returns a script of a GPU that becomes slower with each launch. At the beginning, eight blocks
+// take about a millisecond. With each block fewer, a launch takes about a hundredth of a
 // millisecond less.
 scripted_cuda::Script& ScriptOfGpuThatSlowsDown() {
   scripted_cuda::Script& script = ScriptOfTwice();
@@ -180,7 +180,7 @@ TEST_F(GpuWorkerTest, AGpuThatIsNotThereIsAnError) {
   EXPECT_THAT(status.error().message, HasSubstr("this machine has no GPU '3'"));
 }
 
-// A worker ends if its GPU is lost. Each candidate has its own fault, so each had its own worker.
+// A worker ends if its GPU is lost, so each candidate needs its own worker.
 TEST_F(GpuWorkerTest, AFaultIsOfItsCandidateAlone) {
   EXPECT_THAT(MeasuredOn("fault 700"),
               Each(AllOf(Field(&Measurement::status, TrialStatus::kCrashed),

@@ -120,8 +120,7 @@ TEST_F(KernelReferenceTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
   }
 }
 
-// The operand A, which the previous kernel stored as bfloat16, needs no further rounding. The bias
-// b, which is added to the sum, is not rounded.
+// The operand A is stored as bfloat16, so it needs no further rounding. The bias b is not rounded.
 TEST_F(KernelReferenceTest, OfBFloat16RoundsNothingBesideStoredTerms) {
   const Compute compute = MustParse(test::ProductText({.rows = 9,
                                                        .columns = 21,

@@ -124,9 +124,9 @@ TEST_F(ProcStat, HasTheTimesOfEachProcessor) {
   EXPECT_THAT(ReadProcessorTimes(root_ / "nowhere"), ElementsAre());
 }
 
-/// Returns the share of processor time that other processes have, computed for a period of one
-/// second. In this period, processor i is idle for idle[i] seconds, and this process uses `own`
-/// seconds of processor time.
+/// Returns ShareOfOtherProcesses for `threads` threads and a period of one second. In this period,
+/// processor i is idle for idle[i] seconds, and this process uses `own` seconds of processor time.
+/// Other virtual machines use `stolen` seconds of each processor.
 double ShareWhen(const std::vector<double>& idle, double own, int threads, double stolen = 0) {
   LoadSample before{.clock = 100, .own = 5, .processors = {}};
   LoadSample after{.clock = 101, .own = 5 + own, .processors = {}};
@@ -157,8 +157,7 @@ TEST(ShareOfOtherProcesses, OnlyWhatThreadsNeedIsMissed) {
   EXPECT_NEAR(ShareWhen({0, 0}, 1, 8), 0.49, 1e-9);  // more threads than processors
 }
 
-// The system may have no /proc, a container may have other numbers of processors, or the file may
-// have only zeros.
+// The share is 0 if /proc/stat is missing, lacks a processor, or has counts that do not advance.
 TEST(ShareOfOtherProcesses, IsNothingWhereNobodyCounts) {
   const LoadSample before{.clock = 1, .own = 0, .processors = {{0, {1, 0, 2}}, {1, {1, 0, 2}}}};
   LoadSample after = before;

@@ -43,8 +43,8 @@ TEST_F(MeasureTest, ACorrectCandidateIsTimed) {
   EXPECT_LT(*result.accuracy_error, 1e-6);
 }
 
-// Multiplies a row by a matrix that fits in the second-level cache. Other processes make both cases
-// slower, so the least of several measured times is used.
+// Multiplies a row by a matrix of 512 KiB, once a constant and once an input. Other processes may
+// slow down both cases, so the least of several measured times is used.
 TEST_F(MeasureTest, ConstantsAreColdAndInputsWarm) {
   const auto least = [&](const std::string& weight) {
     const Compute compute = test::MustParse(test::ProductText(
@@ -84,8 +84,7 @@ TEST_F(MeasureTest, PackedWeightsArePrepacked) {
 }
 
 // If products are rounded before they are added, the error is exactly that of the sequential
-// evaluation. With fused multiply-adds the error sometimes differs. The smallest tolerance of the
-// checker would accept both.
+// evaluation. With fused multiply-adds the error sometimes differs. The checker may accept both.
 TEST_F(MeasureTest, ExactRoundsProductsBeforeTheyAreAdded) {
   const auto error_under = [&](AccuracyMode mode, uint64_t seed) {
     Workload workload = WorkloadOf(MatmulRelu());
@@ -125,7 +124,7 @@ TEST_F(MeasureTest, AWrongIndexIsAWrongResult) {
   EXPECT_THAT(result.message, HasSubstr("error"));
 }
 
-// The checker accepts other values only where a sum may fall on the other side of a step's edge.
+// The checker accepts the result of another step only if the sum is close to an edge.
 TEST_F(MeasureTest, FaultsBehindStepsAreWrongResults) {
   for (const Fault fault : {Fault::kDropInit, Fault::kReverseIndex, Fault::kDropTerm,
                             Fault::kTwoSteps, Fault::kOverrun}) {
@@ -137,7 +136,7 @@ TEST_F(MeasureTest, FaultsBehindStepsAreWrongResults) {
 }
 
 // A few of the 64 x 64 sums are close to the edge between two multiples of 1/512. In another order
-// they fall on the other side.
+// they may fall on the other side.
 TEST_F(MeasureTest, SumsInAnotherOrderAreRightBehindSteps) {
   for (const char* schedule : {"lower direct\nreorder acc.k acc.i acc.j\nvectorize acc.j\n",
                                "lower direct\nsplit acc.k 4\nreorder acc.i acc.j acc.k.1 acc.k.0\n",

@@ -52,8 +52,8 @@ TEST_F(NearTargets, AreUsedUntilSomethingIsMeasuredHere) {
   EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kTuned);
 }
 
-// If the best schedule of a near target failed on the target itself, it is not used. The best
-// schedule of another near target may be used.
+// If the best schedule of a near target failed on the target itself, this schedule is not used. The
+// best schedule of another near target may be used.
 TEST_F(NearTargets, AreNotUsedWhereTheirBestFailedHere) {
   Record(KeyWithL3(1), 4, 1e-3);
   Record(Key(), 4, 0, TrialStatus::kWrongResult);

@@ -1,5 +1,5 @@
 // Tests the migration of schedules from older databases. Migrated schedules equal the schedules
-// that sketches write now, so nothing is measured again. Their loops have not changed.
+// that sketches write now, and give the same loops as before the migration.
 #include "db/tables/older_schedules.h"
 
 #include <gtest/gtest.h>
@@ -59,9 +59,9 @@ TEST(OlderSchedules, AreWhatSketchesWrite) {
   EXPECT_GT(ordered, 100);
 }
 
-// A Compute, a version 1 schedule, and the loops that tunec generated from both at that time. The
-// texts are copied from tests/schedule/golden/ of commit 967bb2b. They are not golden files and
-// must not be rewritten, because nothing else defines the meaning of a version 1 schedule.
+// A Compute, a version 1 schedule, and the loops that tunec generated from both under version 1.
+// The texts are copied from tests/schedule/golden/ of commit 967bb2b. They are not golden files and
+// must not be rewritten, because they record the meaning of a version 1 schedule.
 struct OfVersion1 {
   std::string_view compute, schedule, loops;
 };

@@ -88,7 +88,7 @@ std::vector<float> InPieces(const std::vector<float>& terms, size_t of) {
 }
 float PiecesOf128(const std::vector<float>& terms) { return Forward(InPieces(terms, 128)); }
 // Returns the sum in the order of AMX instructions. In each block of 32 terms, the terms with even
-// and with odd indices are summed separately. Then both sums are added to the total.
+// and with odd indices are summed separately. Then the sum of both is added to the total.
 float EvenAndOdd(const std::vector<float>& terms) {
   float sum = 0;
   for (size_t i = 0; i < terms.size(); i += 32) {
@@ -171,7 +171,7 @@ TEST_F(OrderTest, EveryOrderIsRight) {
   }
 }
 
-// Pairs of consecutive products cancel exactly if their operands are rounded to 10 bits or fewer.
+// Pairs of consecutive products mostly cancel if their operands are rounded to 10 bits or fewer.
 // They may not cancel if each operand is the sum of two bfloat16 numbers.
 TEST_F(OrderTest, FinerRoundingsMayHaveLessLuck) {
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
@@ -193,8 +193,7 @@ TEST_F(OrderTest, FinerRoundingsMayHaveLessLuck) {
   }
 }
 
-// An error in one element, or a small error in all elements, has a larger effect than the order of
-// the additions.
+// The errors of this test have a larger effect than the order of the additions.
 TEST_F(OrderTest, WhatIsWrongIsFound) {
   for (const auto& [mode, roundings] : Cases()) {
     for (const int64_t length : {7, 39, 351, 2500}) {

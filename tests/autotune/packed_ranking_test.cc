@@ -1,5 +1,5 @@
-// Tests the preference for schedules whose packed weights already exist. Such a schedule is ranked
-// first if it is about as fast as the best schedule.
+// Tests the preference for schedules whose packed weights already exist. Such a schedule may be
+// ranked first if it is about as fast as the best schedule.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ TEST_F(PackedRanking, FailuresAndWhatPacksNothingAreNoChoice) {
   EXPECT_EQ(First(32), PackedBy(16));
 }
 
-// A schedule that packs no weight needs no memory for packed weights, so it stays first.
+// If the fastest schedule packs no weight, it needs no memory for packed weights and stays first.
 TEST_F(PackedRanking, ABestOneThatPacksNothingStays) {
   Record("lower direct\nparallelize acc.i\n", 1.00e-3);
   Record(PackedBy(32), 1.01e-3);

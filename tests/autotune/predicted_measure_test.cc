@@ -32,8 +32,8 @@ using testing::MatmulRelu;
 using ::testing::Not;
 using testing::WithFault;
 
-// Returns a Compute with two phases. The first doubles the elements of A. The second computes the
-// sums of the rows.
+// Returns a Compute with two statements. The first doubles the elements of A. The second computes
+// the sums of the rows.
 Compute TwoPhases() {
   return test::MustParse(R"(
     compute two_phases {

@@ -22,7 +22,7 @@ using testing::MatmulRelu;
 using testing::SoftmaxRows;
 using testing::WorkloadOf;
 
-// Returns a target with a very small L2 cache, so that sketches treat all data as data in memory.
+// Returns a target with a very small L2 cache, so that sketches offer prefetches of small tensors.
 Target WithoutCaches() {
   Target target = DetectCpu(2);
   target.host.l2_bytes = 64;
@@ -51,7 +51,7 @@ std::string Others(const std::string& schedule) {
   return others;
 }
 
-// Returns the names of the sketches that have a knob for prefetches. Checks that all choices of the
+// Returns the names of the sketches that have the knob `prefetch`. Checks that all choices of the
 // knob except the first, which prefetches nothing, give correct results.
 std::vector<std::string> RightWithPrefetch(const Compute& compute, const Accuracy& accuracy = {}) {
   ThreadPool pool(2);
@@ -101,7 +101,7 @@ TEST(PrefetchKnob, OfStreamsAsksForTheNextChunk) {
   EXPECT_THAT(RightWithPrefetch(test::MustParse(test::kStreamedAttention)), Contains("stream"));
 }
 
-// Prefetches cannot save time if all data stays in the caches, so no sketch has the knob.
+// The data of both computes stays in the caches, so no sketch has the knob.
 TEST(PrefetchKnob, IsNotThereWhereEverythingStaysInTheCaches) {
   for (const Compute& compute : {MatmulRelu(), SoftmaxRows()}) {
     std::vector<std::string> kinds;

@@ -97,7 +97,7 @@ class Borrowed : public Measurer {
 };
 
 /// Returns a roofline with a ceiling of float32 arithmetic, in operations per second, and a ceiling
-/// of memory bandwidth. `disturbance` is the machine's share that other processes had.
+/// of memory bandwidth. `disturbance` is the share of the machine that other processes had.
 inline Roofline RooflineOf(double flops, double bytes_per_second, double disturbance = 0) {
   return {.bytes_per_second = bytes_per_second,
           .arithmetics = {{Float32Fma().name, {flops, disturbance}}}};

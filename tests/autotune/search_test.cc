@@ -38,8 +38,7 @@ SearchSpace LargeSpace() {
       {MakeSketch("tile", {knob("a"), knob("b"), knob("c"), knob("d")}), MakeSketch("naive", {})});
 }
 
-// Returns the cost of a candidate. It is 1 plus the squared distance of the decisions from
-// `centre`.
+// Returns 1 plus the sum of the squared differences between the decisions and `centre`.
 double Cost(const Candidate& candidate, int centre) {
   double cost = 1;
   for (const int d : candidate.decisions) cost += std::pow(d - centre, 2);
@@ -88,8 +87,8 @@ TEST(SearchSpaceTest, NamesOfKnobsMayHaveBlanks) {
   EXPECT_EQ(back->decisions, candidate.decisions);
 }
 
-// Earlier versions of tunec numbered tile sketches by position. Searches that converged then stay
-// converged.
+// Earlier versions of tunec numbered tile sketches by position. Searches that converged under these
+// versions stay converged.
 TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnTheNamesOfTiles) {
   const auto space = [](const char* first, const char* second) {
     std::vector<Sketch> sketches = {MakeSketch("a", {{"rows", Scale(5), 2}}),

@@ -59,14 +59,14 @@ class ServedHere {
     }
   }
 
-  /// Returns the error message that the worker sends first for the request, else "not rejected".
+  /// Returns the error message if the worker's first event is an error, else "not rejected".
   std::string Rejection(const std::string& text) {
     const std::vector<Event> events = Ask(text);
     const auto* failed = events.empty() ? nullptr : std::get_if<FailedEvent>(&events.front());
     return failed == nullptr ? "not rejected" : failed->error.message;
   }
 
-  /// Returns whether the worker has ended.
+  /// Returns whether a request has found that the worker has ended.
   bool has_ended() const { return has_ended_; }
 
  private:

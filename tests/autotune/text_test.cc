@@ -1,4 +1,4 @@
-// Tests the text formats of autotune/. They are protocol messages, failing cases and tuning keys.
+// Tests text formats of autotune/: protocol messages, failing cases and tuning keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-// Tests the reasons for which a tuning ends, and their descriptions. The reasons are ceilings,
-// patience, budgets and time limits.
+// Tests reasons for which a tuning ends: ceilings, patience, budgets and time limits.
 // arithmetic_ceilings_test.cc tests ceilings of other instructions than float32 multiply-adds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +62,7 @@ TEST_F(TuningEnd, AKernelAboveTheCeilingHasItMeasuredAgain) {
   EXPECT_EQ((*RecordedRoofline(*database_, options_.target))->Float32().flops, Rate(0.1e-3));
 }
 
-// The kernel may execute other instructions than the code that measured the ceiling.
+// Some of a kernel's counted operations may not be multiply-adds, or may not be executed.
 TEST_F(TuningEnd, AKernelThatStaysAboveTheCeilingDoesNotEndAtIt) {
   CeilingsAre({RooflineOf(Rate(1.01e-3), 1e10)});
   ScriptedMeasurer measurer;
@@ -218,7 +217,7 @@ TEST_F(TuningEnd, WhatOthersRecordMeanwhileCounts) {
 TEST(TrialBudget, FirstChargesAreFair) {
   EXPECT_EQ(FairCharges({63}, 40), (std::vector<int64_t>{40}));
   EXPECT_EQ(FairCharges({0, 60}, 40), (std::vector<int64_t>{0, 20}));
-  // If the tasks' number does not divide the budget, tasks with few trials have the larger shares.
+  // If the budget does not divide evenly, the tasks with the fewest trials have the larger shares.
   EXPECT_EQ(FairCharges({9, 9, 0}, 5), (std::vector<int64_t>{2, 1, 0}));
   EXPECT_EQ(FairCharges({9, 9, 9}, 5), (std::vector<int64_t>{2, 2, 1}));
   EXPECT_EQ(FairCharges({}, 5), (std::vector<int64_t>{}));

@@ -114,8 +114,8 @@ std::string Mutated(std::string text, Random& random) {
                       kValues[random.Below(std::size(kValues))]);
 }
 
-/// Returns true if the request prepares more than 1 GB of tensors, counted as float64. The worker
-/// accepts up to the memory of the machine, but filling the memory does not test frames.
+/// Returns true if the request's first lowering has over 1 GB of tensors, counted as float64. The
+/// worker accepts up to UsableMemory, but filling the memory does not test frames.
 bool IsLarge(const std::string& text) {
   const auto request = DecodeRequest(text);
   const auto* prepare = request ? std::get_if<PrepareRequest>(&*request) : nullptr;

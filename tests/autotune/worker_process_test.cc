@@ -1,5 +1,5 @@
-// Tests WorkerProcess with programs that do not end, do not stop writing, or end while the host
-// ignores SIGCHLD.
+// Tests WorkerProcess with programs that fail, do not end, do not stop writing, or end while the
+// host ignores SIGCHLD.
 #include "autotune/worker/worker_process.h"
 
 #include <gmock/gmock.h>

@@ -27,8 +27,7 @@ using testing::WorkloadOf;
 
 const std::string kPrograms = std::string(TUNEC_BINARY_DIR) + "/bin/";
 
-// Returns a legal schedule of MatmulRelu. Variants unroll by different factors and have equal
-// results.
+// Returns a legal schedule of MatmulRelu. Variants unroll by different factors.
 std::string GoodSchedule(int variant) {
   return std::string(kGoodSchedule) + "unroll acc.k " + std::to_string(1 + variant) + "\n";
 }

@@ -1,4 +1,4 @@
-// Small computes, tasks and schedules that several tests use.
+// Small computes, workloads, tasks and schedules that several tests use.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace tunec::testing {
 
 /// Returns the product of a 37x29 and a 29x13 matrix, with a bias and relu. The extents are primes,
-/// so that no tile divides them.
+/// so that usual tiles do not divide them.
 inline Compute MatmulRelu() { return test::MustParse(test::DenseLayerText(37, 13, 29)); }
 
 /// Returns a product whose results are clamped and rounded to multiples of 1/512. The second output

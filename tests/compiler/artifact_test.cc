@@ -1,5 +1,5 @@
 // Tests of a kernel's code in the form that the database stores. The stored code can be read back.
-// Damaged code is an error, never a crash.
+// Damaged code causes no crash.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // Tests of models compiled for GPUs and stored in bundles. The driver is scripted and runs no code.
-// The tests compare the driver calls of the bundle with those of the compiled model. device_test.cc
+// One test compares the driver calls of a bundle with those of the compiled model. device_test.cc
 // checks the results of such code in the emulation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ class BundleForGpus : public ::testing::Test {
     TUNEC_CHECK(variant.has_value(), "{}", variant.error().Format());
     return *std::move(variant);
   }
-  // Returns the driver calls of one run.
+  // Runs the executable once and returns the logged driver calls.
   std::vector<std::string> LogOfRun(const Executable& executable) {
     script_.log.clear();
     EXPECT_TRUE(RunOnce(executable, SomeInputs(executable)));

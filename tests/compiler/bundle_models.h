@@ -1,4 +1,4 @@
-// Small graphs for tests of bundles, and functions that compile graphs to variants of bundles.
+// Small graphs, names of temporary files and compile functions for tests of bundles.
 #pragma once
 
 #include <filesystem>
@@ -27,7 +27,8 @@ class BundlePath {
   std::filesystem::path path_;
 };
 
-/// Returns options that compile for the CPU `cpu`, in the form of --cpu, with two threads.
+/// Returns options that compile for the CPU `cpu`, in the form of --cpu, with two threads. Aborts
+/// the test program if `cpu` is invalid.
 CompileOptions OptionsForCpu(std::string_view cpu);
 
 /// Compiles the graph to a bundle variant for the CPU `cpu`, in the form of --cpu. Aborts the test
@@ -56,7 +57,7 @@ inline constexpr std::string_view kManyKinds = R"(graph many_kinds {
 })";
 
 /// A graph with the dynamic dimensions batch and length. It has attention, a mean along the length,
-/// and a slice of the last position. The length is padded. Runs may be split along the batch.
+/// and a slice of the last position. The length can be padded. Runs can be split along the batch.
 inline constexpr std::string_view kOpenSizes = R"(graph open_sizes {
   input x: f32[batch, length, 16]
   input keep: bool[batch, length]

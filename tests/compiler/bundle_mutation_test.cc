@@ -1,7 +1,7 @@
-// Tests of modified bundles of compiled models. Each is rejected or runs inside its buffers
-// (tests/runtime/bundle/touch_bundle.h). fuzz_bundles tries more bundles. The environment variables
-// TUNEC_BUNDLE_MUTATIONS and TUNEC_STALE_BUNDLES set the numbers of modified bundles with repaired
-// and with stale hashes. The default is 2000 of each.
+// Tests of modified bundles of compiled models. Each is rejected, is too large to try, or runs
+// inside its buffers (tests/runtime/bundle/touch_bundle.h). fuzz_bundles tries more bundles. The
+// environment variables TUNEC_BUNDLE_MUTATIONS and TUNEC_STALE_BUNDLES set the numbers of modified
+// bundles per test, with repaired and with stale hashes. The default of both is 2000.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,8 @@ uint64_t CountFrom(const char* variable, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// Returns a bundle of two variants. Without amx-fp16 the second one packs its weights when loaded.
+// Returns a bundle of two variants. If this machine has no amx-fp16, the weights of the second
+// variant are packed when the variant is loaded.
 std::string SomeBundle() {
   const BundlePath file;
   const Graph graph = GraphOf(kManyKinds);

@@ -146,7 +146,7 @@ TEST(Bundle, UsesConstantsWhereTheFileIsMapped) {
   }
 }
 
-// Without amx-fp16, this machine does not pack the weights. The bundle packs them when loaded.
+// If this machine has no amx-fp16, the weights are not packed before the bundle is loaded.
 TEST(Bundle, OfAnotherProcessorPacksWhenItIsLoaded) {
   const Graph graph = GraphOf(kManyKinds);
   const BundlePath file;
@@ -261,7 +261,7 @@ TEST(Bundle, HasTheVersionThatItsPageDescribes) {
               ::testing::HasSubstr(fmt::format("\n| 4 | version, {} |\n", bundle::kVersion)));
 }
 
-// A run updates one row of a cache in place. The bundle stores which argument its kernel may
+// A run can update one row of a cache in place. The bundle stores which argument its kernel may
 // update.
 TEST(Bundle, UpdatesACacheWhereItLies) {
   const Graph graph = GraphOf(R"(graph g {
@@ -282,7 +282,7 @@ TEST(Bundle, UpdatesACacheWhereItLies) {
   std::vector<Array> inputs = SomeInputs(executable);
   const auto expected = RunOnce(executable, inputs);
   ASSERT_TRUE(expected);
-  // Input and output are the same memory.
+  // The cache and the output are the same memory.
   void* const to[] = {inputs[0].mutable_data()};
   const void* const from[] = {to[0], inputs[1].data(), inputs[2].data()};
   ASSERT_TRUE(executable.Run(from, to));

@@ -1,6 +1,5 @@
-// Tests of causal attention, in which each block of rows computes only its visible columns. Machine
-// code is compared with the reference. Some sizes are multiples of blocks, KV blocks and tiles, and
-// some are not.
+// Tests of causal attention whose blocks of rows skip hidden columns. Machine code is compared with
+// the reference. Some sizes are multiples of blocks, KV blocks and tiles, and some are not.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -109,8 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Causal{.queries = 90, .keys = 144, .offset = -3},
                       Causal{.queries = 90, .keys = 90, .offset = -14, .empty_rows = "zero"}));
 
-// Columns that the causal mask hides from all rows may have any values. Only those in a tile that
-// is partly visible are read.
+// Keys and values of columns that no block computes may be NaN.
 TEST(HiddenColumns, AreNotComputed) {
   const Graph graph = GraphOf(Causal{.queries = 40, .keys = 320});
   std::vector<Array> inputs = InputsOf(graph);
@@ -118,7 +116,7 @@ TEST(HiddenColumns, AreNotComputed) {
   ASSERT_TRUE(expected) << expected.error().Format();
   for (const size_t operand : {1, 2}) {
     const int64_t width = inputs[operand].shape()[2];
-    // A block has at most 64 rows, and its columns end at a whole tile, at the latest at column 64.
+    // Blocks have 16 or 32 rows here, and no block computes columns from 64 on.
     for (int64_t i = 64 * width; i < inputs[operand].size(); ++i)
       inputs[operand].SetDouble(i, std::numeric_limits<double>::quiet_NaN());
   }

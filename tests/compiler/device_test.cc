@@ -48,8 +48,8 @@ void ExpectReferencesResults(const Graph& graph, const Executable& executable) {
   EXPECT_LT(*error, kTolerance);
 }
 
-// A network with weights, a view and a concatenation written in place. One output is an input, one
-// is a weight, and one is also read by nodes.
+// A network with weights, a reshape and a concatenation. One output is an input, one is a weight,
+// and one is an intermediate value that nodes read.
 constexpr std::string_view kNetwork = R"(graph network {
   input x: f32[6, 8]
   input i: i64[4]

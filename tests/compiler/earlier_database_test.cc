@@ -1,6 +1,6 @@
 // Tests that an earlier version's tuning results are still used. earlier_database.jsonl is the
 // export of commit 271ee274 after 12 trials of examples/small/residual_block.graph. Renamed
-// sketches, steps or options would make its schedules unreadable or its keys different.
+// lowerings or steps would make the file's schedules unusable.
 #include <gtest/gtest.h>
 
 #include "device/open_device.h"
@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// The target for which the results were measured, as the file has it.
+// Returns the host for which the file's results were measured.
 Host TunedHost() {
   return {.cpu = "haswell",
           .features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma"},

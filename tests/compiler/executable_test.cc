@@ -1,4 +1,5 @@
-// Tests of compiled executables (concurrent runs, allocations, lifetime) and of compile errors.
+// Tests of compiled executables (for example concurrent runs, allocations and lifetime) and of
+// compile errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -142,7 +143,7 @@ TEST(CompiledExecutable, CompilingTwiceGivesTheSameCodeAndResults) {
       SameBytes(RunOnce(*a->executable, inputs).value(), RunOnce(*b->executable, inputs).value()));
 }
 
-// bdver4 has the instructions fma4 and xop, which no supported machine has.
+// The test requires a machine without the instructions fma4 and xop of bdver4.
 TEST(AnotherCpu, IsCompiledForAndNotRun) {
   const Graph graph = GraphOf(R"(graph g {
     input x: f32[64, 64]

@@ -1,6 +1,6 @@
-// Tests of weights whose values are all finite, through the whole compiler. They check which tasks
-// record this fact, and how many packed bytes it saves. Infinities and NaNs of weights and inputs
-// must still reach the outputs.
+// Tests of weights whose values are all finite, through the whole compiler. The tests check which
+// tasks record this fact, and how many packed bytes the fact saves. Infinities and NaNs of weights
+// and inputs must still reach the outputs.
 #include "compiler/weights/finite_weights.h"
 
 #include <gmock/gmock.h>
@@ -56,7 +56,8 @@ constexpr std::string_view kImage = R"(graph image {
   output y = c
 })";
 
-// A graph of two layers whose workloads have equal texts. The layers have different weights.
+// A graph of two layers with different weights. If all weights are finite, the workloads of the
+// layers have equal texts.
 constexpr std::string_view kTwoLayers = R"(graph two {
   input x: f32[64, 96]
   weight w: f32[96, 96]
@@ -131,7 +132,7 @@ TEST(FiniteWeights, AreNotSaidOfAnInfinityOrANan) {
       Each(HasSubstr("finite")));
 }
 
-// If no operand is split, tasks do not record that weights are finite, so their keys do not change.
+// If no operand is split, tasks do not record that weights are finite.
 TEST(FiniteWeights, AreNotSaidWhereNothingIsSplit) {
   const Graph graph = testing::GraphOf(kLayer);
   const auto none = Each(Not(HasSubstr("finite")));
@@ -165,8 +166,8 @@ bool SameKind(double found, double expected) {
 }
 
 // Compiles the graph and expects a kernel that splits operands into three bfloat16 parts for AMX.
-// Runs it after `spoil` has changed the first input. Each result must be near the reference if that
-// is finite, else the same infinity or NaN.
+// Runs the model after `spoil` has changed the first input. Each result must be near a finite
+// reference, or else the same infinity or NaN.
 void ExpectSameAsReference(const Graph& graph, const std::function<void(Array&)>& spoil) {
   const auto model = Compile(graph, nullptr, OptionsUnder("f32"));
   ASSERT_TRUE(model) << model.error().Format();

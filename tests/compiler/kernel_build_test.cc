@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 constexpr int kThreadCounts[] = {1, 2, 5};
 
-// Kernels built for a list of tasks, and the messages that the caller received.
+// A fixture that builds the kernels of tasks and stores the messages that the caller receives.
 class KernelBuild : public ::testing::Test {
  protected:
   Result<std::vector<BuiltKernel>> Build(const std::vector<TuningTask>& tasks, int threads,
@@ -62,7 +62,7 @@ TEST_F(KernelBuild, IsTheSameOnSeveralThreads) {
   }
 }
 
-// Two threads compile different models with one database. The outputs are compared with PyTorch's.
+// Threads compile different models with one database. The outputs are compared with PyTorch's.
 TEST_F(KernelBuild, SeveralModelsAreCompiledAtOnce) {
   const char* const names[] = {"resnet18_64", "mobilenet_v2_64", "unet_48"};
   Database database = testing::InMemory();
@@ -126,7 +126,7 @@ TEST_F(KernelBuild, MessagesComeInTheOrderOfTheTasks) {
 
 TEST_F(KernelBuild, TheErrorIsThatOfTheFirstTask) {
   std::vector<TuningTask> tasks = Products(6);
-  // A local tensor gets storage only from a step, and no sketch has this step.
+  // These tasks fail, because their local tensors have no Alloc.
   for (const size_t i : {2, 3, 5}) {
     Compute& compute = tasks[i].lowerings[0].compute;
     Tensor& local = compute.tensors[*compute.FindTensor("acc")];
@@ -146,7 +146,7 @@ TEST_F(KernelBuild, EndsWhenTheCallerCancels) {
     int polls = 0;
     options_.cancelled = [&] { return ++polls > 3; };
     const auto kernels = Build(tasks, threads);
-    // Few polls are enough for all kernels if they are ready at once.
+    // The fourth poll cancels the build.
     if (!kernels) {
       EXPECT_EQ(kernels.error().code, ErrorCode::kCancelled) << threads;
     }

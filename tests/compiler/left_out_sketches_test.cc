@@ -1,5 +1,5 @@
-// Tests that sketches change only the speed. If one kind of sketch is left out, the schedules used
-// instead give the same results. networks_test.cc (Way::kNaive) leaves out all sketches.
+// Tests that sketches change only the speed. If one kind of sketch is left out, the outputs are
+// still near PyTorch's. networks_test.cc (Way::kNaive) uses only the naive sketch.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -21,7 +21,7 @@ using testing::LoadNetwork;
 using testing::Network;
 using testing::Options;
 
-// A task and all schedules that apply to it, in the order of RankSchedules, the best first.
+// A task and its ranked schedules (RankSchedules) that apply, in the order of the ranking.
 struct Choices {
   TuningTask task;
   std::vector<RankedSchedule> schedules;
@@ -48,7 +48,7 @@ Result<std::vector<Choices>> ChoicesOf(const Graph& graph, const CompileOptions&
   return all;
 }
 
-// Returns the kinds of the sketches that are ranked first for at least one task.
+// Returns the kinds of the sketches that come first in the choices of at least one task.
 std::set<std::string> KindsInUse(const std::vector<Choices>& all) {
   std::set<std::string> kinds;
   for (const Choices& choices : all) kinds.insert(KindOf(choices.schedules.front()));

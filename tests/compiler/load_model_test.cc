@@ -40,7 +40,7 @@ TEST(LoadModelBytes, TakesATextForWhatBeginsAsOne) {
     ASSERT_TRUE(graph) << graph.error().Format();
     EXPECT_EQ(graph->name(), "g");
   }
-  // Any other text is read as an ONNX model.
+  // Any other non-empty text is read as an ONNX model.
   for (const char* text : {"# graph", "// graph g {}", " ", "grape", "\b\b"}) {
     const auto graph = Load(text, "");
     ASSERT_FALSE(graph) << text;
@@ -140,7 +140,7 @@ TEST_F(ModelFiles, AreTheModelsItsWeightsAndTheConstants) {
   EXPECT_THAT(FilesOf(graph, random), ElementsAre(graph));
 }
 
-// A model of several sizes reads its files once. Later changes of the files have no effect.
+// The files of a model of several sizes are opened once. Replacing the files later has no effect.
 TEST_F(ModelFiles, AreReadOnceForAllSizes) {
   const std::string text =
       "graph g {\n  input x: f32[n, 4]\n  weight w: f32[4]\n  y = add(x, w)\n  output y\n}\n";

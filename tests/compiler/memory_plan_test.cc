@@ -124,7 +124,7 @@ TEST(VerifyPlan, NamesWhatIsWrong) {
               HasSubstr("values 1 and 2 are alive together and overlap"));
 }
 
-// Returns random values with lifetimes like those of a network.
+// Returns random values, each of which is alive for one to four steps.
 std::vector<PlannedValue> RandomValues() {
   const int steps = *rc::gen::inRange(1, 30);
   const int count = *rc::gen::inRange(0, 60);

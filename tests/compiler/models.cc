@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kSeed = 7;  // the seed of tests/networks/expected_outputs.py
 
-// A buffer that is aligned to the element size, but not to 64 bytes, like a caller's buffer.
+// A buffer that is aligned to the element size, but not to 64 bytes, as a caller's buffer may be.
 class LooseBuffer {
  public:
   explicit LooseBuffer(const TensorSpec& spec)

@@ -1,4 +1,4 @@
-// Models for tests, and functions that compile and run models.
+// Models for tests, and functions that load, parse and run models.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace tunec::testing {
 
-/// The largest relative error (RelativeError) that tests accept for f32 results.
+/// The tolerance of many tests for relative errors (RelativeError) of f32 results.
 inline constexpr double kTolerance = 1e-4;
 
 /// A network of tests/networks. `inputs` are in the order of the graph's inputs. `arrays` has the
@@ -40,7 +40,7 @@ inline constexpr std::string_view kConvRelu = R"(graph conv_relu {
   output y = r
 })";
 
-/// Returns the only tuning task of the graph. Aborts the test program if it has several or none.
+/// Returns the only tuning task of the graph. Aborts the test program if there is no such task.
 TuningTask TaskOf(const Graph& graph, const CompileOptions& options);
 
 /// Returns options for the CPU of this machine, with the tuning worker of this build.
@@ -48,7 +48,7 @@ CompileOptions Options(int threads = 2);
 
 Database InMemory();
 
-/// Returns random inputs. Floats are uniform in [-1.5, 1.5), and other types are 0 or 1.
+/// Returns random inputs. Floats are in [-1.5, 1.5], and other types are 0 or 1.
 std::vector<Array> SomeInputs(const Executable& executable);
 
 /// Runs the executable once and returns its outputs. Buffers are aligned only to the element size.

@@ -1,5 +1,5 @@
-// Tests of the networks of tests/networks against PyTorch's outputs, compiled with and without
-// fusion, passes and sketches, for one and two threads, for AVX2, and for an emulated GPU.
+// Tests of the networks of tests/networks, compiled in several ways (Way). The outputs are compared
+// with PyTorch's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ Result<CompileOptions> OptionsFor(Way way) {
   return options;
 }
 
-// Expects schedules without steps, which leave the loops of the operators' definitions unchanged.
+// Expects that no kernel's schedule has steps.
 void ExpectNoSteps(const CompileReport& report) {
   for (const KernelReport& kernel : report.kernels) {
     EXPECT_THAT(kernel.schedule, ::testing::MatchesRegex("lower [^\n]*\n")) << kernel.name;
@@ -141,7 +141,7 @@ TEST_P(Compiled, TheSecondTimeFindsEveryObject) {
   ExpectPyTorchsOutputs(network_, *second->executable);
 }
 
-// The counts include depthwise convolutions, first layers and heads.
+// All tasks of a network are counted.
 TEST_P(Compiled, MultiplyAddsAreVector) {
   const CompileOptions options = Options();
   const auto front = RunFrontEnd(network_.graph, options);

@@ -29,7 +29,7 @@ struct OutputCase {
   const char* text;
 };
 
-// Prints the name. Without this function, GoogleTest prints addresses.
+// Prints the name. Without this function, GoogleTest prints the bytes of the pointers.
 void PrintTo(const OutputCase& test, std::ostream* out) { *out << test.name; }
 
 class Outputs : public ::testing::TestWithParam<OutputCase> {};
@@ -60,7 +60,8 @@ std::vector<std::string> LinesOf(std::string_view text) {
   return lines;
 }
 
-// A rule that would replace an output by an input is not applied. The log explains this.
+// A rule that would replace an output by an input is not applied. If the graph has one operator,
+// the log explains this.
 TEST(OutputsThatStay, AreExplained) {
   EXPECT_THAT(LinesOf(R"(graph g {
     input x: f32[4]

@@ -1,5 +1,5 @@
-// Tests of indices in the inputs that are out of range. The nearest index in range is used instead,
-// and such indices are counted.
+// Tests of gather indices that are out of range. In runs, the nearest index in range is used
+// instead, and such indices are counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ Array Indices(const std::vector<int64_t>& values) {
 }
 
 /// Runs the executable and compares the outputs with the reference. Returns "NODE EXTENT COUNT; "
-/// for each gather with indices out of range. COUNT is the total of all runs.
+/// for each entry of Executable::Outside. COUNT is the total of all runs so far.
 std::string RunAndCount(const Executable& executable, const Graph& graph, const Array& indices) {
   const auto expected = RunReference(graph, {&indices, 1});
   EXPECT_TRUE(expected.has_value()) << expected.error().Format();

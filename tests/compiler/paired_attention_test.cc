@@ -111,8 +111,8 @@ std::vector<Sketch> SketchesOf(const TuningTask& task, const CompileOptions& opt
                       .gain = [gain](const TileIntrinsic&) { return gain; }});
 }
 
-// Returns the name of the first sketch if instructions for pairs are `gain` times as fast as
-// multiply-adds. If `gain` is 0, their speed is unknown.
+// Returns the name of the first sketch if every tile intrinsic is `gain` times as fast as
+// multiply-adds. If `gain` is 0, the speeds are unknown.
 std::string First(const Paired& paired, double gain) {
   const CompileOptions options = OptionsOfRounding();
   return SketchesOf(TaskOf(GraphOf(paired), options), options, gain).front().name;
@@ -143,8 +143,8 @@ TEST(PairedAttentionSketch, IsForContractsThatRound) {
 class PairedAttention : public ::testing::TestWithParam<Paired> {};
 
 // Checks the sketch for pairs of each lowering, with the initial decisions and with random ones.
-// Rounding changes only the attention weights, which keep eight bits. So results differ by less
-// than 2^-8 of the largest value.
+// Rounding changes only the attention weights, which are rounded to eight bits. So results may
+// differ by 2^-8 of the largest value.
 TEST_P(PairedAttention, IsAttention) {
   const CompileOptions options = OptionsOfRounding();
   if (!options.target.Has("avx512bf16")) GTEST_SKIP() << "a machine without AVX512_BF16";

@@ -1,4 +1,4 @@
-// Tests that the numbers which PredictRun predicts equal those in the report of the compilation.
+// Tests that the numbers which PredictRun predicts equal those of the compilation.
 #include "compiler/report/predict.h"
 
 #include <gtest/gtest.h>

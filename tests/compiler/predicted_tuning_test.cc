@@ -1,5 +1,5 @@
-// Tests of Compile with trials for a GPU that this machine lacks. The times are predicted, and
-// reports call them predicted.
+// Tests of Compile with trials for an emulated GPU. The times are predicted, and reports call them
+// predicted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

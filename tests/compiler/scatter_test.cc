@@ -20,7 +20,7 @@ using testing::kTolerance;
 using testing::Options;
 
 constexpr std::string_view kScatters[] = {
-    // These graphs scatter wide and narrow rows. Several rows may have the same position.
+    // These graphs scatter rows or elements. Several of the updates may have the same position.
     R"(graph rows {
   input x: f32[37, 200]
   input i: i64[29, 1]
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Graphs, Scatter, ::testing::ValuesIn(kScatters), [](con
   return std::string(text.substr(0, text.find(' ')));
 });
 
-// Memory of whole pages, some of which may be made inaccessible.
+// Memory of whole pages that can be made inaccessible.
 class Pages {
  public:
   explicit Pages(size_t count)

@@ -1,4 +1,4 @@
-// Tests of executables of one model for several sizes, which share weights and packed weights.
+// Tests of executables that share weights and packed weights.
 #include "compiler/weights/shared_packed_weights.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using testing::Options;
 using testing::RunOnce;
 using testing::SomeInputs;
 
-// Returns the text of a graph with two products, whose weights are packed, and an unpacked bias.
+// Returns the text of a graph with two products, whose weights can be packed, and a bias.
 std::string TextOf(int64_t rows) {
   return fmt::format(R"(graph two {{
   input x: f32[{}, 64]
@@ -41,8 +41,7 @@ std::string TextOf(int64_t rows) {
                      rows);
 }
 
-// Returns the text of a graph with a convolution and a factor, which is folded into the weights.
-// Each compilation computes the folded weights anew.
+// Returns the text of a graph with a convolution and a constant factor.
 std::string FoldedTextOf(int64_t batch) {
   return fmt::format(R"(graph folded {{
   input x: f32[{}, 16, 14, 14]
@@ -113,8 +112,8 @@ TEST(SharedPackedWeights, TwoSizesHaveOnePackingOfEachWeight) {
   EXPECT_NE(AddressOf(alone, "w.packed"), AddressOf(small, "w.packed"));
 }
 
-// Compiled alone, a model of 17 rows has other packed weights than one of 3 rows. Here the sizes
-// share packed weights, so their memory does not grow with the number of sizes.
+// Compiled alone, the sizes may have different packed weights. Here the sizes share packed weights,
+// so six sizes need at most twice the memory of the first one.
 TEST(SharedPackedWeights, AnotherSizeTakesThePackingThatThereIs) {
   const auto packed_weights = std::make_shared<SharedPackedWeights>();
   std::vector<CompiledModel> models;
@@ -208,7 +207,7 @@ TEST(SharedPackedWeights, ModelsMayBeCompiledInThreads) {
   EXPECT_EQ(BytesOf(*packed_weights), BytesOf(*alone));
 }
 
-// Shared packed weights do not change a bundle, because its file stores its weights.
+// Packed weights of an equal model do not change a bundle's code or constants.
 TEST(SharedPackedWeights, BundlesAreTheSame) {
   const Graph graph = GraphOf(TextOf(16));
   const auto packed_weights = std::make_shared<SharedPackedWeights>();

@@ -44,7 +44,7 @@ TEST(SizeFormula, FollowsSumsProductsAndQuotients) {
 
 TEST(SizeFormula, NoneWhereSamplesAgreeWithSeveral) {
   EXPECT_FALSE(FitFormula(Samples([](int64_t, int64_t length) { return (length + 5) / 8; })));
-  // For odd n, (n - 1) / 2 equals n / 2 rounded down. A formula must be right for even n too.
+  // For odd n, (n - 1) / 2 equals n / 2 rounded down. A formula must give n / 2 for even n.
   const std::vector<SizeSample> odd = {{{5}, 2}, {{7}, 3}, {{9}, 4}};
   const auto half = FitFormula(odd);
   if (half) {
@@ -154,7 +154,7 @@ TEST(ChooseSizes, CutsFromTheLargestDown) {
 
 // Runs are joined until the arithmetic takes 1.5 times as long as reading the matrix from a cache.
 // One run reaches this on the first machine, and six on the second, rounded up to a power of two.
-// The table does not count, because only one row is gathered.
+// The table does not count, because a gather does not read the whole table.
 TEST(ChooseSizes, JoinsRunsThatWaitForWeights) {
   const Graph graph = testing::GraphOf(R"(graph rows {
     input ids: i64[1]

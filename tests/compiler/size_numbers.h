@@ -1,4 +1,4 @@
-// Small ONNX models that compute numbers from a dynamic length, and their expected values.
+// Small ONNX models that compute numbers from a dynamic length, with the expected results.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ Use SlicedFrom();
 /// Returns pairs of a number and a use of the number.
 std::vector<std::pair<Number, Use>> AllNumbers();
 
-/// Returns the bytes of the ONNX model with the number and its use. The dimension is named length.
+/// Returns the bytes of the ONNX model with the number and its use. Axis 0 of x is named length.
 std::string BytesOf(const Number& number, const Use& use);
 
 }  // namespace tunec::testing

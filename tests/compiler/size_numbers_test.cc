@@ -1,5 +1,5 @@
-// Tests of numbers that ONNX models compute from a size, also at sizes that the compiler did not
-// sample. Models run directly and in bundles. Their results are compared with values computed here.
+// Tests of numbers that ONNX models compute from sizes, also at sizes that the compiler did not
+// sample. Models run directly and in bundles. The results are compared with expected values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -148,7 +148,7 @@ TEST(SizeNumbersOfRanges, AreRejectedWhereEachOfManyNeedsCode) {
                     HasSubstr("list the sizes that are needed, as length=16,512")));
 }
 
-/// Returns true if the bundle runs at the length `n`. In this case, checks the first result.
+/// Returns true if the bundle runs at the length `n`. In this case, checks the first element.
 bool RunsOrRejects(const SizedBundle& bundle, const Number& number, int64_t n) {
   const std::vector<float> x(static_cast<size_t>(n * kWidth), 0.0F);
   std::vector<float> y(x.size());
@@ -173,7 +173,7 @@ TEST(SizeNumbersOfLists, AreRightOrRejected) {
   }
 }
 
-// A number depends on both sizes, so a run may not be split, although its rows are independent.
+// A number depends on both sizes, so a run must not be split, although its rows are independent.
 TEST(SizeNumbersOfTwo, AreThoseOfBoth) {
   Model model(14);
   model.Input("x", {-1, -1})

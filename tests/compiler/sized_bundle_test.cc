@@ -1,4 +1,4 @@
-// Tests that bundles of several sizes give the same results as models compiled in the process.
+// Tests of bundles of several sizes, compared with models that are compiled in this process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,8 @@ constexpr std::string_view kOverBatch = R"(graph over_batch {
   output d
 })";
 
-/// A model whose length cannot be padded, because a cubic resize reads the padding.
+/// A model whose length cannot be padded, because the factor of the cubic resize depends on the
+/// length.
 constexpr std::string_view kCubic = R"(graph cubic {
   input x: f32[1, 2, length]
   y = resize(x) {shape=[1, 2, 7], mode="cubic"}
@@ -72,8 +73,8 @@ std::unique_ptr<SizedModel> CompileInProcess(const SizedSource& source,
   return model ? *std::move(model) : nullptr;
 }
 
-/// The same model as a loaded bundle and compiled in this process. If one of them cannot be made,
-/// its pointer is null and the test fails.
+/// The same model as a loaded bundle and compiled in this process. If the bundle cannot be loaded,
+/// or the model cannot be made, its pointer is null and the test fails.
 struct BothWays {
   BothWays(const SizedSource& source, const std::vector<ListedSizes>& listed)
       : bundle(LoadOf(source, listed, file)), model(CompileInProcess(source, listed)) {}
@@ -244,7 +245,7 @@ TEST(SizedBundle, OfWhatIsCutGoesAsFarAsItWasLookedAt) {
             "batch is 100000, expected at most 1024, the largest verified size");
 }
 
-// Weights are packed when they are first used, once for all sizes.
+// Weights are packed when a run first needs them. Sizes with equal packing share the result.
 TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);
   BundleVariant variant = SizedVariantOf(source, kListed, "native,+amx-fp16");
@@ -349,8 +350,8 @@ TEST(SizedBundle, FormulasOfOtherSizesThanTheTensorsAreRejected) {
   EXPECT_EQ(LoadWithFormula(variant, of_a_third, file).error().code, ErrorCode::kParse);
 }
 
-// The formula is right at length 20, for which the code is compiled. At smaller lengths it gives
-// more elements than the array has, so the run fails.
+// The formula is right at length 20, for which the code is compiled. At smaller lengths the formula
+// gives more elements than the code's output has, so the run fails.
 TEST(SizedBundle, FormulasThatLeaveTheArraysAreRejectedByRuns) {
   const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
   const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);

@@ -70,7 +70,7 @@ Result<std::unique_ptr<SizedModel>> Make(const std::string& text,
   return SizedModel::Make(std::move(source), std::move(options), nullptr);
 }
 
-/// Runs a model at these sizes and expects the outputs of the graph's reference execution.
+/// Runs a model at these sizes. Expects outputs near those of the graph's reference execution.
 void ExpectEqual(const SizedModel& model, const std::string& text, const GraphSizes& sizes) {
   const Result<Graph> graph = ParseGraph(text, "test", RandomWeights(7), sizes);
   ASSERT_TRUE(graph) << graph.error().message;
@@ -146,7 +146,7 @@ TEST(SizedModel, ListedSizesAreNotMoreThanAreKept) {
   EXPECT_EQ(model.error().code, ErrorCode::kResourceLimit);
   EXPECT_EQ(model.error().message,
             "the listed sizes, 5x5 of them, make 25 executables, expected at most 24");
-  // Executables for a range of sizes are compiled at their first use, so their number is unlimited.
+  // Executables for a range are compiled at their first use, so the range may have any length.
   const ListedSizes range{.sizes = RoundedSizes(1, 512), .exact = false};
   EXPECT_TRUE(Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}}, {range, range}));
 }
@@ -158,8 +158,8 @@ TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
     ExpectEqual(**model, kOverBatch, {{"batch", batch}});
 }
 
-/// Makes a model whose graph at each length is parsed from `text`. The length is the first axis of
-/// the first input. For an empty text, the source fails with kCancelled.
+/// Makes a model whose graph at each length is parsed from `text(length)`. The length is the first
+/// axis of the first input. For an empty text, the source fails with kCancelled.
 std::unique_ptr<SizedModel> MakeOfLength(const std::function<std::string(int64_t)>& text,
                                          int64_t example, const ListedSizes& listed) {
   SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {example}};
@@ -196,9 +196,9 @@ std::unique_ptr<SizedModel> EndsAt(int64_t end) {
   return MakeOfLength([end](int64_t length) { return EndsAtText(length, end); }, 8, {.sizes = {8}});
 }
 
-// The listed size is 8, so a long run may be split into runs of 8 rows. Before that, the graph is
-// examined at larger sizes. They show the slice that ends at 500, so runs are not split. A slice
-// that ends at 3000 is found only by a longer run.
+// The listed size is 8, so a long run may be split into runs of 8 rows. SizedModel::Make examines
+// the graph at larger sizes first. There, a slice that ends at 500 is found, so runs are not split.
+// A slice that ends at 3000 is found only by a run of more than 3000 rows.
 TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   const auto near = EndsAt(500);
   ASSERT_TRUE(near);
@@ -211,8 +211,8 @@ TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   ExpectEqual(*far, EndsAtText(3001, 3000), {});  // another graph, compiled separately
 }
 
-// Returns the text of a graph that adds the sum of its first 20 rows to each row. The output has
-// the shape [length, 3] at all lengths. Up to 20 rows, all rows are summed.
+// Returns the text of a graph that adds the sum of the input's first 20 rows to each row. The
+// output has the shape [length, 3] at all lengths. At lengths up to 20, all rows are summed.
 std::string AddsUpToText(int64_t length) {
   return fmt::format(
       "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"
@@ -320,7 +320,7 @@ CompileOptions ForAnEmulatedGpu() {
   return options;
 }
 
-// The sizes and the padded images are in device memory.
+// The kernels of an emulated GPU read the sizes and the padded inputs.
 TEST(SizedModel, OnAnEmulatedGpu) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const CompileOptions options = ForAnEmulatedGpu();
@@ -442,8 +442,7 @@ TEST(SizedModel, CountsComputedIndicesOutOfRange) {
   EXPECT_EQ(Executables(**cut), 2) << (*cut)->Report();
 }
 
-// The table has 19 rows. The code for length 18 cannot be compiled for a larger rounded length,
-// whose graph reads rows that the table lacks.
+// The table has 19 rows, so the graph is invalid at lengths above 19.
 TEST(SizedModel, WhatIsNoGraphAtTheNextSizeIsCompiledForItself) {
   const auto text = [](int64_t length) {
     std::string positions;
@@ -498,8 +497,8 @@ Status RunOfLength(const SizedModel& model, int64_t length) {
   return model.Run(shapes, from, to);
 }
 
-/// Cancels the source at each graph that a run of this length requests. Expects that each such run
-/// fails. Finally the executables must be the same as without cancelling.
+/// Repeats a run of this length until the run succeeds. The source is cancelled one request later
+/// each time. Finally the executables must be the same as without cancelling.
 void ExpectEndsWhereCancelled(const std::function<std::string(int64_t)>& text, int64_t example,
                               const ListedSizes& listed, int64_t length) {
   const auto whole = MakeOfLength(text, example, listed);
@@ -570,7 +569,7 @@ TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
   EXPECT_EQ(results[82], -2);
 }
 
-// A run of 511 rows is split into nine sizes, 256 to 1. Only four executables keep their memory.
+// A run of 511 rows is split into powers of two. Only four executables retain memory.
 TEST(SizedModel, FewExecutablesKeepMemoryOfALongRun) {
   const auto text = [](int64_t length) {
     return fmt::format(

@@ -33,8 +33,8 @@ struct Stored {
 
 void PrintTo(const Stored& stored, std::ostream* out) { *out << stored.name; }
 
-// Returns the graph text that computes the operand `name` by a product and splits it into heads. If
-// `s.stored` contains the operand, a further product reads it.
+// Returns the graph text that computes the operand `name` by a product whose result is split into
+// heads. If `s.stored` contains `name`, a further product reads this result.
 std::string Operand(const Stored& s, char name, int rows, int heads, int depth) {
   const int hidden = heads * depth;
   std::string text = fmt::format(
@@ -112,9 +112,8 @@ class StoredAttention : public ::testing::TestWithParam<Stored> {
   const RoundingFreedom rounding_ = RoundingFreedomFor(options_.accuracy);
 };
 
-// The sketches use multiply-adds, pairs of bfloat16, and the order of isl. Rounding changes only
-// the attention weights, which keep eight bits. So results differ by less than 2^-8 of the largest
-// value.
+// The sketches use multiply-adds or pairs of bfloat16. Rounding changes only the attention weights,
+// which are rounded to eight bits. So results may differ by 2^-8 of the largest value.
 TEST_P(StoredAttention, IsAttention) {
   const TuningTask task = AttentionOf(GraphOf(GetParam()), options_);
   ASSERT_FALSE(task.lowerings.empty());

@@ -1,6 +1,6 @@
 // Tests of the ONNX operator TopK, as machine code and by the reference, against a stable sort. The
-// cases cover every algorithm (counting, sorting networks of one and of several blocks, rows split
-// into pieces), every axis, every type, and NaN.
+// cases cover every algorithm of graph/onnx/handlers/order.cc, first, middle and last axes, every
+// numeric type, and NaN.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ Array InputOf(const Case& c) {
   return x;
 }
 
-// Returns true if the value of element i precedes that of element j in ONNX's order. For equal
+// Returns true if the value of element i precedes that of element j in TopK's order. For equal
 // values, the result is false.
 bool Precedes(const Array& x, int64_t i, int64_t j, bool largest) {
   if (!largest) std::swap(i, j);
@@ -158,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.shape = {5, 90, 4}, .axis = 1, .k = 20, .largest = false},
                       Case{.shape = {90, 21}, .axis = 0, .k = 64, .spread = 100}));
 
-// Rows are split into pieces at one or two levels. The last piece is partial. Some cases split the
-// first or a middle axis.
+// Long rows are split into pieces unless k is 1. The last piece of a row is partial. Some cases
+// select along the first or a middle axis.
 INSTANTIATE_TEST_SUITE_P(
     Pieces, TopK,
     ::testing::Values(Case{.shape = {40, 2001}, .k = 5, .spread = 90},
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.shape = {6, 9}, .k = 9, .specials = true},
                       Case{.shape = {3, 200}, .k = 1, .largest = false, .specials = true}));
 
-// NaN is greater than infinity in every algorithm (counting, sorting networks, maxima of pieces).
+// NaN is greater than infinity in every algorithm.
 INSTANTIATE_TEST_SUITE_P(
     Infinite, TopK,
     ::testing::Values(Case{.shape = {6, 9}, .k = 9, .infinite = true},

@@ -1,4 +1,4 @@
-// Tests of Compile with trials. They check what is measured and stored, and what is reused later.
+// Tests of Compile that measure trials or use stored trials.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -184,7 +184,7 @@ TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
                       OfEarlier("under another policy (warm, median of adaptive repeats v1)"));
 }
 
-// The text of workloads changed when facts about finite weights were added.
+// Earlier versions wrote workload texts without marks of finite tensors.
 TEST(Tuning, MeasuresWhatWasFoundForWeightsOfAnyNumbersAgain) {
   CompileOptions options = Tuned(0);
   if (!options.target.Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
@@ -199,7 +199,7 @@ TEST(Tuning, MeasuresWhatWasFoundForWeightsOfAnyNumbersAgain) {
                       OfEarlier("before weights were known to be finite"));
 }
 
-// A virtual machine may hide the size of the caches.
+// A virtual machine may report other cache sizes than its host.
 TEST(Tuning, StartsWithWhatIsTunedForOtherCaches) {
   const auto other_cache = [](const TuningTask& task, TuningKey) {
     Target target = Tuned(0).target;
@@ -266,7 +266,7 @@ TEST(Tuning, HoldsForItsOwnThreadsAccuracyAndCpu) {
   }
 }
 
-// Even without trials, Compile does not use a schedule that failed earlier. The log explains this.
+// Even with a budget of no trials, Compile does not use an analytic schedule that failed earlier.
 TEST(Tuning, AFailedAnalyticScheduleIsNotUsedInSilence) {
   const Graph graph = GraphOf(kConvRelu);
   Database database = InMemory();

@@ -1,5 +1,5 @@
-// Tests of Winograd convolutions through the whole compiler. Trials in a database make the compiler
-// choose the Winograd lowering.
+// Tests of Winograd convolutions in the compiler. In most tests, trials in a database make the
+// compiler choose the Winograd lowering.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using testing::GraphOf;
 using testing::InMemory;
 using testing::Options;
 
-// A graph with two convolutions and a residual. It has many channels and odd image sizes.
+// A graph with two convolutions and a residual addition. Image heights and widths are odd.
 constexpr std::string_view kBlock = R"(graph block {
   input x: f32[2, 32, 15, 17]
   weight u: f32[48, 32, 3, 3]
@@ -47,7 +47,7 @@ std::vector<std::string> ForLowering(const std::string& name, const TuningTask& 
   return schedules;
 }
 
-// Records a trial for each schedule of the lowering, in each task. Returns the number of trials.
+// Records a trial for each schedule of ForLowering, in each task. Returns the number of trials.
 int Record(const FrontReport& front, const std::string& lowering, const CompileOptions& options,
            Database& database) {
   int recorded = 0;
@@ -62,8 +62,8 @@ int Record(const FrontReport& front, const std::string& lowering, const CompileO
   return recorded;
 }
 
-// Compiles the graph with a database that has trials of this lowering only. Expects that each
-// recorded schedule is used.
+// Compiles the graph with a database that has trials of this lowering only. Expects that as many
+// kernels use the lowering as there are trials.
 Result<CompiledModel> FromRecords(const Graph& graph, const std::string& lowering,
                                   const CompileOptions& options) {
   const auto front = RunFrontEnd(graph, options);
@@ -123,7 +123,8 @@ TEST(Winograd, OfFourOutputsIsForLooserContracts) {
   for (const char* loose : {"1e-3", "0.01", "tf32", "bf16"}) EXPECT_TRUE(offered(loose)) << loose;
 }
 
-// A position in an image. A 3x3 window contains it if its distance to the center is at most 1.
+// A position in an image. A 3x3 window contains the positions whose DistanceTo its center is at
+// most 1.
 struct Pixel {
   int64_t row = 0;
   int64_t column = 0;
@@ -133,9 +134,9 @@ struct Pixel {
   }
 };
 
-// Expects elements of `with` that are not finite where the window contains the pixel of the first
-// image. All other elements must equal those of `without`. Both arrays are [batch, channels, rows,
-// columns].
+// Expects that elements of `with` in the first image are not finite where the window contains
+// `pixel`. All other elements must equal those of `without`. Both arrays have the axes batch,
+// channels, rows and columns.
 void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& with) {
   const std::vector<int64_t>& shape = with.shape();
   for (int64_t i = 0; i < with.size(); ++i) {
@@ -149,7 +150,7 @@ void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& 
   }
 }
 
-// An infinity or a NaN is placed at each of the four positions of a tile and at two image corners.
+// Each run has an infinity or a NaN at one position, which is in a tile or at an image corner.
 TEST(Winograd, OfTwoOutputsKeepsAnInfinityInItsWindows) {
   const Graph graph = GraphOf(R"(graph conv {
   input x: f32[2, 64, 15, 17]

@@ -1,4 +1,4 @@
-// Tests processes that write at the same time, and processes killed during a write.
+// Tests of processes that create or write a database at the same time, or that are killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -66,8 +66,8 @@ TEST(Processes, CreateOneFileAtOnce) {
   }
 }
 
-/// Records trials until the process is killed. Writes the number of each trial to `report` after
-/// the trial is recorded.
+/// Records trials until the process is killed or an error ends it. Writes the number of each trial
+/// to `report` after the trial is recorded.
 [[noreturn]] void RecordForever(const std::string& path, int round, int report) {
   Result<Database> database = Database::Open(path, OpenMode::kReadWrite);
   if (!database) _exit(1);

@@ -1,5 +1,5 @@
-// Tests the database on a simulated disk that becomes full or fails at any write, and on a real
-// full file system.
+// Tests the database on a simulated disk that becomes full or fails after some writes, and on a
+// real full file system.
 #include "tests/db/faulty_disk.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,7 @@ TEST_P(Disk, FailingAtAnyWriteLosesNoRecordedTrial) {
       }
       EXPECT_LT(recorded.size(), 100u);
       disk_.Heal();
-      // The same object still works, and its half-written transaction was rolled back.
+      // `database` still works, and the failed transaction was rolled back.
       EXPECT_EQ(database.Stats()->trials, static_cast<int64_t>(recorded.size()));
       EXPECT_EQ(database.RecordTrial(SampleKey(500), OkTrial(500, 1)), RecordOutcome::kAdded);
       recorded.insert(500);
@@ -106,11 +106,11 @@ INSTANTIATE_TEST_SUITE_P(, Disk, testing::Values(SQLITE_FULL, SQLITE_IOERR_WRITE
                            return info.param == SQLITE_FULL ? "Full" : "Broken";
                          });
 
-/// Fills a file system of 6 MB with a database. Returns 0, kCannotMount, or the number of the check
-/// that failed.
+/// Fills a file system of 6 MiB with a database. Returns 0 for success, kCannotMount, or the number
+/// of the check that failed.
 int FillSmallDisk(const std::string& folder) {
   if (unshare(CLONE_NEWNS) != 0) return kCannotMount;
-  // A private mount is not visible outside.
+  // With private propagation, the tmpfs below is not visible in other mount namespaces.
   if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return kCannotMount;
   if (mount("tunec", folder.c_str(), "tmpfs", 0, "size=6m") != 0) return kCannotMount;
   const std::string path = folder + "/t.db";

@@ -18,13 +18,14 @@ using testing::IsEmpty;
 
 constexpr ExchangeCounts kNothing{};
 
-/// Returns the key that the exports below have after the import. The import changes schedules of
-/// version 1 of the language to version 2.
+/// Returns a key of imported tasks. Its schedules have version 2 of their language: an import
+/// converts version 1, which is in exports up to version 3.
 TuningKey KeyOfExports(const char* workload = "w") {
   return {.workload = {.text = workload}, .target = "x86-64", .policy = "p", .schedule_version = 2};
 }
 
-/// Records data of every kind. Databases with different `salt` have some equal records.
+/// Records data of every kind that exports contain. Databases of the salts 0 and 1 have some keys
+/// and schedules in common.
 void Fill(Database& database, int salt) {
   for (int task = 0; task < 4; ++task) {
     TuningKey key = SampleKey(task + salt);
@@ -57,7 +58,7 @@ TEST(Exchange, ExportImportExportIsTheSame) {
   EXPECT_EQ(second.IntegrityCheck()->size(), 0u);
 }
 
-// Version 1 has no reason of a convergence and no charges. The imported reason is kUnknown.
+// Exports of version 1 have no reasons of convergences. The imported reason is kUnknown.
 TEST(Exchange, ReadsTheFirstVersion) {
   std::istringstream in(R"({"record":"tunec_database","version":1}
 {"record":"target","id":1,"text":"x86-64"}
@@ -72,7 +73,7 @@ TEST(Exchange, ReadsTheFirstVersion) {
   EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
 }
 
-// Checkers of older versions rejected some correct results, so their wrong results are omitted.
+// Older checkers rejected some correct results, so imports of older exports omit wrong results.
 TEST(Exchange, WrongResultsOfOlderVersionsAreLeftOut) {
   const auto trial = [](const char* status, const char* schedule) {
     return fmt::format(
@@ -106,7 +107,7 @@ TEST(Exchange, WrongResultsOfOlderVersionsAreLeftOut) {
   }
 }
 
-// Up to version 2 some sketches were numbered by their position.
+// In exports up to version 2, some sketch names contain the position in the list of sketches.
 TEST(Exchange, SketchesOfOlderVersionsGetTheirNames) {
   const TuningKey key = KeyOfExports();
   for (const int version : {1, 2, 3}) {
@@ -128,7 +129,7 @@ TEST(Exchange, SketchesOfOlderVersionsGetTheirNames) {
   }
 }
 
-// Up to version 3, schedules did not state the storage order of copies.
+// In exports up to version 3, schedules do not state the storage order of copies.
 TEST(Exchange, SchedulesOfOlderVersionsSpellOutTheirCopies) {
   const char* workload = "compute group {\n  weight w1: f32[8, 8] constant\n}\n";
   const auto trial = [](const char* schedule) {

@@ -5,8 +5,8 @@
 
 namespace tunec {
 
-/// A simulated disk whose writes can fail. While the object exists, every database of this process
-/// is opened through it, so only one object may exist.
+/// A simulated disk whose writes can fail. While the object exists, this process opens all database
+/// files through it. Only one object may exist at a time.
 class FaultyDisk {
  public:
   FaultyDisk();

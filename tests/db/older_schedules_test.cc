@@ -54,7 +54,7 @@ TEST(OlderSchedules, SayHowConstantsAreWidened) {
             "vectorize in3.wide.d0\n");
 }
 
-// Packing a workspace makes no copy, so such schedules do not change. Invalid ones do not either.
+// Packing a workspace makes no copy. So these schedules do not change, like the others below.
 TEST(OlderSchedules, LeaveOthersAsTheyAre) {
   for (const std::string_view schedule :
        {"", "lower direct\n", "lower direct\npack acc 1 0\nsplit acc.j 16\n",

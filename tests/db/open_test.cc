@@ -38,13 +38,13 @@ std::vector<std::string> NamesIn(const fs::path& folder) {
   return names;
 }
 
-/// Makes a database file with one trial and closes it.
+/// Opens or creates a database file, records one trial in the file and closes it.
 void MakeDatabase(const std::string& path) {
   Database database = OpenForTest(path);
   TUNEC_CHECK(database.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value(), "no trial");
 }
 
-/// Runs `body` in a child process, as nobody if this process is root. Returns the exit status.
+/// Runs `body` in a child process, as nobody if this process is root. Returns WaitFor's result.
 int AsNobody(const std::function<int()>& body) {
   return WaitFor(StartChild([&] {
     if (getuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) return 100;
@@ -474,7 +474,8 @@ TEST(Schema, SketchesHaveNamesSinceVersion5) {
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks").getInt(), 77);
 }
 
-// The migration adds the storage order of copies to schedules. It keeps all other data of a task.
+// The migration adds the storage order of copies to schedules. Notes, times, convergences and
+// charges do not change.
 TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
   constexpr const char* kOld = "lower direct\npack w1 1 0\nsplit acc.j 16\n";
   constexpr const char* kSpelled =

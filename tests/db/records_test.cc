@@ -209,7 +209,7 @@ TEST(Records, AStoredTrialWithoutADateIsDamaged) {
   EXPECT_THAT(*database.IntegrityCheck(), ::testing::ElementsAre("trial 1: creation time is 0"));
 }
 
-// A trial that is not ok never has a median.
+// RecordTrial stores no median for a trial that is not ok.
 TEST(Records, AStoredFailureWithAMedianIsDamaged) {
   TempFolder folder;
   Database database = OpenForTest(folder.File("t.db"));

@@ -1,4 +1,4 @@
-// Classes and functions that make keys, records, files and processes for tests of the database.
+// Temporary folders, keys, records, files and processes for tests of the database.
 #pragma once
 
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
-// Tests the keys that seal compiled objects. Each user of a database receives only own objects.
+// Tests of the keys that seal compiled objects. A database returns to each user only this user's
+// objects.
 #include "db/seal/object_key.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +46,7 @@ class Umask {
   mode_t before_;
 };
 
-// The expected hashes are BLAKE3's own test vectors, in which input byte i is i mod 251.
+// The expected hashes are from BLAKE3's own test vectors, in which input byte i is i mod 251.
 TEST(KeyedHash, IsThatOfBlake3) {
   const HashKey key = KeyOf("whats the Elvish word for friend");
   const auto hash_of = [&](size_t length) {
@@ -133,7 +134,8 @@ TEST(KeyFile, ProcessesThatMakeItAtOnceAgree) {
   }
 }
 
-/// A file that is not a valid key file. `make` creates the file. The error message contains `why`.
+/// An invalid key file, or a folder or link instead. `make` creates it. The error message contains
+/// `why`.
 struct BadKey {
   const char* name;
   std::string why;
@@ -282,7 +284,7 @@ TEST_F(TwoUsers, PruneEachOthersObjectsByDate) {
   EXPECT_EQ(ObjectOf(bob), "of bob");
 }
 
-// Objects in a file of schema 8 have no owner. Opening the file for reading does not remove them.
+// Objects in a file of schema 8 have no owner. Opening for reading drops no object from the file.
 TEST(Objects, OfSchema8AreDroppedAndCounted) {
   TempFolder folder;
   const std::string path = folder.File("t.db");

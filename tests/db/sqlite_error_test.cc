@@ -33,7 +33,7 @@ TEST(SqliteError, NamesTheFileAndSaysWhatHappened) {
   }
 }
 
-// SQLite's messages quote the schema of a damaged file, which may contain escape sequences.
+// SQLite's messages may quote escape sequences from the schema of a damaged file.
 TEST(SqliteError, QuotesNothingThatATerminalObeys) {
   const Error error = ConvertSqliteError(
       SQLite::Exception("near \"\xce\x1b[2J\x7f\xc3\xa9\"", SQLITE_CORRUPT), "t.db");

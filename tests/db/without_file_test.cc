@@ -1,5 +1,5 @@
-// Tests of databases that continue in memory after the file fails, is locked or is removed. Also
-// tests of databases that are copied from a file into memory.
+// Tests of databases that continue in memory after the file fails or is locked, and of removed
+// files. Also tests of databases that are copied from a file into memory.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -69,7 +69,8 @@ TEST_F(WithoutFile, ALockThatStaysIsNotWaitedForTwice) {
   other.exec("ROLLBACK");
 }
 
-// The log is called only in its own thread. Lines of other threads wait for this thread.
+// The log is called only in the thread of ContinueWithoutFile. TakeMissReasons returns the lines of
+// other threads.
 TEST_F(WithoutFile, OtherThreadsDoNotCallTheLog) {
   Database database = Open();
   Record(database, 0, 5);

@@ -1,5 +1,5 @@
-// Tests of the host as a device. Device memory is memory of the program, and a kernel image can run
-// repeatedly.
+// Tests of OpenDevice, mostly of the host as a device. Memory of this device is memory of the
+// program.
 #include "runtime/device.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests the choice of the GPU that runs kernels, and the error messages if there is none.
+// Tests of detecting and choosing a GPU, and of the error messages if no GPU is suitable.
 #include "device/open_gpu.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using scripted_cuda::Script;
 using ::testing::EndsWith;
 using ::testing::StartsWith;
 
-// The runtime parses a compute capability from an arch's name. It must agree with CudaArchs.
+// The runtime parses compute capabilities from the names of archs. They must agree with CudaArchs.
 TEST(CudaArchs, RunFromTheirCapabilityOn) {
   for (const CudaArch& arch : CudaArchs()) {
     for (int major = 7; major < 14; ++major) {
@@ -144,7 +144,7 @@ TEST_F(OpenGpuTest, AnEmulatedOneNeedsNoDriver) {
   EXPECT_EQ(EmulatedTarget(target_), gpu);
 }
 
-// Without a GPU, times cannot be measured, but they can be predicted.
+// Without a GPU, times cannot be measured. With ptxas, times of an emulated GPU can be predicted.
 TEST_F(OpenGpuTest, WithoutOneTheEmulationIsNamed) {
   setenv("TUNEC_LIBCUDA", "/nowhere/libcuda.so.1", 1);
   const Status here = CheckTimesHere(target_);

@@ -1,5 +1,4 @@
-// Tests that fuzz_arithmetic finds violations of an accuracy mode, and draws every kind of operands
-// and machine, every accuracy mode and many operators.
+// Tests of the check and of the random cases of fuzz_arithmetic.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -32,8 +31,8 @@ TEST(Arithmetic, FindsOperandsThatWereRounded) {
     found += checked.result.outcome == Outcome::kWrong ? 1 : 0;
   }
   EXPECT_EQ(rounded, 10);
-  // In a few of the cases a function such as tanh follows the products. Where it is saturated, the
-  // rounding has no visible effect.
+  // A function such as tanh may follow the products. Where this function is saturated, the rounding
+  // has no visible effect.
   EXPECT_GE(found, 8);
 }
 

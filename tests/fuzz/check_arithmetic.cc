@@ -18,8 +18,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// Returns the name of the arithmetic of a kernel's products, or of the lowering of a Winograd or
-// streamed kernel.
+// Returns the key of the schedule's kernel in ArithmeticResult::kernels.
 std::string ArithmeticOf(const Schedule& schedule) {
   const std::string text = Print(schedule);
   if (schedule.lowering == "winograd,tile=4") return "winograd4";
@@ -45,7 +44,7 @@ class Checker {
     options.names = DefaultPipeline();
     const auto optimised = RunPipeline(case_.graph, options);
     if (!optimised) return Wrong("passes", optimised.error().Format());
-    // With the default machine, images this small would not be fused into chains.
+    // With the default machine, some images this small would not be fused into chains.
     const FusionMachine slow{.bytes_per_second = 1e6, .launch_seconds = 1e-3};
     auto fusion = PlanFusion(optimised->graph, FusionMode::kFused, slow);
     if (!fusion) return Wrong("fusion", fusion.error().Format());
@@ -94,8 +93,7 @@ class Checker {
   }
 
   // Returns one or two random sketches. The first has an arithmetic other than fma, if a sketch has
-  // one. The naive sketch is only returned if it is the only one. More sketches would take more
-  // time, but find few more errors.
+  // one with initial decisions. The naive sketch is only returned if it is the only one.
   std::vector<Sketch> Choose(const std::vector<NamedCompute>& named) {
     std::vector<Sketch> all = SketchesFor({.lowerings = named,
                                            .target = target_,
@@ -122,7 +120,7 @@ class Checker {
     const auto outputs = RunScheduled(*kernel, compute, reference.arguments, target_);
     if (!outputs) return Broken(schedule, outputs.error().Format());
     ++result_.kernels[ArithmeticOf(schedule)];
-    // An infinity becomes NaN in this lowering (docs/decisions/0022_winograd.md).
+    // Infinite results may be NaN in this lowering (docs/decisions/0022_winograd.md).
     if (schedule.lowering.starts_with("winograd") && case_.operands == Operands::kSpecial)
       return {};
     const Verdict verdict = CheckOutputs(*outputs, reference.checkers);
@@ -130,9 +128,9 @@ class Checker {
     return Broken(schedule, verdict.problem);
   }
 
-  // Returns true if the kernel rounds operands, and its error is one to four times the allowed one.
-  // Winograd's transforms about double the error of rounded operands. In the tuner, the checker
-  // decides whether to accept the kernel (docs/decisions/0024_values_stored_as_bf16_parts.md).
+  // Returns true if the kernel rounds operands, and its error is above the tolerance by at most a
+  // factor of 4. Winograd's transforms about double the error of rounded operands. In the tuner,
+  // the checker accepts or rejects the kernel (docs/decisions/0024_values_stored_as_bf16_parts.md).
   static bool IsLeftToTheChecker(const Schedule& schedule, const Verdict& verdict,
                                  const KernelReference& reference) {
     constexpr double kEnlarged = 4;

@@ -1,5 +1,5 @@
-// A function that performs a check of fuzz_arithmetic. Kernels of a random contraction run under
-// its accuracy mode on its machine. The tuner's checker compares the results with float64.
+// A function that performs a check of fuzz_arithmetic. Kernels of a random case run as code for the
+// case's CPU. The tuner's checker compares the results with float64.
 #pragma once
 
 #include <map>

@@ -32,7 +32,7 @@ CheckResult Check(std::string_view stage, const Error& error) {
   return IsRejection(error) ? Rejected(error) : Wrong(stage, error.Format());
 }
 
-/// A source of weights that returns the constants of a graph with a weight name.
+/// A source of weights that returns those constants of a graph that have a weight name.
 class WeightsOf : public WeightSource {
  public:
   explicit WeightsOf(const Graph& graph) : graph_(graph) {}
@@ -55,8 +55,8 @@ std::string TextProblem(const Graph& graph) {
   return fmt::format("its text reads back as another graph:\n{}\nbut\n{}", text, again);
 }
 
-/// Executes the graph and returns true if all values are finite. With other values,
-/// FloatRules::kFast may change the results.
+/// Executes the graph and returns true if all constants and results of nodes are finite. With other
+/// values, FloatRules::kFast may change the results.
 bool IsFinite(const Graph& graph, std::span<const Array> inputs) {
   std::map<ValueId, Array> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
@@ -113,8 +113,8 @@ Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
       });
 }
 
-// Checks the plan with values stored as bfloat16. The reference is the graph that rounds the
-// values.
+// Checks the fusion plan with values stored as bfloat16, if StoreAsBf16 stores any. The reference
+// is the graph that rounds these values.
 CheckResult CheckStoredBf16(const Graph& graph, const CheckPlan& plan, FusionPlan fusion,
                             std::span<const Array> inputs) {
   StoreAsBf16(graph, fusion);

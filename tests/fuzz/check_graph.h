@@ -1,6 +1,6 @@
-// A function that performs a check of fuzz_graphs. Passes, fusion and lowering transform a graph.
-// The interpreter executes the result, which may also run as machine code. Results are compared
-// with the reference execution of the original graph.
+// The check of fuzz_graphs, and its settings. Passes, fusion and lowering transform a graph. The
+// interpreter executes the result, which may also run as machine code. Outputs are compared with a
+// reference execution.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tunec::fuzz {
 
-/// The settings of a check, drawn from a seed. They are written above a `.graph` text as a comment.
+/// The settings of a check. fuzz_graphs writes them as a comment above the text of a failing graph.
 struct CheckPlan {
   std::vector<std::string> passes;
   FloatRules rules = FloatRules::kStrict;
@@ -46,7 +46,7 @@ struct CheckResult {
   std::string reason;  // reason of a rejection, or stage and description of a wrong result
 };
 
-/// Returns true if the error means that the graph is not supported or too large.
+/// Returns true for kUnsupported and kResourceLimit, which valid graphs may cause.
 bool IsRejection(const Error& error);
 
 CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan);

@@ -1,4 +1,4 @@
-// Tests that OutputChecker accepts rounding errors and no other differences.
+// Tests that OutputChecker accepts effects of rounding errors and no other differences.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -87,7 +87,7 @@ class Generator {
     return Rows();
   }
 
-  // Returns a random size of at most `most`. Few sizes are multiples of a tile.
+  // Returns a random size from 1 to `most`. Most sizes are not multiples of 16.
   int64_t Size(int64_t most) {
     if (Chance(10)) return std::min<int64_t>(most, OneOf<int64_t>({16, 32, 48, 64}));
     return Between(1, Chance(60) ? std::min<int64_t>(most, 40) : most);
@@ -113,7 +113,7 @@ class Generator {
     return s;
   }
 
-  // Returns a convolution that suits Winograd's tiles. It has many, mostly contiguous channels.
+  // Returns a 3x3 convolution that Winograd's algorithm can compute, with at least 8 channels.
   Shapes DrawImage() {
     Shapes s{.op = Op::kConv, .channels_last = Chance(75)};
     const int64_t inputs = Between(8, 48), outputs = Between(8, 64);
@@ -220,7 +220,7 @@ class Generator {
     return shapes.channels_last ? Transposed(result, {0, 2, 3, 1}) : result;
   }
 
-  // Returns an array whose elements are of the case's kind of operands.
+  // Returns an array with the elements of FillElements for the case's kind of operands.
   Array Drawn(Ints shape, DataType type = DataType::kF32) {
     Array array(type, std::move(shape));
     FillElements(array, case_.operands, random_);
@@ -231,7 +231,7 @@ class Generator {
     array.SetDouble(0, value);
     return Weight(std::move(array));
   }
-  // Returns mostly float32, because accuracy modes round only float32 operands.
+  // Returns a random float type, mostly float32: accuracy modes round only float32 operands.
   DataType DrawType() {
     return OneOf({DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF64,
                   DataType::kF16, DataType::kBF16});
@@ -266,7 +266,7 @@ class Generator {
     return mask;
   }
 
-  // Adds a depthwise convolution and a 1x1 convolution of its result.
+  // Adds a depthwise convolution and a 1x1 convolution, sometimes with other nodes between them.
   ValueId Chain() {
     const int64_t channels = Between(2, 70), outputs = Between(1, 70);
     const int64_t taps = OneOf<int64_t>({1, 3, 3, 3, 5}), stride = Chance(70) ? 1 : 2;
@@ -288,8 +288,8 @@ class Generator {
     return channels_last ? Transposed(value, {0, 2, 3, 1}) : value;
   }
 
-  // Adds a product with long sums and few results, so that threads share sums. With few positive
-  // results, the sequential evaluation may be exact by luck. Then `f32` allows no other result.
+  // Adds a product with long sums and few results, so that threads share sums. For positive
+  // operands, the sequential evaluation may be exact by luck. Then `f32` allows no other result.
   ValueId FewResults() {
     if (case_.operands == Operands::kPositive) case_.operands = Operands::kUniform;
     const int64_t rows = Between(1, 12), columns = Between(1, 20);
@@ -303,9 +303,9 @@ class Generator {
                {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
   }
 
-  // Adds a softmax, a normalisation, an argmax or another reduction, of any float type. The latter
-  // has positive elements, because the tolerance is relative to the result. A sum that cancels
-  // would have almost no tolerance.
+  // Adds a softmax, a normalisation, an argmax or argmin, or another reduction, of any float type.
+  // Other reductions have positive elements, because the tolerance is relative to the result. A sum
+  // that cancels would have almost no tolerance.
   ValueId Rows() {
     const int64_t kind = Below(5);
     if (kind >= 3) case_.operands = Operands::kPositive;

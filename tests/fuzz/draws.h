@@ -1,4 +1,4 @@
-// The base class of random generators, and functions that draw attributes.
+// A base class for generators of random graphs, and functions that draw attributes or permutations.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Draws {
     return choices.begin()[Below(static_cast<int64_t>(choices.size()))];
   }
   Random& random() { return random_; }
-  /// Returns a type of the domain. It is mostly the main type, if the domain contains that.
+  /// Returns a random type of the domain, mostly the main type if the domain contains it.
   DataType TypeIn(Domain domain);
   Values values() const { return special_values_; }
   DataType main_type() const { return main_type_; }
@@ -50,7 +50,7 @@ DrawnWindow DrawWindow(Draws& draws, const Ints& input, bool transposed);
 
 Ints AnyPermutation(Draws& draws, size_t rank);
 
-/// Draws the attributes of resize, except for the shape.
+/// Draws the attributes mode, coordinate, nearest_mode and exclude_outside of resize.
 Attributes ResizeAttributes(Draws& draws);
 
 }  // namespace tunec::fuzz

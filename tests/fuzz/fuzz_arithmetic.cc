@@ -1,8 +1,8 @@
 // The program fuzz_arithmetic. It draws products, convolutions and other kernels with sums, and
-// compares their machine code with float64. The code uses any arithmetic that the accuracy mode and
-// the machine allow.
+// compares the results of machine code with float64. The code may use any arithmetic that the
+// accuracy mode and the machine allow.
 //
-// Each check runs in a forked child process, so a crash or a hang counts as one wrong result.
+// Checks run in forked child processes, so a crash or a hang counts as one wrong result.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,11 +21,11 @@ namespace tunec::fuzz {
 namespace {
 
 constexpr uint64_t kCasesPerChild = 100;
-// Limit of one case in seconds. A case needs at most a second of CPU time, so it does not reach the
-// limit on a busy machine.
+// Limit of one case in seconds. The limit is high, so that usual cases do not reach it on a busy
+// machine.
 constexpr unsigned kMostSeconds = 600;
 
-// Returns the graph's text without the elements of constants, which can be very long.
+// Returns the graph's text without lists of elements of constants, which can be very long.
 std::string Head(const ContractionCase& contraction) {
   std::string head;
   std::istringstream lines(Print(contraction.graph));

@@ -1,9 +1,10 @@
-// The program fuzz_graphs. It checks random graphs after passes, fusion and lowering and as machine
-// code, and compares the results with the reference execution.
+// The program fuzz_graphs. Unless an option selects other checks, it runs random graphs after
+// passes, fusion and lowering, some also as machine code. The results are compared with the
+// reference execution.
 //
-// Each check runs in a forked child process, so a graph that crashes or hangs is one wrong result
-// and the run continues. A failing graph is reduced in further child processes, then printed and
-// written to a file.
+// Checks run in forked child processes, so a graph that crashes or hangs is one wrong result and
+// the run continues. The first 40 failing graphs are reduced in further child processes, then
+// printed and written to files.
 #include <fmt/format.h>
 #include <unistd.h>
 

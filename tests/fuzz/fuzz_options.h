@@ -28,12 +28,12 @@ struct FuzzOptions {
   }
 };
 
-/// Adds the options. `cases` is the name of one case, for example "graph". The help text says that
-/// the fraction `share` of the cases runs machine code by default.
+/// Adds the options. `cases` is the name of one case, for example "graph". The help text of --code
+/// names `share` as the default, for example "20th".
 void AddFuzzOptions(CLI::App& app, FuzzOptions& options, const std::string& cases,
                     const std::string& share);
 
-/// Sets a time limit of ten seconds if neither a number of cases nor a time was given.
+/// Sets a time limit of ten seconds if neither the number of cases nor the time is limited.
 void SetLimit(FuzzOptions& options);
 
 }  // namespace tunec::fuzz

@@ -1,9 +1,10 @@
 // The program fuzz_schedules. It applies random schedules to random small Computes. Legal schedules
 // must give the interpreter's result, and some also as machine code. Rejected schedules are
-// interpreted too. The report says how many have wrong results, so that the rejection was needed.
+// interpreted too, unless the proof of legality gives up. The report says how many of these give
+// right results.
 //
-// Each check runs in a forked child process, so a crash or a hang is one wrong result. A failing
-// case is printed with its necessary steps.
+// Each check runs in a forked child process, so a crash or a hang is one wrong result. The first
+// failing cases are printed with a reduced schedule.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -170,8 +171,8 @@ class Fuzzer {
     erase(schedule.loop_steps, step - rewriting);
   }
 
-  // Removes each step without which the result is still wrong. Keeps a step if the other steps do
-  // not apply without it.
+  // Tries to remove each step once. A step is removed if the other steps still apply and the case
+  // still fails.
   Case Shrink(Case drawn, bool code) const {
     for (size_t i = drawn.schedule.StepCount(); i-- > 0;) {
       Case smaller = drawn;

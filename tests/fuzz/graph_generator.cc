@@ -33,7 +33,7 @@ GraphGenerator::GraphGenerator(uint64_t seed) : Draws(seed), builder_("random") 
 
 Graph GraphGenerator::Make() && {
   const int64_t target_nodes = Between(3, Chance(30) ? 25 : 12);
-  // A draw that does not fit adds no node. There are at most 200 draws.
+  // Not every draw adds a node, so the number of draws is limited.
   for (int tries = 0; nodes_ < target_nodes && tries < 200; ++tries) Step();
   for (const ValueId output : ChooseOutputs()) builder_.AddOutput(output);
   return std::move(builder_).Build();

@@ -1,6 +1,6 @@
 // A generator of random graphs. A seed makes one graph. Every operator of TUNEC_OPS has a recipe or
 // a reason why it is excluded; a test checks this. A recipe draws operands from the graph, or makes
-// new leaves, and draws attributes. Draws that the type inference rejects are repeated.
+// new leaves, and draws attributes. A draw that type inference rejects adds no node.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace tunec::fuzz {
 
-/// The result of a recipe. It is the value of the added node, or empty if the draw does not fit.
+/// The value that a recipe returns: the first result of the added node, or empty if the draw does
+/// not fit.
 using Made = std::optional<ValueId>;
 
 class GraphGenerator : public Draws {
@@ -25,10 +26,10 @@ class GraphGenerator : public Draws {
   /// Makes a graph of about 3 to 25 nodes, not counting the leaves.
   Graph Make() &&;
 
-  // Recipes call these members.
+  // Recipes and phrases call these members.
   Ints Shape(int64_t least_rank, int64_t most_rank);
 
-  /// Returns a value of the graph, or a new leaf, of a type in the domain.
+  /// Returns an existing value or a new leaf, with a type in the domain and a rank in the range.
   ValueId Operand(Domain domain, int64_t least_rank = 0, int64_t most_rank = 5);
   /// Returns a value of exactly this type that can be broadcast with `shape` to a common shape.
   ValueId Partner(DataType type, const Ints& shape);
@@ -44,7 +45,8 @@ class GraphGenerator : public Draws {
   DataType TypeOf(ValueId value) const { return builder_.TypeOf(value).type; }
   Ints ShapeOf(ValueId value) const { return builder_.TypeOf(value).Shape(); }
 
-  /// Adds the node if the inference accepts it and its results are small. Returns the first result.
+  /// Adds the node if the inference accepts it and its results are small. Returns the first result,
+  /// or no value.
   Made Try(Op op, std::vector<ValueId> inputs, Attributes attributes = {});
 
  private:
@@ -67,8 +69,8 @@ struct Recipe {
 /// Returns the recipes, one per operator.
 std::span<const Recipe> Recipes();
 
-/// A function that adds several nodes in a pattern which people and exporters write and passes
-/// match. It returns no value if the draw does not fit.
+/// A function that adds the nodes of a pattern that people or exporters write. It returns no value
+/// if the draw does not fit.
 using Phrase = Made (*)(GraphGenerator&);
 std::span<const Phrase> Phrases();
 

@@ -13,14 +13,15 @@ namespace tunec::fuzz {
 /// The replacement of a removed node: one of its operands, a new input or a new constant.
 enum class Cut : uint8_t { kOperand, kInput, kConstant };
 
-/// A graph that is reduced to `outputs` and the nodes they depend on. CutOut removes one more node.
+/// A graph that is reduced to `outputs` and the nodes they depend on. CutOut chooses a node that
+/// Build replaces.
 class Reduction {
  public:
   Reduction(const Graph& graph, std::vector<ValueId> outputs)
       : graph_(graph), outputs_(std::move(outputs)) {}
 
   void CutOut(NodeId node, Cut cut, size_t operand);
-  /// Returns the reduced graph, or no value if the types of its nodes do not fit.
+  /// Returns the reduced graph, or no value if the reduction is impossible.
   std::optional<Graph> Build() const;
 
  private:

@@ -34,7 +34,8 @@ class Child {
 
   int descriptor() const { return descriptor_; }
 
-  /// Waits for output and calls `line` for each complete line. Returns false at the end of output.
+  /// Waits for output and calls `line` for each complete line. Returns false at the end of output
+  /// or after an error.
   bool Read(const std::function<void(const std::string&)>& line) {
     char bytes[4096];
     const ssize_t count = read(descriptor_, bytes, sizeof bytes);

@@ -9,7 +9,7 @@
 namespace tunec::fuzz {
 
 /// Calls `body` in a child process, and `line` in this process for each line that the body writes.
-/// Returns false if the child crashes, or if an alarm that the body has set ends it.
+/// Returns true if the child exits with status 0, and false after a crash or an alarm.
 bool InChild(const std::function<void(FILE*)>& body,
              const std::function<void(const std::string&)>& line);
 
@@ -25,7 +25,7 @@ struct Batches {
 inline constexpr std::string_view kCrashed = "crashed or hung";
 
 /// Calls `check` for the cases 0, 1, ... in child processes. Calls `record` in this process with
-/// the number of each case and its answer as one line. Calls for the cases of one child are in
+/// the number of each case and its answer as one line. `record` gets the cases of one child in
 /// order. A case that crashes or hangs is recorded with `kCrashed`, and the other cases continue.
 /// Returns the number of recorded cases.
 uint64_t RunBatches(const Batches& batches, const std::function<std::string(uint64_t)>& check,

@@ -60,7 +60,8 @@ double Element(Operands kind, Side side, Random& random) {
   return Signed(random);
 }
 
-// An operand whose elements are changed according to their index along the reduced axis.
+// An operand whose elements have a reduced index: the index along the reduced axis, modulo
+// `period`.
 class Reduced {
  public:
   Reduced(Array& array, const ReducedAxis& reduced) : array_(array), period_(reduced.period) {

@@ -1,4 +1,4 @@
-// Functions that draw elements for the operands of a contraction, to expose errors of arithmetic.
+// Functions that draw elements for the operands of kernels, to expose errors of arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ enum class Operands : uint8_t {
 inline constexpr int kOperandKinds = static_cast<int>(Operands::kSpecial) + 1;
 std::string_view Name(Operands kind);
 
-/// The reduced axis of an operand, and the number of its elements in one sum (`period`). The period
-/// is shorter than the axis if the axis has several groups, one after the other.
+/// The reduced axis of an operand. `period` is the number of elements along the axis in one sum. It
+/// is less than the axis's size if the axis has several groups, one after the other.
 struct ReducedAxis {
   int axis = 0;
   int64_t period = 1;

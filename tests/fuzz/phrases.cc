@@ -8,7 +8,8 @@
 namespace tunec::fuzz {
 namespace {
 
-// A function object that adds the nodes of a pattern. If a node does not fit, it returns no value.
+// A function object that adds a node of a pattern. It returns no value if an operand has no value
+// or the node does not fit.
 class Chain {
  public:
   Chain(GraphGenerator& g, DataType type) : g_(g), type_(type) {}
@@ -91,7 +92,7 @@ Made SoftmaxByExp(GraphGenerator& g) {
   return n(Op::kDiv, {e, n(Op::kReduceSum, {e}, axes)});
 }
 
-// Adds operators without effect, such as x + 0, or with a constant result, such as x - x.
+// Adds operators that can often be simplified, such as x + 0 or x - x.
 Made NeutralElement(GraphGenerator& g) {
   const ValueId x = g.Operand(Domain::kNumber);
   Chain n(g, g.TypeOf(x));
@@ -264,7 +265,7 @@ ValueId Triangle(GraphGenerator& g, DataType type, int64_t tokens) {
   return g.Constant(std::move(mask));
 }
 
-// Adds scaled dot-product attention over heads. The three projections are slices of one product.
+// Adds dot-product attention over heads. The three projections are slices of one product.
 Made Attention(GraphGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t batch = g.Between(1, 2), heads = g.Between(1, 2);
@@ -297,7 +298,7 @@ Made Attention(GraphGenerator& g) {
   return back ? g.Try(Op::kReshape, {*back}, {{"shape", Ints{batch, tokens, model}}}) : Made();
 }
 
-// Adds two or three products of the same left operand, which horizontal fusion can join.
+// Adds two or three products of the same left operand, which a pass may merge.
 Made ParallelProducts(GraphGenerator& g) {
   const ValueId x = FloatOperand(g, 2, 3);
   const DataType type = g.TypeOf(x);

@@ -55,7 +55,7 @@ struct Bounds {
   int64_t high = std::numeric_limits<int64_t>::max();
 };
 
-// Returns the range of indices that all users allow, or no value if no user has it as indices.
+// Returns the range of indices that all users allow, or no value if no user indexes by `value`.
 std::optional<Bounds> IndexBounds(const Graph& graph, ValueId value,
                                   std::span<const NodeId> users) {
   std::optional<Bounds> bounds;

@@ -11,9 +11,9 @@
 
 namespace tunec::fuzz {
 
-/// The kind of elements. Ordinary elements are mostly numbers of few bits. Float arithmetic on them
-/// is exact, so comparisons and roundings have one correct result. Special elements include NaN,
-/// infinities, signed zeros and the limits of the type.
+/// The kind of elements. Ordinary elements are mostly numbers of few bits. Short float sums of such
+/// numbers are exact, so comparisons of the sums have one correct result. Special elements include
+/// NaN, infinities, signed zeros and extreme numbers.
 enum class Values : uint8_t { kOrdinary, kSpecial };
 
 Array RandomElements(DataType type, std::vector<int64_t> shape, Values values, Random& random);
@@ -26,7 +26,7 @@ void ForEachPosition(const std::vector<int64_t>& shape,
                      const std::function<void(const std::vector<int64_t>&, int64_t)>& visit);
 
 /// Returns one array per graph input. Elements depend on the seed and on the input's name, type,
-/// shape and use. Inputs that are indices of a node are in range.
+/// shape and use. Inputs that are indices of a gather or scatter are in range.
 std::vector<Array> RandomInputs(const Graph& graph, Values values, uint64_t seed);
 
 }  // namespace tunec::fuzz

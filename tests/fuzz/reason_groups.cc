@@ -24,7 +24,7 @@ std::string WithoutNumbers(const std::string& reason) {
 
 }  // namespace
 
-// Replaces numbers, and words other than "depends" and "is" after "node", "constant" and "output".
+// Removes quoted text. Replaces numbers, and most words after "node", "constant" and "output".
 std::string WithoutNames(const std::string& reason) {
   std::istringstream words(WithoutNumbers(reason));
   std::string group, before;

@@ -17,10 +17,11 @@ inline std::string FirstLine(const std::string& text) {
   return text.substr(0, text.find_first_of("\n\x1f"));
 }
 
-/// Returns the failing stage of a wrong result. A reduced case must fail in the same stage.
+/// Returns the failing stage of a wrong result, or the whole reason if no stage is named. A reduced
+/// case must fail in the same stage.
 inline std::string StageOf(const std::string& reason) { return reason.substr(0, reason.find(':')); }
 
-/// Returns the reason without names and numbers, so that equal causes are counted together.
+/// Returns the reason without numbers and most names, so that equal causes are counted together.
 std::string WithoutNames(const std::string& reason);
 
 /// Prints a line for each reason, the most frequent first.

@@ -1,4 +1,4 @@
-// The table with the recipe of each operator.
+// The table with a recipe for each operator, or the reason why it has none.
 #include "tests/fuzz/graph_generator.h"
 
 namespace tunec::fuzz {

@@ -55,7 +55,7 @@ Made DrawConv(GraphGenerator& g, Op op) {
   return g.Try(op, std::move(inputs), std::move(window.attributes));
 }
 
-// Adds attention with several blocks of rows. A causal mask hides different columns in each block.
+// Adds causal attention with enough rows for several blocks. Each block may hide other columns.
 Made DrawCausalAttention(GraphGenerator& g, Op op) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t queries = g.Between(17, 70), depth = g.Between(1, 3);

@@ -1,4 +1,4 @@
-// Recipes that add operators which move elements of their operands to a random graph.
+// Recipes that add data movement, resizing, ranges and one-hot encodings to a random graph.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"
@@ -6,7 +6,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// Returns the shape after joining neighbouring axes, splitting axes or inserting axes of size 1.
+// Returns a shape with as many elements. Axes may be joined, split or inserted with size 1.
 Ints Reshaped(GraphGenerator& g, Ints shape) {
   for (int64_t times = g.Between(1, 3); times > 0; --times) {
     const int64_t at = g.Below(std::ssize(shape) + 1);
@@ -160,7 +160,7 @@ Made DrawScatter(GraphGenerator& g, Op op) {
   const DataType type = g.TypeOf(x);
   const char* by =
       type == DataType::kBool ? "none" : g.OneOf({"none", "none", "add", "mul", "min", "max"});
-  // Some indices are beyond the end. They write nothing.
+  // Some indices may be out of range. They write nothing.
   const int64_t size = g.Chance(20) ? extent + 2 : extent;
   return g.Try(op, {x, Indices(g, numbers, size), g.OfType(type, drawn_shape)},
                {{"axis", axis}, {"depth", depth}, {"reduction", std::string(by)}});

@@ -1,4 +1,4 @@
-// Recipes that add reductions and normalisations to a random graph.
+// Recipes that add reductions, normalisations and rotary embeddings to a random graph.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"
@@ -70,8 +70,8 @@ Made DrawLrn(GraphGenerator& g, Op op) {
                 {"bias", g.OneOf({1.0, 2.0})}});
 }
 
-// Adds a rotary embedding with angles for each element, for each pair, or for some pairs only.
-// Several rows may share angles.
+// Adds a rotary embedding with cosines and sines for each element, for each pair, or for some pairs
+// only. Several rows may share their cosines and sines.
 Made DrawRotary(GraphGenerator& g, Op op) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   Ints shape = g.ShapeOf(x);

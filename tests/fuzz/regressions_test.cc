@@ -1,5 +1,5 @@
-// Tests of graphs for which the fuzzer found wrong results, and tests of the graph generator and of
-// Shrink, which reduces a failing graph.
+// Tests of graphs for which the fuzzer found errors, and tests of the graph generator, of a plan's
+// text, and of Shrink, which reduces a failing graph.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 std::string PlanLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Returns the given plan, and plans with the default pipeline for each fusion mode and lowering.
+// Returns the given plan, and default pipelines with both fusion modes and lowerings 0 and 1.
 std::vector<CheckPlan> PlansFor(const CheckPlan& found) {
   std::vector<CheckPlan> plans = {found};
   for (const FusionMode fusion : {FusionMode::kFused, FusionMode::kUnfused}) {
@@ -112,7 +112,7 @@ TEST(Shrink, KeepsWhatFails) {
   };
   int shrunk = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    // Each reduction removes nodes that no output depends on, so no tanh may be one of them.
+    // Reduction::Build removes nodes that no output depends on. None of these may be a tanh.
     auto graph = EliminateDeadNodes(GraphGenerator(seed).Make(), {});
     ASSERT_TRUE(graph) << graph.error().Format();
     const Case failing{*std::move(graph), DrawPlan(seed, Values::kOrdinary, false)};

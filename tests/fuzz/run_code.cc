@@ -19,8 +19,8 @@ const Target& ThisMachine() {
   return target;
 }
 
-// Runs a random schedule of the group. If it is illegal, draws again. The last try uses the last
-// sketch, the naive one, which is always legal.
+// Runs a random schedule of the group. If the schedule is rejected, draws again. The last try uses
+// the last sketch, the naive one, whose schedule is always legal.
 Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
                                        std::span<const Array> arguments, Random& random) {
   const std::vector<NamedCompute> named = Named(lowerings);

@@ -1,4 +1,4 @@
-// Functions that run a graph group by group.
+// Functions that run a graph group by group, and interpret a Compute.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace tunec::fuzz {
 
-/// A function that returns the outputs of a group for its inputs, in the group's order.
+/// A function that runs a group. Arguments and results are in the order of its inputs and outputs.
 using RunGroup = std::function<Result<std::vector<Array>>(
     size_t group, const std::vector<Lowering>& lowerings, std::span<const Array> arguments)>;
 
-/// Calls `run` for each group of the plan, in order. Returns the graph's outputs.
+/// Calls `run` for each group of the plan, in order. Returns the graph's outputs, or an error.
 Result<std::vector<Array>> RunGroups(const Graph& graph, const FusionPlan& plan,
                                      std::span<const Array> inputs, const RunGroup& run);
 

@@ -7,7 +7,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// Returns the arguments of a nest, except outputs. Some are packed weights from earlier nests.
+// Returns the arguments of a nest, except outputs. Some may be packed weights from earlier nests.
 std::vector<Array> ArgumentsOf(const LoopNest& nest, const std::map<std::string, Array>& by_name) {
   std::vector<Array> arguments;
   for (const TensorId id : Arguments(nest))

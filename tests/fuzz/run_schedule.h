@@ -1,4 +1,4 @@
-// Functions that run a schedule of a group as machine code on arrays.
+// Functions that draw decisions for a sketch, and run a schedule as machine code on arrays.
 #pragma once
 
 #include <span>
@@ -14,11 +14,11 @@
 
 namespace tunec::fuzz {
 
-/// The number of threads. With two threads, phases have barriers and tasks are divided.
+/// The number of threads. With two threads, a phase's tasks are divided and end with a barrier.
 inline constexpr int kThreads = 2;
 ThreadPool& Pool();
 
-/// Returns the Computes in the form that sketches require.
+/// Returns the Computes of the lowerings with the names of the lowerings.
 std::vector<NamedCompute> Named(const std::vector<Lowering>& lowerings);
 
 /// Returns the position of a random choice for each knob.
@@ -28,8 +28,8 @@ Decisions RandomDecisions(const Sketch& sketch, Random& random);
 /// because they are drawn independently.
 bool MayReject(ErrorCode code);
 
-/// Packs the weights, then runs the kernel. `arguments` are the inputs and weights of the compute,
-/// in tensor order. Returns the outputs.
+/// Runs any nests that pack weights, then the kernel. `arguments` are the inputs and weights of the
+/// Compute, in tensor order. Returns the outputs.
 Result<std::vector<Array>> RunScheduled(const KernelLoops& kernel, const Compute& compute,
                                         std::span<const Array> arguments, const Target& target);
 

@@ -36,7 +36,7 @@ class Shrinker {
     return false;
   }
 
-  // Replaces an output by an operand of its node, if the case then still fails. Else returns false.
+  // Tries to replace an output by an operand of its node. Returns true if the case still fails.
   bool EarlierOutputs() {
     const std::vector<ValueId> outputs = best_.graph.outputs();
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -68,7 +68,7 @@ class Shrinker {
       if (KindOf(node.op) == OpKind::kData) continue;
       for (size_t i = 0; i < node.inputs.size(); ++i)
         if (Without(n, Cut::kOperand, i)) return true;
-      // An output is not replaced by a leaf, because the graph would then compute nothing for it.
+      // A computed output is not replaced by a new leaf, because nothing would then compute it.
       if (best_.graph.IsOutput(node.outputs[0])) continue;
       if (Without(n, Cut::kInput, 0) || Without(n, Cut::kConstant, 0)) return true;
     }

@@ -1,4 +1,4 @@
-// A function that reduces a failing graph.
+// A function that reduces a failing graph and the passes of its plan.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ struct Case {
 /// A function that returns whether a case still fails.
 using Fails = std::function<bool(const Case&)>;
 
-/// Removes outputs, passes and nodes as long as the case fails. A removed node is replaced by one
-/// of its operands or by a leaf. Calls `fails` at most `most_tries` times.
+/// Removes outputs, passes and nodes as long as the case fails. A removed node that outputs need is
+/// replaced by one of its operands or by a leaf. Calls `fails` at most `most_tries` times.
 Case Shrink(Case failing, const Fails& fails, int most_tries = 400);
 
 }  // namespace tunec::fuzz

@@ -107,7 +107,7 @@ Grid GridOf(const Array& array) {
   return grid;
 }
 
-/// Returns true if the operator is a sum of elements or products that is exact in any order.
+/// Returns true only if the operator is a sum of elements or products that is exact in any order.
 bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type) {
   if (node.op != Op::kMatmul && node.op != Op::kConv && node.op != Op::kConvTranspose &&
       node.op != Op::kReduceSum && node.op != Op::kReduceL1 && node.op != Op::kReduceSumSquare &&
@@ -129,9 +129,9 @@ bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type
   return static_cast<double>(terms) * largest <= quantum / RoundingOf(type);
 }
 
-/// The effect of rounding the mean of a row in a normalisation. Each row has `size` elements. For
-/// operators without a mean, `size` is 0 and `of_rows` is empty. `of_rows` has a bound of the
-/// absolute error of the results in each row, divided by the relative error of the mean.
+/// The effect of rounding the mean of a row in kLayerNorm, kInstanceNorm or kGroupNorm. A row has
+/// `size` elements. For other operators, `size` is 0 and `of_rows` is empty. `of_rows` has a bound
+/// of the absolute error of the results in each row, divided by the relative error of the mean.
 struct Centring {
   int64_t size = 0;
   std::vector<double> of_rows;
@@ -185,8 +185,8 @@ double UnderflowOf(Op op, DataType type) {
   return op == Op::kReduceL2 ? std::sqrt(least) : least;
 }
 
-/// One execution in float64 with random errors, in proportion to `strength`. With a strength of 0,
-/// the arithmetic is exact, and equal formulas have equal results.
+/// One execution in float64 with random errors. Noise is scaled by `strength`. Without noise, equal
+/// formulas mostly have equal results.
 class Sample {
  public:
   Sample(const Graph& graph, uint64_t seed, double strength)
@@ -239,7 +239,7 @@ class Sample {
       Meet(operands[0], operands[1], graph_.value(node.inputs[0]).type.type);
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
     // Uncertain results become arbitrary values half of the time only, because later operators may
-    // depend on the size of the result.
+    // depend on the magnitude of the computed result.
     if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0)
       for (size_t i = 0; i < results.size(); ++i)
         if (IsFloat(types[i].type)) FillAny(results[i]);
@@ -248,8 +248,8 @@ class Sample {
     return results;
   }
 
-  // Returns whether results may be arbitrary. Intermediate values may overflow, a periodic function
-  // may have a large operand, or a factor of padding or of weight 0 may not be finite.
+  // Returns true if results may be arbitrary. Intermediate values may leave the range, a periodic
+  // function may have a large operand, or a factor of padding or weight 0 may not be finite.
   bool IsUncertain(const Node& node, std::span<const Array> operands, Freedom freedom) const {
     if (freedom != Freedom::kSum && freedom != Freedom::kFunction) return false;
     const bool pads = node.op == Op::kConv || node.op == Op::kConvTranspose ||
@@ -273,8 +273,8 @@ class Sample {
     return false;
   }
 
-  // Fills the array with one arbitrary value, or with independent ones. Then two elements that are
-  // combined later may differ in kind.
+  // Fills the array with one arbitrary value, or with independent ones. With independent values,
+  // later operators may combine different kinds of values.
   void FillAny(Array& array) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     constexpr double kAny[] = {
@@ -285,16 +285,16 @@ class Sample {
     for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, alike ? all : any());
   }
 
-  // Returns the relative rounding error. A kernel computes 16-bit floats as f32. If one kernel
-  // computes all nodes, it rounds none of their values to 16 bits.
+  // Returns the relative rounding error of the type. If one kernel computes all nodes, this is the
+  // error of f32 for 16-bit floats.
   double UnitFor(DataType type) const {
     return in_one_kernel_ && SizeOf(type) == 2 ? RoundingOf(DataType::kF32) : RoundingOf(type);
   }
 
   double Noise() { return strength_ * (2 * static_cast<double>(random_.Unit()) - 1); }
 
-  // Returns whether passes may fold a later scale, perhaps after an addition, into the factors of
-  // the products, which are then rounded.
+  // Returns true if passes may fold a later scale, perhaps after an addition, into factors of the
+  // products. Folded factors are rounded.
   bool IsScaledLater(const Node& node) const {
     if (PatternOf(node.op) != OpPattern::kContraction) return false;
     return std::ranges::any_of(users_[node.outputs[0]], [&](NodeId user) {
@@ -311,7 +311,7 @@ class Sample {
     });
   }
 
-  // Returns true if the operator is discontinuous. Rounded operands may be exactly at a step, where
+  // Returns true for most discontinuous operators. Rounded operands may be exactly at a step, where
   // unrounded operands rarely are.
   static bool IsDiscontinuous(const Node& node, DataType result) {
     switch (node.op) {
@@ -334,8 +334,8 @@ class Sample {
     return result;
   }
 
-  // Rounds some 16-bit operands. A value may be rounded for a user that reads the stored value, but
-  // not for a user that computes the value.
+  // Rounds some 16-bit operands. A stored value is rounded, but users in the same kernel may read
+  // the unrounded value.
   void RoundSome(std::vector<Array>& operands, const Node& node) {
     for (size_t i = 0; i < operands.size(); ++i) {
       if (!IsFloat(operands[i].type())) continue;
@@ -344,8 +344,8 @@ class Sample {
     }
   }
 
-  // Rounds exponents that are almost whole to whole numbers, because rounding errors may do this.
-  // Negative bases have powers for whole exponents only.
+  // Rounds exponents that are almost whole numbers. Rounding errors may also make exponents whole.
+  // Negative finite bases have powers for whole exponents only.
   static Array Whole(const Array& exponents, DataType type) {
     Array result(DataType::kF64, exponents.shape());
     for (int64_t i = 0; i < exponents.size(); ++i) {
@@ -356,8 +356,8 @@ class Sample {
     return result;
   }
 
-  // Sets elements of `left` to those of `right` if rounding errors may make them equal. Random
-  // errors alone rarely make them equal.
+  // Sets float elements of `left` to almost equal elements of `right`, if the shapes are equal.
+  // Random errors alone rarely make two elements equal.
   static void Meet(Array& left, const Array& right, DataType type) {
     if (!IsFloat(type) || left.shape() != right.shape()) return;
     Array met(DataType::kF64, left.shape());
@@ -368,7 +368,7 @@ class Sample {
     left = std::move(met);
   }
 
-  // Returns the operand with a random error in each element, as if its products were rounded.
+  // Returns the operand with random relative errors of its elements, as if products were rounded.
   Array Disturbed(const Array& array, DataType type) {
     Array result(DataType::kF64, array.shape());
     for (int64_t i = 0; i < array.size(); ++i) {
@@ -406,7 +406,7 @@ class Sample {
     }
   }
 
-  // Returns noise to add to a finite result. `largest` is the largest term of a sum.
+  // Returns noise to add to a finite result. `largest` estimates an inexact sum's largest term.
   double NoiseOf(double y, int64_t i, Freedom freedom, bool exact, double largest, DataType type,
                  std::span<const Array> operands, const Node& node, int64_t size) {
     const double unit = UnitFor(type);
@@ -442,8 +442,8 @@ class Sample {
     }
   }
 
-  // Returns an estimate of the largest term of a sum. It is the largest result, except for
-  // rotations, scatters that add, and plain reductions, whose terms may cancel.
+  // Returns an estimate of the largest magnitude of a sum's terms. For most operators, this is the
+  // largest magnitude of finite results.
   static double LargestTerm(const Node& node, std::span<const Array> operands,
                             const Array& result) {
     if (PatternOf(node.op) == OpPattern::kReduction) return LargestFinite(operands[0]);
@@ -461,16 +461,17 @@ class Sample {
     return largest;
   }
 
-  // Returns the error factor of the power in kLrn, which is the logarithm of the power. The
-  // quotient of operand and result gives the power. Returns 0 for other operators.
+  // Returns the error factor of the power in kLrn: the magnitude of the power's logarithm. The
+  // power is the quotient of operand and result. Returns 0 if the power is 0 or not finite, and for
+  // other operators.
   static double LogarithmOf(Op op, double y, int64_t i, std::span<const Array> operands) {
     const double power = op == Op::kLrn ? std::abs(operands[0].GetDouble(i) / y) : 1;
     return power > 0 && std::isfinite(power) ? std::abs(std::log(power)) : 0;
   }
 
-  // Returns the error factor of the mask in kAttention, else 0. The mask is added to exponents, so
-  // they are rounded in proportion to its size. The greatest mask value counts, because
-  // exponentials of smaller values are smaller.
+  // Returns the error factor of a float mask in kAttention, else 0. Mask values are added to
+  // exponents, whose rounding errors are in proportion to them. The greatest finite mask value
+  // counts, because exponentials of smaller values are smaller.
   static double ExponentOf(Op op, std::span<const Array> operands) {
     if (op != Op::kAttention || operands.size() < 4 || !IsFloat(operands[3].type())) return 0;
     double greatest = -std::numeric_limits<double>::infinity();
@@ -494,14 +495,14 @@ class Sample {
     return static_cast<double>(operands[2].shape()[static_cast<size_t>(node.Int("axis"))]);
   }
 
-  // Returns `noise`. If y is below `rounding`, the rounding error of its terms, the result may be
-  // 0. Then this function returns -y half of the time.
+  // Returns `noise`, or half of the time -y if the magnitude of y is below `rounding`. A rounding
+  // error of the terms may make such a result 0.
   double OrNothing(double y, double noise, double rounding) {
     return std::abs(y) < rounding && random_.Below(2) == 0 ? -y : noise;
   }
 
-  // Returns whether element i of each operand is 0, 1, -1 or not finite, for which functions have
-  // exact values. From the first operand of another size on, operands are not tested.
+  // Returns true if element i of each operand is 0, 1, -1 or not finite. A result of 1 or -1 is
+  // then exact. Operands from the first one of another size on are not tested.
   static bool IsSimple(std::span<const Array> operands, int64_t i, int64_t size) {
     for (const Array& operand : operands) {
       if (operand.size() != size) return true;
@@ -511,8 +512,8 @@ class Sample {
     return true;
   }
 
-  // Returns true if the operator has no pole. Then an infinite result of finite operands is an
-  // overflow, which another formula of the operator might avoid.
+  // Returns false for some operators that have a pole. Without a pole, an infinite result of finite
+  // operands is an overflow, which another formula of the operator might avoid.
   static bool MayOverflow(Op op) {
     switch (op) {
       case Op::kDiv:
@@ -535,14 +536,14 @@ class Sample {
     return true;
   }
 
-  // Returns whether a result of the type is probably exact. A result of f64 must be representable
-  // in f32, because a result that fills all 53 bits was probably rounded.
+  // Returns true if a result of the type is probably exact. A result of f64 must be representable
+  // in f32, because other results were probably rounded.
   static bool IsRepresentable(double y, DataType type) {
     return RoundTo(y, type == DataType::kF64 ? DataType::kF32 : type) == y;
   }
 
-  // Returns the magnitude of the numbers that an activation adds and subtracts. The result may be
-  // much smaller. Gelu and Mish multiply their operand by a difference from 1.
+  // Returns an estimate of the magnitude of numbers that a function adds or subtracts. The result
+  // may be much smaller. Gelu and Mish multiply their operand by a difference from 1.
   static double InnerScale(Op op, std::span<const Array> operands, int64_t i, int64_t size) {
     switch (op) {
       case Op::kGelu:
@@ -578,8 +579,9 @@ class Sample {
   bool in_one_kernel_;
 };
 
-/// The range of the samples of one element. A result is accepted in the range, or outside by up to
-/// half of its length plus the tolerances of `Allows`. NaN and infinities are recorded separately.
+/// The range of the expected result and the samples of one element. A finite result may be outside
+/// by half of the range's length plus the tolerances of `Allows`. NaN and infinities are recorded
+/// separately.
 class Among {
  public:
   explicit Among(double expected) { Add(expected); }
@@ -594,7 +596,7 @@ class Among {
     }
   }
   bool Allows(double actual, double relative, double least) const {
-    // If some samples are finite and others infinite or NaN, every result is accepted.
+    // If the samples differ in kind (finite, NaN, inf or -inf), every result is accepted.
     if (nan_ + plus_ + minus_ + (low_ <= high_) > 1) return true;
     if (std::isnan(actual)) return nan_;
     if (std::isinf(actual)) return actual > 0 ? plus_ : minus_;
@@ -635,7 +637,7 @@ std::string OutputChecker::Check(std::span<const Array> outputs) {
 
 void OutputChecker::DrawSamples(size_t count) {
   while (samples_.size() < count) {
-    // Later samples are stronger, because a near threshold may need more than a unit of noise.
+    // Most later samples have more noise, because a threshold may be more than one unit away.
     const bool exact = samples_.size() % kExactEvery == kExactEvery - 1;
     const double strength = exact ? 0 : samples_.size() < kFirstSamples ? 1 : 4;
     auto sample = Sample(graph_, next_seed_++, strength).Run(inputs_);

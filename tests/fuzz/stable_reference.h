@@ -4,8 +4,8 @@
 // the conditioning of each graph. It executes the graph many times in float64 with random choices
 // of these differences (discrete stochastic arithmetic: Vignes 1993). If the samples of an element
 // agree, a result must agree, too. If a threshold, a cancellation or an overflow makes the samples
-// differ, a result must be among the samples. Operations that are exact for their operands are not
-// changed. So comparisons, roundings and index arithmetic on numbers of few bits have one correct
+// differ, more results are accepted. Exact sums and products of numbers of few bits are mostly not
+// changed. So comparisons, roundings and index arithmetic on such numbers mostly have one correct
 // result.
 #pragma once
 
@@ -29,7 +29,7 @@ class OutputChecker {
   /// outlive the checker.
   OutputChecker(const Graph& graph, std::span<const Array> inputs, std::vector<Array> expected);
 
-  /// Checks the outputs. Returns the error of the first wrong output, or an empty string.
+  /// Checks the outputs. Returns a description of the first error, or an empty string without one.
   std::string Check(std::span<const Array> outputs);
 
  private:

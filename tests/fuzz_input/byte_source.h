@@ -28,7 +28,7 @@ class ByteSource {
     return value;
   }
 
-  /// Returns a string of up to 255 bytes. In the input, a byte with its length precedes it.
+  /// Reads a byte, and returns a string of as many bytes, or of the fewer bytes that remain.
   std::string Text() {
     const size_t length = std::min<size_t>(Byte(), bytes_.size());
     return Take(length);

@@ -1,5 +1,5 @@
-// A fuzz target for texts of Computes. A text is read, verified, printed and read again. The
-// Compute is converted into its original loops.
+// A fuzz target for texts of Computes. A text is read and verified. A valid Compute is printed,
+// read again and converted into its original loops.
 #include "ir/loop_nest.h"
 #include "polyhedral/check_elements.h"
 #include "schedule/apply.h"

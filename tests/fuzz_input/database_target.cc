@@ -1,7 +1,7 @@
-// A fuzz target that runs all queries on a small database with changes chosen by the input.
+// A fuzz target that reads, exports and writes a small database with changes chosen by the input.
 //
 // The input lists changes of fields, then changes of bytes of the file. A byte below 224 selects a
-// column. A greater byte ends the changes of fields. Invariants: no failure is an internal error;
+// column. Any other byte ends the changes of fields. Invariants: no failure is an internal error;
 // an object is returned as it was stored or not at all; a database that the check accepts can be
 // exported, and the export imported.
 #include <SQLiteCpp/SQLiteCpp.h>

@@ -21,7 +21,7 @@ inline void Require(bool holds, std::string_view what) {
 }
 
 /// Reports a finding if the rejection is an internal error or the error of a pass. An input may be
-/// rejected, but the reader must name the input's fault.
+/// rejected, but not for a fault of the compiler.
 inline void RequireTheirFault(const Error& error, std::string_view what) {
   constexpr std::string_view kPass = "pass ";  // the name and a colon follow
   const size_t name_end = error.message.find_first_of(": ", kPass.size());
@@ -30,7 +30,7 @@ inline void RequireTheirFault(const Error& error, std::string_view what) {
   if (of_pass || error.code == ErrorCode::kInternal) Finding(what, error.Format());
 }
 
-/// Reports a finding if an operation on verified data fails.
+/// Reports a finding if an operation that must succeed fails.
 template <class T>
 void RequireOk(const T& result, std::string_view what) {
   if (!result) Finding(what, result.error().Format());

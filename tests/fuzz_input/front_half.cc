@@ -21,7 +21,7 @@ void CheckLowering(const Compute& compute) {
   Require(Print(*again) == text, "a lowered compute's text reads back");
 }
 
-/// Returns true if no value has a dynamic dimension, as the stages require.
+/// Returns true if no value has a dynamic dimension, as fusion and lowering require.
 bool IsFixed(const Graph& graph) {
   return std::ranges::all_of(graph.values(),
                              [](const Value& value) { return value.type.IsFixed(); });

@@ -6,7 +6,8 @@
 namespace tunec::fuzz {
 
 /// Runs passes, fusion and lowering, which may reject the graph. An invalid graph or Compute, or a
-/// text that does not read back, is a finding. Large graphs and dynamic sizes are only verified.
+/// Compute's text that does not read back, is a finding. Large graphs and ones with dynamic shapes
+/// are only verified.
 void RunFrontHalf(const Graph& graph);
 
 }  // namespace tunec::fuzz

@@ -1,4 +1,4 @@
-// A fuzz target for texts of graphs. A text is read, printed, read again, and run by RunFrontHalf.
+// A fuzz target for texts of graphs. A graph is read, printed, read again, and run by RunFrontHalf.
 #include "graph/text/graph_text.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/front_half.h"
@@ -6,7 +6,7 @@
 namespace tunec::fuzz {
 namespace {
 
-/// Random weights of bounded size, because a large allocation is not a finding.
+/// A source of random weights of bounded size. A large allocation must not count as a finding.
 class SmallWeights : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override {

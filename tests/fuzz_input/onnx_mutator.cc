@@ -1,6 +1,6 @@
-// A mutator of ONNX models for libFuzzer. It changes ranks, extents, element types, attributes,
-// operands and operators. The bytes are parsed and serialized again, so that a change reaches the
-// importer's handlers and is not rejected by protobuf.
+// A mutator of ONNX models for libFuzzer. It changes ranks, extents, element types, elements,
+// attributes, operands and operators. The bytes are mostly parsed and serialized again, so that a
+// change reaches the importer's handlers and is not rejected by protobuf.
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ int BytesOf(int type) {
   }
 }
 
-/// Changes a tensor's rank or extents, and its bytes accordingly.
+/// Changes a tensor's rank or an extent. Resizes the data to fit, but not to over 4096 elements.
 void MutateTensorShape(onnx::TensorProto& tensor, Generator& random) {
   auto& dims = *tensor.mutable_dims();
   const size_t choice = Below(random, 3);
@@ -123,7 +123,7 @@ void MutateTensorShape(onnx::TensorProto& tensor, Generator& random) {
   resize(*tensor.mutable_float_data());
 }
 
-/// Changes one element of a tensor of any type, if its raw_data or int64_data has elements.
+/// Changes one element of the raw_data or int64_data of a tensor, if there is one.
 void MutateTensorValue(onnx::TensorProto& tensor, Generator& random) {
   const auto bytes = static_cast<size_t>(BytesOf(tensor.data_type()));
   std::string& raw = *tensor.mutable_raw_data();
@@ -160,7 +160,7 @@ void MutateAttribute(onnx::NodeProto& node, Generator& random) {
   }
 }
 
-/// Swaps, removes, repeats or replaces operands of a node.
+/// Swaps two operands of a node, or removes, empties, repeats or replaces one.
 void MutateOperands(onnx::NodeProto& node, const Parts& parts, Generator& random) {
   auto& inputs = *node.mutable_input();
   if (inputs.empty()) return;
@@ -237,7 +237,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   return written > 0 ? written : size;
 }
 
-// Gives a node of the first model the operator and the attributes of a node of the second model.
+// Writes the first model to `out`, with one node's operator and attributes from the second model.
+// Returns the size, or 0 if this is impossible.
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* data1, size_t size1,
                                             const uint8_t* data2, size_t size2, uint8_t* out,
                                             size_t max_out, unsigned int seed) {

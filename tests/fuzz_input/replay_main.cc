@@ -1,5 +1,5 @@
 // A replacement of libFuzzer's main. It runs the fuzz target on the named files and on the files in
-// named folders. Any compiler builds it, so every test run replays earlier findings.
+// named folders. Any compiler builds it, so tests can replay earlier findings.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -26,8 +26,7 @@ bool Replay(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return false;
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-  // The name is printed before the run, so that the last printed file is the one that ends the
-  // program.
+  // The name is printed before the run, so that the last name before a crash is the input's.
   std::printf("%s\n", path.c_str());
   std::fflush(stdout);
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());

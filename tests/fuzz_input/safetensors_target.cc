@@ -1,4 +1,4 @@
-// A fuzz target for .safetensors files. The first and last element of every tensor are read.
+// A fuzz target for .safetensors files. The first and last element of non-empty tensors are read.
 #include "graph/text/safetensors.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/memory_file.h"

@@ -1,4 +1,4 @@
-// A fuzz target for schedules. An input is a Compute, a line `---` and a schedule to apply to it.
+// A fuzz target for schedules. An input is a Compute, a line `---` and a schedule.
 #include "kernel/loop_pipeline.h"
 #include "polyhedral/check_elements.h"
 #include "tests/fuzz_input/finding.h"

@@ -1,5 +1,5 @@
-// A mutator of texts for libFuzzer. It changes words, numbers, lines and brackets, because most
-// changes of single bytes would only make a word unknown.
+// A mutator of texts for libFuzzer. It mostly changes words, numbers, lines and brackets, because
+// most changes of single bytes would only make a word unknown.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -78,7 +78,7 @@ void ReplaceNumber(std::string& text, Generator& random) {
   text.replace(number.begin, number.size, kNumbers[Below(random, std::size(kNumbers))]);
 }
 
-/// Replaces a word by a random word of the text.
+/// Replaces a random word or number by a random word or number of the text.
 void ReplaceWord(std::string& text, Generator& random) {
   const std::vector<Piece> words = WordsOf(text);
   if (words.empty()) return;

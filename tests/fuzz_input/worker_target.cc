@@ -1,5 +1,5 @@
 // A fuzz target for frames between tuner and worker. A frame is decoded as an event and as a
-// request. Requests that take little time are executed.
+// request. Small workloads are prepared, and at most two candidates are measured.
 #include "autotune/measure/measure.h"
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/verify_workload.h"

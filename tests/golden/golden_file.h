@@ -22,7 +22,7 @@ inline bool RewritesGoldens() {
   return bless != nullptr && std::string_view(bless) == "1";
 }
 
-/// Expects that the file has the text. If tests must rewrite expected texts, writes the file.
+/// Expects that the file has exactly this text. If RewritesGoldens(), writes the text to the file.
 inline void ExpectGolden(const std::filesystem::path& file, std::string_view text) {
   if (RewritesGoldens()) {
     std::ofstream out(file);
@@ -35,8 +35,8 @@ inline void ExpectGolden(const std::filesystem::path& file, std::string_view tex
   EXPECT_EQ(text, *expected) << "the text differs from " << file;
 }
 
-/// Returns the sections of a file by name. A section begins with a line `== name`; the text before
-/// the first such line has the name "".
+/// Returns the non-empty sections of a file by name. A section begins with a line `== name`; the
+/// text before the first such line has the name "".
 inline std::map<std::string, std::string> ReadSections(const std::filesystem::path& path) {
   std::map<std::string, std::string> sections;
   std::ifstream file(path);

@@ -66,7 +66,7 @@ TEST(Half, RoundsToNearestEven) {
 }
 
 TEST(Rounding, RoundsADoubleOnce) {
-  // The value is above the middle of two f16 numbers, by less than a float can represent.
+  // The value is just above the middle of two f16 numbers. The nearest float is the middle.
   const double value = 1.0 + 0x1p-11 + 0x1p-40;
   EXPECT_EQ(RoundTo(value, DataType::kF16), 1.0 + 0x1p-10);
   EXPECT_EQ(RoundTo(1.0 + 0x1p-11, DataType::kF16), 1.0);
@@ -82,7 +82,7 @@ TEST(Rounding, IsByHalfAUnitInTheLastPlace) {
   EXPECT_EQ(RoundingOf(DataType::kF64), 0x1p-53);
 }
 
-// The number one half of a unit in the last place further is no longer finite.
+// A number above the largest by more than half a unit in the last place is rounded to infinity.
 TEST(Rounding, TheLargestFiniteNumberIsRepresented) {
   for (const DataType type : {DataType::kF32, DataType::kF16, DataType::kBF16}) {
     const double largest = LargestFinite(type);

@@ -90,7 +90,7 @@ TEST(ComputeText, RejectsWithAPlace) {
             "c.txt:1:12: error: expected a statement's name, found the end of the text");
 }
 
-// Every prefix of a text, and every text with one changed byte, gives a value or an error.
+// Every prefix of a text, and a text with one changed byte, gives a value or an error.
 TEST(ComputeText, SurvivesDamage) {
   for (const auto& [name, text] : test::kTextForms) {
     std::string damaged(text);
@@ -115,7 +115,7 @@ TEST(Compute, StorageFollowsTheLayout) {
   for (const int64_t j : {0, 7, 8, 12}) {
     EXPECT_EQ(Evaluate(offset, std::vector<int64_t>{3, j}), 3 * 16 + j);
   }
-  // The offsets of the block and of the lane in it are simplified to j.
+  // The sum of the offsets of the block and of the lane in the block is simplified to j.
   EXPECT_EQ(offset, IndexExpr::Var(VarId(0)) * 16 + IndexExpr::Var(VarId(1)));
 }
 

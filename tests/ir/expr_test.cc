@@ -26,7 +26,7 @@ const TextNames kNames{.variable = [](VarId v) { return std::string(1, "ijk"[v.i
 Expr X(DataType type = kF32) { return Expr::Read(0, type); }
 Expr Y(DataType type = kF32) { return Expr::Read(1, type); }
 
-// Parses an expression of the variables i, j and k. @0 to @2 are scalar tensors of the type.
+// Parses an expression of the variables i, j and k. @0 to @2 read scalar tensors of the type.
 Result<Expr> Parse(std::string_view text, DataType type) {
   auto lexer = Lexer::Create(text, "expr");
   if (!lexer) return std::unexpected(lexer.error());
@@ -103,7 +103,7 @@ RC_GTEST_PROP(Expr, LiteralsRoundTrip, (uint64_t bits)) {
         Expr::Constant(double{narrow}, DataType::kBF16)}) {
     const auto parsed = Parse(PrintExpr(literal, kNames), kF32);
     RC_ASSERT(parsed.has_value());
-    // Texts do not contain the payload of a NaN, so NaNs are not compared.
+    // Texts do not contain the payload of a NaN, so the parsed NaN may be another one.
     const double value = literal.node().float_value;
     if (!std::isnan(value)) RC_ASSERT(*parsed == literal);
     if (std::isnan(value)) RC_ASSERT(std::isnan(parsed->node().float_value));

@@ -72,8 +72,8 @@ TEST(InPlace, ReadAgainBySomethingElse) {
             Names{});
 }
 
-// The output accumulates the sum. Its initial value would overwrite the input that is added at the
-// end.
+// The output accumulates the sum. The initial value 0 would overwrite the input that is added at
+// the end.
 TEST(InPlace, AccumulatedInTheOutput) {
   EXPECT_EQ(PairsOf(R"(nest sum {
   input X: f32[4, 8]
@@ -155,7 +155,7 @@ std::string ScatterOf(std::string_view phases) {
   return fmt::format("nest scatter {{{}{}}}", kScatterArguments, phases);
 }
 
-// After the last read of the input, the output may be written anywhere in their common memory.
+// After the last phase that reads the input, the output may be written anywhere in common memory.
 TEST(InPlace, WrittenAnywhereAfterItWasRead) {
   EXPECT_EQ(
       PairsOf(ScatterOf(fmt::format("  phase a {{{}}}\n  phase b {{{}}}\n", kCopy, kUpdates))),
@@ -184,7 +184,8 @@ TEST(InPlace, WrittenAnywhereAfterItWasRead) {
       << "read after others were written";
 }
 
-// Returns the pair "input->output" that the first phase of the nest copies, "none", or an error.
+// Returns the pair "input->output" that the first part of the first phase copies, "none", or an
+// error.
 std::string CopiedIn(std::string_view text) {
   const auto nest = ParseLoopNest(text, "test");
   if (!nest) return nest.error().Format();

@@ -1,4 +1,4 @@
-// Tests that barriers are inserted where threads share storage, and nowhere else.
+// Tests that barriers are inserted where accesses to storage conflict, and nowhere else.
 #include "ir/nest/insert_barriers.h"
 
 #include <fmt/format.h>

@@ -286,8 +286,8 @@ TEST(LoopNest, StorageThatIsAllocatedTwiceHasOnePlace) {
     }
   })");
   const StoragePlan plan = PlanStorage(nest);
-  // `outer` ends at byte 128, so the second `twice` begins there. The first one has the same
-  // offset.
+  // `outer` with its padding ends at byte 128, so the second `twice` begins there. The first one
+  // has the same offset.
   EXPECT_EQ(plan.offset, (IdVector<TensorId, int64_t>{-1, -1, 128, 256, 0}));
   EXPECT_EQ(plan.scratch_bytes, 320);
 }

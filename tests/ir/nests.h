@@ -6,8 +6,8 @@
 
 namespace tunec::test {
 
-/// A matrix product of 37 x 29 x 13 in tiles of 6 x 8, with accumulators in registers and masked
-/// edges.
+/// A matrix product of 37 x 29 x 13 and a relu, in tiles of 6 x 8, with accumulators in registers
+/// and masked edges.
 inline constexpr std::string_view kTiledMatmul = R"(nest matmul {
   input A: f32[37, 29]
   input B: f32[29, 13]

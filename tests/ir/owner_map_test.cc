@@ -132,7 +132,7 @@ TEST_P(OwnerMaps, GiveEachElementOneOwner) {
     for (int64_t column = 0; column < columns; ++column) {
       const Owner& owner = owners[static_cast<size_t>(row * columns + column)];
       EXPECT_EQ(Locate(map(), owner), (MatrixPosition{row, column}));
-      // The index expressions must give the same owner, here and in another matrix of the array.
+      // The index expressions must give the same owner in other matrices of an array.
       for (const int64_t next : {int64_t{0}, rows}) {
         const std::vector<int64_t> at = {row + next, column + 3 * columns};
         const IndexExpr r = IndexExpr::Var(VarId(0));
@@ -144,7 +144,7 @@ TEST_P(OwnerMaps, GiveEachElementOneOwner) {
   }
 }
 
-// Each digit in turn is wrong, in two ways.
+// Each digit of an extent above 1 in turn is wrong, in two ways.
 TEST_P(OwnerMaps, AreFoundWrongWithOneWrongEntry) {
   const auto [rows, columns] = ShapeOf(tile(), GetParam().operand);
   int planted = 0;

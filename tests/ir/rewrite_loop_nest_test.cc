@@ -60,8 +60,8 @@ TEST(RewriteLoopNest, PutsSeveralNodesInThePlaceOfOne) {
   EXPECT_EQ(Count<Store>(nest), 2 * Count<Store>(Parsed(kTiledMatmul)));
 }
 
-// A loop is passed to the callback after its body is rewritten. Therefore a loop is also removed if
-// everything in its body is removed.
+// A loop is passed to the callback after its body is rewritten. Therefore the callback can remove a
+// loop that it made empty.
 TEST(RewriteLoopNest, GoesFromTheInsideOut) {
   const LoopNest nest =
       Rewrite(Parsed(kTiledMatmul),

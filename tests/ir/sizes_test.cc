@@ -1,4 +1,4 @@
-// Tests of the checks of user-given sizes. Products must not overflow, and shapes must be legal.
+// Tests of the checks and products of user-given sizes, and of the allocation of arrays.
 #include "ir/sizes.h"
 
 #include <gtest/gtest.h>

@@ -70,7 +70,7 @@ TEST(Threads, SharedStorageIsTakenUpAgainAfterABarrier) {
   EXPECT_EQ(ErrorOf(again("")),
             "fill: t[0]: race: write by thread (0, 0, 0) in fill, which thread (15, 0, 0) reads in "
             "use");
-  // A block that allocates once has no race.
+  // A block that allocates once needs no barrier before the allocation.
   EXPECT_EQ(ErrorOf(fmt::format("grid.x for b in 0 .. 1 {{\n {}\n}}", Mirror("barrier"))), "");
 }
 

@@ -27,8 +27,8 @@ int64_t Extent(const TileIntrinsic& intrinsic, TileAxis axis) {
   return intrinsic.extents[static_cast<int>(axis)];
 }
 
-// Returns an operand's axes from the outermost to the innermost. In this order they have the
-// strides that the entry requires.
+// Returns an operand's axes of extents above 1, from the outermost to the innermost. In this order
+// they have the strides that the entry requires.
 std::vector<TileAxis> StorageOrder(const TileIntrinsic& intrinsic, const TileOperand& operand) {
   std::vector<TileAxis> axes;
   for (int axis = 0; axis < kTileAxes; ++axis) {
@@ -87,7 +87,7 @@ OperandText TextOf(const TileIntrinsic& intrinsic, const TileOperand& operand,
   return text;
 }
 
-// Returns the text of loops in which each lane copies the elements of a fragment that it owns.
+// Returns the text of loops in which each lane copies its elements of a 16 x 8 accumulator.
 std::string CopyByLanes(const std::string& statement, const std::string& to,
                         const std::string& from) {
   const std::string index = "[8*u + floor(l/4), 2*(l mod 4) + v]";
@@ -174,19 +174,19 @@ Scalar Accumulate(std::string_view name, double accumulator, std::vector<double>
 }
 
 TEST(TileMeaning, RoundsAsTheInstructionDoes) {
-  // A product and its addition are rounded together, once.
+  // fma rounds a product and its addition together, once.
   EXPECT_EQ(Accumulate("fma.avx512", 1, {0x1p-24}, {1}).real, 1);
   EXPECT_EQ(Accumulate("fma.avx512", 1, {0x1.8p-24}, {1}).real, 1 + 0x1p-23);
-  // The product of element 1 is added before that of element 0.
+  // dpbf16 adds the product of element 1 before that of element 0.
   EXPECT_EQ(Accumulate("dpbf16.avx512", 0, {1, 0x1p30}, {1, 1}).real, 0x1p30);
   EXPECT_EQ(Accumulate("dpbf16.avx512", -0x1p30, {1, 0x1p30}, {1, 1}).real, 1);
   // dpbf16 flushes denormals to zero, fma does not.
   EXPECT_EQ(Accumulate("dpbf16.avx512", 0x1p-130, {0x1p-128, 0}, {0x1p20, 0}).real, 0);
   EXPECT_EQ(Accumulate("dpbf16.avx512", 0, {0x1p-70, 0}, {0x1p-70, 0}).real, 0);
   EXPECT_EQ(Accumulate("fma.avx2", 0, {0x1p-70}, {0x1p-70}).real, 0x1p-140);
-  // Odd and even products are summed separately.
+  // amx.bf16 sums odd and even products separately.
   EXPECT_EQ(Accumulate("amx.bf16", 0, {0x1p30, 1, -0x1p30, 1}, {1, 1, 1, 1}).real, 2);
-  // Operands are rounded to ten bits of fraction; ties are rounded away from 0.
+  // mma rounds operands of tf32 to ten bits of fraction, and ties away from 0.
   EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {1 + 0x1p-12}, {1}).real, 1);
   EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {-1 - 0x1p-11}, {1}).real, -1 - 0x1p-10);
   EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {1 + 0x1p-10}, {1}).real, 1 + 0x1p-10);

@@ -1,4 +1,4 @@
-// Tests that violate each invariant of the verifiers once.
+// Tests that violate invariants of the verifiers of Computes and loop nests.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -167,8 +167,8 @@ TEST(VerifyCompute, Reducers) {
 }
 
 // Returns the error of the parser or the verifier for a nest with this body, or an empty string.
-// The nest has an input A, an output C and a local t, each f32[16]. `spoil` changes the nest
-// between the two.
+// The nest has an input A, an output C and a local t, each f32[16]. `spoil` changes the nest after
+// parsing.
 std::string Nest(std::string_view body, const std::function<void(LoopNest&)>& spoil = {}) {
   const std::string text = fmt::format(
       "nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n"

@@ -5,7 +5,8 @@
 
 namespace tunec::jit_test {
 
-/// A nest whose threads have shared and private storage. The arrays end in the middle of a block.
+/// A nest whose threads have shared and private storage. Rows of A and C end in the middle of a
+/// block.
 inline constexpr std::string_view kSharedNest = R"(
 nest shared {
   input A: f32[6, 40]

@@ -47,8 +47,8 @@ TEST(CacheSizes, OfAmdComeFromItsList) {
   EXPECT_EQ(SizesOf(kZen3), (CacheSizes{32 << 10, 512 << 10, 32 << 20}));
 }
 
-// Virtual machines may hide the list and clear its feature bit. The older leaf counts the
-// last-level caches of all cores.
+// Virtual machines may hide the list and clear its feature bit. Leaf 0x80000006 has the total size
+// of all last-level caches.
 TEST(CacheSizes, OfAmdWithoutTheListComeFromOlderLeaves) {
   Leaves leaves = kZen3;
   leaves[{0x80000001, 0}].ecx &= ~(uint32_t{1} << 22);
@@ -56,7 +56,7 @@ TEST(CacheSizes, OfAmdWithoutTheListComeFromOlderLeaves) {
   EXPECT_EQ(SizesOf(leaves), (CacheSizes{32 << 10, 512 << 10, 256 << 20}));
 }
 
-// The caches have 12 ways of 64 sets, 16 of 2048, and 15 of 114688, with lines of 64 bytes.
+// The caches of data have 12 ways of 64 sets, 16 of 2048, and 15 of 114688, with lines of 64 bytes.
 TEST(CacheSizes, OfIntelComeFromLeaf4) {
   const Leaves leaves = {{{0, 0}, kIntel},
                          {{4, 0}, {0xfc004121, 0x02c0003f, 0x3f, 0}},
@@ -72,8 +72,7 @@ TEST(CacheSizes, OfASilentProcessorAreNone) {
   EXPECT_EQ(SizesOf({{{0, 0}, kIntel}}), CacheSizes{});
 }
 
-// Linux reads the same leaves. The sizes are part of the keys of the tuning database, which
-// contains sizes from Linux.
+// Linux reads the same leaves. The sizes are part of the keys of the tuning database.
 TEST(CacheSizes, HereAreThoseOfTheKernel) {
   CacheSizes listed;
   for (int index = 0; index < 8; ++index) {

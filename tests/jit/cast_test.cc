@@ -1,5 +1,5 @@
-// Tests of conversions of floats. Conversions to integers must have the interpreter's low bits,
-// with and without bounds in the expression. The instructions of conversions are also tested.
+// Tests of conversions of elements. Floats must become the interpreter's integers, with and without
+// bounds in the expression. The instructions of conversions are also tested.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,8 @@ constexpr DataType kFloats[] = {DataType::kF32, DataType::kF64, DataType::kF16, 
 constexpr DataType kIntegers[] = {DataType::kI8, DataType::kI16, DataType::kI32, DataType::kI64,
                                   DataType::kU8, DataType::kU16, DataType::kU32, DataType::kU64};
 
-/// Returns powers of two and adjacent numbers, halves, denormals, infinity and NaN, of both signs.
+/// Returns numbers of both signs, such as powers of two and adjacent numbers, halves, denormals,
+/// infinity and NaN.
 std::vector<double> TellingValues(DataType type) {
   std::vector<double> values{0,   0.5,   1.5,     2.5,     126.5,    127.5,       128.5,
                              255, 255.5, 32767.5, 65535.5, 1e-40,    5e-324,      1e30,
@@ -154,7 +155,7 @@ TEST(Cast, BoundedValuesAreNotBoundedAgain) {
   }
 }
 
-// Returns numbers between two bfloat16 numbers, ties among them, and special numbers. None is
+// Returns bfloat16 numbers, numbers between two of them, such as ties, and special numbers. None is
 // denormal, because denormal results are not specified.
 std::vector<double> BetweenBFloat16() {
   std::vector<double> values{0, -0.0, NAN, INFINITY, -INFINITY, 0x1.FEFFFEp127, 0x1.FFp127};

@@ -51,7 +51,7 @@ int Count(const std::string& text, const std::string& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
 }
 
-/// Returns the assembly from the label of the loop with the most FMAs to its backward jump.
+/// Returns the piece of assembly, from a label to a jump, that has the most FMAs.
 std::string InnerLoop(const std::string& assembly) {
   std::istringstream lines(assembly);
   std::string line, block, best;
@@ -79,7 +79,7 @@ TEST(Code, RegisterTileStaysInRegisters) {
   ExpectAsInterpreted(kTiledMatmul);
 }
 
-// The tile uses 24 of its 32 columns. The other lanes may hold any value.
+// The tile uses 24 of its 32 columns. The lanes of the other columns may hold any value.
 TEST(Code, LanesThatNothingTouchesAreNotKept) {
   const char* nest = R"(
 nest mm {
@@ -143,8 +143,7 @@ TEST(Code, NonTemporalStoresReachEveryAlignment) {
   }
 }
 
-// The text contains the square root twice. It is parsed as two nodes, but compiled to one
-// instruction.
+// The text contains sqrt(A[j] + 1.0) twice. The two nodes are compiled to one instruction.
 TEST(Code, EqualExpressionsAreComputedOnce) {
   const char* nest = R"(
 nest twice {

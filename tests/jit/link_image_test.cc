@@ -1,4 +1,4 @@
-// Tests of objects linked into one image, and of the processor features that code needs.
+// Tests that an image rejects bytes that are no object. Tests of detected and used features.
 #include "jit/cpu/link_image.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(CodeImage, RejectsWhatIsNoObject) {
   EXPECT_EQ(image.bytes(), "");
 }
 
-// The runtime finds the same features as LLVM, among all features that compiled code may use.
+// The runtime and LLVM find the same of the features that jit/cpu/cpu_features.h lists.
 TEST(ProcessorFeatures, AreThoseThatLlvmFinds) {
   const std::set<std::string> llvm = MachineFeatures();
   const std::set<std::string> ours = ProcessorFeatures();

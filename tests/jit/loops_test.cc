@@ -1,4 +1,4 @@
-// Tests that compiled loops, conditions and storage give the interpreter's results.
+// Tests of compiled loops, conditions and storage, most of them against the interpreter.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -76,8 +76,8 @@ nest add {
 })");
 }
 
-// Each row has a remainder of one or two narrowed lanes. The first element of the next row follows
-// and was written before.
+// Each row has a remainder of one or two lanes of a narrow type. The next row, if there is one, was
+// written before.
 TEST(Loops, TailOfOneLaneWritesOneElement) {
   for (const char* type : {"bf16", "f16", "i8", "i16", "u8"}) {
     for (const int columns : {17, 33, 18}) {
@@ -127,8 +127,8 @@ nest tri {
 })");
 }
 
-// The two lanes read positions 0 and 2 of three pixels. If lanes alternate between two rows, each
-// row has at most one of them.
+// The two lanes read A[0] and A[2]. Two lanes do not count as alternate lanes of two rows, because
+// each row would have a single lane.
 TEST(Loops, TwoLanesOfTwoRows) {
   ExpectAsInterpreted(R"(
 nest nearest {
@@ -168,7 +168,7 @@ nest turn {{
   }
 }
 
-// In unrolled loops, an element whose condition is false may be outside of A and must not be read.
+// In unrolled loops, an element whose `where` is false is outside of A and must not be read.
 TEST(Loops, TransposedUnderConditions) {
   ExpectAsInterpreted(R"(
 nest turn {
@@ -197,7 +197,7 @@ nest turn {
 })");
 }
 
-// Lanes alternate between two rows, in order along each row. Each row is loaded as a vector.
+// Even lanes read one row, and odd lanes another row or the same row, forwards or backwards.
 TEST(Loops, TwoRowsInTurns) {
   for (const char* type : {"f32", "f64", "bf16", "u8", "i64"}) {
     ExpectAsInterpreted(fmt::format(R"(
@@ -341,7 +341,8 @@ nest kept {
 })");
 }
 
-// The number of lanes that run is not a constant. The last of them writes the element.
+// The number of lanes that run is not a constant. The element gets the value of the last of these
+// lanes, if there is one.
 TEST(Registers, OneElementGetsTheValueOfTheLastRunningLane) {
   ExpectAsInterpreted(R"(
 nest last {
@@ -608,7 +609,7 @@ nest ahead {
 })");
 }
 
-// A row of B has two cache lines, which are prefetched once for the four rows that use them.
+// A row of B has two cache lines, which are prefetched once for the four rows of C that use them.
 TEST(Access, PrefetchesEachLineOnce) {
   const auto assembly = AssemblyOf(Parse(R"(
 nest ahead {

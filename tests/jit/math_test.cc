@@ -1,4 +1,4 @@
-// Tests of the elementary functions over all magnitudes, against long double libm.
+// Tests of the elementary functions, most of them over all magnitudes against long double libm.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,7 +13,7 @@ namespace {
 
 using LongFunction = long double (*)(long double);
 
-/// Returns special values, random bit patterns, and random numbers in [-30, 30] and [-2, 2].
+/// Returns special values, random bit patterns, and random numbers in [-30, 30) and [-2, 2).
 std::vector<double> Samples(DataType type) {
   std::vector<double> samples{0.0,      -0.0,      1.0,    -1.0,      0.5,      -0.5,  2.0,
                               INFINITY, -INFINITY, NAN,    88.72284f, 88.7229f, -87.4, -103.9,
@@ -32,15 +32,15 @@ std::vector<double> Samples(DataType type) {
   return samples;
 }
 
-/// Returns |a - exact| in units in the last place of the exact value. The unit of denormal values
-/// is that of the least normal number. Returns 1e30 if only one value is NaN or infinite, but 1 for
-/// the greatest number instead of infinity.
+/// Returns 0 if `a` is `exact` rounded to the type, else |a - exact| in units in the last place of
+/// `exact`. A denormal has the unit of the least normal number. If the values differ and one is NaN
+/// or infinite, returns 1e30, but 1 for the greatest number instead of infinity.
 double UlpError(double a, long double exact, bool single) {
   const double rounded = single ? static_cast<float>(exact) : static_cast<double>(exact);
   if (std::isnan(rounded)) return std::isnan(a) ? 0 : 1e30;
   if (a == rounded) return 0;
   if (!std::isfinite(a) || std::isinf(rounded)) {
-    // At the end of the range one ulp decides between infinity and the greatest number.
+    // The greatest number instead of infinity counts as an error of one ulp.
     const double greatest = single ? 3.4028234663852886e38 : 1.7976931348623157e308;
     return std::isinf(rounded) && a == std::copysign(greatest, rounded) ? 1 : 1e30;
   }
@@ -157,8 +157,8 @@ TEST(Math, LogarithmsOfExactPowersAreWhole) {
 }
 
 /// Returns both signs of powers of two and numbers between them, numbers around multiples of pi/2,
-/// and the ends of the range. Some numbers are closer to a multiple of pi/2 than any other number
-/// of the type.
+/// the ends of the range, infinity and NaN. One number of each type is extremely close to a
+/// multiple of pi/2.
 std::vector<double> Angles(DataType type) {
   const bool single = type == DataType::kF32;
   std::vector<double> angles{0.0,
@@ -205,8 +205,8 @@ TEST(Trigonometry, IsRightForAllMagnitudes) {
       }
 }
 
-// Compares with published values, independent of libraries. The angles are the double that is
-// closest to a multiple of pi/2, 1e22, and the largest double.
+// Compares sin and cos with published values, independent of libraries. The angles are a double
+// that is extremely close to a multiple of pi/2, 1e22, and the largest double.
 TEST(Trigonometry, AgreesWithPublishedValues) {
   const LoopNest nest = Parse(R"(
 nest angles {

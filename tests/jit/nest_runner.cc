@@ -22,8 +22,8 @@
 namespace tunec::jit_test {
 namespace {
 
-/// Memory whose end, up to the alignment, is at an inaccessible page. Reads beyond the end fault. A
-/// red zone before the memory must not be written.
+/// Memory whose size, rounded up to the alignment, ends at an inaccessible page. Accesses of that
+/// page fault. Intact returns false if bytes around the memory have changed.
 class Buffer {
  public:
   Buffer(int64_t bytes, int64_t alignment) : bytes_(bytes) {
@@ -80,8 +80,8 @@ void ExpectClose(const Array& actual, const Array& expected, double tolerance,
   }
 }
 
-// Returns whether the error means that the emulated GPU lacks tiles, thread roles, or storage per
-// thread, which another machine may have.
+// Returns whether the error is kUnsupported or kResourceLimit. Then a GPU may lack tiles, thread
+// roles or storage per thread, for example.
 bool IsOfOneMachine(const Error& error) {
   return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
 }

@@ -1,5 +1,5 @@
 // Tests that random loop nests, compiled for each target, give the interpreter's results. Every
-// access is in range, because the inputs are large enough for any index of the generator.
+// read of an input is in range, because inputs are large enough for any index of the generator.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -107,7 +107,7 @@ class Generator {
     return text + "}\n}\n";
   }
 
-  /// Returns register tiles with partial rows and columns.
+  /// Returns the text of loops over register tiles, of which the last may be partial.
   std::string Tiled() {
     const int row_tiles = (rows_ + row_tile_ - 1) / row_tile_;
     const int column_tiles = (columns_ + column_tile_ - 1) / column_tile_;
@@ -128,7 +128,7 @@ class Generator {
     return text + "}\n}\n}\n";
   }
 
-  /// Returns horizontal reductions into S.
+  /// Returns the text of horizontal reductions into S.
   std::string Rows() {
     const std::string upper = Below(2) == 0
                                   ? std::to_string(columns_)

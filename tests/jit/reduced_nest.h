@@ -1,5 +1,5 @@
-// A function that returns a nest of row sums, in the form that schedules generate. The threads of a
-// block divide a row.
+// A function that returns the text of a nest of row sums, in the form that schedules generate. Each
+// row is divided among the threads of a block.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 
 namespace tunec::jit_test {
 
-/// Returns the text of C[b] sum= A[b, t] for two warps. `barrier` is placed between the warps'
-/// writes and their reads. `zero` is a literal of `type`.
+/// Returns the text of C[b] sum= A[b, t] for two warps. `barrier` is the text between the writes
+/// and the reads of parts. `zero` is the literal 0 of `type`.
 inline std::string ReducedNest(const std::string& type = "f32",
                                const std::string& barrier = "barrier",
                                const std::string& zero = "0.0") {

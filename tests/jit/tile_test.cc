@@ -1,5 +1,6 @@
-// Tests that the machine code of tile intrinsics gives the results of the table, bit for bit. AMX
-// code is compiled on every machine. It runs with AMX, or with AVX-512 that emulates AMX.
+// Tests that the machine code of tile intrinsics gives the results of the table, bit for bit except
+// in NaNs. AMX code is compiled on every machine. AMX products run with AMX, or with AVX-512 in
+// emulation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,8 +57,8 @@ std::string FmaNest(const std::string& name, int lanes) {
                      lanes, name);
 }
 
-// Returns the text of FmaNest's product, with sums over groups. B is stored by group, column,
-// member.
+// Returns the text of a product like FmaNest's, with sums over groups. B is stored by group, column
+// and member.
 std::string DotNest(const std::string& name, int group, const std::string& left,
                     const std::string& right, const std::string& sum, const std::string& zero) {
   return fmt::format(R"(nest product {{
@@ -111,7 +112,7 @@ bool IsSame(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
-// Expects identical results if the target has the instruction, and a rejection otherwise.
+// Expects the interpreter's results on each target with the instruction, and rejections on others.
 void ExpectBitForBit(const std::string& text, const std::vector<Array>& arguments) {
   const LoopNest nest = Parse(text);
   const auto expected = Interpret(nest, arguments, Precision::kNative);
@@ -168,7 +169,7 @@ TEST(TileCode, DotOfBFloat16WithSpecialNumbers) {
     }
     ExpectBitForBit(BFloat16Nest(), arguments);
   }
-  // All operands are so small that sums become subnormal.
+  // All operands are so small that products may be subnormal.
   std::vector<Array> arguments = ArgumentsOf(BFloat16Nest(), 1);
   for (Array& array : arguments) {
     for (int64_t i = 0; i < array.size(); ++i) {
@@ -301,7 +302,7 @@ TEST(TileCode, AmxRuns) {
   }
 }
 
-// Returns the text of a nest with a separate product for each of `count` given accumulators.
+// Returns the text of a nest of `count` separate products, which are added to the tiles of S.
 std::string ManyProducts(int count) {
   return fmt::format(R"(nest product {{
   input A: bf16[{0}, 16, 32]
@@ -365,7 +366,7 @@ std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_
         arguments[a].SetDouble(at, kSpecial[random.Below(std::size(kSpecial))]);
       }
     }
-    // Adjacent elements of the first row are opposite, so that sums may cancel.
+    // In every fifth product, adjacent elements of A's first row are opposite, so sums may cancel.
     if (n % 5 != 0) continue;
     for (int64_t k = 0; k < 16; ++k) {
       const double value = arguments[0].GetDouble(n * 512 + 2 * k);
@@ -380,7 +381,8 @@ TEST(TileCode, AmxOfHardNumbers) {
   const std::string text = ManyProducts(kProducts);
   const std::vector<Array> arguments = HardArguments(text, kProducts, 1);
   ExpectBitForBit(text, arguments);
-  // Checks the arguments: about half of the results are finite and not 0, and all kinds occur.
+  // Checks the arguments: at least about half of the results are finite and not 0, and all kinds
+  // occur.
   const auto results = Interpret(Parse(text), arguments, Precision::kNative);
   int64_t numbers = 0, infinite = 0, undefined = 0, zeros = 0;
   for (int64_t i = 0; i < results->front().size(); ++i) {
@@ -405,7 +407,7 @@ TEST(TileCode, EmulatedAmxHasNoneOfItsInstructions) {
     for (const char* instruction : {"ldtilecfg", "tileload", "tilestore", "tdp", "tilerelease"}) {
       EXPECT_EQ(Count(*assembly, instruction), 0) << instruction;
     }
-    // Each kind of instruction has one function, which is called at each use.
+    // Products, loads and stores have one function each, which is called at each use.
     EXPECT_EQ(Count(*assembly, "callq\ttile_dot_"), 4);
     EXPECT_EQ(Count(*assembly, "callq\ttile_load"), 8);
     EXPECT_EQ(Count(*assembly, "callq\ttile_store"), 4);

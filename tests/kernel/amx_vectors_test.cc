@@ -79,7 +79,7 @@ uint32_t FloatWith(uint32_t low, uint32_t high, Random& random) {
 }
 
 // Returns the bits of a random number for the tile. Tiles have numbers of similar magnitude,
-// numbers far apart, numbers with subnormal products, or special numbers.
+// numbers far apart, very small numbers, or some special numbers.
 uint32_t FloatOfTile(int64_t tile, Random& random) {
   constexpr uint32_t kSpecial[] = {0x7f800000, 0xff800000, 0x7fc00000, 0,
                                    0x80000000, 0x7f7f0000, 0x00010000, 0x3f800000};
@@ -134,7 +134,7 @@ KernelVector ProductsOf(const KernelVectors& vectors, const TileIntrinsic& intri
   return sums;
 }
 
-// Returns the vector with the processor's default NaN in place of every NaN.
+// Returns the vector with the same NaN in place of every NaN.
 KernelVector WithOneNan(KernelVector vector) {
   if (!IsFloat(vector.type)) return vector;
   constexpr uint64_t kNan = 0x7fc00000;
@@ -175,7 +175,7 @@ TEST_P(AmxVectors, GoldenAreWhatTheTableSays) {
   EXPECT_EQ(*difference, "") << vectors.from;
 }
 
-// A wrong definition, which adds the products of pairs one after the other, gives other results.
+// A wrong definition, which adds all products one after the other, gives other results.
 TEST(AmxVectorsOfOtherMeanings, Differ) {
   TileIntrinsic wrong = *FindTileIntrinsic("amx.bf16");
   wrong.meaning = FindTileIntrinsic("dpbf16.avx512")->meaning;

@@ -1,6 +1,6 @@
 // Tests of the matrix product examples/loops/matmul_async. Its schedule copies tiles to shared
 // memory asynchronously, 16 bytes at a time, in a software pipeline with three buffers. The tests
-// run it on an emulated GPU and compile it for real GPUs.
+// run the product on an emulated GPU and compile it for real GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Returns the text without the lines that contain the word.
+// Returns the text without the lines that contain the word. The text must end with a newline.
 std::string Without(const std::string& word, const std::string& text) {
   std::string remaining;
   for (size_t at = 0; at < text.size();) {

@@ -1,6 +1,6 @@
 // Tests of the analytic schedules of convolutions by tensor cores. The emulation checks the results
-// of small kernels. For large kernels, the tests check the instructions, and that ptxas reports no
-// spills.
+// of small kernels. For large kernels, the tests check the instructions, the predicted times, and
+// that ptxas reports no spills.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -163,7 +163,7 @@ double Predicted(const Case& one, const Target& target) {
                           one.rounding);
 }
 
-// The estimate that selects tensor cores agrees with the prediction for the compiled code.
+// The schedules that the estimate selects are also faster than threads by the prediction.
 TEST(CudaConv, IsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {

@@ -1,5 +1,6 @@
-// Tests of GPU kernels whose blocks compute rows, such as softmax. The loops, the results on the
-// emulated GPU and ptxas's output are checked. Threads and vectors divide some rows and not others.
+// Tests of GPU kernels whose blocks compute rows, for example of a softmax. The tests check the
+// loops, the results on the emulated GPU, ptxas's output and the initial knobs. The lengths of some
+// rows are no multiples of threads or vectors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -45,8 +46,8 @@ std::string LayerNorm(int64_t rows, int64_t length) {
                      rows, length);
 }
 
-// Returns a normalisation of the rows of one batch. Some scalars of rows have a last axis of one
-// element.
+// Returns the text of a normalisation of the rows of one batch. The sums of rows have a last axis
+// of one element.
 std::string LayerNormOfOneBatch(int64_t rows, int64_t length) {
   return fmt::format(R"(compute layer_norm {{
   input X: f32[1, {0}, {1}]
@@ -104,7 +105,7 @@ std::vector<Rows> Cases() {
 
 Target Gpu() { return {.device = *CudaAccelerator("sm_80")}; }
 
-// Returns a GPU with one processor, on which blocks have several rows even if there are few rows.
+// Returns a GPU with one processor, on which a block may have several rows even of few rows.
 Target SmallestGpu() {
   Target target = Gpu();
   target.device->processors = 1;
@@ -215,7 +216,8 @@ TEST(CudaRowChoice, FitsTheTypeOfRows) {
   EXPECT_EQ(KnobValue(sketch, "vector"), 8);
 }
 
-// If the initial number of rows per block is not a usual choice, it is added to the choices.
+// The choices of each knob are sorted. If there are many short rows, a block has several of them in
+// turn.
 TEST(CudaRowChoice, IsAmongItsKnobs) {
   const Sketch sketch = RowsOf(MustParse(SoftmaxText(1 << 22, 2)));
   for (const Knob& knob : sketch.knobs)

@@ -1,6 +1,6 @@
-// Tests of the analytic schedules for GPUs, on shapes that tiles divide and on other shapes. The
-// emulation checks the results. The tests also check the spills that ptxas reports, and tunec's
-// predicted times.
+// Tests of the analytic GPU schedules without tensor cores, on shapes that tiles divide and on
+// other shapes. The emulation checks the results. The tests also check the spills that ptxas
+// reports, and tunec's predicted times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct Shape {
 
 void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 
-// Returns a convolution that reads every second row and column, without a border.
+// Returns the text of a convolution with a stride of 2, without a border.
 std::string StridedConvolution(int channels, int size, int outputs) {
   return Numbered(R"(compute strided {
   input X: f32[1, $C, $S, $S]
@@ -48,7 +48,7 @@ std::string StridedConvolution(int channels, int size, int outputs) {
                   {{"$C", channels}, {"$S", size}, {"$O", outputs}, {"$H", (size - 1) / 2}});
 }
 
-// Returns a pointwise convolution with channels last in memory.
+// Returns the text of a pointwise convolution and relu, with channels last in memory.
 std::string PointwiseConvolution(int channels, int size, int outputs) {
   return Numbered(R"(compute pointwise {
   input X: f32[1, $C, $S, $S] layout [1, $S, $S, $C] (i, j, k, l) -> [i, k, l, j]
@@ -102,7 +102,7 @@ std::vector<Shape> SmallShapes() {
           {"columns", "cuda_elements", ColumnSumsText(12, 4096)}};
 }
 
-// Returns shapes of real sizes, which are only compiled.
+// Returns shapes of real sizes, which are compiled but not run.
 std::vector<Shape> LargeShapes() {
   return {{"product_512", "cuda_tile", DenseLayerText(512, 512, 512)},
           {"product_wide", "cuda_tile", DenseLayerText(128, 3072, 768)},
@@ -123,7 +123,7 @@ std::vector<Shape> LargeShapes() {
           {"columns", "cuda_elements", ColumnSumsText(64, 1 << 18)}};
 }
 
-// Returns the sketches that use no tensor cores, the best first.
+// Returns the sketches that use no tensor cores, the most promising first.
 std::vector<Sketch> DeviceSketches(const Compute& compute, const Target& target) {
   return SketchesFor({{{"direct", compute}}, WithoutTensorCores(target), ReductionOrder::kAny});
 }
@@ -137,8 +137,8 @@ TEST_P(SmallShape, IsComputedRight) {
     Target target = Gpu("sm_90a");
     target.device->processors = processors;
     const Sketch sketch = DeviceSketches(checker.compute(), target)[0];
-    // The kind is checked for one processor only. With 132, sketches with more threads may be
-    // faster.
+    // The kind is checked for one processor only. On 132 processors, sketches of other kinds with
+    // more threads may be faster.
     if (processors == 1) {
       EXPECT_EQ(sketch.Kind(), GetParam().kind);
     }
@@ -149,7 +149,7 @@ TEST_P(SmallShape, IsComputedRight) {
 INSTANTIATE_TEST_SUITE_P(CudaSketches, SmallShape, testing::ValuesIn(SmallShapes()),
                          [](const auto& info) { return info.param.name; });
 
-// Returns the sketch of AddBlockSketches, which is not offered if a better sketch fits.
+// Returns the sketch of AddBlockSketches, which SketchesFor does not return for all shapes.
 Sketch BlocksOf(const Compute& compute) {
   std::vector<Sketch> sketches;
   AddBlockSketches({"direct", compute}, AnyRounding(), sketches);
@@ -175,7 +175,7 @@ TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
   }
 }
 
-// Returns the analytic schedule with one knob changed.
+// Returns the analytic schedule, but with `knob` set to `value`, one of the knob's choices.
 Schedule WithKnob(const Sketch& sketch, std::string_view knob, int64_t value) {
   Decisions decisions = sketch.InitialDecisions();
   for (size_t k = 0; k < decisions.size(); ++k) {
@@ -200,7 +200,7 @@ TEST(CudaSketches, ShortOutputsOfLongSumsArePredictedFasterInParts) {
   }
 }
 
-// Returns the best schedule without padding: tiles divide the extents or end at them.
+// Returns the schedule without padding that is estimated to be fastest. Tiles end at the extents.
 Schedule Unpadded(const Compute& compute, const Target& target) {
   const std::optional<CudaTilePlan> plan = MakeCudaTilePlan(compute);
   EXPECT_TRUE(plan);

@@ -39,7 +39,7 @@ std::string ProductBy(bool finite) {
                       .value = ""});
 }
 
-// A product for tensor cores with three bf16 splits. Run compiles it and runs it in the emulation.
+// A product for tensor cores with three bf16 splits. Run compiles and runs code for the emulation.
 class SplitProduct {
  public:
   explicit SplitProduct(bool finite = false) : pool_(2) {
@@ -81,8 +81,8 @@ std::vector<Array> Arguments(const Draw& a, const Draw& b) {
   return arguments;
 }
 
-// The exact value of an element, the sum of the magnitudes of its products, and the float32 result
-// of adding its products one after the other.
+// The float64 value of an element, the sum of the magnitudes of its products, and the float32
+// result of fused multiply-adds one after the other.
 struct Element {
   double exact = 0;
   double magnitude = 0;
@@ -146,7 +146,8 @@ Draw Positive(std::mt19937& random) {
     return unit(random);
   };
 }
-// Returns a generator of normal numbers that are multiplied by 2^-bits to 2^bits.
+// Returns a maker of generators. The numbers are normally distributed numbers, each multiplied by a
+// power of two from 2^-bits to 2^bits.
 std::function<Draw(std::mt19937&)> Wide(int bits) {
   return [bits](std::mt19937& random) {
     return [&random, bits, normal = std::normal_distribution<float>()]() mutable {
@@ -155,7 +156,7 @@ std::function<Draw(std::mt19937&)> Wide(int bits) {
     };
   };
 }
-// Returns a generator of numbers of which every second cancels the one before, up to its last bits.
+// Returns a generator of numbers. Each second number almost cancels the number before it.
 Draw Cancelling(std::mt19937& random) {
   return [draw = Normal(random), first = 0.F, is_second = false]() mutable {
     is_second = !is_second;
@@ -206,7 +207,7 @@ bool IsSameKind(double found, double expected) {
 }
 
 // Non-finite numbers meet zeros, denormals, non-finite numbers and numbers with several splits.
-// They must not be multiplied by the zero splits of those numbers.
+// Non-finite numbers must not be multiplied by zero splits of numbers other than 0.
 TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
   SplitProduct product(GetParam());
   std::mt19937 random(3);
@@ -235,7 +236,7 @@ TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
   }
 }
 
-// docs/reference/schedules.md gives the upper bound.
+// docs/reference/schedules.md gives the upper bound for the error of one product.
 TEST_P(SplitFloat32, WhatDenormalsLoseIsSmall) {
   SplitProduct product(GetParam());
   std::mt19937 random(5);

@@ -1,5 +1,5 @@
-// Tests of the stages that only kernels for NVIDIA GPUs have: each is reported, verified, and has
-// the results of the stages before it.
+// Tests of the stages that only kernels for NVIDIA GPUs have. Each stage is reported, and makes a
+// valid nest with the results of the Compute.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -53,7 +53,7 @@ std::string Replaced(std::string text, const std::vector<std::pair<std::string, 
   return text;
 }
 
-// Returns the text that graph/lower/attention.cc makes. With one chunk there is no carried state.
+// Returns a text like that of graph/lower/attention.cc. With one chunk there is no carried state.
 std::string TextOf(const Attention& a) {
   const bool several = a.Chunks() > 1;
   const bool one_tensor = a.operands == Operands::kOneTensor;
@@ -247,7 +247,7 @@ TEST(CudaStream, CopiesOneTensorTwice) {
   EXPECT_THAT(Print(Analytic(*sketch)), HasSubstr("stage A.copy2 shared"));
 }
 
-// The sketch is ranked first, and the code does not spill.
+// The sketch is ranked first, and the code spills at most 8 bytes per thread.
 TEST(CudaStream, IsPredictedFasterThanPhases) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {

@@ -64,7 +64,7 @@ std::string ByteProduct(int rows, int columns, int length) {
                       .value = ""});
 }
 
-// Returns a batch of products of inputs. The sums are stored directly into the output.
+// Returns the text of a batch of products of inputs, with the sums stored directly into the output.
 std::string Batched(int batch, int rows, int columns, int length) {
   return ProductText({.rows = rows,
                       .columns = columns,
@@ -89,7 +89,7 @@ std::vector<Multiplied> SmallProducts() {
       {"f16", HalfProduct("f16", 64, 96, 64), AnyOrder(), kF16},
       {"s8", ByteProduct(64, 96, 128), AnyOrder(), kS8},
       {"batched", Batched(3, 32, 64, 64), AnyOrder(), kBf16},
-      // Up to `batched_odd`, tiles do not divide the shapes, and 16-byte copies do not fit rows.
+      // From here through `batched_odd`, neither tiles nor 16-byte copies divide the shapes.
       {"tf32_odd", DenseLayerText(100, 45, 27), Tf32(), kTf32},
       {"rounded_odd", DenseLayerText(101, 94, 66), RoundingWithBf16Parts(1), kBf16},
       {"bf16_odd", HalfProduct("bf16", 50, 61, 83), AnyOrder(), kBf16},
@@ -126,8 +126,8 @@ std::vector<Multiplied> LargeProducts() {
           {"batched_197", Batched(12, 197, 197, 64), AnyOrder(), kBf16}};
 }
 
-// Returns float32 products with operands of two or three bfloat16 parts. They are not for GPUs
-// whose tensor cores are less than six times as fast as their threads.
+// Returns float32 products with operands of two or three bfloat16 parts. Tensor cores compute such
+// products only on GPUs where tensor cores are several times as fast as threads.
 std::vector<Multiplied> LargeSplitProducts() {
   return {{"product_1024", DenseLayerText(1024, 1024, 1024), RoundingWithBf16Parts(3), kBf16},
           {"product_4096", DenseLayerText(4096, 4096, 4096), RoundingWithBf16Parts(3), kBf16},
@@ -149,7 +149,7 @@ TEST_P(SmallTensorProduct, IsComputedRight) {
     Target target = Gpu("sm_90a");
     target.device->processors = processors;
     const Sketch sketch = FirstSketch(GetParam(), target);
-    // If processors would be idle, a sketch without tensor cores is also accepted.
+    // On 132 processors, of which some may be idle, other kinds of sketches are also accepted.
     if (processors == 1) {
       EXPECT_EQ(sketch.Kind(), "cuda_tensor");
     }
@@ -169,7 +169,8 @@ LoopNest Mapped(const Multiplied& product, const Schedule& schedule, const Targe
   return loops ? *(*GeneratorFor(target))->MapThreads(loops->nest) : LoopNest{};
 }
 
-// Expects the matrix instruction in PTX and machine code, and no spills, as far as tools exist.
+// Expects the matrix instruction in PTX and machine code, the copy instruction in PTX if copies are
+// pipelined, and no spills. Checks spills and machine code only if NVIDIA's tools exist.
 void ExpectAssembles(const Multiplied& product, const Schedule& schedule, const Target& target) {
   const std::string& arch = target.device->name;
   const LoopNest nest = Mapped(product, schedule, target);
@@ -211,8 +212,8 @@ class LargeSplitProduct : public testing::TestWithParam<Multiplied> {};
 TEST_P(LargeSplitProduct, IsMultipliedByTensorCoresWhereTheyArePredictedToBeFaster) {
   for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
     Target target = Gpu(arch);
-    // sm_86 gets the speed ratio of tensor cores to threads that other GPUs have. With the original
-    // ratio, threads would compute the product.
+    // sm_86 gets the speed ratio of tensor cores to threads of sm_80. With the original ratio,
+    // threads may be faster.
     if (arch == "sm_86") target.device->multiply_adds /= 4;
     const Sketch sketch = FirstSketch(GetParam(), target);
     ASSERT_EQ(sketch.Kind(), "cuda_tensor") << arch;
@@ -233,7 +234,7 @@ double PredictedByThreads(const std::string& text, const Target& target) {
   return PredictedSeconds(MustParse(text), Analytic(sketch), target, AnyOrder());
 }
 
-// The estimate that selects tensor cores agrees with the prediction for the compiled code.
+// The schedules that the estimate selects are also faster than threads by the prediction.
 TEST(CudaTensor, IsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
@@ -252,8 +253,8 @@ const Sketch& Named(const std::vector<Sketch>& sketches, std::string_view name) 
   return found == sketches.end() ? sketches.back() : *found;
 }
 
-// A tuner gets both sketches where both apply. The analytic choice is the sketch with the smaller
-// estimate.
+// A tuner gets the sketches with and without tensor cores if both apply. The first sketch has the
+// smaller estimate.
 TEST(CudaTensor, IsOfferedBesideThreads) {
   const Target target = Gpu("sm_90a");
   for (const auto& [text, first] : {std::pair(HalfProduct("bf16", 1024, 1024, 1024), "cuda_tensor"),
@@ -266,7 +267,7 @@ TEST(CudaTensor, IsOfferedBesideThreads) {
   }
 }
 
-// The sketches with and without tensor cores both pad the product.
+// The sketch with tensor cores pads these products.
 TEST(CudaTensor, OfOddExtentsIsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
@@ -301,7 +302,7 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
   }
 }
 
-// Six products are not worthwhile if tensor cores are only twice as fast as threads.
+// Six products are not worthwhile if tensor cores are only four times as fast as threads.
 TEST(CudaTensor, LeavesFloat32ToThreadsWhereTheyAreFaster) {
   for (const int extent : {512, 2048})
     EXPECT_EQ(

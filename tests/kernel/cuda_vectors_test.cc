@@ -84,7 +84,7 @@ const TileIntrinsic* TileOf(const LoopNest& nest) {
 
 uint64_t SignOf(DataType type) { return uint64_t{1} << (8 * SizeOf(type) - 1); }
 
-// Returns the number that these bits represent in a type that tiles multiply.
+// Returns the number that these bits represent in f32, f16 or bf16.
 double NumberOf(uint64_t bits, DataType type) {
   switch (type) {
     case DataType::kF32:
@@ -127,8 +127,8 @@ double Greatest(const KernelVector& vector) {
 
 // --- Wrong maps of fragments ---
 
-// A guard during whose lifetime the table of tiles has a wrong owner map for an operand. Code that
-// was compiled before uses the original map.
+// A guard during whose lifetime the table of tiles has a wrong owner map for an operand or the
+// accumulator. Code that was compiled before uses the original map.
 class PlantedMap {
  public:
   PlantedMap(const TileIntrinsic& tile, TileOperand TileIntrinsic::*operand, OwnerMap wrong)
@@ -199,11 +199,11 @@ class CudaVectors : public testing::TestWithParam<std::string> {
     return inputs;
   }
 
-  // Returns a bound of the difference between a GPU's sums and the emulation's. For n products with
-  // a sum of magnitudes m, the emulation rounds n times to nearest, by 2^-24 of m each. The
-  // rounding of tensor cores is not documented. In measurements they truncated below the last bit
-  // of the greatest addend, at most 2^-23 of m per product, and as much again between groups of
-  // products. Sums of whole numbers in range are exact, as are sums of integers.
+  // Returns a bound of the difference between sums of tensor cores and the emulation's. For n
+  // products with a sum of magnitudes m, the emulation rounds n times to nearest, by 2^-24 of m
+  // each. The rounding of tensor cores is not documented. In measurements, they truncated below the
+  // last bit of the greatest addend: at most 2^-23 of m per product, and per group of products.
+  // Sums of whole numbers in range are exact, as are sums of integers.
   double Bound(const KernelVectors& vectors) const {
     constexpr double kRounding = 0x1p-22;
     if (tile_ == nullptr || tile_->accumulator.type != DataType::kF32) return 0;
@@ -253,14 +253,14 @@ TEST_P(CudaVectors, GoldenAreTheEmulations) {
 
 class CudaTileVectors : public CudaVectors {};
 
-// The map is that of a GPU whose lanes own other elements than in the table.
+// Each wrong map is that of a GPU whose lanes own other elements than the code assumes.
 TEST_P(CudaTileVectors, AnotherMapOfAFragmentIsFound) {
   ASSERT_NE(tile_, nullptr);
   ExpectFound(&TileIntrinsic::left, Interleaved(*tile_->left.owners, &OwnerDigit::columns), "left");
   ExpectFound(&TileIntrinsic::right, Interleaved(*tile_->right.owners, &OwnerDigit::rows), "right");
   ExpectFound(&TileIntrinsic::accumulator,
               Interleaved(*tile_->accumulator.owners, &OwnerDigit::columns), "accumulator");
-  // The original map is restored.
+  // The original maps are restored.
   const KernelVectors vectors = Vectors();
   EXPECT_EQ(*CompareWith(vectors, Outputs(vectors).front()), "");
 }

@@ -58,7 +58,7 @@ double PredictedSeconds(const Compute& compute, const Schedule& schedule, const 
   EXPECT_TRUE(phases) << phases.error().Format();
   if (!phases) return 0;
   for (const PredictedPhase& phase : *phases) {
-    // ptxas may spill one or two values for a round number of registers.
+    // ptxas may spill one or two 32-bit values to reach a round number of registers.
     EXPECT_LE(phase.launch.spilled_bytes, 8) << Print(schedule);
   }
   const auto seconds = PredictSeconds(*phases);

@@ -66,7 +66,7 @@ TEST_P(DotTiles, OfMatricesRunUnderEmulation) {
   EXPECT_EQ(found > 0, GetParam().is_offered);
 }
 
-// With three bf16 terms for each float32 operand, a product consists of six products.
+// With three bf16 parts of each float32 operand, a product is a sum of six products of parts.
 TEST_P(DotTiles, OfThreeTermsRunUnderEmulation) {
   if (!DetectCpu(2).Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
   const Target target = *ParseCpu("native,+amx-emulated", 2);

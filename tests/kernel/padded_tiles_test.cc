@@ -23,7 +23,8 @@ Schedule ExampleSchedule() {
   return *ParseSchedule(test::ReadExample("matmul_padded.sched"), "example");
 }
 
-// Runs a schedule's code. Returns how the results differ from the Compute's, or an empty string.
+// Runs a schedule's code. Returns an error, how the results differ from the Compute's, or an empty
+// string.
 std::string Disagreement(std::string_view compute, const Schedule& schedule, const Target& target) {
   const test::ScheduleChecker checker(test::MustParse(compute));
   const auto kernel = test::LoopsOf(checker.compute(), schedule, ReductionOrder::kAny);
@@ -35,8 +36,8 @@ std::string Disagreement(std::string_view compute, const Schedule& schedule, con
                               });
 }
 
-// The steps that schedule a convolution on a CPU with padded extents. The output channels fill
-// whole vectors, and the padded windows along a row have no conditions.
+// The steps that schedule a convolution on a CPU with padded extents. The sum has whole vectors
+// of output channels, and no conditions.
 constexpr std::string_view kConvSteps =
     "pack X 0 2 3 1\npack W 1 2 3 0\npad acc m 8 ic 4 ow 4\nsplit acc.m 8\nsplit acc.ow 4\n"
     "reorder acc.m.0 acc.oh acc.ow.0 acc.ic acc.kh acc.kw acc.ow.1 acc.m.1\n"

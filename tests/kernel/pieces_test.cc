@@ -1,5 +1,5 @@
 // Tests of the code of long sums that are computed in pieces, against the interpreter. The rounding
-// error against float64 must be below a bound. A sum in one chain of additions must exceed this
+// error against float64 must be below a bound. The error of one chain of additions must exceed this
 // bound.
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ struct ErrorCase {
 
 void PrintTo(const ErrorCase& value, std::ostream* out) { *out << value.name; }
 
-// Returns arrays of uniform numbers from `least` to 1 for the inputs and weights, in order.
+// Returns arrays of random numbers from `least` to 1 for the inputs and weights, in order.
 std::vector<Array> Uniform(const Compute& compute, double least) {
   std::mt19937 random(1);
   std::vector<Array> arrays;
@@ -87,7 +87,7 @@ double RelativeError(const Array& found, const Array& expected) {
   return std::sqrt(errors / sum);
 }
 
-// Returns the nest's arguments. They are the given arguments and the results of prepacking.
+// Returns the nest's arguments except outputs: given arguments, and results of prepacking.
 std::vector<Array> NestArguments(const Compute& compute, const std::vector<Array>& arguments,
                                  const KernelLoops& loops) {
   const auto named = [&](const std::string& name) -> const Array* {

@@ -1,5 +1,5 @@
 // Tests of the predicted work and times of GPU kernels, against hand-computed numbers. The GPU's
-// properties are round numbers.
+// clock and bandwidth are round numbers.
 #include "kernel/predict/predict_time.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,8 @@ nest product {
 )");
   constexpr double kProducts = 1024.0 * 1024 * 1024;
   constexpr double kElements = 1024.0 * 1024;
-  // A warp reads one element of A, in one sector, and 32 of B, in four. The sum is in a register.
+  // For each k, a warp reads one element of A in one sector, and 32 of B in four. The sum is in a
+  // register.
   EXPECT_EQ(work, (PhaseWork{.operations = kProducts,
                              .loads = 2 * kProducts + kElements,
                              .l2_bytes = (1 + 4) * kProducts + 8 * kElements,
@@ -208,8 +209,8 @@ nest gather {
   EXPECT_EQ(work.memory_bytes, 64 * 4 + 64 * 32 + 64 * 4);
 }
 
-// Each warp computes four tiles of 16 rows, 8 columns and 16 products. Three blocks have two warps
-// each.
+// Each warp computes four tiles of 16 rows and 8 columns, with 16 products per element. The three
+// blocks have two warps each.
 TEST(PhaseWork, CountsTilesOfWarpsByThemselves) {
   const PhaseWork work = WorkOf(R"(
 nest product {
@@ -265,13 +266,13 @@ nest product {
 }
 
 TEST(PredictTime, OfTilesIsByTheRateOfTheirTypes) {
-  // The busiest of 100 processors has 3 blocks, each of 1e6 clocks.
+  // Each of 100 processors has 3 blocks. A block takes 1e6 clocks per operand type.
   ExpectTime({.matrix_f16 = 300 * 2048e6}, Blocks(300, 256), 2e-6 + 3e-3, TimeBound::kTensorCores);
   ExpectTime({.matrix_tf32 = 300 * 1024e6, .matrix_i8 = 300 * 4096e6}, Blocks(300, 256),
              2e-6 + 6e-3, TimeBound::kTensorCores);
   // A single warp occupies one of four tensor cores.
   ExpectTime({.matrix_f16 = 2048e6}, Blocks(1, 32), 2e-6 + 4e-3, TimeBound::kLatency);
-  // Other operations of the threads run concurrently.
+  // Other operations of the threads run concurrently with the tiles.
   ExpectTime({.operations = 300 * 64e6, .matrix_f16 = 300 * 2048e6}, Blocks(300, 256), 2e-6 + 3e-3,
              TimeBound::kTensorCores);
   Accelerator unknown = Gpu();
@@ -282,14 +283,14 @@ TEST(PredictTime, OfTilesIsByTheRateOfTheirTypes) {
 }
 
 TEST(PredictTime, NamesItsBound) {
-  // The busiest of 100 processors has 3 blocks, which run at the same time, since 8 blocks fit.
+  // Each of 100 processors has 3 blocks, which run at the same time, since 8 blocks fit.
   // Their 24 warps keep all 128 lanes busy.
   ExpectTime({.operations = 300e9}, Blocks(300, 256), 2e-6 + 3e9 / 128e9, TimeBound::kMultiplyAdds);
   // One more block gives one processor a fourth block.
   ExpectTime({.operations = 301e9}, Blocks(301, 256), 2e-6 + 4e9 / 128e9, TimeBound::kMultiplyAdds);
   // A single warp completes an operation every 4 clocks, which is the rate of 8 lanes of 128.
   ExpectTime({.operations = 8e6}, Blocks(1, 32), 2e-6 + 8e6 / 8e9, TimeBound::kLatency);
-  // Half a warp takes a warp's time.
+  // An operation of half a warp takes as long as one of a full warp.
   ExpectTime({.operations = 8e6}, Blocks(1, 16), 2e-6 + 16e6 / 8e9, TimeBound::kLatency);
   // Each thread loads 1000 elements, four in 300 clocks.
   ExpectTime({.loads = 256e3}, Blocks(1, 256), 2e-6 + 250 * 300e-9, TimeBound::kLatency);

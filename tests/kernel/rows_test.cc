@@ -1,5 +1,6 @@
-// Tests of the code for operators on rows, and for sums and products with few results, against the
-// interpreter. No tile divides the shapes. Each sketch runs with its initial and random decisions.
+// Tests of the code for operators on rows, and for sums and products, against the interpreter. The
+// innermost extents are odd, so no vector divides them. Sketches run with initial and random
+// decisions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,10 +21,10 @@
 namespace tunec {
 namespace {
 
-// The softmax of long rows, whose arrays do not fit into the caches of SmallCaches.
+// The softmax of a matrix that does not fit into the caches of SmallCaches.
 const std::string kLongRows = test::SoftmaxText(67, 531);
 
-// A normalisation of short rows. Four rows are computed together, and three at the end.
+// A normalisation of short rows. Initially four rows are computed together, and three at the end.
 constexpr std::string_view kShortRows = R"(compute short_rows {
   input X: f32[3, 67, 29]
   output Y: f32[3, 67, 29]
@@ -92,7 +93,7 @@ const Case kCases[] = {
     {"gathered_rows", test::kGather, "pointwise"},
 };
 
-// Returns the target with small caches. The larger arrays of the cases do not fit into them.
+// Returns the target with small caches, into which arrays of some cases do not fit.
 Target SmallCaches(Target target) {
   target.host.l2_bytes = 32 << 10;
   target.host.l3_bytes = 64 << 10;

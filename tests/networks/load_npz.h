@@ -17,9 +17,9 @@ Result<std::map<std::string, Array>> LoadNpz(const std::string& path);
 Result<std::vector<Array>> InputsByName(const Graph& graph,
                                         const std::map<std::string, Array>& arrays);
 
-/// Returns the largest difference divided by the largest magnitude of `expected`. Two NaN and two
-/// equal infinities are equal. The result is infinite if shapes or other elements that are not
-/// finite differ.
+/// Returns the largest difference divided by the largest finite magnitude of `expected`, at least
+/// 1e-30. Two NaN and two equal infinities are equal. The result is infinite if shapes or other
+/// elements that are not finite differ.
 double RelativeError(const Array& actual, const Array& expected);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
 // Tests of .graph files. The reference execution of networks must agree with PyTorch's outputs for
-// the same weights. Their printed text must parse again, and the examples must be valid.
+// the same weights. Printed networks must parse again, and the examples must be valid.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // A test of the ONNX models in the folder TUNEC_ONNX_MODELS (see README.md). It prints a line per
-// model with the number of nodes, the seconds of import and run, and the largest relative error.
+// model: a failure, or results such as the number of nodes and the largest relative error.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 

@@ -260,7 +260,8 @@ TEST_F(NpzTest, BoolsAreNormalised) {
   EXPECT_EQ(Elements<uint8_t>(*ReadNpy(Put(file))), (std::vector<uint8_t>{0, 1}));
 }
 
-// Reading a damaged file gives arrays or an error, and no fault that a sanitizer finds.
+// A truncated file gives an error. A file with changed bytes gives arrays or an error, and no fault
+// that a sanitizer finds.
 TEST_F(NpzTest, SurvivesDamage) {
   Random random(1);
   for (const std::string_view hex : {kStored, kCompressed}) {

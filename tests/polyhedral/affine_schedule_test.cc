@@ -1,5 +1,5 @@
-// Tests of the schedules that isl proposes. A schedule has tilable bands, which are skewed if
-// dependences require it.
+// Tests of the schedules that isl proposes. A schedule has permutable bands, some of which
+// are skewed.
 #include "polyhedral/affine_schedule.h"
 
 #include <gtest/gtest.h>

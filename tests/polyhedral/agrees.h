@@ -6,7 +6,8 @@
 
 namespace tunec::test {
 
-/// Returns whether the interpreter gives the same outputs for the nest as for the Compute.
+/// Returns whether the interpreter's outputs for the nest and the Compute differ by at most 1e-9.
+/// The inputs are random whole numbers. Returns false if the interpreter rejects the nest.
 bool Agrees(const Compute& compute, const LoopNest& nest);
 
 }  // namespace tunec::test

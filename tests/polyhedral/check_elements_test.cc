@@ -1,5 +1,5 @@
-// Tests of the check of Computes from outside of tunec. The check rejects accesses out of range and
-// reads of unwritten elements.
+// Tests of the check of Computes from outside of tunec. The check rejects accesses out of range,
+// reads of unwritten elements, and unwritten outputs.
 #include "polyhedral/check_elements.h"
 
 #include <gtest/gtest.h>

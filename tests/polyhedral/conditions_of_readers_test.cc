@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Returns a Compute with sums below a diagonal and the statement `reader`, which reads the sums.
+// Returns a Compute with sums on and below a diagonal, which the statement `reader` reads.
 Compute Sums(const std::string& reader, const std::string& role = "workspace") {
   return MustParse(R"(compute sums {
   input X: f32[9, 9, 5]

@@ -205,8 +205,8 @@ TEST_F(TriangleConditions, ContradictWhereNoValueMeetsTwo) {
   EXPECT_FALSE(conditions_.Contradict({V(i_) - 3, IndexExpr(5) - V(i_)}));
 }
 
-// Returns the conditions in the loops of a staircase. For each block b, columns 4*t + e end at
-// 4*b + `last`.
+// Returns the unproven conditions of a statement in the shape of a staircase. For each block b, the
+// statement runs for columns 4*t + e up to 4*b + `last`.
 std::vector<IndexExpr> OfStaircase(int last) {
   const std::string text = R"(compute staircase {
   input X: f32[16]

@@ -1,5 +1,5 @@
-// Tests of the conditions under which a statement writes and needs elements. They are derived from
-// the statement's selects.
+// Tests of the conditions under which a statement writes and needs elements. The conditions are
+// derived from the statement's selects.
 #include "polyhedral/effects.h"
 
 #include <fmt/format.h>
@@ -179,7 +179,7 @@ TEST(Effects, LanesTakeTurns) {
   EXPECT_FALSE(CheckLanes("+ 2"));
 }
 
-// Each step updates the elements after the pivot. The guard excludes the pivot's row and column.
+// Each step updates the elements that are both below and right of the pivot.
 TEST(Effects, MakeEliminationsVectors) {
   const Compute compute = MustParse(R"(compute eliminate {
   input X: f32[7, 9]

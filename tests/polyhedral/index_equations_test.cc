@@ -1,5 +1,5 @@
-// Tests of the solver for equations between indices: named systems, and random ones whose solutions
-// are enumerated.
+// Tests of the solver for equations between indices, with handwritten and random systems. The
+// solutions of most systems are enumerated.
 #include "polyhedral/legality/index_equations.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ IndexExpr Floor(const IndexExpr& value, int64_t divisor) {
   return IndexExpr::FloorDiv(value, divisor);
 }
 
-// Variables with extents, and equations over them.
+// A system of equations over variables with extents.
 class Equations {
  public:
   explicit Equations(std::vector<int64_t> extents)
@@ -88,7 +88,7 @@ TEST(IndexEquations, TheOrderOfTheEquationsDoesNotMatter) {
 }
 
 TEST(IndexEquations, BlocksAndOffsetsInsideThemAreSeparate) {
-  // Position 2 * (p mod 3) + d of a row, for the tiles of a transformed convolution.
+  // Row 2 * floor(p/3) + d of an image, and tile column p mod 3, in a transformed convolution.
   Equations equations({9, 2, 9, 2});
   equations.Add(Floor(V(0), 3) * 2 + V(1), Floor(V(2), 3) * 2 + V(3));
   EXPECT_TRUE(equations.AreEqual(V(1), V(3)));
@@ -106,7 +106,7 @@ TEST(IndexEquations, OverlappingBlocksDetermineNothing) {
 }
 
 TEST(IndexEquations, AVariableWithoutNarrowBoundsIsReplaced) {
-  // The position of a window: its bounds follow from the row and the tap, but not conversely.
+  // Variable 2 is the position 2 * row + tap in an image.
   Equations equations({5, 3, 11});
   equations.Add(V(2), V(0) * 2 + V(1));
   EXPECT_TRUE(equations.AreEqual(V(2) - V(0) * 2, V(1)));
@@ -143,7 +143,7 @@ TEST(IndexEquations, LargeFactorsDoNotOverflow) {
   EXPECT_GT(equations.CheckConclusions(), 0);
 }
 
-// Each of these systems has a solution, but sums in them exceed int64.
+// Each of these systems has a solution, but substitutions can give numbers beyond int64.
 TEST(IndexEquations, ProductsOfLargeFactorsDoNotOverflow) {
   constexpr int64_t kLarge = int64_t{1} << 28;
   constexpr int64_t kExtent = int64_t{1} << 40;
@@ -178,7 +178,7 @@ TEST(IndexEquations, ManyDivisionsAreIgnored) {
   EXPECT_FALSE(equations.AreContradictory());
 }
 
-// Returns a sum of some variables and floor divisions.
+// Returns a random sum of a constant and of multiples of variables and floor divisions.
 IndexExpr RandomIndex(Random& random, int variables, int depth = 2) {
   IndexExpr sum(static_cast<int64_t>(random.Below(5)) - 2);
   for (uint64_t terms = 1 + random.Below(3); terms > 0; --terms) {
@@ -207,13 +207,13 @@ TEST(IndexEquations, ConclusionsHoldForAllSolutionsOfRandomSystems) {
     solvable += equations.CheckConclusions() > 0 ? 1 : 0;
     contradictory += equations.AreContradictory() ? 1 : 0;
   }
-  // Both kinds of systems occur.
+  // Solvable and contradictory systems occur.
   EXPECT_GT(solvable, 500);
   EXPECT_GT(contradictory, 100);
 }
 
-// One variable of each pair belongs to each of two instances that access one element. The index is
-// a random split of a position into dimensions, as layouts and transposes write it.
+// The variables are positions of two instances that access one element. The index is a random split
+// of a position into dimensions, as in layouts and transposes.
 TEST(IndexEquations, SplitPositionsAreDetermined) {
   Random random(7);
   for (int round = 0; round < 200; ++round) {

@@ -1,6 +1,6 @@
-// Tests of dependences and of orders that they forbid. Illegal orders are rejected, and the message
-// names the dependence. Loops that are generated in these orders give wrong results, so the check
-// is needed.
+// Tests of dependences and of orders that they forbid. Illegal orders are rejected, and most
+// messages name the dependence. For some illegal orders, the generated loops must give wrong
+// results.
 #include "polyhedral/legality/legality.h"
 #include "polyhedral/explain/describe.h"
 
@@ -59,7 +59,7 @@ void Reverse(ScheduleTree& tree, std::string_view name, StatementId statement) {
   }
 }
 
-// Expects that the check rejects the tree with `message`. Its loops must give wrong results.
+// Expects that the tree is rejected with `message`, and that the tree's loops give wrong results.
 void ExpectIllegal(const Compute& compute, const ScheduleTree& tree, std::string_view message) {
   EXPECT_EQ(Message(Check(tree)), message);
   EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)))
@@ -71,15 +71,15 @@ TEST(Dependences, OfAMatmul) {
   const ScheduleTree tree = OriginalTree(compute);
   const auto text = PrintFlow(Dependences::Of(tree.tensors, tree.statements));
   ASSERT_TRUE(text);
-  // The dependences are from the initialisation to every addition, from an addition to later ones,
-  // and from every addition to the output.
+  // There are dependences from the initialisation to every addition, from an addition to later
+  // ones, and from every addition to the output.
   EXPECT_THAT(*text, HasSubstr("acc: { S0[i0, i1] -> S1[i0' = i0, i1' = i1, i2]"));
   EXPECT_THAT(*text, HasSubstr("acc: { S1[i0, i1, i2] -> S1[i0' = i0, i1' = i1, i2']"));
   EXPECT_THAT(*text, HasSubstr("acc: { S1[i0, i1, i2] -> S2[i0' = i0, i1' = i1]"));
 }
 
 TEST(Dependences, AreValueBased) {
-  // Y reads elements written by b, not the overwritten ones.
+  // Y reads the values that b writes. The values that a writes are overwritten.
   const Compute compute = MustParse(kOverwritten);
   const ScheduleTree tree = OriginalTree(compute);
   const auto text = PrintFlow(Dependences::Of(tree.tensors, tree.statements));
@@ -160,7 +160,6 @@ TEST(Legality, ReductionThatReadsItsOwnSumIsARecurrence) {
                 "violated");
 }
 
-// Without isl, loops are proven legal in the original order, but not exchanged or parallel ones.
 // Instances i and i + 1 combine into y[i + 1], though through different values of the tuple.
 TEST(Legality, ReductionOfTwoValuesInOneTensorHasAnOrder) {
   constexpr std::string_view kNeighbours = R"(compute neighbours {
@@ -178,6 +177,8 @@ TEST(Legality, ReductionOfTwoValuesInOneTensorHasAnOrder) {
   EXPECT_NE(Message(Check(tree)), "legal");
 }
 
+// Without isl, these programs are proven legal in the original order, but not with exchanged or
+// parallel loops.
 TEST(Legality, TheOrderAsWrittenIsProvenQuickly) {
   const auto proven = [](const ScheduleTree& tree) {
     const ProofInput input{tree.tensors, tree.statements, tree, ReductionOrder::kAsWritten};
@@ -247,7 +248,7 @@ TEST(Legality, ScatteredWritesHideNothing) {
 }
 
 TEST(Legality, LoadedIndicesOfTwoInstancesMayDiffer) {
-  // Instances with different j write one element if their loaded values differ, too.
+  // Instances with different j may write one element, because their loaded values may differ, too.
   const Compute compute = MustParse(R"(compute shifted {
     input X: f32[3, 4]
     input I: i64[3, 4] range [0, 4]
@@ -275,8 +276,8 @@ void MoveInto(ScheduleTree& tree, std::string_view loop, StatementId moved, Inde
 }
 
 TEST(Legality, ConsumerWaitsForEveryAdditionNotOnlyTheLast) {
-  // k runs backwards, so addition k=8 comes first. The output directly after it is too early,
-  // although it reads the last addition of the original order.
+  // k runs backwards, so addition k=8 comes first. The output directly after this addition is too
+  // early, although k=8 is the last addition of the original order.
   const Compute compute = MustParse(kRunningSum);
   ScheduleTree tree = OriginalTree(compute);
   Reverse(tree, "Y.k", StatementId(1));
@@ -323,7 +324,7 @@ TEST(Legality, StagedValuesStayWithinOneRun) {
 }
 
 TEST(Legality, QuotaBoundsIsl) {
-  // Seven divided dimensions exceed the quota, or are decided quickly. They never take long.
+  // The check of the divided indices succeeds or exceeds isl's quota.
   const Status status = Check(OriginalTree(MustParse(kDivided)));
   EXPECT_TRUE(status || status.error().code == ErrorCode::kResourceLimit);
 }

@@ -39,8 +39,8 @@ constexpr std::string_view kTwoRows = R"(compute two_rows {
 }
 )";
 
-// Returns a view of a statement. `axes` are the numbers of the drawn iterators. `at` has the values
-// of the others.
+// Returns a view of a statement. `axes` are the numbers of the drawn iterators. For these, `at` has
+// the first values, and for the others the fixed values.
 PictureView View(const ScheduleTree& tree, std::string_view statement, const std::vector<int>& axes,
                  std::vector<int64_t> at) {
   return {*tree.FindStatement(statement), {axes.begin(), axes.end()}, std::move(at), {24, 24}};
@@ -71,7 +71,7 @@ bool AllRespected(const Picture& picture) {
 }
 
 // Splits loop `inner` into parts of `size` for a statement: `outer` has the number of the part, and
-// `inner` the position in it. Adds no node for `outer`.
+// `inner` the position in the part. Changes only `forward`.
 void Split(ScheduleTree& tree, StatementId statement, VarId outer, VarId inner, int64_t size) {
   const IndexExpr value = tree.forward[statement].at(inner);
   tree.forward[statement][outer] = IndexExpr::FloorDiv(value, size);
@@ -157,7 +157,7 @@ TEST(Picture, TilesWavesTasksAndSteps) {
   ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const StatementId a = *tree.FindStatement("A");
   const VarId t = *tree.FindLoop("A.t"), i = *tree.FindLoop("A.i");
-  // Each wave over t has tasks of three elements. The last task has one element.
+  // Each wave over t has two tasks of three elements, and a last task of one element.
   tree.loops[t].kind = LoopKind::kWave;
   TreeNode& around = *FindLoopNode(tree.root, t);
   TreeNode parts{.kind = TreeNode::Kind::kLoop, .loop = tree.loops.next_id()};

@@ -37,7 +37,7 @@ std::string OfOneImage(std::string text) {
   return std::regex_replace(text, std::regex(R"((f32|layout )\[2, )"), "$1[1, ");
 }
 
-// Returns the text with inputs instead of weights, so that they are packed at run time.
+// Returns the text with inputs instead of constant weights.
 std::string WithWeightsAsInputs(const std::string& text) {
   const std::string inputs = std::regex_replace(text, std::regex(R"(weight (\w+):)"), "input $1:");
   return std::regex_replace(inputs, std::regex(" constant\n"), "\n");
@@ -46,7 +46,7 @@ std::string WithWeightsAsInputs(const std::string& text) {
 }  // namespace
 
 std::string ChainOf(const ChainShape& shape) {
-  // The intermediate value is a multiple of 1/64 between -2 and 2, which is exact in bfloat16.
+  // With RandomArguments, `operand` has multiples of 1/64 from -2 to 2, exact in bfloat16.
   const char* const with_bias = "min(max(acc[n, c, oh, ow] + b[c], 0.0), 2.0)";
   return fmt::format(
       fmt::runtime(kChain), fmt::arg("C", shape.channels), fmt::arg("M", shape.outputs),

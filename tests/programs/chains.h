@@ -9,7 +9,7 @@
 
 namespace tunec::test {
 
-/// The sizes of a chain, and whether it adds a bias. The image has a border of half a window.
+/// The parameters of a chain. The image has a border of half a window, rounded down.
 struct ChainShape {
   int64_t channels = 19;
   int64_t outputs = 13;

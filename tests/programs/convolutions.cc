@@ -19,8 +19,7 @@ std::string IndexOf(const Window& window, const std::string& line, const std::st
   return index;
 }
 
-// Returns the expression of an output element: the sum, the operations of `behind`, and a cast to
-// `type`.
+// Returns the expression of an output element of `type`: the sum and the operations of `behind`.
 std::string ValueOf(const std::string& type, Behind behind) {
   std::string value = "acc[n, m, oh, ow]";
   if (behind != Behind::kNothing) value += " + b[m]";

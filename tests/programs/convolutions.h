@@ -1,5 +1,5 @@
 // Functions that return texts of convolutions, as lowered from graphs. Images and windows are
-// square, and images have a border on all sides.
+// square, and borders are equal on all sides.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ enum class Order : uint8_t { kChannelsLast, kChannelsFirst };
 /// The operations that follow the sums.
 enum class Behind : uint8_t { kNothing, kBiasRelu, kResidual };
 
-/// Returns the text for images and weights of a type ("bf16"), with statements `acc` and `Y`.
+/// Returns the text for images and weights of a type such as "bf16", with statements `acc` and `Y`.
 std::string Convolution(const std::string& type, const Window& window,
                         Behind behind = Behind::kBiasRelu, Order order = Order::kChannelsLast);
 

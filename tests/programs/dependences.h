@@ -1,4 +1,4 @@
-// Small programs with every kind of dependence.
+// Small programs with various dependences.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,12 @@ inline constexpr std::string_view kPaddedConv = R"(compute padded_conv {
 )";
 
 /// Returns a one-dimensional Gauss-Seidel relaxation in place, of `inner` elements between two
-/// constant ones.
+/// elements that do not change.
 std::string SeidelText(int64_t inner, int64_t steps);
 inline const std::string kSeidel = SeidelText(7, 4);
 
-/// A program whose time steps overwrite one row. Each step reads what the previous step wrote.
+/// A program whose time steps overwrite one row. Each step after the first reads what the previous
+/// step wrote.
 inline constexpr std::string_view kSeidelRow = R"(compute seidel_row {
   input X: f32[9]
   workspace A: f32[9]

@@ -8,7 +8,7 @@
 namespace tunec::test {
 namespace {
 
-// Returns a product of two inputs. `left` and `right` are the indices of an element of each.
+// Returns a product of two inputs A and B, which are indexed by `left` and by `right`.
 std::string Computed(const ProductShape& shape, const std::string& left, const std::string& right) {
   return ProductText({.rows = shape.rows,
                       .columns = shape.columns,
@@ -42,7 +42,7 @@ constexpr std::string_view kOneBatch = R"(compute one_batch {
     C[0, i, j] = acc[i, j] + R[0, i, j]
 })";
 
-// A product with operations before and after the sums. The last one has a second operand.
+// A product with operations before and after the sums. The last operation adds a residual.
 constexpr std::string_view kChain = R"(compute chain {
   input X: f32[23, 26]
   weight W: f32[26, 45] constant

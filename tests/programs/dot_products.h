@@ -14,7 +14,7 @@ struct ProductShape {
   int64_t length = 83;
 };
 
-/// Returns the text of the product of an input and a constant matrix, with following operations.
+/// Returns the text of the product of an input and a constant matrix, followed by a relu.
 std::string DotProduct(const ProductShape& shape);
 
 struct DotProgram {
@@ -27,7 +27,7 @@ struct DotProgram {
 /// Prints the name for GoogleTest, which would otherwise print bytes.
 inline void PrintTo(const DotProgram& program, std::ostream* out) { *out << program.name; }
 
-/// Returns products and convolutions. Most have sizes that instructions do not divide.
+/// Returns products and convolutions. Most have sizes that tiles of instructions do not divide.
 std::vector<DotProgram> DotPrograms();
 
 }  // namespace tunec::test

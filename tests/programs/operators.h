@@ -1,4 +1,4 @@
-// Programs for every kind of operator, with sizes that no tile divides.
+// Programs for many kinds of operators, with sizes that most tiles do not divide.
 #pragma once
 
 #include <initializer_list>
@@ -34,7 +34,7 @@ inline const std::string kTransposedMatmul = ProductText({.rows = 23,
                                                           .right = {.index = "j, k"},
                                                           .value = "acc[i, j]"});
 
-// A product whose left operand is computed first, by blocks of rows or in an earlier phase.
+// A product whose left operand another statement computes.
 inline constexpr std::string_view kComputedOperand = R"(compute computed_operand {
   input A: f32[3, 19, 29]
   input scale: f32[29]
@@ -365,8 +365,8 @@ inline constexpr std::string_view kAttention = R"(compute attention {
 }
 )";
 
-// Attention with blocks of 8 rows and KV blocks of 16 columns. The last KV block is partial, and KV
-// blocks above the diagonal are left out.
+// Attention with blocks of 8 rows and KV blocks of 16 columns. The last KV block is partial. KV
+// blocks that a causal mask hides from a whole block of rows are left out.
 inline constexpr std::string_view kStreamedAttention = R"(compute streamed_attention {
   input Q: f32[2, 19, 5]
   input K: f32[2, 37, 5]
@@ -466,8 +466,8 @@ inline constexpr std::string_view kColumnNorm = R"(compute column_norm {
 // A product that is stored directly into the output.
 inline const std::string kBareProduct = ProductText({.columns = 23, .value = ""});
 
-// A product whose sums have only the terms below the diagonal of A. The sums of the last row are
-// empty.
+// A product whose sums have only the terms below the diagonal of A. The sums of the last row of C
+// are empty.
 inline constexpr std::string_view kTriangularProduct = R"(compute triangular_product {
   input A: f32[37, 37]
   input B: f32[37, 23]

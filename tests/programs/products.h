@@ -12,7 +12,7 @@ struct ProductOperand {
   std::string weight = {};  // attributes of a weight, such as "constant"; empty: an input
 };
 
-/// The parameters of a program that sums A[i, k] * B[k, j] over k and applies another operation.
+/// The parameters of a program that sums products of elements of A and B over k.
 struct MatrixProduct {
   int64_t rows = 37;
   int64_t columns = 13;

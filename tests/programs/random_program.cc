@@ -14,7 +14,7 @@
 namespace tunec::test {
 namespace {
 
-// A writer of programs with random extents.
+// A writer of random programs.
 class Writer {
  public:
   explicit Writer(std::mt19937& random) : random_(random) {}
@@ -71,7 +71,7 @@ class Writer {
 
   std::string Softmax() { return SoftmaxText(Draw(1, 5), Draw(1, 9)); }
 
-  // Returns a maximum over the middle dimension, and a sum over the last two dimensions.
+  // Returns a maximum over the middle dimension, minus a sum over the last two dimensions.
   std::string Reductions() {
     return fmt::format(R"(compute reductions {{
   input X: f32[{0}, {1}, {2}]
@@ -201,7 +201,7 @@ class Writer {
 
 Compute RandomProgram(std::mt19937& random) {
   Compute compute = MustParse(Writer(random).Any());
-  // In half of the programs, arguments are aligned to 16 bytes.
+  // In about half of the programs, inputs and weights are aligned to 16 bytes.
   const int64_t alignment = random() % 2 == 0 ? 0 : 16;
   for (Tensor& tensor : compute.tensors)
     if (tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight)

@@ -1,4 +1,4 @@
-// A function that returns random small Computes of the kinds that schedules apply to.
+// A function that returns random small Computes.
 #pragma once
 
 #include <random>
@@ -7,9 +7,9 @@
 
 namespace tunec::test {
 
-/// Returns a product, convolution, softmax, reduction, attention, stencil over time or triangular
-/// update of random extents, or a program of small_operators.h. The program is small enough to
-/// interpret thousands of its schedules. Equal states of `random` give equal programs.
+/// Returns an operator, a stencil over time or a triangular computation of random extents, or a
+/// program of small_operators.h. The result is small enough to interpret thousands of schedules.
+/// Equal states of `random` give equal programs.
 Compute RandomProgram(std::mt19937& random);
 
 }  // namespace tunec::test

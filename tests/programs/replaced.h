@@ -26,7 +26,7 @@ inline std::string ReplacedOnce(std::string text, std::string_view what, std::st
   return text.replace(at, what.size(), by);
 }
 
-/// Returns the text with names ("$M") replaced by numbers.
+/// Returns the text with names such as "$M" replaced by their numbers.
 inline std::string Numbered(std::string text,
                             const std::vector<std::pair<std::string_view, int64_t>>& numbers) {
   for (const auto& [name, number] : numbers)

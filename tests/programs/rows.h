@@ -11,8 +11,8 @@ namespace tunec::test {
 std::string SoftmaxText(int64_t rows, int64_t length);
 /// Returns the greatest element of each row of X and its position, by the statement `S`.
 std::string ArgMaxText(int64_t rows, int64_t length);
-/// Returns the doubled rows of a table T that the indices I, of type `index`, select, by the
-/// statement `Y`.
+/// Returns twice the rows of a table T that the indices I select, by the statement `Y`. The type of
+/// I is `index`.
 std::string GatherText(int64_t count, int64_t rows, int64_t length,
                        const std::string& index = "i64");
 /// Returns the sums of the columns of A, by the statement `s`.

@@ -1,4 +1,4 @@
-// Programs with every construct of the text language of Computes, as Print writes them.
+// Programs with many constructs of the text language of Computes, in the form that Print writes.
 #pragma once
 
 #include <string>

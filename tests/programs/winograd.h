@@ -1,5 +1,5 @@
 // Functions that return texts of convolutions, directly or by Winograd's tiles of 2x2 or 4x4
-// outputs, as lowered from graphs. Images have channels last and a border of one on all sides.
+// outputs. Images have channels last and a border of one on all sides.
 #pragma once
 
 #include <ostream>

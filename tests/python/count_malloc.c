@@ -1,4 +1,4 @@
-/* A preloaded library that counts the process's calls of malloc for
+/* A preloaded library that counts the process's allocations for
  * tests/python/test_allocations.py. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
@@ -41,7 +41,8 @@ int posix_memalign(void** out, size_t alignment, size_t size) {
   return *out == NULL ? 12 : 0;
 }
 
-/* Returns calls, bytes and the largest allocation since the last call. */
+/* Stores the number of allocations, their bytes, and the bytes of the largest one. Resets the
+ * counters. */
 void take_counts(unsigned long counts[3]) {
   counts[0] = atomic_exchange(&calls, 0);
   counts[1] = atomic_exchange(&bytes, 0);

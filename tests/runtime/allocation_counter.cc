@@ -17,8 +17,7 @@ bool tunec::CanCountAllocations() { return false; }
 bool tunec::CanCountAllocations() { return true; }
 
 extern "C" {
-// The allocation functions of glibc. The functions below replace malloc and its relatives for
-// operator new and all libraries.
+// The allocation functions of glibc. The replacements of malloc, calloc and others call these.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);

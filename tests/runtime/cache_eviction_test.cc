@@ -47,7 +47,7 @@ class Circle {
   Buffer buffer_;
 };
 
-// Returns the least time of 20 passes, so that other load does not matter. Each follows `before`.
+// Returns the least time of 20 passes, each after a call of `before`.
 template <class Before>
 double LeastMilliseconds(const Circle& circle, Before before) {
   double least = 1e9;

@@ -270,7 +270,8 @@ TEST(MakingADeviceExecutable, StepsAreAllTheDevicesOrNone) {
   EXPECT_THAT(Executable::Make(plan).error().message, HasSubstr("is run by the host"));
 }
 
-// Indices in the arena and in a device buffer are fetched. Indices of the host are read directly.
+// Indices in the arena and in device buffers are copied to the host. Indices in whole host buffers
+// are read directly.
 TEST(CountingOnADevice, IndicesAreCountedWhereverTheyLie) {
   DeviceLog log;
   alignas(16) const std::array<int64_t, 4> indices = {0, 9, -1, -9};

@@ -140,7 +140,7 @@ TEST(WeightPreprocessing, RunsOnceAndDropsWhatItPacked) {
     EXPECT_EQ(RunOnce(*executable, Ramp(0, 1)), Ramp(kLength - 1, 0));
 }
 
-// Packed constants are stored in the order in which a run reads them, not in that of packing.
+// Packed constants are stored in the order of first use in a run, not in the order of packing.
 TEST(WeightPreprocessing, PacksIntoOneBlockInTheOrderOfUse) {
   const auto note_address = [](void* const* args, void*, void*, int64_t) {
     std::memcpy(args[1], &args[0], sizeof(args[0]));

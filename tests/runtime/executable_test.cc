@@ -202,8 +202,8 @@ TEST(Executable, EveryThreadHasItsOwnScratch) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-// The outputs are a value that later steps read, a copy and the reverse of it, an input and a
-// constant.
+// The outputs are a value that later steps read, a copy of the value, the reverse of the value, an
+// input and a constant.
 TEST(Executable, OutputsMayBeAnything) {
   const ValueRef sum = ValueRef::Output(0);
   const Executable executable =
@@ -245,7 +245,7 @@ TEST(Executable, LargeCopiesAreCompleteAndOffsetsCount) {
 }
 
 TEST(Executable, InputsMayOverlapOutputs) {
-  // The output is written before the input's last read.
+  // Output y is written before the last read of x.
   const Executable executable = Make(
       {.inputs = {VectorSpec("x")},
        .outputs = {VectorSpec("y"), VectorSpec("z")},
@@ -264,8 +264,8 @@ TEST(Executable, InputsMayOverlapOutputs) {
   }
 }
 
-// An output may overwrite an input if `in_place` allows this for each read of the kernel, and if
-// neither a later step nor an index check reads the input.
+// An output may overwrite an input of equal size if the first step that names the output reads the
+// input in place or not at all. Neither a later step nor an index check may read the input.
 TEST(Executable, AnInputThatIsAnOutputIsNotCopiedWhereItMayBe) {
   const ValueRef x = ValueRef::Input(0);
   const ValueRef y = ValueRef::Output(0);
@@ -436,7 +436,8 @@ TEST(Executable, ConcurrentRunsAllocateNothingOnceWarm) {
   go.store(true);
   for (std::thread& caller : callers) caller.join();
   const int64_t made = executable.Memory().contexts - contexts;
-  // More callers may run at once than in the first round. Only contexts for them may be allocated.
+  // If more callers run at once than in the first round, new contexts are made. Without new
+  // contexts nothing may be allocated.
   const int64_t allocations = AllocationCount() - before;
   EXPECT_LE(executable.Memory().contexts, kCallers);
   if (made == 0) {

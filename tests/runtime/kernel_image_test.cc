@@ -1,4 +1,4 @@
-// Tests of serialized kernel images. A parsed image equals the original. Damaged ones are rejected.
+// Tests of serialized kernel images. Parsing restores an image, and rejects invalid texts.
 #include "runtime/kernel_image.h"
 
 #include <gtest/gtest.h>

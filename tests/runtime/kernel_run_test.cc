@@ -1,5 +1,5 @@
-// Tests that a single kernel runs as in an executable. Its phases run in order, each thread has
-// separate scratch memory, and the arguments are passed unchanged.
+// Tests of runs of a single kernel without an executable. The kernel's phases run in order, and
+// each thread has separate scratch memory.
 #include "runtime/kernel_run.h"
 
 #include <gtest/gtest.h>

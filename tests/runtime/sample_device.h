@@ -17,7 +17,7 @@
 
 namespace tunec {
 
-/// The numbers of operations in all queues of a SampleDevice.
+/// The numbers of operations of a SampleDevice and its queues.
 struct DeviceLog {
   std::atomic<int> queues = 0;  // opened by OpenQueue
   std::atomic<int> copies_in = 0;

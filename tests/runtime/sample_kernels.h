@@ -21,7 +21,7 @@ using Vector = std::array<float, kLength>;
 
 inline float* Floats(void* address) { return static_cast<float*>(address); }
 
-/// Computes out[i] = a[i] + b[i]. Arguments: a, b, out.
+/// Computes out[i] = a[i] + b[i] for the task's part. Arguments: a, b, out.
 inline void AddTask(void* const* args, void*, void*, int64_t task) {
   constexpr int64_t kPart = kLength / kTasks;
   for (int64_t i = task * kPart; i < (task + 1) * kPart; ++i)
@@ -34,7 +34,7 @@ inline void SumTask(void* const* args, void* workspace, void*, int64_t task) {
   const float* begin = Floats(args[0]) + task * kPart;
   Floats(workspace)[task] = std::accumulate(begin, begin + kPart, 0.0f);
 }
-/// Computes out[i] = x[i] - mean(x) from the sums of SumTask. Arguments: x, out.
+/// Computes out[i] = x[i] - mean(x) for the task's part, from SumTask's sums. Arguments: x, out.
 inline void CenterTask(void* const* args, void* workspace, void*, int64_t task) {
   constexpr int64_t kPart = kLength / kTasks;
   const float* sums = Floats(workspace);
@@ -48,8 +48,8 @@ inline void ReverseTask(void* const* args, void*, void*, int64_t) {
   for (int64_t i = 0; i < kLength; ++i) Floats(args[1])[i] = Floats(args[0])[kLength - 1 - i];
 }
 
-/// Sets out[task] to 1, or to 0 if another thread wrote this thread's scratch meanwhile. Argument:
-/// out.
+/// Sets out[task] to 1, or to 0 if the values that the task wrote to its scratch have changed.
+/// Argument: out.
 inline void ScratchTask(void* const* args, void*, void* scratch, int64_t task) {
   auto* own = static_cast<volatile int64_t*>(scratch);
   constexpr int64_t kWords = 64;

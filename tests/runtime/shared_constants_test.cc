@@ -1,5 +1,5 @@
-// Tests of constants that several plans share. They check which constants are computed, which are
-// reused, and when memory is released.
+// Tests of constants that several plans share. The tests check which constants are computed, which
+// are reused, and when memory is released.
 #include "runtime/shared_constants.h"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ void CopyTask(void* const* args, void*, void*, int64_t) {
   made.fetch_add(1);
   std::memcpy(args[1], args[0], kLarge);
 }
-/// Copies kLarge bytes from x to a, and from x with every bit inverted to b. Increments `made`.
-/// Arguments: x, a, b.
+/// Copies kLarge bytes from x to a. Writes these bytes with all bits inverted to b. Increments
+/// `made`. Arguments: x, a, b.
 void PairTask(void* const* args, void*, void*, int64_t) {
   made.fetch_add(1);
   std::memcpy(args[1], args[0], kLarge);
@@ -53,7 +53,7 @@ Step PreprocessingStep(std::string identity, std::vector<ValueRef> arguments,
           .identity = std::move(identity)};
 }
 
-/// Returns a step that reads these constants.
+/// Returns a step that names these constants and does nothing.
 Step Uses(std::vector<int32_t> constants) {
   Step step{.name = "use"};
   for (const int32_t constant : constants) step.arguments.push_back(ValueRef::Constant(constant));
@@ -62,7 +62,7 @@ Step Uses(std::vector<int32_t> constants) {
 
 constexpr ValueRef C(int32_t index) { return {ValueRef::Kind::kConstant, index, 0}; }
 
-/// Returns a plan that computes the constant w.packed from w. Its run step reads w.packed.
+/// Returns a plan that computes the constant w.packed from w. The plan's run step names w.packed.
 ExecutablePlan PackPlan(const std::shared_ptr<SharedConstants>& shared, uint8_t weight,
                         std::string identity = "copy") {
   return {.constants = {Filled("w", weight), Empty("w.packed")},
@@ -71,8 +71,8 @@ ExecutablePlan PackPlan(const std::shared_ptr<SharedConstants>& shared, uint8_t 
           .shared = shared};
 }
 
-/// Returns a plan that computes the constant `first` from w, and `second` from `first`. Its run
-/// step reads the constants with the numbers `used`.
+/// Returns a plan that computes the constant `first` from w, and `second` from `first`. The plan's
+/// run step names the constants with the numbers `used`.
 ExecutablePlan ChainPlan(const std::shared_ptr<SharedConstants>& shared,
                          std::vector<int32_t> used) {
   return {.constants = {Filled("w", 7), Empty("first"), Empty("second")},
@@ -82,8 +82,8 @@ ExecutablePlan ChainPlan(const std::shared_ptr<SharedConstants>& shared,
           .shared = shared};
 }
 
-/// Returns a plan that computes a copy and the complement of w in one step. Its run step reads the
-/// constants with the numbers `used`.
+/// Returns a plan that computes a copy and the complement of w in one step. The plan's run step
+/// names the constants with the numbers `used`.
 ExecutablePlan PairPlan(const std::shared_ptr<SharedConstants>& shared, std::vector<int32_t> used) {
   return {.constants = {Filled("w", 0x0f), Empty("a"), Empty("b")},
           .preprocessing = {PreprocessingStep("pair", {C(0), C(1), C(2)}, PairKernel())},
@@ -181,7 +181,7 @@ TEST_F(SharedConstantsTest, GoWithTheLastWhoHasThem) {
   EXPECT_EQ(LastByte(again.constants[1]), 5);
 }
 
-// Both constants are in one block, which the second constant retains. Released pages read as zeros.
+// Both packed constants are in one block, which w.packed retains. Released pages read as zeros.
 TEST_F(SharedConstantsTest, PagesGoBeforeTheirBlock) {
   ExecutablePlan both{
       .constants = {Filled("v", 3), Empty("v.packed"), Filled("w", 5), Empty("w.packed")},
@@ -238,7 +238,7 @@ TEST_F(SharedConstantsTest, AStepThatRunsAgainWritesNothingOfOthers) {
   EXPECT_EQ(third.constants[2].data, both.constants[2].data);
 }
 
-// Constant folding makes a separate array for each compiled model, with equal contents.
+// Constant folding makes separate arrays for each compiled model. Their contents may be equal.
 TEST_F(SharedConstantsTest, EqualDataIsKeptOnce) {
   const auto plan = [&](uint8_t value, int64_t alignment) {
     return ExecutablePlan{

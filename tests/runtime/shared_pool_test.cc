@@ -42,13 +42,13 @@ TEST(SharedPool, IsAskedForFromSeveralThreads) {
   for (const auto& pool : pools) EXPECT_EQ(pool, pools[0]);
 }
 
-// Returns the number of the error in a process forked from the owner of `parents`, or zero. The
-// number is the process's exit status, because failed expectations in the child are not reported.
+// Checks SharedPool in a process forked from the owner of `parents`. Returns the exit status, zero
+// or the number of an error, because failed expectations in the child are not reported.
 int WhatAForkedProcessMisses(const ThreadPool* parents) {
   const auto pool = SharedPool(2);
   if (pool.get() == parents) return 1;
-  // Without workers the caller would run all tasks. The loop therefore runs until a worker has
-  // helped.
+  // Without workers the caller would run all tasks. The loop therefore waits until a worker has
+  // helped, for about a minute at most.
   std::atomic<bool> helped = false;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!helped && std::chrono::steady_clock::now() < deadline) {

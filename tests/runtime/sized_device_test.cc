@@ -1,5 +1,5 @@
-// Tests of dynamic-shape runs on a GPU. Slices of the caller's arrays are copied from and to the
-// GPU in the order of the kernels. A scripted library replaces the CUDA driver.
+// Tests of dynamic-shape runs on a GPU, with slices of arrays in host or device memory. A scripted
+// library replaces the CUDA driver.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ SizedForm Form(bool cuts) {
 
 int64_t Bytes(const Sizes& sizes) { return sizes[0] * sizes[1] * kRowElements * 4; }
 
-/// A dynamic-shape executable that copies through an arena instead of running kernels.
+/// A dynamic-shape executable whose steps are copies instead of kernels.
 class Copies : public SizedExecutable {
  public:
   Copies(SizedForm form, std::shared_ptr<Device> device)
@@ -177,7 +177,7 @@ TEST_F(SizedOnADevice, RunsThatAreCutHaveTheirPlaces) {
   EXPECT_EQ(model->variants(), 2U);  // for parts with n = 2 and n = 1
 }
 
-// The first part must not write elements that the second part reads.
+// A part must not write elements that a later part reads.
 TEST_F(SizedOnADevice, ARunOverItsInputIsNotCut) {
   const auto model = Make(/*cuts=*/true);
   const Sizes sizes = {5, 7};

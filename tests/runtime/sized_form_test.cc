@@ -1,4 +1,4 @@
-// Tests which code a dynamic-shape run uses, and which code must exist.
+// Tests of the keys of code for dynamic-shape runs, of rounded sizes and of size formulas.
 #include "runtime/sized/sized_form.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,8 @@ TEST(RoundedSizes, CoverTheRange) {
   EXPECT_EQ(RoundedSizes(5, 5), (Sizes{5}));
 }
 
-// KeysOf returns every key that a run may request, and no others.
+// KeysOf returns exactly the keys for sizes up to the largest listed sizes. For a separable
+// dimension only the sizes of parts count.
 TEST(KeysOf, AreThoseThatRunsTake) {
   const std::vector<std::vector<ListedSizes>> lists = {
       {{.sizes = {1, 4}}, {.sizes = {12, 20}}},
@@ -81,7 +82,7 @@ TEST(KeysOf, AreThoseThatRunsTake) {
       std::vector<SizedKey> taken;
       for (int64_t a = 1; a <= listed[0].sizes.back(); ++a) {
         for (int64_t b = 1; b <= listed[1].sizes.back(); ++b) {
-          // A part of a split dimension is a listed size, or less than the least listed size.
+          // A part's size along a split dimension is a listed size, or less than the least one.
           const auto is_part = [&](size_t d, int64_t size) {
             const Sizes& sizes = listed[d].sizes;
             return !separable[d] || size < sizes[0] || std::ranges::binary_search(sizes, size);

@@ -38,7 +38,7 @@ TEST(ThreadPool, RunsEveryTaskOnce) {
   }
 }
 
-// A phase with 2^32 tasks or more is run in pieces.
+// The tasks of a phase with 2^32 tasks or more are claimed in blocks of several tasks.
 TEST(ThreadPool, CountsTasksBeyond32Bits) {
   struct Seen {
     std::atomic<int64_t> tasks = 0;
@@ -61,8 +61,8 @@ TEST(ThreadPool, CountsTasksBeyond32Bits) {
   }
 }
 
-// The first thread claims tasks from the beginning, the second from the end. So a thread mostly
-// does the same tasks in the next phase, and its core's cache has their data.
+// The first thread claims tasks from the beginning, the second from the end. So a thread often does
+// the same tasks in the next phase, and may find the data in the core's cache.
 TEST(ThreadPool, ClaimsFromBothEnds) {
   ThreadPool pool(2);
   std::vector<int> thread_of(1000, -1);
@@ -191,14 +191,14 @@ TEST(ThreadPool, ServesSeveralCallers) {
   EXPECT_EQ(runs.load(), 4 * 500 * 20);
 }
 
-// Waits until `is_so` returns true, for at most 20 seconds. Returns whether it did.
+// Waits until `is_so` returns true, for about 20 seconds at most. Returns its last result.
 bool ComesTrue(const auto& is_so) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!is_so() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   return is_so();
 }
 
-// A caller that began without workers gets free workers later, if phases remain.
+// A caller that began without workers gets free workers later if a phase of several tasks remains.
 TEST(ThreadPool, WorkersComeBetweenPhases) {
   ThreadPool pool(2);
   std::atomic<bool> first_runs = false, second_began = false, first_done = false;

@@ -78,7 +78,7 @@ std::string ScanText(int rows, int length) {
                      rows, length);
 }
 
-// In a scan, rows are independent, but the elements of a row are not.
+// In a scan along rows, the rows are independent, but the elements of a row are not.
 TEST(AffineSketch, RunsTheRowsOfAScanAsTasks) {
   const auto sketches = SketchesOn(MustParse(ScanText(13, 37)));
   ASSERT_EQ(sketches.size(), 2U);
@@ -87,7 +87,7 @@ TEST(AffineSketch, RunsTheRowsOfAScanAsTasks) {
             "lower direct\nparallelize y.i\n");
 }
 
-// In a scan along columns, the loop of the columns becomes the innermost and is vectorized.
+// In a scan along columns, the loop over the columns is vectorized.
 TEST(AffineSketch, RunsColumnsOfAScanAsLanes) {
   const Compute compute = MustParse(R"(compute scan {
   input x: f32[13, 37]
@@ -142,8 +142,8 @@ Compute SmallKernel(const std::string& name) {
   return MustParse(ReadFile(folder / (name + ".compute")).value_or(""));
 }
 
-// Phases of one loop are folded into one statement with selects. Each phase only touches elements
-// that it writes. The column loop is therefore vectorized, and each phase has separate code.
+// Two phases are folded into one statement with selects. Each phase changes only one of the two
+// tensors. The column loop is therefore vectorized, and each phase has separate code.
 TEST(AffineSketch, TellsFoldedPhasesApart) {
   const Compute compute = SmallKernel("gramschmidt");
   const Schedule schedule = InitialSchedule(compute);
@@ -205,7 +205,7 @@ TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// No loop may move, so the affine scheduler proposes no sketch.
+// The only loop carries a dependence, so there is no affine sketch.
 TEST(AffineSketch, LeavesAChainAlone) {
   const Compute compute = MustParse(R"(compute chain {
   output A: f32[40]

@@ -1,6 +1,6 @@
-// Tests of the sketch that computes a depthwise convolution within the tasks of the pointwise
-// convolution that reads the results. The sketch must be offered where it applies, and the loops
-// must agree with the interpreter. tests/kernel/chain_test.cc tests machine code.
+// Tests of the sketch that computes a depthwise convolution within the tasks of a pointwise
+// convolution. The tests check where the sketch is offered, and compare the loops with the
+// interpreter. tests/kernel/chain_test.cc tests machine code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests of the GPU schedules of convolutions by matrix instructions. They check steps, chosen sizes
-// and rejections, and compare schedules with the interpreter.
+// Tests of the GPU schedules of convolutions by matrix instructions. The tests check steps, chosen
+// sizes and rejections, and compare schedules with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,8 +50,8 @@ Schedule WithChoice(const std::string& compute, const CudaConvChoice& choice) {
   return schedule;
 }
 
-// Compares the schedule with the interpreter. Returns the difference and the schedule's text, or an
-// empty string if the results agree.
+// Compares the schedule with the interpreter. Returns the difference or an error, with the text of
+// the schedule, or an empty string if the results agree.
 std::string Wrong(const std::string& compute, const Schedule& schedule) {
   const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, AnyRounding());
   return outcome.empty() ? "" : outcome + "\n" + Print(schedule);
@@ -85,7 +85,7 @@ TEST(CudaConv, MultipliesEveryType) {
   }
 }
 
-// Random values of all knobs give legal and correct schedules after fitting.
+// Random choices give legal and correct schedules after fitting.
 TEST(CudaConv, IsRightWithEveryChoice) {
   std::mt19937 random(5);
   const auto one_of = [&](std::initializer_list<int64_t> values) {
@@ -144,7 +144,7 @@ TEST(CudaConv, IsForChannelsThatLieSideBySide) {
   // A copy moves 16 bytes of channels, and 12 bfloat16 channels are not a multiple of that.
   EXPECT_FALSE(PlanOf(Packed("bf16", {.channels = 12, .size = 8}), AnyRounding()));
   EXPECT_TRUE(PlanOf(Packed("f32", {.channels = 12, .size = 8}), AnyRounding()));
-  // A piece of the sum cannot contain all 81 taps.
+  // A K-block cannot contain all 81 taps.
   EXPECT_FALSE(PlanOf(Packed("bf16", {.size = 16, .taps = 9, .border = 4}), AnyRounding()));
   const Compute unpacked = MustParse(Convolution("bf16", window));
   EXPECT_FALSE(MakeCudaConvPlan(unpacked, Gpu(), AnyRounding()));
@@ -155,8 +155,9 @@ TEST(CudaConv, IsForChannelsThatLieSideBySide) {
   EXPECT_EQ(PacksOfCudaConv(first).size(), 2u);
 }
 
-// Returns the initial schedule of the first sketch, which must be cuda_conv, and checks its result.
-// By default the GPU has one processor, so that cuda_conv is first even for small convolutions.
+// Returns the text of the initial schedule of the first sketch, which must be cuda_conv. Checks the
+// results of the schedule. By default the GPU has one processor, so cuda_conv is first even for
+// small convolutions.
 std::string AnalyticText(const std::string& compute, const RoundingFreedom& rounding,
                          int processors = 1) {
   Target target = SmallGpu();

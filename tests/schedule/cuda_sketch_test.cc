@@ -1,4 +1,4 @@
-// Tests of the GPU sketches. They check the steps of the schedules and the chosen sizes.
+// Tests of GPU sketches. The tests check steps, chosen sizes and the results of schedules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(CudaTile, GoldenOfAConvolutionSharesWeights) {
                                                                       .piece = 4}));
 }
 
-// A window is as long as the tile plus the taps beyond it.
+// With stride 1, a window is as long as the tile plus the number of taps minus one.
 TEST(CudaTile, GoldenOfAConvolutionMayShareWindows) {
   ExpectSchedule("cuda_tile_windows", TileSchedule(kConvolution, {.column_threads = 14,
                                                                   .column_elements = 1,
@@ -106,7 +106,7 @@ TEST(CudaTile, FitsTheDevice) {
   EXPECT_LE(int64_t{4} * fitted.stages * fitted.piece * (fitted.Rows() + fitted.Columns()), 2048);
 }
 
-// Tile sizes divide their dimensions, unless a thread has one element along the dimension.
+// Without padding, tile sizes divide their dimensions, unless a thread has one element along them.
 TEST(CudaTile, DividesWhatHasDivisors) {
   const auto plan = MakeCudaTilePlan(MustParse(kProduct));
   ASSERT_TRUE(plan);
@@ -123,7 +123,7 @@ TEST(CudaTile, DividesWhatHasDivisors) {
 const std::string kOddProduct =
     ProductText({.columns = 29, .length = 43, .right = {.weight = "constant"}, .value = ""});
 
-// A convolution with stride 2 and a border. Its extents are odd, so tiles need padding.
+// A convolution with stride 2 and a border. Its extents are odd, so no even tile size divides them.
 constexpr std::string_view kOddConvolution = R"(compute convolution {
   input X: f32[1, 5, 17, 13]
   weight W: f32[7, 5, 3, 3] constant
@@ -145,7 +145,7 @@ std::string PaddedText(std::string_view compute, const CudaTileChoice& choice) {
   return Print(schedule);
 }
 
-// Windows include borders, so a thread has several columns, and the sum has no conditions.
+// Windows include borders, so a thread can have several columns, and the sum has no conditions.
 TEST(CudaTile, OfAPaddedConvolutionHasFullTiles) {
   const std::string text = PaddedText(kConvolution, {.column_threads = 4,
                                                      .column_elements = 4,
@@ -174,7 +174,7 @@ TEST(CudaTile, IsPaddedAsTheContractAllows) {
   EXPECT_FALSE(plan(kConvolution, ReductionOrder::kAsWritten));
 }
 
-// Padded schedules are correct for random values of all knobs.
+// Padded schedules are correct for random choices after fitting.
 TEST(CudaTile, PaddedIsRightWithEveryChoice) {
   std::mt19937 random(5);
   const auto one_of = [&](std::initializer_list<int64_t> values) {
@@ -248,7 +248,7 @@ TEST(CudaTile, HasPartsWhereBlocksAreFew) {
   EXPECT_EQ(FindKnob(many, "parts"), nullptr);
 }
 
-// No number of parts divides 523 iterations. The last part is shorter, and padded.
+// 523 is prime, so the last of several parts is shorter, and padded.
 TEST(CudaTile, HasPartsThatNothingDivides) {
   const Compute compute = MustParse(LongProduct(523));
   const DevicePhase phase = TilePhase(compute, ReductionOrder::kAny);

@@ -1,5 +1,5 @@
-// Tests of the GPU schedules of products by matrix instructions. They check the steps, the chosen
-// sizes and which products are rejected. All schedules are compared with the interpreter.
+// Tests of the GPU schedules of products by matrix instructions. The tests check steps, chosen
+// sizes and rejections, and compare schedules with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ struct Types {
   std::string sum = "f32";
 };
 
-// Returns the text of the product of A (64 x 64) and B (64 x 48). The index lists `a` and `b` can
-// transpose the operands.
+// Returns the text of twice the product of A (64 x 64) and B (64 x 48). The index lists `a` and `b`
+// can transpose the operands.
 std::string Product(const Types& types, const std::string& a = "i, k",
                     const std::string& b = "k, j") {
   return ProductText({.rows = 64,
@@ -55,8 +55,8 @@ Schedule WithChoice(const std::string& compute, const CudaTensorChoice& choice,
   return schedule;
 }
 
-// Compares the schedule with the interpreter. Returns the difference and the schedule's text, or an
-// empty string if the results agree.
+// Compares the schedule with the interpreter. Returns the difference or an error, with the text of
+// the schedule, or an empty string if the results agree.
 std::string Wrong(const std::string& compute, const Schedule& schedule,
                   const RoundingFreedom& rounding = AnyRounding()) {
   const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, rounding);
@@ -117,8 +117,8 @@ TEST(CudaTensor, IsRightWithEveryChoice) {
   }
 }
 
-// Returns the text of the product of A (37 x 51) and B (51 x 29). The sizes of rows are multiples
-// of 4 bytes only for float32.
+// Returns the text of twice the product of A (37 x 51) and B (51 x 29). The sizes of rows are
+// multiples of 4 bytes only for float32.
 std::string OddProduct(const Types& types, const std::string& a = "i, k",
                        const std::string& b = "k, j") {
   std::string product = Replaced(Product(types, a, b), "k: 64", "k: 51");
@@ -197,7 +197,7 @@ TEST(CudaTensor, FitsTheDevice) {
   EXPECT_LE(4 * fitted.row_tiles * fitted.column_tiles, 128);
 }
 
-// One block for each processor has priority over large tiles in fewer blocks.
+// The best choice for 132 processors has more blocks than the best choice for one processor.
 TEST(CudaTensor, GivesAllProcessorsWork) {
   const std::string large = Replaced(Replaced(Product({}), "64", "512"), "48", "384");
   const auto plan = PlanOf(large, AnyRounding());
@@ -214,7 +214,7 @@ TEST(CudaTensor, GivesAllProcessorsWork) {
   EXPECT_GT(blocks(), few);
 }
 
-// With matrix instructions, fewer threads keep a processor busy than with multiply-adds.
+// Matrix instructions can keep a processor busy with fewer threads than multiply-adds.
 TEST(DeviceCost, CountsTheThreadsThatKeepAProcessorBusy) {
   const Accelerator device = Gpu();
   PhaseCost cost{.blocks = 2, .use = {.threads = 128}, .clocks = 1e6};
@@ -235,7 +235,7 @@ TEST(CudaTensor, IsForWholeTilesOfWhatTheContractLetsItMultiply) {
     EXPECT_FALSE(PlanOf(odd, AnyRounding())) << extent;
     EXPECT_TRUE(MakePaddedCudaTensorPlan(MustParse(odd), Gpu(), AnyRounding())) << extent;
   }
-  // Rows must be multiples of a copy's 16 bytes.
+  // Without padding, an operand's rows must be multiples of a copy's 16 bytes.
   EXPECT_FALSE(PlanOf(Replaced(Product({"i8", "i32"}), "48", "40"), AnyRounding()));
   EXPECT_TRUE(PlanOf(Replaced(Product({"i8", "i32"}, "i, k", "j, k"), "48", "40"), AnyRounding()));
   Accelerator older = Gpu();
@@ -251,7 +251,8 @@ std::vector<Sketch> SketchesUnder(const std::string& compute, const RoundingFree
   return SketchesFor({{{"direct", MustParse(compute)}}, target, rounding});
 }
 
-// Returns the initial schedule of the first sketch, which must be cuda_tensor. Checks its result.
+// Returns the text of the initial schedule of the first sketch, which must be cuda_tensor. Checks
+// the results of the schedule.
 std::string AnalyticText(const std::string& compute, const RoundingFreedom& rounding) {
   const Sketch sketch = SketchesUnder(compute, rounding)[0];
   EXPECT_EQ(sketch.name, "cuda_tensor");
@@ -373,7 +374,7 @@ TEST(CudaTensorSketch, OfSeveralPhasesHasFewCombinations) {
 }
 
 // Three products. Matrix instructions are faster for the first product, and they cannot compute the
-// second. Threads compute the sums of the third product in parts.
+// second. Threads are faster for the third product, with sums in parts.
 const std::string kThreeProducts = R"(compute three {
   input A: bf16[512, 512]
   input B: bf16[512, 512]

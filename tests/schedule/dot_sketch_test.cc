@@ -1,6 +1,6 @@
 // Tests of register tiles whose products are computed by instructions on pairs of bfloat16, in
 // vectors or matrices. The tests check where the sketches are offered, and in which order. The
-// loops must agree with the interpreter for shapes that no tile divides.
+// loops must agree with the interpreter, also for shapes that tiles do not divide.
 // tests/kernel/dot_tiles_test.cc tests machine code.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ const Sketch& FirstOf(const std::vector<Sketch>& sketches, std::string_view end)
   return *found;
 }
 
-// Returns a convolution of an image with this many channels.
+// Returns the text of a convolution of an image with this many channels.
 std::string ImageOf(int64_t channels) {
   return fmt::format(R"(compute image {{
   input X: f32[{0}, 18, 18] layout [18, 18, {0}] (c, h, w) -> [h, w, c]
@@ -62,7 +62,7 @@ TEST(DotSketch, IsFirstWhereItPaysForItsOperands) {
   const auto first = [](const std::string& text) {
     return SketchesUnder(text, AnyRounding(), Avx512Bf16(), 2)[0].name;
   };
-  // With three channels, each pixel would be rounded separately.
+  // Three channels do not fill a vector, so the estimate rounds each element of X separately.
   EXPECT_THAT(first(ImageOf(3)), Not(testing::EndsWith("/dpbf16")));
   EXPECT_THAT(first(ImageOf(64)), testing::EndsWith("/dpbf16"));
 }
@@ -107,7 +107,7 @@ TEST(DotSketch, WritesTheGoldenSchedule) {
   ExpectSchedule("dot_product", sketch.Fill(sketch.InitialDecisions()));
 }
 
-// Compares `tries` schedules with the interpreter, the initial and then random ones.
+// Compares up to `tries` schedules with the interpreter: first the initial one, then random ones.
 void ExpectRight(const std::string& text, const ScheduleChecker& checker, const Sketch& sketch,
                  int tries, std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
   Decisions decisions = sketch.InitialDecisions();
@@ -208,7 +208,7 @@ TEST(MatrixSketch, AgreesForRandomShapes) {
   }
 }
 
-// The reduction is longer than a block of the reduction.
+// The initial schedule splits the reduction into several blocks.
 TEST(MatrixSketch, AgreesForLongSums) {
   std::mt19937 random(4);
   const std::string text = DotProduct({40, 20, 1000});
@@ -217,7 +217,7 @@ TEST(MatrixSketch, AgreesForLongSums) {
   ExpectRight(text, checker, FirstOf(sketches, "/amx"), 8, random);
 }
 
-// With the knob `operand_by_block`, each task splits its rows of A into storage of the task.
+// With the knob `operand_by_block`, each task computes and stores the bf16 splits of its rows of A.
 TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
   const std::string text = DotProduct({150, 40, 90});
   const ScheduleChecker checker(MustParse(text));
@@ -235,7 +235,7 @@ TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
       EXPECT_THAT(Print(schedule), Not(HasSubstr("pack A.bf16")));
       EXPECT_EQ(checker.Outcome(schedule, rounding, Tasks::kBackwards), "") << Print(schedule);
     }
-    // By default, an earlier phase splits A.
+    // By default, an earlier phase computes the bf16 splits of A.
     EXPECT_THAT(Print(sketch.Fill(sketch.InitialDecisions())), Not(HasSubstr("compute_at A.bf16")));
   }
 }

@@ -1,5 +1,5 @@
-// Tests of the schedules in examples/loops that have the name of their Compute. The schedules must
-// be legal and give the interpreter's results. Tiling stencils without skewing is rejected.
+// Tests of the files NAME.sched of examples/loops that have a file NAME.compute. The schedules must
+// be legal and give the interpreter's results. Illegal orders of stencils are rejected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// Tests of the printed loops of a few schedules. Each file of golden/ has a Compute, a schedule and
-// the expected tree and loops, in sections that begin with a line `== name`. `tools/dev
-// bless` rewrites the expectations.
+// Tests of the printed loops of schedules. Each file of golden/ has a Compute, a schedule and the
+// expected loops or error, in sections that begin with a line `== name`. `tools/dev bless` rewrites
+// the expectations.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -175,7 +175,7 @@ const Array* ScheduleChecker::ArgumentNamed(const std::string& name) const {
 }
 
 // Returns the nest's arguments except outputs. An argument that the Compute lacks is a packed
-// weight, which its prepack nest computes. Fails if a prepack nest fails.
+// weight, which its prepack nest computes. Fails if a prepack nest is invalid or fails.
 Result<std::vector<Array>> ScheduleChecker::NestArguments(const KernelLoops& kernel) const {
   std::vector<Array> found;
   for (const TensorId id : Arguments(kernel.nest)) {

@@ -17,7 +17,7 @@
 
 namespace tunec::test {
 
-/// Parses a schedule without the first line, `lower direct`. Aborts if a line is malformed.
+/// Parses a schedule without the first line, `lower direct`. Aborts if the text cannot be parsed.
 Schedule MustParseSteps(std::string_view lines);
 
 /// Returns one array for each input and weight, in order. Floats are multiples of 1/8 from -1 to 1,
@@ -28,17 +28,17 @@ std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed);
 /// The orders in which the tasks of a checked nest run. kBothWays runs the nest twice.
 enum class Tasks { kBothWays, kBackwards };
 
-/// A checker that compares loop nests with the interpreter's result for a Compute.
+/// A checker that compares the results of loop nests with the interpreter's result for a Compute.
 class ScheduleChecker {
  public:
   explicit ScheduleChecker(Compute compute);
   const Compute& compute() const { return compute_; }
 
-  /// Verifies the nest and its prepacks, interprets the nest and compares the results with those of
-  /// the Compute. By default tasks run in order and backwards, so that results differ if tasks
-  /// depend on each other. Returns the difference or an error, or an empty string.
+  /// Verifies and interprets the nest and its prepacks, and compares the results with those of the
+  /// Compute. By default the nest's tasks run in order and backwards, because dependences between
+  /// tasks can then change the results. Returns the difference or an error, or an empty string.
   std::string Disagreement(const KernelLoops& kernel, Tasks tasks = Tasks::kBothWays) const;
-  /// A function that runs a nest on arguments, for example as machine code. It returns the outputs.
+  /// A function that runs a nest on arguments, for example as machine code. Returns the outputs.
   using Runner =
       std::function<Result<std::vector<Array>>(const LoopNest&, const std::vector<Array>&)>;
   std::string Disagreement(const KernelLoops& kernel, const Runner& run) const;
@@ -61,7 +61,7 @@ class ScheduleChecker {
 /// because code uses the thread numbers. The interpreter finds dependences on the order of threads.
 LoopNest TasksBackwards(const LoopNest& nest);
 
-/// Parses a Compute and steps as in MustParseSteps. Returns ScheduleChecker::Outcome.
+/// Parses a Compute, and steps as MustParseSteps does. Returns their ScheduleChecker::Outcome.
 std::string Outcome(std::string_view compute, std::string_view steps,
                     const RoundingFreedom& rounding = ReductionOrder::kAny);
 

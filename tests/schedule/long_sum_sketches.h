@@ -9,7 +9,7 @@
 
 namespace tunec::test {
 
-/// Returns all sketches of the lowerings `direct` and, if the sum has it, `winograd`.
+/// Returns the sketches of the lowering `direct`, and of `winograd` if the sum has this lowering.
 std::vector<Sketch> SketchesOf(const LongSum& sum, const Target& target,
                                const RoundingFreedom& rounding);
 /// Returns the first sketch whose name has the prefix `sum.sketch`, or nothing. The sketch may

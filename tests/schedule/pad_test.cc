@@ -1,6 +1,6 @@
-// Tests of the step pad. Results with and without padding have the same bits, including infinities
-// and NaN. If non-finite operands could change a result, the accuracy mode must allow the step.
-// steps/padding_test.cc tests uses and rejections of the step. The loops are in golden/pad*.txt.
+// Tests of the step pad. A padded product has the same bits as before, including infinities and
+// NaN. If non-finite operands could change a result, the accuracy mode must allow the step.
+// steps/padding_test.cc tests uses and rejections. Files golden/pad*.txt have expected loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(Pad, OfIntegerWindowsIsAlwaysAllowed) {
             "");
 }
 
-// After the step `pad`, each reader of a copy reads the same elements as before.
+// If the step `pad` moves the elements of a copy, the indices of all readers change.
 TEST(Pad, MovesAllReadersOfACopy) {
   EXPECT_EQ(Outcome(R"(compute two_windows {
   input X: f32[13]
@@ -89,7 +89,7 @@ TEST(Pad, MovesAllReadersOfACopy) {
             "");
 }
 
-// Padded windows extend beyond their sources. New elements of the copies are zeros.
+// Padded windows may extend beyond their sources. The elements of the copies are zeros there.
 TEST(Pad, FillsCopiesOfWindows) {
   EXPECT_EQ(Outcome(kConv3x3,
                     "copy X acc m 8 oh 4 ow 4\ncopy W acc oh 4 ow 4\npad acc m 8 oh 4 ow 4\n"

@@ -56,7 +56,7 @@ TEST(Pieces, AreOfLongSums) {
   EXPECT_EQ(Length(64, 9), 16);
 }
 
-// If possible, the length is near 128 and divides the sum, so that no shorter piece remains.
+// The length divides the sum if a divisor near 128 exists, so that no shorter piece remains.
 TEST(Pieces, AreWholeWherePossible) {
   EXPECT_EQ(Length(576), 144);
   EXPECT_EQ(Length(960), 120);
@@ -67,15 +67,15 @@ TEST(Pieces, AreWholeWherePossible) {
   EXPECT_EQ(odd->length, 128);
 }
 
-// A step of k has 49 or 1000 products. A piece has four steps, but one if k has only seven.
+// A step of k has 49 or 1000 products. A piece has four steps, or one if k has only seven steps.
 TEST(Pieces, HaveSomeStepsOfTheirLoop) {
   EXPECT_EQ(Length(64, 49), 4);
   EXPECT_EQ(Length(64, 1000), 4);
   EXPECT_EQ(Length(7, 49), 1);
 }
 
-// A sum has k times r products. The split loop is the one whose pieces are nearer to the usual
-// length. For k = 49 and r = 3, a piece is one iteration of r.
+// A sum has k times r products. The split loop is the one whose pieces are nearer to 128 products.
+// For k = 49 and r = 3, a piece is one iteration of r.
 TEST(Pieces, AreAlongTheLoopThatFits) {
   const auto along = [](int k, int r) {
     const auto pieces =
@@ -127,7 +127,7 @@ TEST_P(LongSumOn, IsOneChainAsWritten) {
   }
 }
 
-// Checks the initial and random decisions. Sums of small multiples of 1/8 are exact.
+// Checks the initial and random decisions. Arguments are small multiples of 1/8, so sums are exact.
 TEST_P(LongSumOn, AgreesWithTheInterpreter) {
   std::mt19937 random(7);
   for (const Target& target : {Avx512(), Avx2()}) {

@@ -1,5 +1,5 @@
-// Tests of the waits and barriers of a pipelined loop with threads. If any one of them is removed,
-// the checker rejects the example's nest.
+// Tests of the wait, the barrier and the stages of a pipelined loop with threads. Without the wait
+// or the barrier, the checker rejects the example's nest.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(PipelinedBlocks, NeedTheirBarrier) {
   EXPECT_THAT(DisagreementWithout<Barrier>(), HasSubstr("race: "));
 }
 
-// Copies for later iterations that write to the current iteration's stage overwrite data in use.
+// Here the copies for a later iteration overwrite the data that the current iteration reads.
 TEST(PipelinedBlocks, NeedAllTheirStages) {
   std::string text = Print(Matmul().kernel.nest);
   for (size_t at = 0; (at = text.find(" + 2) mod 3", at)) != std::string::npos;) {

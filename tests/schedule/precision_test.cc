@@ -69,8 +69,8 @@ Array RunWith(std::string_view steps, const std::vector<Array>& arguments, Finit
   return Run(kernel->nest, arguments);
 }
 
-// Returns max|y - y64| / max sum|a*b|, the error of the accuracy modes. y64 is the product in
-// float64.
+// Returns max|y - y64| / max sum|a*b| of a result y, the error of the accuracy modes. y64 is the
+// product in float64.
 double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
   const auto a = arguments[0].As<float>(), b = arguments[1].As<float>();
   double worst = 0, scale = 0;
@@ -90,8 +90,8 @@ double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
 }
 
 // The part products of the sum after the step `precision`, as pairs of plane names such as "h m".
-// The planes h, m and l have the high, middle and low term of an operand. The plane h0 is h with 0
-// for numbers that are not finite.
+// The planes h, m and l have the high, middle and low term of an operand. The plane h0 has 0 for
+// numbers that are not finite.
 class PartProducts {
  public:
   PartProducts(int bf16_parts, Finite finite) {
@@ -155,7 +155,7 @@ TEST(Precision, ProductsAreThoseOfTheTermsTheGreatestLast) {
   }
 }
 
-// Each product shares a plane with the previous one, so it reuses the registers of an operand.
+// Consecutive products share a plane, so that the registers of an operand are reused.
 TEST(Precision, NeighboursShareAPlaneWhereAnOperandIsFinite) {
   for (const Finite finite : {Finite{false, true}, Finite{true, false}, Finite{true, true}}) {
     const std::vector<std::string> products = PartProducts(3, finite).products;
@@ -211,7 +211,7 @@ TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
   arguments[1] = Values({kInner, kColumns}, [](int64_t i) { return i < kColumns ? 1.F : 0.F; });
   for (int round = 0; round < 50; ++round) {
     arguments[0] = Values({kRows, kInner}, [&](int64_t) {
-      // Exponents below 40 are left out, because the low terms are below the range of bfloat16.
+      // Small numbers are left out, because their low terms may be below the range of bfloat16.
       const auto exponent = static_cast<uint32_t>(40 + random() % (254 - 40));
       return std::bit_cast<float>((exponent << 23) |
                                   (static_cast<uint32_t>(random()) & 0x807fffffU));
@@ -232,14 +232,14 @@ bool SameKind(double a, double b) {
 }
 
 TEST(Precision, InfinitiesAndNansAreWhatTheyWere) {
-  // Each number is multiplied by zero, itself, an exact bfloat16, a number with several terms, and
-  // a denormal.
+  // Each number is multiplied by the others and by itself. Some are exact in bfloat16, some have
+  // several terms, and one is a denormal.
   const float special[] = {kInf, -kInf, kNan, 0.F, -0.F, 1.F, -2.F, 0.1F, -0.3F, kHuge, kDenormal};
   for (const int bf16_parts : {1, 2, 3}) {
     const std::string steps = "precision acc bf16 " + std::to_string(bf16_parts);
     for (const float x : special) {
       for (const float y : special) {
-        // The largest float has more bits than two splits hold, and rounds to infinity as in tf32.
+        // The largest float has more bits than two terms hold, and is rounded to infinity.
         if (bf16_parts == 2 && (std::abs(x) == kHuge || std::abs(y) == kHuge)) continue;
         // Part products of a product beyond the range of float32 may overflow with either sign.
         if (std::abs(x) == kHuge && std::abs(y) == kHuge) continue;

@@ -11,7 +11,7 @@
 
 namespace tunec::test {
 
-/// Returns a uniformly random choice for each knob. `random` returns unsigned numbers.
+/// Returns the position of a random choice for each knob. `random` returns unsigned numbers.
 template <class Random = std::mt19937>
 Decisions RandomDecisions(const Sketch& sketch, Random& random) {
   Decisions decisions;

@@ -50,7 +50,7 @@ class Generator {
     return all.begin()[Below(all.size())];
   }
 
-  // Applies the step to the Compute and adds it to the schedule, unless the step fails.
+  // Rewrites the Compute by the step and adds the step to the schedule, unless the step fails.
   template <class T>
   void Rewrite(T step) {
     if (auto result = Apply(compute_, step)) {
@@ -90,8 +90,8 @@ class Generator {
     }
   }
 
-  // Removes statements that compute constants, because the pipeline computes these in separate
-  // nests. Their tensors become weights, and some get a step storage_order.
+  // Removes statements that compute constants, because the pipeline computes constants in separate
+  // nests. The written tensors become weights. Some of the statements get a step storage_order.
   void TakeSplitConstants() {
     EraseIf(compute_.statements, [&](const Statement& statement) {
       Tensor& written = compute_.tensors[statement.writes[0].tensor];
@@ -103,8 +103,8 @@ class Generator {
     });
   }
 
-  // Returns a step with a random number of splits. Arguments have few bits, so any number is exact.
-  // Computed operands need three splits.
+  // Returns a step with a random number of parts. Arguments have few bits, so any number is exact.
+  // Computed operands need three parts.
   PrecisionStep RandomPrecision(const Statement& statement) {
     const bool few_bits = std::ranges::all_of(statement.reads, [&](const Read& read) {
       const TensorRole role = compute_.tensors[read.tensor].role;
@@ -113,8 +113,8 @@ class Generator {
     return {statement.name, few_bits ? 1 + Below(3) : 3};
   }
 
-  // Packs a random operand of the statement, and narrows the first copy of an argument. Arguments
-  // have few bits, so the narrow copy is exact.
+  // Tries to pack a random operand of the statement, and to narrow the first copy of an argument.
+  // Arguments have few bits, so the narrow copy is exact.
   void NarrowCopy(const Statement& reader) {
     if (reader.reads.empty()) return;
     const std::string name = reader.name;
@@ -183,7 +183,7 @@ class Generator {
 
   std::string NewName() { return "n" + std::to_string(schedule_.StepCount()); }
 
-  // Skews and tiles the loop chain of one statement, and may run the tiles along diagonals.
+  // Tiles the loop chain of one statement, mostly with skews. May run the tiles along diagonals.
   // Programmers tile stencils like this, but independently drawn steps would rarely do so.
   void TileByHand() {
     std::vector<const TreeNode*> loops;
@@ -213,8 +213,8 @@ class Generator {
     Add(ParallelizeStep{tiles.loops[0]});
   }
 
-  // The names of a statement that sums products of bfloat16 pairs, and of its iterators. The right
-  // operand is stored so that an instruction reads sixteen columns.
+  // The names of a statement that sums products of bfloat16 numbers, and of the iterators that an
+  // instruction processes.
   struct DotPlan {
     std::string statement;
     std::string column;
@@ -230,7 +230,7 @@ class Generator {
     const Statement& sum = compute_.statements[*compute_.FindStatement(statement.name)];
     const std::optional<VarId> column = LastWritten(sum);
     for (const Read& read : sum.reads) {
-      // Finds the first reduction iterator. The read must also use the columns.
+      // Finds the first index that is a reduction iterator. Another index must be the column.
       std::optional<VarId> reduced;
       bool uses_column = false;
       std::vector<std::optional<VarId>> iterators;
@@ -254,7 +254,7 @@ class Generator {
     return std::nullopt;
   }
 
-  // Returns the name of the first iterator that the write uses and the read `right` does not use.
+  // Returns the name of the first iterator that the write uses and `right` does not, or nothing.
   static std::optional<std::string> RowBeside(const Statement& sum, const Read& right) {
     const auto uses = [](const std::vector<IndexExpr>& index, VarId v) {
       return std::ranges::any_of(index, [&](const IndexExpr& i) { return i.Uses(v); });
@@ -271,15 +271,15 @@ class Generator {
     return schedule_.compute_steps.size() > before;
   }
 
-  // Returns the iterator of the statement's last written dimension, if the index is a single
-  // iterator.
+  // Returns the iterator that is the last index of the statement's first write. Returns nothing if
+  // the last index is not an iterator.
   static std::optional<VarId> LastWritten(const Statement& statement) {
     const std::vector<IndexExpr>& index = statement.writes[0].index;
     return index.empty() ? std::nullopt : index.back().AsVar();
   }
 
-  // Returns a pack step that stores blocks of 16 columns by 2 reduced elements. `iterators` has the
-  // iterator that indexes each dimension, or nothing for other indices.
+  // Returns a pack step that stores blocks of 16 columns by 2 reduced elements. `iterators[d]` is
+  // the index of dimension d, or nothing if this index is not an iterator.
   static PackStep PackInPairs(const std::string& tensor,
                               const std::vector<std::optional<VarId>>& iterators, VarId column,
                               VarId reduced) {
@@ -317,7 +317,7 @@ class Generator {
     Tensorize({row + ".1", reduced + ".1", reduced + ".2", column + ".1"}, "amx.bf16");
   }
 
-  // Tensorizes eight or sixteen columns of a sum of float products.
+  // Tries to tensorize eight or sixteen columns of a random reduction.
   void TensorizeColumns() {
     const Statement& sum = Any(tree_.statements);
     const std::optional<VarId> column = LastWritten(sum);
@@ -356,7 +356,7 @@ class Generator {
     }
   }
 
-  // Applies the step to the tree and adds it to the schedule. Returns false if the step fails.
+  // Changes the tree by the step and adds the step to the schedule. Returns false if this fails.
   bool Add(const LoopStep& step) {
     // A step that fails may leave the tree partly changed.
     ScheduleTree changed = tree_;
@@ -430,8 +430,8 @@ class Generator {
     return static_cast<LoopKind>(static_cast<int>(first) + Below(3));
   }
 
-  // Binds the outer loop of a phase to blocks and most innermost loops to threads. Serial loops may
-  // be between them. Programmers write GPU kernels like this.
+  // Tries to bind the outer loop of a phase to blocks, and most innermost loops to threads.
+  // Programmers write GPU kernels like this.
   void BindByHand() {
     std::vector<std::string> names;
     for (const TreeNode& phase : tree_.root.children) {
@@ -457,7 +457,7 @@ class Generator {
     BindThreads();
   }
 
-  // Divides a reduction among the threads of a block, so that each sums some of the iterations.
+  // Tries to divide a reduction among threads, so that each thread sums some of the iterations.
   void SumByThreads() {
     const Statement sum = Any(tree_.statements);
     const VarId reduced(Below(sum.iterators.size()));
@@ -486,8 +486,8 @@ class Generator {
     if (Below(2) == 0) BindThreads();
   }
 
-  // Adds a copy step for a random operand of a random statement. Most iterators that the operand
-  // does not use have groups, and few of the others.
+  // Tries to add a copy step for a random operand of a random statement, and perhaps a pad. Most
+  // iterators that the operand does not use have groups, and few of the others.
   void CopyByHand() {
     const Statement reader = Any(compute_.statements);
     if (reader.reads.empty()) return;
@@ -509,7 +509,7 @@ class Generator {
     }
   }
 
-  // Computes CopyByHand's copy near its use. May pipeline, vectorize and bind the copy.
+  // Tries to compute CopyByHand's copy near its use. May pipeline, vectorize and bind loops.
   void PipelineByHand() {
     std::vector<std::string> outer;
     for (const CopyStep::Group& group : copied_->groups) {
@@ -545,7 +545,7 @@ class Generator {
     if (Below(2) == 0) BindThreads();
   }
 
-  // Vectorizes the innermost loop of the copy, or a part of it.
+  // Vectorizes the innermost loop of the copy, or the inner part of this loop.
   void CopyVectors(const std::string& copy) {
     const std::vector<VarId> loops = LoopsAround(tree_.root, *tree_.FindStatement(copy));
     if (loops.empty()) return;

@@ -1,4 +1,4 @@
-// A function that returns random schedules with steps of all kinds, for the property test.
+// A function that returns random schedules with steps of most kinds, for property tests.
 #pragma once
 
 #include <random>
@@ -9,8 +9,8 @@
 namespace tunec::test {
 
 /// Returns a schedule with up to `length` independent random loop steps. Other steps, such as a
-/// whole tiling, may be before them. Names in a step exist after the earlier steps. The schedule
-/// may be legal or not. Equal states of `random` give equal schedules.
+/// whole tiling, may be before them. Each step can be applied after the earlier steps. The schedule
+/// may be legal or not. Equal arguments and states of `random` give equal schedules.
 Schedule RandomSchedule(const Compute& compute, int length, std::mt19937& random);
 
 }  // namespace tunec::test

@@ -1,5 +1,5 @@
-// Tests of random schedules on small Computes of every kind. A legal schedule must give the
-// interpreter's result. The quick proof of legality and isl must accept the same schedules.
+// Tests of random schedules on small random Computes. A legal schedule must give the interpreter's
+// result. The quick proof of legality and isl must agree, unless one of them gives up.
 // TUNEC_SCHEDULES=N sets the number of schedules, and TUNEC_SEED=S selects other schedules.
 #include "tests/schedule/random_schedule.h"
 

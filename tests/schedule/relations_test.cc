@@ -69,7 +69,7 @@ constexpr std::string_view kCut = R"(compute cut {
     y[p] sum= u[p, kp]
 })";
 
-// The iterator k of t determines both parts of the split iterator, ko and ki.
+// The iterator k of t determines the iterators ko and ki of u.
 TEST(RelateIterators, TellsTheParts) {
   const Compute compute = MustParse(kCut);
   const auto& statements = compute.statements;

@@ -38,8 +38,8 @@ constexpr std::string_view kTwoChains = R"(compute two_chains {
 }
 )";
 
-// A program with a reduction of two values, which is not split. The other statement that reads X
-// iterates over rows in the same way.
+// A program with a reduction of two values, which reduce_split rejects. The other statement that
+// reads X iterates over the rows, too.
 constexpr std::string_view kBesideArgMax = R"(compute beside_argmax {
   input X: f32[6, 37]
   output P: i64[6] range [0, 36]
@@ -101,7 +101,7 @@ std::string WithOldNames(std::string text, const Renamed& renamed) {
   return text;
 }
 
-// Returns the sketch's name, knobs and some schedules as text. The initial schedule is first.
+// Returns the sketch's name, knobs, initial schedule and some random schedules as text.
 std::string Describe(const Sketch& sketch) {
   std::string text = sketch.name + "\n";
   for (const Knob& knob : sketch.knobs) {
@@ -136,7 +136,7 @@ TEST_P(RenamingTest, ChangesNoSketchAndNoSchedule) {
 INSTANTIATE_TEST_SUITE_P(Programs, RenamingTest, testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param.name; });
 
-// Exchanges the iterator names of the second product: o[.., t] sum= p[.., e, ..] * V[.., e, t]. The
+// Exchanges two iterator names of the second product: o[.., t] sum= p[.., e, ..] * V[.., e, t]. The
 // first product has the name t for its columns, which are e here. Both products now have a loop
 // named t, with different meanings.
 TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
@@ -154,8 +154,7 @@ TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
   EXPECT_EQ(checker.Outcome(schedule), "") << Print(schedule);
 }
 
-// The loop of the joined rows gets the name that the step compute_at uses, although the statements
-// have no common iterator name.
+// The statements share the loop over rows, although they have no common iterator name.
 TEST(Renaming, RowsFitStatementsThatAreRelatedByTheRowOnly) {
   for (const std::string_view text :
        ProgramTexts{kTwoChains, kBesideArgMax, kSoftmax, kLayerNorm}) {

@@ -1,5 +1,5 @@
-// Tests of every sketch on every kind of Compute. Loops of the initial and of random decisions must
-// be valid and agree with the interpreter, or be rejected as illegal.
+// Tests of the sketches on many kinds of Computes. Loops of the initial and of random decisions
+// must be valid and agree with the interpreter.
 #include "schedule/sketch.h"
 
 #include <gmock/gmock.h>
@@ -224,7 +224,7 @@ TEST(Sketches, ComposedOnesGiveEqualResults) {
   }
 }
 
-// One statement has no schedule. The other statements still get schedules.
+// No sketch fits the statement A. The statement B still gets a schedule.
 TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
   const Compute compute = MustParse(R"(compute chain {
   input x: f32[37]
@@ -268,8 +268,8 @@ TEST(Sketches, TurnInSquareBlocks) {
   EXPECT_NE(schedule.find("unroll Y.i.1\nvectorize Y.j.1\n"), std::string::npos) << schedule;
 }
 
-// If a transposed operand is packed at run time, the pack loop is unrolled in blocks. A constant is
-// packed only once, so its loop is not unrolled.
+// If a long transposed operand is packed at run time, the pack loop is unrolled in blocks. A
+// constant is packed only once, so its loop is not unrolled.
 TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
   const auto packed = [](int depth, const std::string& weight) {
     const Compute compute = MustParse(ProductText({.rows = 40,
@@ -298,7 +298,7 @@ TEST(Sketches, PackWeightsOfGroups) {
   EXPECT_NE(schedule.find("vectorize acc.m.1\n"), std::string::npos) << schedule;
 }
 
-// The conditions of the padding depend on the columns, so the output channels are vectorized.
+// The conditions of the padding depend on y and x, so the output channels m are vectorized.
 TEST(Sketches, PackWeightsOfPaddedImagesInEachRun) {
   const Compute compute = MustParse(R"(compute conv {
   input X: f32[8, 20, 20]
@@ -336,8 +336,8 @@ TEST(Sketches, WidenWhatIsUsedOften) {
   EXPECT_EQ(schedule(1).find("widen B"), std::string::npos);
 }
 
-// A task's memory does not grow with the product of the sequence lengths. Only the scores of one
-// query block and one KV block are stored. Only arguments are as large as the sequence.
+// Scores need no workspace. The scratch of a task is at most four times the scores of one block, or
+// of one head if the Compute has no blocks.
 TEST(Sketches, StreamsStoreNoScores) {
   const auto bytes = [](std::string_view text) {
     const Compute compute = MustParse(text);
@@ -349,7 +349,7 @@ TEST(Sketches, StreamsStoreNoScores) {
     EXPECT_EQ(plan.workspace_bytes, 0) << Print(kernel->nest);
     return plan.scratch_bytes;
   };
-  // Scores and weights have 16 columns by 8 rows. Other storage is smaller.
+  // Here scores and weights of a block have 16 columns by 8 rows. Other storage is smaller.
   EXPECT_LE(bytes(kStreamedAttention), 4 * 16 * 8 * 4);
   EXPECT_LE(bytes(kAttention), 4 * 29 * 13 * 4);
 }

@@ -57,7 +57,7 @@ TEST(StepText, TheManualHasAHeadingForEach) {
   EXPECT_THAT(headings, testing::UnorderedElementsAreArray(AllForms()));
 }
 
-// Steps for tests of AreSteps. This concept rejects a step without Fields, name or equality.
+// Steps for tests of AreSteps, which is false if a step lacks Fields, name or equality.
 struct Complete {
   static constexpr std::string_view kName = "complete";
   std::string loop;

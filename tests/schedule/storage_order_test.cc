@@ -1,4 +1,4 @@
-// Tests of the step storage_order, which orders the loops of a copy if the order is legal.
+// Tests of the step storage_order, which orders the loops of a statement if the order is legal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(StorageOrder, StandsForOtherSteps) {
   }
 }
 
-// Each element of a recurrence needs the previous one, so its loop cannot be parallel.
+// Each element of a recurrence needs the previous one, so the loop cannot be parallel or vector.
 TEST(StorageOrder, IsProvenAsAnyOrderIs) {
   constexpr std::string_view kRecurrence = R"(compute recurrence {
   input X: f32[37]

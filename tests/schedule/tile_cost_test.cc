@@ -1,5 +1,5 @@
 // Tests of the choice among register tiles of about equal cost. A tile is preferred if the constant
-// operand is already packed for its number of columns.
+// operand is already packed for the tile's number of columns.
 #include "schedule/sketches/tile_cost.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(CheapestTile, IsTheCheapestWhereAllIsHeld) {
   EXPECT_EQ(ColumnsWhere([](int64_t) { return true; }), 32);
 }
 
-// Costs that differ by less than half a percent count as equal. The choice must stay the same if
+// Costs that differ by at most half a percent count as equal. The choice must stay the same if
 // the operand is packed for the chosen number of columns.
 TEST(CheapestTile, IsTheSameWhereItsColumnsAreHeld) {
   const std::vector<CostedTile> tiles = {{{.rows = 9, .columns = 48}, 100.9},

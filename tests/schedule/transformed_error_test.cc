@@ -1,5 +1,4 @@
-// Tests of the rounding error of transforms, against hand-computed numbers for a transform along
-// one axis.
+// Tests of the rounding error of transforms, against numbers that were computed by hand.
 #include "schedule/sketches/transformed_error.h"
 
 #include <fmt/format.h>
@@ -25,8 +24,8 @@ TransformedError MustBound(const std::string& text) {
   return *error;
 }
 
-// Returns a transform with two planes: x + 4 y and x - y of an image, f and f / 2 of a filter. The
-// result is 3 p - q, where p and q are the sums of products of the planes.
+// Returns a transform with two planes: `first` (x + 4 y) and x - y of an image, f and f / 2 of a
+// filter. `back` is 3 p - q, where p and q are the sums of products of the planes.
 std::string TwoPlanes(const std::string& first = "X[p, c] + X[p + 1, c] * 4.0") {
   return fmt::format(R"(compute two {{
   input X: f32[9, 16]
@@ -69,9 +68,9 @@ TEST(TransformedError, IsNotKnownOfOtherTransforms) {
   EXPECT_FALSE(MayTransform(PlanOf(TwoPlanes("exp(X[p, c])")), 2, ReductionOrder::kAny));
 }
 
-// With the tile's matrices At, G and Bt and a vector 1 of ones, the growth along an axis is |At|
-// (|G| 1 * |Bt| 1) / 3. For two axes the growth is squared. This is (8 / 3)^2, or (48 / 3)^2 for
-// the points 0, 1, -1, 2, -2.
+// With the tile's matrices At, G and Bt and a vector 1 of ones, the growth along an axis is the
+// largest element of |At| (|G| 1 * |Bt| 1) / 3. For two axes the growth is squared: (8 / 3)^2 for
+// tiles of 2x2, and (48 / 3)^2 for tiles of 4x4.
 TEST(TransformedError, GrowthOfWinogradsTiles) {
   EXPECT_NEAR(MustBound(WinogradText({})).growth, 64. / 9, 1e-6);
   EXPECT_NEAR(MustBound(WinogradText({.tile = 4})).growth, 256, 1e-3);

@@ -1,7 +1,7 @@
 // Tests of the sketch for products between transforms, such as Winograd's. They check for which
 // Computes the sketch is offered, and its position among the sketches. The loops must agree with
-// the interpreter for shapes that no tile divides. tests/kernel/transformed_test.cc tests machine
-// code.
+// the interpreter, also for shapes that tiles do not divide. tests/kernel/transformed_test.cc tests
+// machine code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -124,7 +124,7 @@ TEST(TransformedSketch, IsNotForDevices) {
   }
 }
 
-// Sums of a tile that another statement also reads cannot stay within the tile.
+// The sketch requires that only the statement `back` reads the sums.
 TEST(TransformedSketch, WantsPlanesThatNobodyElseReads) {
   std::string text = WinogradText({});
   const size_t at = text.find("max(back[n, p, m, dy, dx]");

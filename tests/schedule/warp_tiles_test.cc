@@ -1,5 +1,5 @@
 // Tests of schedules whose products run on tensor cores. Loops run in the interpreter, and as GPU
-// kernels in the checked emulation. Wrong uses of lanes are rejected as illegal.
+// kernels in the checked emulation if the build supports it. Wrong uses of lanes are illegal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Target EmulatedGpu() {
   return target;
 }
 
-// Returns the pipeline's error, the difference in the interpreter or the emulation, or "".
+// Returns the first error or difference of the parser, pipeline, interpreter or emulation, or "".
 std::string Outcome(const std::string& compute, const std::string& steps,
                     const RoundingFreedom& rounding) {
   const ScheduleChecker checker(MustParse(compute));
@@ -105,8 +105,8 @@ TEST(WarpTileSchedules, AreIllegalWhereAnotherLaneHasTheElement) {
               HasSubstr("storage of one thread holds accesses of acc"));
 }
 
-// Returns the steps of a schedule for one warp, with operands in global memory and without copies.
-// The steps `before` are first. `reduced` is the instruction's extent along k.
+// Returns the text of a schedule for blocks of one warp that read operands from global memory. The
+// steps `before` are first. `reduced` is the instruction's extent along k.
 std::string Simple(const std::string& intrinsic, const std::string& before, int64_t reduced) {
   std::string steps = before + "split acc.i 16\nsplit acc.j 8\nsplit acc.k " +
                       std::to_string(reduced) +
@@ -156,7 +156,7 @@ TEST(WarpTileSchedules, RoundToTf32WhereTheContractAllowsIt) {
             "operands than TF32 has");
 }
 
-// Float32 products use three bfloat16 splits, which are made in earlier phases.
+// Float32 operands are split into three bfloat16 parts in earlier phases.
 TEST(WarpTileSchedules, MultiplyFloat32ByTerms) {
   std::string steps = Simple("mma.m16n8k16.bf16", "precision acc bf16 3\n", 16);
   steps = ReplacedOnce(steps, "reorder acc.i.0 acc.j.0 acc.k.0",

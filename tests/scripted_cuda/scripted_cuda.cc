@@ -1,7 +1,7 @@
 // A replacement of libcuda.so.1 that follows a test's script. Its devices use the host's memory,
-// and a launch calls the script's function `run`. Calls must meet the driver's requirements: a
-// current context, a stream, and requested dynamic shared memory. A call that would wait for a
-// launch that never ends stops the program with a message.
+// and a launch that succeeds calls the script's function `run`. Calls check requirements of the
+// driver, such as a current context and a stream. A call that would wait for a launch that never
+// ends stops the program with a message.
 // NOLINTBEGIN(*-static-initialization,*-int-to-ptr,*-identifier-naming,*EnumCastOutOfRange)
 #include <fmt/format.h>
 
@@ -55,10 +55,10 @@ void Obey(const std::string& what, std::istringstream& words, Script& begin) {
   if (what == "hang") begin.hanging_launch = 1;
 }
 
-// Reads the script from the environment, for tests of other programs. TUNEC_CUDA_SCRIPT has any of:
-// "init N"; "version N"; "gpu MAJOR MINOR"; "gpus N"; "missing FUNCTION"; "memory BYTES"; "load N";
-// "graph N"; "fault N" (the first launch has that error); "hang" (the first launch never ends).
-// Launches of all functions have no effect.
+// Reads the script from the environment, for tests of other programs. TUNEC_CUDA_SCRIPT has any of
+// the following, separated by spaces: "init N", "version N", "gpu MAJOR MINOR", "gpus N",
+// "missing FUNCTION", "memory BYTES", "load N", "graph N", "fault N" (the first launch's error),
+// "hang" (the first launch never ends). Modules have all functions, and kernels do nothing.
 Script FromEnvironment() {
   Script begin{.any_function = true, .parameters = 0};
   const char* const text = std::getenv("TUNEC_CUDA_SCRIPT");
@@ -83,7 +83,7 @@ Handle SomeHandle() {
   return reinterpret_cast<Handle>(&here);
 }
 
-// The objects that handles refer to, by handle. A released object is removed.
+// The streams, graphs or events, by handle. A destroyed object is removed.
 template <class T>
 std::map<void*, std::unique_ptr<T>> live_handles;
 
@@ -99,7 +99,7 @@ void Log(fmt::format_string<Args...> format, Args&&... args) {
   script.log.push_back(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Returns the fault if one occurred, kInvalidContext if no context is current, else kSuccess.
+// Returns the fault if a query met it, kInvalidContext if no context is current, else kSuccess.
 CuResult State() {
   if (script.faulted) return script.fault;
   return current.empty() ? kInvalidContext : CuResult::kSuccess;
@@ -131,7 +131,7 @@ bool IsFirstOfItsStream(size_t i) {
 }
 
 // Returns the index in `held` of the operation that runs next, or held.size() if none may run. This
-// is the latest of the operations that are first in their streams and do not wait for an event.
+// operation is the latest that is first in its stream and awaits no incomplete event record.
 size_t NextHeld() {
   for (size_t i = held.size(); i-- > 0;)
     if (IsFirstOfItsStream(i) && !unreached.contains(held[i].awaits)) return i;
@@ -152,14 +152,14 @@ void DoWhatWasHeld() {
   }
 }
 
-// Stops the program if the call would wait for a hung launch.
+// Stops the program if a launch hangs, because a call of `function` would wait for the launch.
 void StopIfItHangs(const char* function) {
   if (!Hangs()) return;
   fmt::print(stderr, "{} waits for a launch that never ends\n", function);
   std::abort();
 }
 
-// Stops the program if the call releases something that kernels may still use.
+// Stops the program if unfinished operations may use what a call of `function` releases.
 void StopIfInFlight(const char* function) {
   StopIfItHangs(function);
   if (held.empty()) return;
@@ -167,8 +167,8 @@ void StopIfInFlight(const char* function) {
   std::abort();
 }
 
-// Returns the result of a query. `waits` is true if the queried operation still waits in a stream.
-// If streams may run, completes all waiting operations.
+// Returns the result of a query. `waits` is true if a queried operation still waits in a stream.
+// Completes all waiting operations if the script lets the streams run.
 CuResult IsDone(bool waits) {
   if (Hangs()) return CuResult::kNotReady;
   if (script.unfinished_queries > 0) {
@@ -471,7 +471,7 @@ struct Node {
     with.parameters = pointers.data();
   }
 };
-// A CUDA graph. `prepared` has the nodes of the instantiated graph, by their handles in the graph.
+// A CUDA graph. `prepared` has the instantiated graph's copies of `nodes`, by the nodes' handles.
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
   std::map<CuGraphNode, Node> prepared;
@@ -532,7 +532,7 @@ CuResult GraphExecKernelNodeSetParams(CuGraphExec exec, CuGraphNode node,
   return CuResult::kSuccess;
 }
 
-// Starts the node with the current values of its parameters.
+// Launches the node in the stream with the current values of the node's parameters.
 void StartNode(const Node& node, CuStream stream) {
   auto copy = std::make_shared<Node>();
   copy->Set(node.with);

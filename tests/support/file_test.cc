@@ -138,7 +138,7 @@ TEST_F(FileTest, AWatchedFileMayBeReplacedAndRemoved) {
   EXPECT_TRUE(removed->CheckUnchanged());
 }
 
-// A daemon may close the descriptor of a watched file. Its number may then be another file's.
+// A daemon may close the descriptor of a watched file. Another file may then get the same number.
 TEST_F(FileTest, AWatchedFileWhoseDescriptorIsGoneClosesNoOther) {
   ASSERT_TRUE(WriteFileAtomically(folder_ / "x", "hello"));
   ASSERT_TRUE(WriteFileAtomically(folder_ / "y", "other"));

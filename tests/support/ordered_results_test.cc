@@ -13,7 +13,7 @@ using std::chrono::minutes;
 TEST(OrderedResults, ComeInOrderFromAnyNumberOfThreads) {
   for (const int threads : {1, 2, 7, 300}) {
     OrderedResults<size_t> results(200, threads, [](size_t i) {
-      // Later results are ready sooner.
+      // The first results take longer than later ones.
       if (i < 3) std::this_thread::sleep_for(milliseconds(3 - i));
       return i * i;
     });

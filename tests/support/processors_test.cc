@@ -35,8 +35,8 @@ class Processors : public testing::Test {
     fs::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  /// Writes the files of a cgroup version 2 hierarchy with the process in `group`. The mount shows
-  /// the group `top` as its root.
+  /// Writes the files of /proc for a process in the cgroup version 2 `group`. The mount shows the
+  /// group `top` as its root.
   void Version2(const std::string& group, const std::string& top = "/") {
     Write("proc/self/cgroup", "1:name=systemd:/other\n0::" + group + "\n");
     Write("proc/self/mountinfo",

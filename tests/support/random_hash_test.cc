@@ -6,7 +6,7 @@
 namespace tunec {
 namespace {
 
-// The numbers are those of docs/reference/text_formats.md, which other languages reproduce.
+// The numbers are those of docs/reference/text_formats.md.
 TEST(Random, GivesTheDocumentedNumbers) {
   Random random(0);
   EXPECT_EQ(random.Next(), 0xe220a8397b1dcdafULL);

@@ -33,7 +33,8 @@ class ChildSignal {
   void (*before_)(int);
 };
 
-// Waits for a line in the file, and returns the process id in it. Returns -1 after 10 seconds.
+// Waits until the file ends with a line end, and returns the process id at the file's beginning.
+// Returns -1 after 10 seconds.
 pid_t ProcessIn(const std::filesystem::path& file) {
   for (int i = 0; i < 5000; ++i) {
     const auto text = ReadFile(file);

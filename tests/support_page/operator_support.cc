@@ -18,7 +18,7 @@
 namespace tunec {
 namespace {
 
-// Returns whether the node is the second output of a case, the constant of expected results.
+// Returns whether the node defines the second output of a case, the constant of expected results.
 bool IsExpected(const Graph& graph, const Node& node) {
   return node.outputs[0] == graph.outputs()[1];
 }
@@ -50,9 +50,9 @@ Attributes Retyped(const Attributes& attributes, DataType before, DataType after
   return result;
 }
 
-// Returns the case with inputs as operands, which have the type `after` in place of `before`.
-// Without operands, the types that attributes name are replaced. Returns nothing if type inference
-// rejects the type.
+// Returns the case with inputs as operands, and without expected results. Inputs of type `before`
+// get the type `after`. Without operands, attributes that name `before` name `after` instead.
+// Returns nothing if type inference rejects the type.
 std::optional<Graph> Retyped(const Graph& graph, DataType before, DataType after) {
   const bool has_operands = std::ranges::any_of(
       graph.nodes(), [&](const Node& node) { return IsLeaf(node.op) && !IsExpected(graph, node); });
@@ -117,8 +117,8 @@ Support SupportOf(const std::optional<Graph>& graph) {
 }
 
 // Replaces one operand type of the case by every type, and returns the support of each result. The
-// replaced type is the one for which inference accepts the most types. Operands of this type are
-// the data; others are indices or conditions.
+// replaced type is the one for which inference accepts the most types. Operands of other types,
+// such as indices, are not changed.
 std::map<DataType, Support> SupportOfCase(const Graph& graph) {
   std::map<DataType, std::optional<Graph>> most;
   int64_t most_accepted = -1;
@@ -157,8 +157,8 @@ std::vector<OperatorSupport> FindOperatorSupport() {
         operators, [&](const OperatorSupport& entry) { return Name(entry.op) == graph->name(); });
     if (found == operators.end()) continue;
     ++found->cases;
-    // Cases of one operator differ in their attributes. A later case is only compiled if some type
-    // is not yet supported on both targets.
+    // Any case after an operator's first is compiled only if some type is not yet supported on both
+    // targets.
     if (found->cases > 1 && std::ranges::none_of(found->types, [](const auto& entry) {
           return entry.second != Support::kBoth;
         }))

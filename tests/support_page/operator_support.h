@@ -1,4 +1,4 @@
-// A function that finds the element types that each operator supports on each target. Type
+// Functions that find the element types that each operator supports on each target. Type
 // inference and code generation are tried on the cases of tests/graph/core/reference_cases.graph.
 #pragma once
 

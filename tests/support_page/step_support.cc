@@ -43,7 +43,7 @@ std::vector<Example> FindExamples() {
     const auto compute = ParseCompute(sections["compute"], entry.path().string());
     const auto schedule = ParseSchedule(sections["schedule"], entry.path().string());
     if (!compute || !schedule) continue;
-    // Some examples need a contract that rounds operands to bfloat16.
+    // Some examples split operands into fewer bfloat16 parts than a contract permits by default.
     LoopPipelineOptions options;
     options.rounding.min_bf16_parts = 1;
     const auto loops = RunLoopPipeline(*compute, *schedule, options);

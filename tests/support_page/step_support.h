@@ -1,4 +1,4 @@
-// A function that finds the targets for which code is generated from schedules with each step. The
+// A function that finds, for each schedule step, the targets for which code is generated. The
 // schedules are those in tests/schedule/golden.
 #pragma once
 
@@ -14,8 +14,8 @@ struct StepSupport {
   bool on_cuda = false;
 };
 
-/// Returns an entry for each step of the step table, in the manual's order. A target supports a
-/// step if code is generated for one of the examples.
+/// Returns an entry for each step, in the order of ComputeStepForms() and LoopStepForms(). A target
+/// supports a step if code is generated for at least one of the step's examples.
 std::vector<StepSupport> FindStepSupport();
 
 }  // namespace tunec

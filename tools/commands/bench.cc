@@ -35,7 +35,7 @@ struct BenchArguments {
   bool json = false;
 };
 
-/// The measurements of a model that a report shows. Measurements without a request are empty.
+/// A compiled model and its measurements. Members that no option requests are empty or 0.
 struct BenchResult {
   CompiledModel model;
   Timing timing;
@@ -48,8 +48,8 @@ struct BenchResult {
   std::optional<ExplainedRuns> explained;
 };
 
-// Finds the machine's ceilings and times each kernel within runs of the model. With --explain, the
-// kernels are also timed alone.
+// Finds the machine's ceilings, if possible, and times each kernel within runs of the model. With
+// --explain on a CPU, the kernels are also timed alone.
 Status MeasureKernels(const BenchArguments& arguments, const Session& session,
                       const std::vector<Array>& inputs, BenchResult& result) {
   const Executable& executable = *result.model.executable;
@@ -149,7 +149,7 @@ void PrintText(const BenchArguments& arguments, const BenchResult& result) {
 }
 
 // Writes the drawing of --svg, if requested. If the ceilings are not reliable, the title of the
-// drawing has the reason. Fails without ceilings.
+// drawing has the reason. A requested drawing without ceilings is an error.
 Status WriteRoofline(const BenchArguments& arguments, const BenchResult& result) {
   if (arguments.svg.empty()) return {};
   const std::string& doubt = result.roofline.why_not;

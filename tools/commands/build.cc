@@ -1,4 +1,4 @@
-// `tunec build MODEL -o FILE` compiles a model into a bundle, which runs without a compiler.
+// `tunec build MODEL -o FILE` compiles a model into a bundle or a shared library.
 #include <CLI/CLI.hpp>
 
 #include "compiler/bundle/compile_sizes.h"
@@ -24,7 +24,7 @@ struct BuildArguments {
   bool shared = false;  // write a shared library
 };
 
-/// Returns the settings of each variant, GPUs first.
+/// Returns the settings of each variant, those for GPUs first. Fails for unsuitable options.
 Result<std::vector<Settings>> VariantsOf(const BuildArguments& arguments) {
   const Settings& given = arguments.compile.settings;
   const bool for_gpus = given.target != Settings().target;
@@ -81,7 +81,7 @@ void PrintFile(const std::filesystem::path& path) {
   fmt::print("{}: {}\n", path.string(), BytesText(unknown ? 0 : static_cast<double>(bytes)));
 }
 
-/// Writes the library, and its header beside it.
+/// Writes the library and a C header in the same folder, and prints the sizes of both files.
 Status WriteShared(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
   const std::string model = ModelNameOf(path);
   const BundleVariant& first = variants.front();

@@ -1,4 +1,4 @@
-// Functions that add the subcommands of tunec. Each subcommand is in a separate file.
+// Functions that add the commands of tunec. Each of these functions is in a separate file.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -16,8 +16,8 @@ struct Invocation {
 /// Returns seconds of the steady clock.
 double SecondsNow();
 
-/// Each function adds the options of a command to `root`. After parsing, the command runs and sets
-/// the exit code. AddCompileCommand is `tunec MODEL`, which has no subcommand.
+/// Each function adds a command to `root`. After parsing, the chosen command runs and sets the exit
+/// code. AddCompileCommand adds `tunec MODEL`, which has no subcommand.
 void AddCompileCommand(CLI::App& root, Invocation& invocation);
 void AddBuildCommand(CLI::App& root, Invocation& invocation);
 void AddRunCommand(CLI::App& root, Invocation& invocation);
@@ -31,11 +31,11 @@ void AddDbCommand(CLI::App& root, Invocation& invocation);
 void AddDoctorCommand(CLI::App& root, Invocation& invocation);
 void AddHelpCommand(CLI::App& root, Invocation& invocation);
 
-/// Sets the exit code from a command's result. Reports an error to standard error.
+/// Sets the exit code from a command's result or a signal. Reports an error to standard error.
 void Finish(Invocation& invocation, const Result<int>& exit_code);
 
-/// Throws CLI11's ValidationError if options precede the name of a subcommand. Such options belong
-/// to `tunec MODEL` and would have no effect.
+/// Throws CLI11's ValidationError if options of `tunec MODEL` precede the name of a subcommand,
+/// because such options would have no effect.
 void RejectOptionsBefore(const CLI::App& command);
 
 /// Adds a subcommand. `run(arguments)` returns Result<int>, the exit code. `arguments` exists as

@@ -1,4 +1,4 @@
-// `tunec MODEL` compiles and tunes a model, and reports the results.
+// `tunec MODEL` compiles a model, tunes the model if requested, and reports the results.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -26,8 +26,8 @@ struct ModelCommand {
   bool json = false;
 };
 
-/// Returns the machine's ceilings. If tuning was requested, missing ceilings are measured.
-/// Otherwise only recorded ceilings are read, and missing ones are an error.
+/// Returns the machine's ceilings. If tuning was requested, missing or unreliable ceilings are
+/// measured. Otherwise only recorded ceilings are read, and a missing record is an error.
 Result<Roofline> FindRoofline(const Session& session, const CompileReport& report) {
   if (session.options.Tunes()) {
     return EnsureRoofline(session.database.get(), session.options.target, ArithmeticsOf(report));
@@ -97,7 +97,7 @@ Result<MeasuredRuns> MeasureRuns(const Graph& graph, const CompiledModel& model,
   return MeasuredRuns{std::move(timings[0]), std::move(kernels), std::move(roofline)};
 }
 
-/// Prints predicted times, for a device that this machine lacks or emulates.
+/// Prints predicted times, or why there are none, for a device that this machine lacks or emulates.
 void PrintPredictions(const CompileReport& report, const Accelerator& device,
                       std::string_view gpu) {
   constexpr size_t kNameWidth = 24;
@@ -111,8 +111,8 @@ void PrintTimes(const MeasuredRuns& runs, int threads) {
              CountText(std::ssize(runs.latency.samples), "run"), CountText(threads, "thread"));
 }
 
-/// Returns the rows of `timings`, the costliest first, extended by the entries of the report for
-/// their kernels. Copies are not kernels, so their rows have only times.
+/// Returns the rows of `timings`, each extended by the entries of a kernel in `kernels` with the
+/// same workload. Copies are not kernels, so their rows are not extended.
 Json WithTimes(const Json& kernels, Json timings) {
   for (Json& row : timings) {
     for (const Json& kernel : kernels) {
@@ -203,7 +203,8 @@ std::vector<Settings> EachSize(const Settings& settings) {
   return all;
 }
 
-/// Runs the command for one combination of listed sizes after another.
+/// Runs the command for each combination of listed sizes, until one run fails. Rejects --json if
+/// there are several sizes.
 Result<int> RunEachSize(const ModelCommand& command, double started) {
   if (!HasSeveralSizes(command.compile.settings)) return RunCompile(command, started);
   if (command.json)

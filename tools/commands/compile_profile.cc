@@ -1,4 +1,4 @@
-// `tunec compile-profile MODEL` compiles a model and reports where the time goes.
+// `tunec compile-profile MODEL` compiles a model and reports where the compilation spends time.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -20,7 +20,7 @@ struct ProfileArguments {
   bool json = false;
 };
 
-/// Prints the first rows of a table.
+/// Prints the header and the first `rows` rows of a table, then the number of further rows.
 void PrintRows(const TextTable& table, size_t rows) {
   const std::vector<std::string> lines = table.Lines();
   for (size_t i = 0; i < lines.size() && i <= rows; ++i) fmt::print("{}\n", lines[i]);

@@ -54,7 +54,7 @@ std::string DateText(int64_t unix_seconds) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-/// Returns a cell with the time in UTC, or in JSON seconds since 1970. Zero is a missing value.
+/// Returns a cell with the time: UTC in text, seconds since 1970 in JSON. Zero is a missing value.
 Cell DateCell(int64_t unix_seconds) {
   if (unix_seconds == 0) return Missing();
   return {DateText(unix_seconds), unix_seconds};
@@ -77,7 +77,7 @@ std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   return apart.own;
 }
 
-// Returns the number of a target's trials whose times were predicted and not measured.
+// Returns the number of a target's trials in tasks whose times are predicted and not measured.
 int64_t CountPredicted(const std::vector<TaskSummary>& tasks, const std::string& target) {
   int64_t trials = 0;
   for (const TaskSummary& task : tasks) {
@@ -149,8 +149,8 @@ Result<int> ShowStats(const DbArguments& arguments) {
   return kExitOk;
 }
 
-// Returns the part of each task's target text that other targets do not share; empty if there is
-// only one target.
+// Returns the parts of each task's target text that are not common to all tasks. The texts are
+// empty if all tasks have the same target.
 std::vector<std::string> TargetsOf(const std::vector<TaskSummary>& tasks) {
   std::vector<std::string> texts;
   for (const TaskSummary& task : tasks) texts.push_back(task.key.target);
@@ -271,7 +271,7 @@ bool IsModel(const std::string& word) {
   return word.ends_with(".onnx") || word.ends_with(".graph");
 }
 
-// Returns the workload texts of a model's groups that have tasks. Fails if there are none.
+// Returns the workload texts that both `tasks` and a model's groups have. Fails if there are none.
 Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& tasks,
                                                const Settings& settings, const std::string& model) {
   TUNEC_ASSIGN(const CompileOptions options, MakeCompileOptions(settings));

@@ -29,7 +29,7 @@ struct DoctorArguments {
   bool json = false;
 };
 
-/// A sequence of checks that prints results and counts problems.
+/// A sequence of checks that reports results and counts problems.
 class Doctor {
  public:
   explicit Doctor(const DoctorArguments& arguments) : arguments_(arguments) {}
@@ -63,7 +63,7 @@ class Doctor {
   int problems_ = 0;
 };
 
-/// Returns whether the processor has AMX, even if the operating system does not permit its use.
+/// Returns whether Linux lists AMX among the processor's features, even if it may not be used.
 bool ProcessorHasAmx() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -72,8 +72,8 @@ bool ProcessorHasAmx() {
   return false;
 }
 
-// Returns the names of the tile intrinsics for the target's processor, each with the features that
-// the processor lacks.
+// Returns the names of the tile intrinsics for targets of this kind, each with the features that
+// the target lacks.
 std::string TileText(const Target& target) {
   std::string text;
   for (const TileIntrinsic& intrinsic : TileIntrinsics()) {
@@ -123,9 +123,9 @@ void Doctor::ExamineDatabase() {
                               stats->trials, stats->artifacts));
 }
 
-// Returns the ceilings of all arithmetics of the machine. If --measure is given, all are measured,
-// and recorded if a database is open. Otherwise recorded ceilings are returned, and only missing or
-// unreliable ones are measured, without recording.
+// Returns the machine's ceilings. If --measure is given, all are measured, and if a database is
+// open, combined with recorded ceilings and recorded. Otherwise recorded ceilings are returned, and
+// only missing or unreliable ones are measured, without recording.
 Result<Roofline> Doctor::FindCeilings() {
   const std::vector<const MacInstruction*> all = MacInstructionsOf(target_);
   if (!arguments_.measure) return RecordedOrMeasured(database_.get(), target_, all);
@@ -136,13 +136,13 @@ Result<Roofline> Doctor::FindCeilings() {
 
 namespace {
 
-// Returns a remark if other programs used the machine during the measurement, or an empty string.
+// Returns a remark if the disturbance is above kMostDisturbance, or an empty string.
 std::string ProvisionalText(double disturbance) {
   if (disturbance <= kMostDisturbance) return "";
   return fmt::format("; provisional: others had {:.0f} % of the machine", 100 * disturbance);
 }
 
-// Returns a text such as "1.2 TFLOP/s bf16 multiply-adds (amx.bf16)", with ProvisionalText.
+// Returns a text such as "1.2 TFLOP/s bf16 multiply-adds (amx.bf16)", followed by ProvisionalText.
 std::string ArithmeticText(const MacInstruction& by, const ArithmeticCeiling& ceiling) {
   return fmt::format("{}{} {}{}", QuantityText(ceiling.flops), RateUnit(by), Describe(by),
                      ProvisionalText(ceiling.disturbance));

@@ -37,8 +37,8 @@ struct VariantFacts {
   size_t plans = 1;
 };
 
-/// Examines a variant with several sizes and sets the fields of `facts`. The number of steps is
-/// that of the longest plan.
+/// Examines the plans of a variant with several sizes, and sets the fields of `facts` about plans.
+/// `steps` is the number of steps of the longest plan.
 Status ExamineSizes(const BundleFile& file, const bundle::CodeParts& parts, uint32_t variant,
                     VariantFacts& facts) {
   TUNEC_ASSIGN(const auto bytes, file.Section(SectionKind::kSizes, variant));

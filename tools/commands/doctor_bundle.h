@@ -1,4 +1,4 @@
-// `tunec doctor BUNDLE` reports the content of a bundle, and whether it runs on this machine.
+// `tunec doctor BUNDLE` reports a bundle's content, and whether the bundle runs on this machine.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// Prints the sections and variants, and marks the variant that runs here. Fails if the bundle
+/// Prints facts about the bundle and its variants, and which variants run here. Fails if the bundle
 /// cannot be read. Fails with kDevice, after all output, if no variant runs here.
 Result<int> DiagnoseBundle(const std::string& path, OutputForm form);
 

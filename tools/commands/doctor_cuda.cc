@@ -53,7 +53,8 @@ class CudaExamination {
   void Problem(const char* what, std::string found) {
     cuda_.findings.push_back({what, std::move(found), false});
   }
-  /// Reports a missing component. This is a problem only if the component is required.
+  /// Adds a finding about a component that is missing or cannot be used. The finding is a problem
+  /// only if `is_required`.
   void Absent(const char* what, const Error& error, bool is_required) {
     cuda_.findings.push_back({what, error.message, !is_required});
   }

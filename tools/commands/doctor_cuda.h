@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// One line of the doctor's report.
+/// A line about CUDA in the doctor's report.
 struct Finding {
   std::string what;
   std::string found;
@@ -18,7 +18,7 @@ struct Finding {
 
 struct CudaFindings {
   /// Results of the checks. A missing component is ok, unless an environment variable names the
-  /// component. A component that cannot be used, or a GPU without an assembler, is not ok.
+  /// component, or ptxas is missing for a GPU. A component that cannot be used is not ok.
   std::vector<Finding> findings;
   TextTable gpus;
   // The strings below are empty if the component is missing or cannot be used.

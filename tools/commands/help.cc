@@ -1,4 +1,4 @@
-// `tunec help [COMMAND]` prints the text of --help.
+// `tunec help` prints the text of --help, a man page, or a script for completion in bash.
 #include <CLI/CLI.hpp>
 
 #include "support/suggest.h"

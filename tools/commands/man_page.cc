@@ -14,7 +14,7 @@ std::vector<const CLI::App*> CommandsOf(const CLI::App& parent) {
   return parent.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// Returns the text escaped for troff, without a control character at the beginning.
+/// Returns the text escaped for troff, including a control character at the beginning.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -47,7 +47,7 @@ bool IsSame(const CLI::Option& a, const CLI::Option& b) {
   return a.get_name() == b.get_name() && a.get_description() == b.get_description();
 }
 
-/// The options of a command. The page explains those in `shared` earlier.
+/// The listed options of a command. The page explains those in `shared` earlier.
 struct Options {
   std::vector<std::string> shared;
   std::vector<const CLI::Option*> own;
@@ -81,7 +81,7 @@ std::string CommandSection(const CLI::App& command, const std::string& name,
   return text;
 }
 
-/// Returns the subcommands and options that may follow a command, separated by spaces.
+/// Returns the subcommands and long options that may follow a command, separated by spaces.
 std::string WordsOf(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::App* below : CommandsOf(command)) words.push_back(below->get_name());

@@ -1,4 +1,4 @@
-// `tunec opt FILE` reads a graph, runs passes and writes the graph.
+// `tunec opt MODEL` reads a graph, runs passes, and prints or writes the result.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -53,8 +53,8 @@ Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& g
   return PrintCounts(graph, pipeline, count);
 }
 
-// Sets callbacks that print the changes, the applied rules, and the reasons why others are not
-// applied. Several passes try the same rules, so equal reasons are printed once.
+// Sets callbacks that print the changes, the applied rules, the rules that need --fast-math, and
+// the reasons for unchanged nodes. Several passes find the last two, so each is printed once.
 void ShowChanges(PipelineOptions& options) {
   const auto shown = std::make_shared<std::set<std::string>>();
   const auto show_once = [shown](const std::string& line) {

@@ -1,4 +1,4 @@
-// `tunec opt --count` prints counts of nodes and bytes after each pass, and of the final phases.
+// `tunec opt --count` prints a graph's nodes and bytes after each pass, and predictions of runs.
 #pragma once
 
 #include <string>

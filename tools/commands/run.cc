@@ -1,4 +1,4 @@
-// `tunec run MODEL` runs a model once, from arrays to arrays.
+// `tunec run MODEL` runs a model once, with arrays from a file or random inputs.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -52,8 +52,8 @@ Status WriteOutputs(const std::string& path, const std::vector<TensorSpec>& spec
   return WriteNpz(path, views);
 }
 
-/// Runs a model for the first time, and measures how much memory the run touches. A first run
-/// touches all memory that the model needs.
+/// Runs a model, and measures how much memory the run touches. Requires: the model has not run,
+/// because a later run reuses memory of the first.
 Result<RunResult> RunMeasured(const Executable& executable, const std::vector<Array>& inputs) {
   RunResult result;
   TUNEC_ASSIGN(const PeakMemory peak, PeakMemory::Start());
@@ -70,8 +70,8 @@ Result<RunResult> RunOnce(const Executable& executable, const std::vector<Array>
   return result;
 }
 
-/// Returns the first kShown elements. Numbers that JSON cannot express, such as infinity, become
-/// null.
+/// Returns at most kShown elements, from the first on. Numbers that JSON cannot express, such as
+/// infinity, are printed as null.
 Json FirstElements(const Array& array) {
   Json first = Json::array();
   for (int64_t i = 0; i < std::min(array.size(), kShown); ++i)
@@ -99,7 +99,7 @@ void PrintRun(const std::vector<TensorSpec>& specs, const RunResult& result) {
                Summarize(result.outputs[i]));
 }
 
-/// A loaded model and its inputs.
+/// A model that can run, and its inputs.
 struct ReadyModel {
   std::shared_ptr<const Executable> executable;
   std::shared_ptr<const SizedBundle> sized;  // set instead of `executable`

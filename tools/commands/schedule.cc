@@ -1,4 +1,4 @@
-// `tunec schedule FILE.compute` applies schedules step by step.
+// `tunec schedule FILE.compute` applies schedules, and shows, runs or times the resulting loops.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -183,7 +183,7 @@ class Runner {
   }
 
  private:
-  // The limit of a run in seconds. Longer runs are timed only once.
+  // Runs that take longer than these seconds are timed only once.
   static constexpr double kLongRun = 0.5;
   static TimingPolicy Once() {
     return {.budget_seconds = 0, .least_samples = 1, .most_samples = 1};
@@ -286,7 +286,8 @@ Result<int> RunAndReport(const Request& request, const ScheduleArguments& argume
   return right ? kExitOk : kExitFailure;
 }
 
-// Prints and draws the last loops as sets and relations, even if they are illegal.
+// Prints the last schedule as sets and relations, and draws the schedule, each only if requested.
+// The schedule may be illegal.
 Status ShowPolyhedral(const Request& request, const ScheduleArguments& arguments) {
   const ReductionOrder order = ReductionOrderFor(request.accuracy);
   TUNEC_ASSIGN(const ScheduledTrees trees,

@@ -1,4 +1,4 @@
-// `tunec show MODEL` prints the graph, the groups, and the loops and code of groups.
+// `tunec show MODEL` prints the requested views of a model: the graph, groups, loops or code.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -25,7 +25,7 @@
 namespace tunec {
 namespace {
 
-/// The name that selects all groups. Equal groups are shown once.
+/// The name that selects all groups for --ptx and --sass. Equal groups are shown once.
 constexpr const char* kAllGroups = "all";
 
 struct ShowArguments {
@@ -52,7 +52,7 @@ std::string SymbolOf(std::string name) {
   return name;
 }
 
-/// A group's Compute, its schedule, and the loops that result.
+/// The Compute of a group's lowering, a schedule, and the resulting loops.
 struct ScheduledGroup {
   const Compute* compute = nullptr;
   Schedule schedule;
@@ -71,7 +71,7 @@ class Shower {
   Status ShowSchedule(const std::string& group) const;
   Status ShowLlvm(const std::string& group) const;
   Status ShowAssembly(const std::string& group) const;
-  /// Shows GPU code of one group, or of `all`.
+  /// Shows GPU code of one group, or of all distinct groups if `group` is kAllGroups.
   Status ShowPtx(const std::string& group) const;
   Status ShowSass(const std::string& group) const;
   Status AddTables(TableReport& report) const;
@@ -80,7 +80,7 @@ class Shower {
 
  private:
   Result<TextTable> MultiplyAddTable() const;
-  /// Returns the indices of distinct groups; equal groups have the index of the first.
+  /// Returns the indices of distinct groups. Of equal groups, only the first is included.
   std::vector<size_t> DistinctGroups() const;
   Status ShowGpuCode(const std::string& group, CodeText text) const;
   Result<ScheduledGroup> ScheduleGroup(const GroupReport& group) const;
@@ -95,8 +95,8 @@ class Shower {
 };
 
 /// Schedules a group by --schedule-file, or else by the best known schedule, which a compilation
-/// would use. Returns the Compute of the schedule's lowering, the schedule and the loops. The loop
-/// nest has the group's name, which is not part of the workload.
+/// without trials would use. Returns the Compute of the schedule's lowering, the schedule and the
+/// loops. The loop nest has the group's name, which is not part of the workload.
 Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
   const CompileOptions& options = session_.options;
   const ModelTasks tasks = CollectTasks(front_, options.target);
@@ -253,7 +253,8 @@ Result<TextTable> Shower::MultiplyAddTable() const {
   return table;
 }
 
-// Writes the kernels. Groups with equal statements are one kernel with the index of the first.
+// Writes the kernels and prints their number. Groups with equal statements are one kernel with the
+// index of the first group.
 Status Shower::Dump() const {
   const std::vector<size_t> distinct = DistinctGroups();
   for (const size_t g : distinct) {
@@ -289,7 +290,7 @@ Status Shower::Draw() const {
   return arguments_.svg.empty() ? Status() : WriteSvg(text, arguments_.svg);
 }
 
-/// Adds the requested tables of a graph; the listing if no table was requested.
+/// Adds the requested tables of a graph, or the list of nodes if no table was requested.
 void AddGraphTables(const ShowArguments& arguments, const Graph& graph, TableReport& report) {
   const bool listed = !arguments.dependencies && !arguments.counts && !arguments.residuals;
   const std::string sums = "\n" + CountsByKind(graph);

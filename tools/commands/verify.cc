@@ -1,4 +1,4 @@
-// `tunec verify MODEL` compares outputs with the reference execution and with expected outputs.
+// `tunec verify MODEL` checks the outputs of a model, or graph passes on a model.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -58,7 +58,7 @@ Result<std::vector<Array>> ReadTestData(const std::string& folder, std::string_v
   return arrays;
 }
 
-/// Reads the input arrays. Without a separate file, they are in the file of expected outputs.
+/// Reads the file of --inputs, or else that of --expected. Without both, returns no arrays.
 Result<ArrayFile> ReadGiven(const VerifyArguments& arguments) {
   return ReadArrays(arguments.inputs.empty() ? arguments.expected : arguments.inputs);
 }
@@ -97,9 +97,8 @@ OutputForm FormOf(const VerifyArguments& arguments) {
   return arguments.json ? OutputForm::kJson : OutputForm::kText;
 }
 
-/// The kinds of inputs on which passes are verified. Floats are computed in double, so that outputs
-/// must stay within the tolerance. Other kinds are only for whole models, because a pass may turn
-/// an infinity into NaN.
+/// The kinds of random inputs on which passes are verified. Inputs with infinities are excluded,
+/// because a pass may turn an infinity into NaN.
 constexpr InputKind kPassKinds[] = {InputKind::kUniform, InputKind::kLargeMean, InputKind::kWide,
                                     InputKind::kTies};
 
@@ -108,7 +107,7 @@ bool HasFloatInput(const Graph& graph) {
                              [&](ValueId input) { return IsFloat(graph.value(input).type.type); });
 }
 
-/// Verifies passes on the given inputs, if any, and on random inputs.
+/// Verifies passes on the given inputs, if any, and on `random_inputs` sets of random inputs.
 Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
   TUNEC_ASSIGN(const ArrayFile arrays, ReadGiven(arguments));
   TUNEC_ASSIGN(const Session session, OpenRunnable(arguments.compile, arrays.arrays));
@@ -131,7 +130,7 @@ Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
       {.tolerance = arguments.tolerance.value_or(kOutputTolerance), .form = FormOf(arguments)});
 }
 
-/// The outputs of the reference execution, and the tolerance for comparisons with it.
+/// The outputs of the reference execution, and the tolerance of the model's outputs.
 struct ExpectedOutputs {
   std::vector<Array> reference;  // empty if not needed
   VerifyTolerance tolerance;
@@ -154,13 +153,13 @@ Result<ExpectedOutputs> ChooseExpected(const VerifyArguments& arguments, const S
   return expected;
 }
 
-// A check of outputs on several sets of inputs, with the results so far.
+// A check of a model's outputs on sets of inputs, with the results so far.
 class ModelCheck {
  public:
   ModelCheck(const VerifyArguments& arguments, const Session& session, const Executable& executable)
       : arguments_(arguments), session_(session), executable_(executable) {}
 
-  /// Checks a run on inputs from a file, or on random inputs in [-1, 1).
+  /// Checks a run on given inputs, or on random inputs of the kind kUniform.
   Status CheckCase(const Case& given, std::string_view inputs) {
     TUNEC_ASSIGN(const std::vector<Array> outputs, RunModel(executable_, given.inputs));
     NoteOutsideIndices(executable_);

@@ -15,8 +15,8 @@ struct PassReport {
   OutputForm form = OutputForm::kText;
 };
 
-/// Verifies the named passes on the inputs. Prints a row for each pass with the greatest error of
-/// outputs, the findings of lint, and the number of parameters. Returns the exit code.
+/// Runs VerifyPasses, and prints a row for each entry of its result. Returns the exit code, or an
+/// error of VerifyPasses.
 Result<int> PrintPassAnswers(const Graph& graph, const std::vector<std::string>& names,
                              const std::vector<InputSet>& inputs, const PassOptions& options,
                              const PassReport& report);

@@ -25,15 +25,15 @@ namespace {
 constexpr const char* kNoGroup = "#f2f2f2";
 constexpr size_t kLongestName = 32;
 
-/// Returns a pale colour for a group. Consecutive groups have different hues, because the step
-/// between hues is the golden ratio of the circle.
+/// Returns a pale colour for a group. The hues of consecutive groups are 0.618 of the colour circle
+/// apart.
 std::string ColourOf(size_t group) {
   constexpr double kGoldenRatio = 0.61803398875;
   const double hue = std::fmod(0.08 + static_cast<double>(group) * kGoldenRatio, 1.0);
   return fmt::format("{:.3f} 0.30 0.97", hue);
 }
 
-/// Returns the text for a quoted string of DOT: with escapes, and without control characters.
+/// Returns the text for a quoted string of DOT, with escapes and without bytes below the space.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -43,7 +43,7 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-/// The index of each node's group, by the name of the node.
+/// Indices of groups by the names of their nodes. Names of nodes without a group are missing.
 using Colours = std::map<std::string, size_t>;
 
 /// A drawing of one of the two graphs: a cluster with nodes and edges. `prefix` makes ids unique.
@@ -127,8 +127,8 @@ Colours GroupsAfter(const Graph& graph, const FusionPlan& plan) {
   return group_of;
 }
 
-/// Returns the groups of the nodes before the passes. A node has the group of the node of the same
-/// name after the passes. A removed node has the group of its readers if all have the same group.
+/// Returns the groups of the nodes before the passes. A node has the group of its name in `after`.
+/// A node without this group has the group of its readers if all have the same group.
 Colours GroupsBefore(const Graph& graph, const Colours& after) {
   const ValueUsers users = graph.Users();
   Colours group_of;

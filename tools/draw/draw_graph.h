@@ -9,9 +9,9 @@
 namespace tunec {
 
 /// Returns DOT text with both graphs side by side. Edges point downwards. Nodes of one group have
-/// the same colour. After the passes, a group of several nodes also has a frame. A node before the
-/// passes has the colour of the node of the same name after the passes. If no such node exists, the
-/// common colour of the readers is used, or no colour. Constants are omitted.
+/// the same colour. After the passes, a group of several nodes also has a frame. A computing node
+/// before the passes has the colour of the group in `plan` with a node of the same name. If no such
+/// group exists, the node has the common colour of its readers, or grey. Constants are omitted.
 std::string DrawDot(const Graph& before, const Graph& after, const FusionPlan& plan);
 
 /// Runs the program `dot` for the layout and writes an SVG file. Returns kNotFound with the

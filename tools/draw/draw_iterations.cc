@@ -91,8 +91,8 @@ class IterationDrawing {
   double y_ = 0, width_ = 0;  // extent of the legend so far
 };
 
-// Returns the arrows of the dependences. Arrows that would cross other points are bent. Arrows
-// between panels are bent and faint.
+// Returns the arrows of the requested layers. Arrows that would cross other positions of the grid
+// are bent. Arrows between panels are bent, and faint unless they are violated.
 std::string IterationDrawing::Arrows() const {
   std::array<ArrowPaths, kArrows.size()> within, between;
   ArrowPaths violated;
@@ -123,7 +123,8 @@ std::string IterationDrawing::Arrows() const {
   return faint + text + violated.Print(kViolated);
 }
 
-// Returns a line of the legend. The swatch is drawn to the right of the origin.
+// Returns the next line of the legend, and extends `y_` and `width_` by this line. The swatch
+// has x from 0 to `swatch_width`.
 std::string IterationDrawing::Item(std::string_view swatch, std::string_view meaning,
                                    double swatch_width) {
   y_ += kPictureLine;

@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// Returns an SVG file with a panel for each statement, rows downwards, and a legend.
+/// Returns the text of an SVG file with the picture's panels side by side, and a legend.
 std::string DrawIterations(const ScheduleTree& tree, const Picture& picture,
                            const IterationLayers& layers);
 

@@ -130,8 +130,8 @@ std::string PanelDrawing::Lanes() const {
   return bars.Print("fill=\"none\" stroke=\"#a5a5a5\" stroke-width=\"4\"");
 }
 
-// Draws lines between adjacent points of different tiles, and around tiles at the domain's end.
-// Inner levels are thinner.
+// Draws lines between adjacent points of different tiles, and around the drawn points. Lines of
+// inner levels are thinner than those of the outermost level.
 std::string PanelDrawing::Outlines() const {
   if (!layers_.tiles) return {};
   std::map<std::pair<int64_t, int64_t>, const PicturePoint*> at;
@@ -176,7 +176,7 @@ std::string PanelDrawing::Outlines() const {
   return text;
 }
 
-// Draws a line through the points of each task if there is no space for numbers.
+// Draws a line through the points of each task if the order is shown without numbers.
 std::string PanelDrawing::OrderLine() const {
   if (!layers_.order || numbered_) return {};
   SvgPath line;

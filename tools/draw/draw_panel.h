@@ -26,8 +26,8 @@ inline constexpr std::array<const char*, 8> kTaskColours = {
 inline constexpr double kPictureMargin = 44;  // left of the points, for labels of the axes
 inline constexpr double kPictureLine = 18;    // height of a text line
 
-/// A drawing of a slice of a statement's iteration space. It has points on a grid, whose rows go
-/// downwards, and the requested layers. Requires: the constructor's arguments outlive the drawing.
+/// A drawing of a slice of a statement's iteration space. It has points on a grid and the requested
+/// layers except arrows. Requires: the constructor's arguments outlive the drawing.
 class PanelDrawing {
  public:
   PanelDrawing(const ScheduleTree& tree, const Picture& picture, const PicturePanel& panel,

@@ -30,8 +30,8 @@ int Most(int known, double value) {
   return std::max(known, static_cast<int>(std::ceil(std::log10(value))));
 }
 
-// Returns whole decades with all dots, the two decades below the greatest peak, and the intensities
-// at which peaks and bandwidths intersect.
+// Returns whole decades with all dots, the greatest peak, and the intensities at which peaks and
+// bandwidths intersect.
 AxisRanges FindAxisRanges(const RooflinePicture& picture) {
   AxisRanges plane{0, 2, 18, 0};
   for (const RooflineLine& peak : picture.peaks) {

@@ -1,4 +1,4 @@
-// A function that draws a machine's limits at each intensity, and kernels below them, as SVG.
+// A function that draws a machine's limits at each intensity, and the rates of kernels, as SVG.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct RooflineLine {
   double rate = 0;  // > 0
 };
 
-/// A kernel in the drawing.
+/// A kernel, or several equal kernels, in the drawing.
 struct RooflineDot {
   std::string label;
   double intensity = 0;  // operations per byte of its inputs and outputs, > 0

@@ -39,8 +39,9 @@ Result<IteratorValues> ParseIteratorValues(const std::vector<std::string>& texts
   return values;
 }
 
-// Returns the statement with the most iterators. If several have equally many, returns the one with
-// the most iterators that are not parallel. So a recurrence precedes its initialization.
+// Returns the statement with the most iterators. If several have equally many, returns the first
+// with the most iterators that are not parallel. This rule prefers a recurrence to a parallel
+// initialization.
 StatementId MainStatement(const Statements& statements) {
   const auto weight = [](const Statement& statement) {
     const auto bound = std::ranges::count_if(statement.iterators, [](const Iterator& iterator) {
@@ -76,7 +77,7 @@ std::optional<VarId> FindIterator(const Statement& statement, const std::string&
 }
 
 // Returns the iterators of the statement that have one of the names. If there are none, returns the
-// first two iterators of extent above 1.
+// first iterators of extent above 1, at most two.
 std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std::string>& names) {
   std::vector<VarId> axes;
   for (const std::string& name : names) {
@@ -89,8 +90,8 @@ std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std:
   return axes;
 }
 
-// Returns the drawn slice of a statement. By default, iterators that are not axes are fixed in the
-// middle of their domain, where no boundary disturbs the pattern.
+// Returns the drawn slice of a statement. By default, iterators that are not axes are fixed at half
+// of their extent.
 Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
                            const PictureArguments& arguments, const IteratorValues& values) {
   const Statement& statement = tree.statements[id];
@@ -145,7 +146,7 @@ IterationLayers LayersOf(const std::vector<std::string>& names) {
   return layers;
 }
 
-// Prints a note for each statement whose tiles are larger than the drawing.
+// Prints a note for each statement without tiles in its panel, but with more loops than iterators.
 void NoteHiddenTiles(const ScheduleTree& tree, const Picture& picture) {
   for (const PicturePanel& panel : picture.panels) {
     const Statement& statement = tree.statements[panel.view.statement];

@@ -20,8 +20,8 @@ struct PictureArguments {
 
 void AddPictureOptions(CLI::App& command, PictureArguments& arguments);
 
-/// Draws the requested picture. Fails with kInvalidArgument for unknown names and for values
-/// outside their domains, and with errors of TakePicture and of writing.
+/// Draws the requested picture. Fails with kInvalidArgument for invalid statements, axes or values,
+/// and with errors of TakePicture and of writing.
 Status DrawSchedule(const ScheduledTree& draft, const PictureArguments& arguments,
                     ReductionOrder order);
 

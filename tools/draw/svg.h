@@ -14,10 +14,10 @@ struct SvgPoint {
 /// Returns a number with at most one decimal: `12`, `12.5`.
 std::string SvgNumber(double value);
 
-/// Returns the text with XML's special characters escaped.
+/// Returns the text with `&`, `<`, `>` and `"` escaped, and without bytes below the space.
 std::string SvgEscaped(std::string_view text);
 
-/// The data of a path. One path has many shapes of one colour, which keeps files small.
+/// The data of a path. One path may have many shapes of one colour, which keeps files small.
 class SvgPath {
  public:
   void Move(SvgPoint to) { Add('M', to); }
@@ -26,7 +26,7 @@ class SvgPath {
   void Rectangle(SvgPoint corner, double width, double height);
   /// Adds a point. With round caps, the point is a disc as wide as the stroke.
   void Dot(SvgPoint at);
-  /// Adds an arc between two points. Its middle is `bend` to the left of the straight line.
+  /// Adds an arc between two points. The arc's middle is `bend` to the left of the way to `to`.
   void Arc(SvgPoint from, SvgPoint to, double bend);
   /// Adds the head of an arrow at the end of the arc with the same points and bend.
   void Head(SvgPoint from, SvgPoint to, double bend, double size);
@@ -40,10 +40,10 @@ class SvgPath {
   std::string data_;
 };
 
-/// Returns `<text x=".." y=".." ATTRIBUTES>TEXT</text>`.
+/// Returns the line `<text x=".." y=".." ATTRIBUTES>TEXT</text>`, with TEXT by SvgEscaped.
 std::string SvgText(SvgPoint at, std::string_view text, std::string_view attributes = {});
 
-/// Returns a whole SVG file of this size on a white background.
+/// Returns the text of an SVG file with a white background. Its size is rounded up.
 std::string SvgFile(double width, double height, std::string_view elements);
 
 }  // namespace tunec

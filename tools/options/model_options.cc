@@ -61,7 +61,7 @@ Result<Session> OpenRunnable(const CompileArguments& arguments,
   for (const NamedArray& array : arrays)
     shaped.settings.shapes_of_arrays.emplace(array.spec.name, array.spec.shape);
   TUNEC_ASSIGN(Session session, OpenSession(shaped));
-  // Fails before anything is compiled if an input has an open dimension.
+  // Fails before anything is compiled if a dimension is open.
   TUNEC_RETURN_IF_ERROR(RequireFixedSizes(session.graph));
   return session;
 }

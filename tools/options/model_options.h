@@ -37,9 +37,9 @@ struct Session {
   CompileOptions options;
   std::unique_ptr<Database> database;  // may be null
 };
-/// Reads the model and opens the database. Checks the settings first.
+/// Makes the options, opens the database and then reads the model.
 Result<Session> OpenSession(const CompileArguments& arguments);
-/// A session for a model with several sizes per dimension (HasSeveralSizes).
+/// A session for a model with several sizes of some dimension (HasSeveralSizes).
 struct SizedSession {
   SizedSource source;
   std::vector<ListedSizes> listed;
@@ -47,8 +47,8 @@ struct SizedSession {
   std::unique_ptr<Database> database;  // may be null
 };
 Result<SizedSession> OpenSizedSession(const CompileArguments& arguments);
-/// Opens a session for a model that is to be run: every input dimension must be fixed. Dimensions
-/// that the model leaves open are taken from the shapes of `arrays` with the inputs' names.
+/// Opens a session for a graph whose dimensions must all be fixed. If an ONNX model and the
+/// settings leave the shape of an input open, the array of that name in `arrays` gives the shape.
 Result<Session> OpenRunnable(const CompileArguments& arguments,
                              std::span<const NamedArray> arrays = {});
 

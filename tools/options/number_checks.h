@@ -1,4 +1,5 @@
-// Functions that return validators of numbers in options. CLI11's accept NaN and print 309 digits.
+// Functions that return validators of numbers in options. CLI11's validators accept NaN, and their
+// errors have 309 digits.
 #pragma once
 
 #include <CLI/Error.hpp>

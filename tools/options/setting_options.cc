@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-/// A visitor that sets a field of each type from the text of a value.
+/// A visitor that sets or extends a field from the text of a value. A bool becomes true.
 class TextReader {
  public:
   TextReader(Settings& settings, const Setting& setting, const std::string& text)

@@ -9,8 +9,8 @@
 
 namespace tunec {
 
-/// Adds the option of the setting called `name`, which fills `settings`. `settings` must outlive
-/// `command`. An invalid value is a user error.
+/// Adds the option of the setting called `name`. The option sets a field of `settings`, which must
+/// outlive `command`. An invalid value is a user error.
 CLI::Option& AddSetting(CLI::App& command, Settings& settings, std::string_view name);
 void AddSettings(CLI::App& command, Settings& settings,
                  std::initializer_list<std::string_view> names);
@@ -20,7 +20,7 @@ void AddDatabaseSettings(CLI::App& command, Settings& settings);
 void AddAllSettings(CLI::App& command, Settings& settings);
 
 /// Sets `setting` from one value of the command line; lists and maps are extended by the value.
-/// Errors contain the flag, the value and the expected form.
+/// Errors contain the flag and the value.
 Status SetFromText(Settings& settings, const Setting& setting, const std::string& text);
 
 }  // namespace tunec

@@ -12,7 +12,7 @@
 namespace tunec {
 
 /// Compares outputs with expected outputs. Returns one error for each spec. Requires: `actual` and
-/// `expected` have one array for each spec.
+/// `expected` have one array for each spec, of equal shapes.
 std::vector<OutputError> CompareOutputs(std::span<const TensorSpec> specs,
                                         std::span<const Array> actual,
                                         std::span<const Array> expected);

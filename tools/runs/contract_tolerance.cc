@@ -13,9 +13,9 @@
 namespace tunec {
 namespace {
 
-// The grid spacings to which two executions round operands, relative to that of the type.
+// The grid spacings for operands in two executions, relative to the spacing of TF32 or bf16.
 constexpr float kGrids[] = {1.0f, 1.25f};
-// The factor by which a compiled model's error may exceed that of the executions.
+// The factor of the greatest error of these executions in the tolerance.
 constexpr double kOtherDraw = 2;
 
 OperandRounding RoundingOf(const Accuracy& accuracy) {
@@ -23,14 +23,14 @@ OperandRounding RoundingOf(const Accuracy& accuracy) {
   return accuracy.mode == AccuracyMode::kBf16 ? OperandRounding::kBf16 : OperandRounding::kNone;
 }
 
-// Returns true if the operand is multiplied; a bias or a mask is added.
+// Returns true if the operand is a factor of a contraction's products, not a bias or a mask.
 bool IsFactor(const Node& node, size_t operand) {
   return PatternOf(node.op) == OpPattern::kContraction &&
          operand < (node.op == Op::kAttention ? 3 : 2);
 }
 
-// Returns the array rounded to a grid whose spacing is `width` times that of `rounding`. The errors
-// have a similar size, but other elements have large errors.
+// Returns the array rounded to a grid whose spacing is `width` times that of `rounding`. With
+// another width, other elements have large errors.
 Array RoundedOnGrid(const Array& array, OperandRounding rounding, float width) {
   Array scaled(array.type(), array.shape());
   for (int64_t i = 0; i < array.size(); ++i)

@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// The number of consecutive runs of a step alone. The first warms the caches and is not counted.
+// The number of consecutive runs of a step alone. The time of the first is not used.
 constexpr int kRepeats = 4;
 constexpr size_t kLongestLabel = 40;
 
@@ -67,8 +67,8 @@ Cell TimeCell(double seconds) {
   return {DurationText(seconds), 1e3 * seconds};
 }
 
-// Returns the rate of a kernel as a share of its arithmetic's ceiling, even if memory limits the
-// kernel.
+// Returns a kernel's rate as a share of its arithmetic's ceiling, even if memory limits the kernel.
+// Returns a missing cell if the share is unknown.
 Cell CeilingShare(const KernelTiming& timing, const ShownRoofline& ceilings) {
   const KernelReport& kernel = timing.kernel;
   if (!ceilings.roofline || !kernel.arithmetic || kernel.flops <= 0) return Missing();

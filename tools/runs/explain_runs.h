@@ -20,20 +20,21 @@ struct ExplainedRuns {
 };
 
 /// Times whole runs, the steps within a run, and on a CPU each step alone. These measurements
-/// alternate until the limits are reached.
+/// alternate until RunRounds ends.
 Result<ExplainedRuns> ExplainRuns(const Executable& executable, std::span<const Array> inputs,
                                   const TimingLimits& limits);
 
-/// Returns one row for each distinct group in `kernels`, the result of GroupTimings. If
-/// `ceilings` has no roofline, shares of ceilings are missing.
+/// Returns one row for each entry of `kernels`, the result of GroupTimings. If `ceilings` has no
+/// roofline, shares of ceilings are missing.
 TextTable ExplanationTable(const std::vector<KernelTiming>& kernels, const ShownRoofline& ceilings,
                            size_t name_width);
 
-/// Returns a picture of the ceilings, and of the kernels that have operations, bytes and a time.
+/// Returns a picture of the measured ceilings, and of the kernels that have operations, bytes and a
+/// time.
 RooflinePicture PictureOf(const std::string& title, const std::vector<KernelTiming>& kernels,
                           const Roofline& roofline);
 
-/// Returns a text with the times of the model and of the groups, within the model and alone.
+/// Returns a text with the model's time, and with the sums of the steps' times in `runs`.
 std::string SumsText(const ExplainedRuns& runs);
 nlohmann::ordered_json SumsJson(const ExplainedRuns& runs);
 

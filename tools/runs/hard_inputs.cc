@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// Factor by which rounding errors of a compiled model may exceed those of the reference.
+// Limit of the rounding errors of a compiled model, as a multiple of those of the reference.
 constexpr double kOtherRoundings = 16;
 
 bool IsInfinite(double x) { return !std::isnan(x) && !std::isfinite(x); }

@@ -9,19 +9,20 @@
 
 namespace tunec {
 
-/// An output's error, and the limit of the error relative to the output's magnitude.
+/// An output's error, and the limit of OutputError::Relative.
 struct HardOutput {
   OutputError error;
   double threshold = 0;
   bool IsRight() const { return error.IsWithin(threshold); }
 };
 
-/// Compares outputs with a reference execution on the same inputs. If the plain tolerance is
-/// exceeded, a part for roundings is added, because hard inputs magnify roundings. This part is 16
-/// times the difference of two references. In `reference`, the results of RunReference, each node's
-/// result is rounded to its type. The other reference computes in float64. An element that is
-/// finite in neither reference must not be finite in the output, and infinities must have the sign
-/// of those in `reference`. The cost is at most one reference execution.
+/// Compares outputs with a reference execution on the same inputs. If an output exceeds
+/// `tolerance`, all outputs are compared again, also with a reference in float64. The limits then
+/// grow by 16 times the greatest finite difference of the two references, because hard inputs
+/// magnify roundings. In `reference`, the results of RunReference, each node's result is rounded to
+/// its type. An element that is finite in neither reference must not be finite in the output, and
+/// infinities must have the sign of those in `reference`. The cost is at most one reference
+/// execution.
 Result<std::vector<HardOutput>> CheckHardOutputs(const Graph& graph, std::span<const Array> inputs,
                                                  std::span<const Array> outputs,
                                                  std::span<const Array> reference,

@@ -18,9 +18,9 @@ namespace tunec {
 /// The float types of accepted arrays: only the type of the spec, or any float type.
 enum class FloatTypes { kSame, kAny };
 
-/// Returns the arrays that the specs name, in their order and with unchanged types. Returns
-/// kInvalidArgument if an array is missing, has another shape, or a type that `floats` does not
-/// accept. The message begins with `file`.
+/// Returns copies of the arrays that the specs name, in the order of the specs and with unchanged
+/// types. Returns kInvalidArgument if an array is missing, has another shape, or a type that
+/// `floats` does not accept. The message begins with `file`.
 Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
                                         std::span<const TensorSpec> specs, const std::string& file,
                                         FloatTypes floats = FloatTypes::kSame);
@@ -37,7 +37,7 @@ struct ArrayFile {
 };
 Result<ArrayFile> ReadArrays(const std::string& file);
 
-/// Returns the inputs from a file, or random inputs if `given` has none.
+/// Returns the inputs from a file, or random inputs if `given.file` is empty.
 Result<std::vector<Array>> MakeInputs(const Graph& graph, const ArrayFile& given, uint64_t seed);
 
 /// Memory for the outputs of one run, and pointers to outputs and inputs. Requires: the inputs

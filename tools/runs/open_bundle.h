@@ -19,7 +19,7 @@ bool IsBundleFile(const std::string& path);
 /// Loads a bundle. Only the settings of threads are used, since the model is compiled already.
 Result<LoadedBundle> OpenBundle(const CompileArguments& arguments);
 
-/// Makes random inputs. Integers are 0 or 1, because a bundle has no ranges of indices.
+/// Makes random inputs. Integers are 0 or 1, because the specs have no ranges of indices.
 Result<std::vector<Array>> RandomArrays(std::span<const TensorSpec> specs, uint64_t seed);
 
 /// Returns the inputs of a bundle's model from a file, or random inputs if none is given.

@@ -5,8 +5,7 @@
 
 namespace tunec {
 
-/// Prints a line on standard error for each gather that had out-of-range indices in the runs so
-/// far.
+/// Prints a line on standard error for each entry of Executable::Outside.
 void NoteOutsideIndices(const Executable& executable);
 
 }  // namespace tunec

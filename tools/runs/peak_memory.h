@@ -1,4 +1,4 @@
-// A class that measures how much memory an operation touches.
+// A class that measures the growth of resident memory during an operation.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tunec {
 /// resident before and are reused do not count. Linux only: /proc/self.
 class PeakMemory {
  public:
-  /// Starts a measurement. Returns kUnsupported if the system lacks the data.
+  /// Starts a measurement. Returns kUnsupported if the system does not support measurements.
   static Result<PeakMemory> Start();
 
   /// Returns the largest growth since Start in bytes.

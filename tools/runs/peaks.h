@@ -17,15 +17,16 @@ class Peaks {
   /// Requires: the target outlives this object.
   explicit Peaks(const Target& target) : target_(target) { flops_[&Float32Fma()] = 0; }
 
-  /// Adds an arithmetic to the set.
+  /// Adds the arithmetic, if there is one, to the set.
   void Add(const std::optional<KernelArithmetic>& arithmetic);
-  /// Measures the arithmetics of the set that this machine supports. The maximum of several calls
-  /// counts. Errors: kInternal.
+  /// Measures the arithmetics of the set, except those that this machine cannot measure. The
+  /// maximum of several calls counts. Errors: kInternal.
   Status Measure();
 
   /// Returns operations per second; 0 if not measured. Requires: the arithmetic was added.
   double Of(const MacInstruction& by) const { return flops_.at(&by); }
   /// Returns the limit of useful operations per second of a kernel's arithmetic; 0 if unknown.
+  /// Requires: the arithmetic was added, if there is one.
   double For(const std::optional<KernelArithmetic>& arithmetic) const;
   /// Returns a text such as "FMA peak 496 GFLOP/s, 1.2 TFLOP/s bf16 multiply-adds (amx.bf16)".
   std::string Text() const;

@@ -9,8 +9,8 @@ namespace {
 
 Cell BytesCell(double bytes) { return {BytesText(bytes), bytes}; }
 
-// Returns a cell such as "50 % registers". It has the share of a multiprocessor's threads in use,
-// and the resource that limits the share.
+// Returns a cell such as "50 % registers": the share of a multiprocessor's threads in use, and the
+// resource that limits the share. Returns a missing cell if the occupancy is unknown.
 Cell OccupancyCell(const std::optional<Occupancy>& occupancy) {
   if (!occupancy) return Missing();
   return fmt::format("{:.0f} % {}", 100 * occupancy->share, Name(occupancy->limit));

@@ -1,4 +1,4 @@
-// Functions that print the predictions for GPU kernels that have not run.
+// Functions that make a table and a sentence about the predictions for GPU kernels.
 #pragma once
 
 #include <string>

@@ -14,13 +14,14 @@
 
 namespace tunec {
 
-/// Returns inputs from a file, with the shapes of its arrays, or random inputs. Random inputs have
-/// the sizes in `dims`, or the largest sizes that the bundle has code for. Integers are 0 or 1.
+/// Returns the inputs from a file, with the shapes in the file. Without a file, returns random
+/// inputs: a dimension has the size in `dims`, else the largest listed size. Random integers are 0
+/// or 1.
 Result<std::vector<Array>> SizedInputs(const SizedExecutable& model, const ArrayFile& given,
                                        uint64_t seed, const std::map<std::string, DimSizes>& dims);
 
-/// A model with inputs of fixed sizes and memory for the outputs. Requires: the model and the
-/// inputs outlive this object.
+/// A prepared run of a model: shapes and pointers of the inputs, and memory for the outputs.
+/// Requires: the model and the inputs outlive this object.
 struct SizedRun {
   const AnyShape* model = nullptr;
   std::vector<Shape> shapes;

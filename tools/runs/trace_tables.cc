@@ -50,7 +50,7 @@ TextTable TableOf(std::vector<Total> totals, const char* title) {
 
 TextTable StageTable(const std::vector<TraceSpan>& spans) {
   std::map<std::string, Total> totals;
-  // Spans are in the order of their ends. So the spans inside a span precede the span.
+  // The spans of a thread are in the order of their ends. So the spans inside a span precede it.
   std::map<int, std::vector<const TraceSpan*>> ended;
   for (const TraceSpan& span : spans) {
     Total& total = totals[span.stage];

@@ -1,4 +1,4 @@
-// Tables and files made from the spans of a recording.
+// Functions that make tables and JSON from the spans of a recording.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,9 +10,8 @@
 
 namespace tunec {
 
-/// Returns a row for each stage, the longest processor time first: the number of spans, and their
-/// times without the spans inside them. `elapsed` is the sum over threads, and contains the time of
-/// waiting.
+/// Returns a row for each stage, the longest processor time first. The times of a span exclude the
+/// spans inside the span. `elapsed` is the sum over threads, and contains the time of waiting.
 TextTable StageTable(const std::vector<TraceSpan>& spans);
 
 /// Returns a row for each span of `stage` with the times of the whole span, the longest processor

@@ -25,8 +25,8 @@ VerifyTolerance OfLevels(DataType type) {
       fmt::format("the model is quantised to {}: {} of {} levels", Name(type), kLevels, levels)};
 }
 
-// Returns the tolerance that a node's results require. Narrow integers cast from floats are levels
-// of a quantisation; wider integers are indices and counts.
+// Returns the tolerance for a node's first result. Integers of 8 or 16 bits that are cast from
+// floats count as levels of a quantisation.
 VerifyTolerance OfNode(const Graph& graph, const Node& node) {
   VerifyTolerance tolerance{kOutputTolerance, ""};
   if (KindOf(node.op) != OpKind::kCompute || node.outputs.empty()) return tolerance;
@@ -38,7 +38,7 @@ VerifyTolerance OfNode(const Graph& graph, const Node& node) {
   return quantises ? OfLevels(type) : tolerance;
 }
 
-// Returns the tolerance of a numeric accuracy mode, or 0 for other modes.
+// Returns the tolerance of the accuracy mode kBound, or 0 for other modes.
 VerifyTolerance OfContract(const Accuracy& accuracy) {
   if (accuracy.mode != AccuracyMode::kBound) return {};
   return {kRoundings * accuracy.bound,

@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-/// Returns the names of the edge's nodes, such as "h -> s".
+/// Returns the names of the value's producer and of the consumer, such as "h -> s".
 std::string Ends(const Graph& graph, const FusionEdge& edge) {
   return fmt::format("{} -> {}", graph.producer(edge.value).name, graph.node(edge.consumer).name);
 }
@@ -58,7 +58,7 @@ void AddFusion(TableReport& report, const Graph& graph, const FusionPlan& plan) 
   }
   const std::vector<std::string> lines = table.Lines();
   first_line.push_back(lines.size());
-  // Headings are inserted between the rows, so that their length does not widen columns.
+  // Headings are inserted between finished lines, so that long headings do not widen columns.
   std::string text = lines[0] + "\n";
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     text += fmt::format("{}  {}: {}\n", g, NameOfGroup(graph, plan.groups[g]),

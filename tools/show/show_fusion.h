@@ -1,4 +1,4 @@
-// Functions that add tables of the reasons for fusing nodes into groups or for not fusing them.
+// Functions that add tables of the decisions about fusion.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"
@@ -7,12 +7,11 @@
 
 namespace tunec {
 
-/// Adds, for each group, the edges inside it with the reason for fusing, and the borders to other
-/// groups with the reason against fusing.
+/// Adds, for each group, the edges inside the group and the edges into and out of the group, each
+/// with the reason of the decision.
 void AddFusion(TableReport& report, const Graph& graph, const FusionPlan& plan);
 
-/// Adds a row for each edge between two computing nodes: the decision, and the cost that fusing
-/// saves or would save.
+/// Adds a row for each edge of the plan: the decision, and the benefit and cost of fusing.
 void AddFusionCandidates(TableReport& report, const Graph& graph, const FusionPlan& plan);
 
 }  // namespace tunec

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kKindNames = {"compute", "data", "shape", "control",
                                                         "memory"};
 
-/// Returns the kind of a row; the target column has the operator.
+/// Returns "input", "constant" or the kind of the operator; the target column has the operator.
 std::string Opcode(const Node& node) {
   if (node.op == Op::kInput) return "input";
   if (node.op == Op::kConstant) return "constant";

@@ -1,4 +1,4 @@
-// Functions that make tables of a graph and of its fusion groups.
+// Functions that make tables and texts of a graph and of its fusion groups.
 #pragma once
 
 #include <string>
@@ -20,7 +20,8 @@ std::string_view KindName(OpKind kind);
 /// Returns a type such as "f32[4x8]".
 std::string TypeText(const ValueType& type);
 
-/// Returns a row for each group: its number, kind, nodes, computation, lowerings, flops and bytes.
+/// Returns a row for each group: number, kind, nodes, computation, lowerings, and the flops and
+/// bytes of the first lowering.
 TextTable GroupTable(const FrontReport& front);
 
 }  // namespace tunec

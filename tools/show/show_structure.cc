@@ -41,15 +41,15 @@ class ForkSearch {
     }
   }
 
-  /// Returns the last node on both paths, if any.
+  /// Returns the node that the search found, if any.
   std::optional<NodeId> fork() const { return fork_; }
-  /// Returns the nodes on the path of operand 0 or 1 only, in graph order.
+  /// Returns the visited nodes that only this operand (0 or 1) depends on, in graph order.
   std::vector<NodeId> way(int operand) const {
     return {ways_[operand].rbegin(), ways_[operand].rend()};
   }
 
  private:
-  // Constants are left out: a constant that both operands read is not a common origin.
+  // Constants are left out: a constant on which both operands depend is not a common origin.
   void Mark(ValueId value, int mark) {
     const Value& of = graph_.value(value);
     if (graph_.node(of.producer).op != Op::kConstant) marks_[of.producer.index] |= mark;

@@ -9,22 +9,22 @@
 
 namespace tunec {
 
-/// Returns a table with the operands and the users of each node.
+/// Returns a row for each node: producers of the operands, users of the results, and graph outputs.
 TextTable DependencyTable(const Graph& graph);
 
-/// Returns a table with the kind and the number of nodes of each operator.
+/// Returns a table with the kind and the number of nodes of each operator in the graph.
 TextTable OperatorCountTable(const Graph& graph);
 
-/// A residual (skip) connection: an addition or concatenation of operands that come from one value
-/// by paths of different length. The longer path contains a contraction.
+/// A residual (skip) connection: an addition or concatenation with two operands that come from one
+/// node by paths of different length. The longer path contains a contraction.
 struct Residual {
   NodeId join;
   ValueId from;                // last value on both paths
   std::vector<NodeId> around;  // longer path, in order, without the join
   std::vector<NodeId> skip;    // shorter path; empty: the value itself
 };
-/// Returns residual connections in graph order. The time is nearly linear, because only the nodes
-/// between a join and the beginning of its paths are visited.
+/// Returns residual connections in graph order of the joins. The time is nearly linear if the paths
+/// are short.
 std::vector<Residual> FindResiduals(const Graph& graph);
 TextTable ResidualTable(const Graph& graph, const std::vector<Residual>& residuals);
 

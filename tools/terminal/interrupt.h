@@ -6,11 +6,11 @@
 namespace tunec {
 
 /// Begins to catch the signals, except SIGHUP if it is ignored, as under nohup. The effect is
-/// process-wide, like signals.
+/// process-wide.
 void CatchInterrupts();
 bool Interrupted();
-/// Returns the exit code after a signal, 128 plus its number: 130 for Ctrl-C. Requires:
-/// Interrupted.
+/// Returns the exit code after signals, 128 plus the number of the latest caught signal: 130 for
+/// Ctrl-C. Requires: Interrupted.
 int InterruptionExitCode();
 
 }  // namespace tunec

@@ -14,14 +14,14 @@ inline constexpr int kExitInterrupted = 130;
 
 int ExitCodeOf(ErrorCode code);
 
-/// Prints a line. Does nothing if standard error is closed.
+/// Prints the VisibleText of a line. Ignores failures to write.
 void PrintToStandardError(const std::string& line);
 
 /// Prints `note: LINE`.
 void PrintNote(const std::string& line);
 
-/// Prints `error: ...`, with the offending line if the error has a place in a text file. Returns
-/// the exit code.
+/// Prints the error, with the line at the error's location if a readable file has this line.
+/// Returns the exit code.
 int ReportError(const Error& error);
 
 }  // namespace tunec

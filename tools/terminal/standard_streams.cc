@@ -11,8 +11,8 @@ namespace tunec {
 void ReserveStandardStreams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (fcntl(stream, F_GETFD) >= 0) continue;
-    // The stream is opened in the wrong direction, so that a transfer fails. open() returns the
-    // lowest free descriptor.
+    // With the wrong direction or a directory, each transfer fails. open() returns the lowest free
+    // descriptor.
     const int mode = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     if (open("/dev/null", mode) < 0) (void)open("/", O_RDONLY);
   }

@@ -1,11 +1,11 @@
-// Functions for standard streams that are closed, full or broken.
+// Functions for closed standard streams and for failed writes.
 #pragma once
 
 namespace tunec {
 
 /// Opens closed standard streams with descriptors on which every transfer fails. Call this function
-/// before any file is opened: otherwise the first opened file, such as a database, gets the
-/// descriptor of standard output.
+/// before any file is opened: otherwise an opened file, such as a database, may get the descriptor
+/// of a closed stream.
 void ReserveStandardStreams();
 
 /// Ignores SIGXFSZ, so that a file beyond the size limit (`ulimit -f`) gives a write error.

@@ -25,7 +25,8 @@ struct Unit {
   const char* name;
 };
 
-/// Returns three digits and the largest unit in which the value is at least 1, else the last unit.
+/// Returns the value in the largest unit in which its magnitude is at least 0.9995, else in the
+/// last unit. The text has at least three digits, but one for 0.
 std::string InUnits(double value, std::span<const Unit> units) {
   if (value == 0) return fmt::format("0 {}", units.back().name);
   for (const Unit& unit : units) {

@@ -26,7 +26,7 @@ struct Cell {
   std::string text;
   Value value;
 };
-/// Returns the cell for a missing number: "-" and null.
+/// Returns the cell for a missing value: "-" and null.
 Cell Missing();
 Cell CountCell(int64_t count);
 
@@ -55,7 +55,7 @@ class TextTable {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// The form of a command's output: text, or with --json the tables as JSON on standard output.
+/// The form of a command's output: text, or JSON with --json.
 enum class OutputForm : uint8_t { kText, kJson };
 void PrintJson(const nlohmann::ordered_json& json);
 
@@ -63,10 +63,10 @@ void PrintJson(const nlohmann::ordered_json& json);
 class TableReport {
  public:
   explicit TableReport(OutputForm form) : form_(form) {}
-  /// Adds a table. In text form, prints it immediately, followed by `below`. `key` names the rows
+  /// Adds a table. In text form, prints it immediately, followed by `below`. `key` names the table
   /// in JSON.
   void Add(std::string_view key, const TextTable& table, const std::string& below = "");
-  /// Adds a table for JSON; text form prints `text` instead of it.
+  /// Adds a table in JSON form. In text form, prints `text` immediately instead of the table.
   void AddText(std::string_view key, const TextTable& table, const std::string& text);
   /// Prints the object of all tables in JSON form; does nothing in text form.
   void Finish() const;
@@ -76,15 +76,16 @@ class TableReport {
   std::vector<std::pair<std::string, TextTable>> tables_;
 };
 
-/// Returns a duration with three digits and a unit from s to ns, such as "1.23 ms".
+/// Returns a duration with a unit from s to ns, such as "1.23 ms".
 std::string DurationText(double seconds);
-/// Returns a number with three digits and a prefix, such as "180 G". The caller adds the unit.
+/// Returns a number with a prefix from T to k or none, but without a unit, such as "180 G".
 std::string QuantityText(double value);
-/// Returns "1 kernel", "3 kernels". Without `plural`, an s is appended.
+/// Returns "1 kernel", "3 kernels". If `plural` is empty, the plural is `singular` with an s.
 std::string CountText(int64_t count, std::string_view singular, std::string_view plural = "");
 /// Returns a size in binary units, such as "12.5 MiB".
 std::string BytesText(double bytes);
-/// Returns the text, shortened to `width` characters with "..." at the end if `width` is over 3.
+/// Returns the text. If `width` is over 3, a longer text is shortened to at most `width`
+/// characters, with "..." at the end.
 std::string Shorten(const std::string& text, size_t width);
 
 }  // namespace tunec

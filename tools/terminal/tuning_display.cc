@@ -19,7 +19,7 @@ constexpr size_t kNameWidth = 44;
 constexpr size_t kShortName = 28;
 constexpr int kOtherColumns = 56;  // width of a row without the name
 
-/// Returns the rows and columns of the terminal, or 24 and 80 if they are unknown.
+/// Returns the rows and columns of the terminal, or 24 and 80 if either number is unknown.
 std::pair<int, int> TerminalSize() {
   winsize size = {};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
@@ -27,15 +27,15 @@ std::pair<int, int> TerminalSize() {
   return {size.ws_row, size.ws_col};
 }
 
-/// Estimates the remaining seconds at the current rate. Returns nothing before the first trial, or
-/// without a limit of trials.
+/// Estimates the seconds of the remaining trials at the average rate so far. Returns nothing before
+/// the first measured trial, or without a limit of trials.
 std::optional<double> SecondsLeft(const TuneProgress& progress) {
   if (progress.measured == 0 || progress.budget >= kUnlimitedTrials) return std::nullopt;
   const auto left = static_cast<double>(std::max<int64_t>(0, progress.budget - progress.trials));
   return progress.elapsed_seconds / static_cast<double>(progress.measured) * left;
 }
 
-/// Returns the tasks by their cost for the model; tasks without a time come first.
+/// Returns the indices of the tasks: those without a time, then the costliest for the model first.
 std::vector<size_t> ByCost(const TuneProgress& progress) {
   std::vector<size_t> order(progress.tasks.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -61,7 +61,7 @@ std::string TimeText(const std::optional<double>& seconds, bool predicted) {
   return DurationText(*seconds) + (predicted ? " predicted" : "");
 }
 
-// Returns the rate in GFLOP/s, or "-" if the time was not measured or the work is unknown.
+// Returns the rate in GFLOP/s, or "-" without a measured time or without operations.
 std::string RateText(const TaskProgress& task, bool predicted) {
   if (!task.best_seconds || task.flops <= 0 || predicted) return "-";
   return fmt::format("{:.1f}", task.flops / *task.best_seconds / 1e9);
@@ -113,7 +113,7 @@ void TuningDisplay::Redraw() {
   lines = FitRows(std::move(lines), static_cast<size_t>(std::max(rows - 3, 3)));
   lines.push_back(ProgressLine(*latest_));
   std::string screen;
-  // After a resize, the terminal may have cut or wrapped old lines at unknown places.
+  // After a change of width, the terminal may have cut or wrapped old lines at unknown columns.
   const bool resized = drawn_columns_ != 0 && drawn_columns_ != columns;
   if (resized) {
     screen += "\x1b[2J\x1b[H";

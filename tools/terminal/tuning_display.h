@@ -1,4 +1,4 @@
-// A display of tuning progress, as a table on a terminal, otherwise as a line for each batch.
+// A display of tuning progress: a table on a terminal, otherwise a line per batch with new trials.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,13 @@ class TuningDisplay {
   void Update(const TuneProgress& progress);
   /// Removes the table from the terminal before other output. A later Update draws it again.
   void MakeRoom();
-  /// Leaves the last state on the terminal. Does nothing if nothing was shown.
+  /// Leaves the table with the latest state on the terminal. Does nothing if no table is shown.
   void Finish();
 
   /// Returns the latest state; empty before the first Update.
   const std::optional<TuneProgress>& Latest() const { return latest_; }
-  /// Returns a table with one line per task: tasks without a time, then the costliest first.
+  /// Returns the text of a table of all tasks: those without a time, then the costliest first.
+  /// Returns an empty text before the first Update.
   std::string TaskTable() const;
 
  private:

@@ -15,7 +15,8 @@
 namespace tunec {
 namespace {
 
-/// Returns the message in tunec's style, which begins in lower case and has no final period.
+/// Returns the message without final periods and newlines. The first letter becomes lower case if a
+/// lower-case letter follows.
 std::string InOurStyle(std::string message) {
   const bool word = message.size() > 1 && std::islower(static_cast<unsigned char>(message[1]));
   if (word) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
@@ -81,7 +82,7 @@ std::string ExplainArgument(const CLI::App& root, const CLI::App& command,
   if (&command != &root && !names.empty())
     return fmt::format("unknown command {} of {}, expected one of {}{}", word, FullName(command),
                        fmt::join(names, ", "), DidYouMean(word, names));
-  // CLI11 took the word before the superfluous argument for the MODEL.
+  // CLI11 took an earlier word for the MODEL of the root command.
   if (&command == &root) {
     const std::string model = root.get_option("MODEL")->as<std::string>();
     if (const auto explained = ExplainMisspeltCommand(root, model)) return *explained;

@@ -1,4 +1,4 @@
-// A function that makes text of models, databases and errors safe for a terminal.
+// A function that replaces control characters in text for a terminal.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace tunec {
 
 /// Returns `text` with `?` for each byte that is not UTF-8, and for each ASCII control character
-/// except line ends and tabs. Names in untrusted files may contain escape sequences.
+/// except newlines and tabs. Names in untrusted files may contain escape sequences.
 std::string VisibleText(std::string_view text);
 
 }  // namespace tunec

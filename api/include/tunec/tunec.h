@@ -1,5 +1,5 @@
-/* The C interface of tunec: it compiles a model to code for the CPU or a GPU, and runs the code.
- * tunec.hpp is the C++ form of this interface.
+/* The C interface of tunec: functions that compile a model for the CPU or a GPU, and that run the
+ * model. tunec.hpp is the C++ form of this interface.
  *
  *     tunec_executable *model = NULL;
  *     if (tunec_compile("resnet50.onnx", "{\"threads\": 2}", &model) != TUNEC_OK)
@@ -8,7 +8,7 @@
  *     tunec_release(model);
  *
  * Thread safety: every function may be called from any thread. One executable may run in several
- * threads at once. A program must not release an executable during a run.
+ * threads at once. A program must not release an executable while another call uses it.
  *
  * Errors: the functions of type int that compile, load, run or wait return a tunec_status, as does
  * tunec_output_shapes. After a failure, tunec_error_message() returns the message for the calling
@@ -26,8 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* DLPack's tensor, an open standard that NumPy, PyTorch and others share. The same layout is
- * declared here if DLPack's header is neither installed nor included before this header. */
+/* DLPack's tensor. DLPack is an open standard that NumPy, PyTorch and others share. The same layout
+ * is declared here unless DLPack's header was included before or <dlpack/dlpack.h> is found. */
 #if defined(DLPACK_DLPACK_H_)
 #elif defined(__has_include)
 #if __has_include(<dlpack/dlpack.h>)
@@ -92,12 +92,12 @@ typedef enum tunec_status {
   TUNEC_INTERNAL_ERROR = 11
 } tunec_status;
 
-/* A compiled or loaded model. tunec_compile and tunec_load create an executable; tunec_release
- * destroys it. */
+/* A compiled or loaded model. The tunec_compile functions and tunec_load create an executable;
+ * tunec_release destroys it. */
 typedef struct tunec_executable tunec_executable;
 
-/* The progress of tuning, summed over all tasks (distinct kernels of the model). The library owns
- * the struct, which is valid only during the callback that receives it. */
+/* The progress of tuning all tasks (distinct kernels of the model). The library owns the struct,
+ * which is valid only during the callback that receives it. */
 typedef struct tunec_progress {
   size_t size;        /* size of this struct in bytes, set by the library */
   size_t tasks;       /* distinct kernels to tune */
@@ -124,9 +124,9 @@ typedef struct tunec_callbacks {
 } tunec_callbacks;
 
 /* Compiles the model in the file `model_path`: .onnx, or .graph with its weights in the
- * .safetensors file of the same name. Measuring (trials > 0 or time_limit) runs the program
- * tunec-worker; if it does not exist, the call returns TUNEC_NOT_FOUND with the searched paths in
- * the message. `options_json` is null or a JSON object with any of these keys:
+ * .safetensors file of the same name. Measuring candidates runs the program tunec-worker; if this
+ * program is needed but not found, the call returns TUNEC_NOT_FOUND with the searched paths in the
+ * message. `options_json` is null, "" or a JSON object with any of these keys:
  *
  *   "shapes": {"INPUT": [N, ...], ...}
  *       shapes of inputs that have dynamic dimensions in the model
@@ -189,9 +189,9 @@ typedef struct tunec_callbacks {
  *   "perf_map": true
  *       write the names of kernels for the profiler perf
  *
- * Threads: each executable has its own thread pool. Executables with "share_threads" and the same
+ * Threads: an executable has its own thread pool, but executables with "share_threads" and the same
  * "threads" share one pool. Run such models one after the other: if two runs overlap, one run has
- * the whole pool and the other run has only its caller's thread.
+ * the whole pool. The other run has only its caller's thread until the pool is free.
  *
  * Background: with "background" the call compiles code for the schedules in the database and starts
  * a thread that tunes. Runs use this code until the tuned code replaces it. So results may change
@@ -201,9 +201,10 @@ typedef struct tunec_callbacks {
  * "time_limit". It is TUNEC_UNSUPPORTED for dynamic shapes.
  *
  * "accuracy" may also be a JSON number. Without "db", results are stored in the user's database; if
- * that file cannot be opened, the call continues without a database. If "db" is null or "", results
- * are not stored. Inputs bound by "constants" are not inputs of the executable. If this machine
- * lacks a feature of the processor that "cpu" names, runs and trials return TUNEC_DEVICE_ERROR.
+ * that file cannot be opened or written, the call continues and stores no results. If "db" is null
+ * or "", results are not stored. Inputs bound by "constants" are not inputs of the executable. If
+ * this machine lacks a feature of the processor that "cpu" names, runs and trials return
+ * TUNEC_DEVICE_ERROR.
  *
  * On success *out is a new executable, which the caller releases by tunec_release. On failure *out
  * is null. */
@@ -215,22 +216,21 @@ TUNEC_API int tunec_compile_with_callbacks(const char* model_path, const char* o
                                            const tunec_callbacks* callbacks,
                                            tunec_executable** out);
 /* Compiles a model in memory, with the options and results of tunec_compile. The model is the
- * `num_bytes` bytes at `bytes`; the call does not use them after its return. `format` is "onnx"
- * (the protobuf of a ModelProto) or "graph" (the text). If `format` is null, the format is detected
- * from the bytes. A model in memory has no folder. So an ONNX model with external data needs the
- * option "external_data", otherwise the call returns TUNEC_UNSUPPORTED. The weights of a .graph
- * text must be random: by the option "random_weights" or by seeds in the text. Messages call the
- * model "<memory>". */
+ * `num_bytes` bytes at `bytes`, which may be freed after the call. `format` is "onnx" (the protobuf
+ * of a ModelProto) or "graph" (the text). If `format` is null or "", the format is detected from
+ * the bytes. A model in memory has no folder. So an ONNX model with external data needs the option
+ * "external_data", otherwise the call returns TUNEC_UNSUPPORTED. A .graph text with weights needs
+ * the option "random_weights". Messages call the model "<memory>". */
 TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
 /* Compiles the .graph text of `num_bytes` bytes at `text`, whose weights are in memory, with the
- * options and results of tunec_compile. Weight i of `num_weights` has the name names[i] in the
- * text, or the KEY where the text says `from "KEY"`. tensors[i] holds the elements of weight i: on
- * the CPU, dense row-major, with at most 64 dimensions. The elements of weights that the text does
- * not name are not read. The executable may read weights in place. So the memory of the tensors
- * must stay valid and unchanged until the executable is released. The names and the DLTensor
- * structs may be freed after the call. */
+ * options (without "random_weights") and results of tunec_compile. names[i] is the name of weight i
+ * in the text, or the KEY if the text says `from "KEY"` for this weight. tensors[i] holds the
+ * elements of weight i: on the CPU, dense row-major, with at most 64 dimensions. The elements of
+ * weights that the text does not name are not read. The executable may read weights in place. So
+ * the memory of the tensors must stay valid and unchanged until the executable is released. The
+ * names and the DLTensor structs may be freed after the call. */
 TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
                                   const char* const* names, const DLTensor* const* tensors,
                                   const char* options_json, const tunec_callbacks* callbacks,
@@ -263,9 +263,9 @@ typedef struct tunec_graph_source {
   size_t num_axes;
   const tunec_open_axis* axes; /* all dynamic axes of the inputs */
   /* Writes the text for `sizes`, one size per dimension, to `text`. Returns nonzero if no such text
-   * exists. If it returns TUNEC_CANCELLED, the call that needed the text ends with this status and
-   * stores nothing about these sizes. The library calls text_at in any thread that compiles or
-   * runs, in one thread at a time, also after tunec_compile_any_size has returned. */
+   * exists. After TUNEC_CANCELLED, the call that needed the text ends with this status and stores
+   * nothing about these sizes. The library calls text_at in any thread that compiles, runs or asks
+   * for output shapes, in one thread at a time, also after tunec_compile_any_size has returned. */
   int (*text_at)(void* user, const int64_t* sizes, tunec_graph_text* text);
   void (*release)(void* user); /* may be null; called once, after the last call of text_at, also if
                                   compilation fails */
@@ -276,10 +276,10 @@ typedef struct tunec_graph_source {
 } tunec_graph_source;
 /* Compiles a model with dynamic shapes: one executable runs on inputs of different sizes.
  *
- * Sizes: "dims" in the options lists sizes. Every combination of the listed sizes is compiled by
- * this call; too many combinations are TUNEC_RESOURCE_LIMIT. A name in "dims" that is not a
- * dimension of the source is TUNEC_INVALID_ARGUMENT. Sizes of a range and sizes that are not listed
- * are rounded up; the code for a rounded size is compiled when a run first needs it.
+ * Sizes: "dims" in the options lists sizes. If every dimension has listed sizes and no range, this
+ * call compiles every combination; too many combinations are TUNEC_RESOURCE_LIMIT. A name in "dims"
+ * that is not a dimension of the source is TUNEC_INVALID_ARGUMENT. All other sizes may be rounded
+ * up; the code for a rounded size is compiled when a call first needs it.
  *
  * Results: a run of a rounded size computes padding positions too. Operators that mix positions
  * (sums, softmax, attention) ignore the padding, so the results are those of the exact size. A run
@@ -294,11 +294,11 @@ TUNEC_API int tunec_compile_any_size(const tunec_graph_source* source, const cha
                                      const tunec_callbacks* callbacks, tunec_executable** out);
 
 /* Compiles the model of `of` again for tensors with other layouts. `layouts_json` is an object like
- * the option "layouts" and replaces this option. All other options are those of `of`, but nothing
- * is tuned: the schedules are those in the database. `callbacks` may be null.
+ * the option "layouts" and replaces this option; null means row-major. All other options are those
+ * of `of`, but nothing is tuned. `callbacks` may be null.
  *
- * Both executables share their weights. So the tensors that tunec_compile_graph received must stay
- * valid until both executables are released. The model's files, including the files of its weights,
+ * The executables may share weights. The tensors that tunec_compile_graph received must stay valid
+ * until both executables are released. The model's files, including the files of its weights,
  * are read again; a changed file is TUNEC_IO_ERROR. The call returns TUNEC_UNSUPPORTED for
  * dynamic-shape models, for bundles, and for a model that was given as bytes whose `format` was not
  * "graph", because such bytes are not retained. */
@@ -320,9 +320,10 @@ typedef struct tunec_load_options {
  * for the CPU. `options` may be null. On success *out is a new executable; on failure *out is null.
  *
  * A bundle holds variants for several machines. The call takes the first variant that this machine
- * can run; variants for a GPU come before variants for a processor. If no variant runs here, the
- * call returns TUNEC_DEVICE_ERROR, and the message names the missing features. tunec_notes says why
- * variants were skipped. tunec_report_json returns the report of the compilation.
+ * can run and that `options` allow; variants for a GPU come before variants for a processor. If
+ * there is no such variant, the call returns TUNEC_DEVICE_ERROR with the reason for each variant.
+ * tunec_notes says why variants were skipped. tunec_report_json returns the report of the
+ * compilation.
  *
  * The file is mapped; weights and code are used in place. During the life of the executable the
  * file may be replaced (another file renamed over it), but it must not be written or truncated. A
@@ -351,8 +352,8 @@ TUNEC_API void tunec_release(tunec_executable* executable);
 
 /* Return the number, names, types, dimensions and shapes of the inputs and outputs. Returned
  * pointers are valid until the executable is released. For a null executable or an index out of
- * range, these functions return null, -1 dimensions, or a type of 0 bits. The shape of a scalar has
- * no elements. A dynamic size (tunec_compile_any_size, or "dims" with several sizes) is -1. */
+ * range, these functions return a number of 0, null, -1 dimensions, or a type of 0 bits. The shape
+ * of a scalar has no elements. A dynamic size is -1. */
 TUNEC_API size_t tunec_num_inputs(const tunec_executable* executable);
 TUNEC_API size_t tunec_num_outputs(const tunec_executable* executable);
 TUNEC_API const char* tunec_input_name(const tunec_executable* executable, size_t index);
@@ -363,12 +364,12 @@ TUNEC_API int tunec_input_ndim(const tunec_executable* executable, size_t index)
 TUNEC_API int tunec_output_ndim(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_input_shape(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_output_shape(const tunec_executable* executable, size_t index);
-/* Return the axes in the order of the tensor's memory layout, outermost first, as the option
- * "layouts" gave them. Null: the tensor is row-major. */
+/* Return the axes in the order of the tensor's memory layout, outermost first. Return null for a
+ * row-major tensor, a null executable and an index out of range. */
 TUNEC_API const int64_t* tunec_input_order(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_output_order(const tunec_executable* executable, size_t index);
-/* Return the size of the dense tensor in bytes; 0 if the index is out of range or a size is
- * dynamic. */
+/* Return the size of the dense tensor in bytes; 0 for a null executable, an index out of range and
+ * a dynamic size. */
 TUNEC_API size_t tunec_input_bytes(const tunec_executable* executable, size_t index);
 TUNEC_API size_t tunec_output_bytes(const tunec_executable* executable, size_t index);
 /* Return the index of the input or output with this name, or -1. */
@@ -383,40 +384,42 @@ TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* 
 /* Runs the model once and returns when the run is done. `inputs` and `outputs` hold one tensor per
  * input and per output, in the order of their indices.
  *
- * Requirements: each tensor is on the CPU and has the type and shape that the functions above
- * return. The tensor is dense in the order of tunec_input_order or tunec_output_order; strides may
- * be null if this order is row-major. The data is aligned to the element size. Booleans are bytes
- * of 0 or 1, of type kDLBool or 8-bit kDLUInt. The run copies no tensor on the CPU, except for the
- * overlaps below.
+ * Requirements: each tensor is on the CPU, or on the model's GPU (see below), and has the type and
+ * shape that the functions above return. The tensor is dense in the order of tunec_input_order or
+ * tunec_output_order; strides may be null if this order is row-major. The data is aligned to the
+ * element size. Booleans are bytes of 0 or 1, of type kDLBool or 8-bit kDLUInt. For target "cpu", a
+ * run of a model without dynamic shapes copies no tensor, except for the overlaps below.
  *
  * Overlap: outputs must not overlap each other. An input may overlap an output; such an input is
- * first copied to other memory. On the CPU the copy is omitted if three conditions hold. Input and
- * output are the same bytes. The kernel that writes the output is the last one that reads the
- * input. This kernel can work in place. An example is a cache in which a run changes some rows.
+ * first copied to other memory. On the CPU the copy may be omitted if three conditions hold. Input
+ * and output are the same bytes. No kernel reads the input after the first kernel that writes the
+ * output. This first kernel can work in place. An example is a cache in which a run changes some
+ * rows.
  *
  * Errors: after an error no output was written, with two exceptions. The first is
  * TUNEC_RESOURCE_LIMIT of a dynamic-shape model: if the run was split, the parts before the error
  * may have written their outputs. The second is TUNEC_DEVICE_ERROR of a GPU.
  *
  * GPU (target "cuda"): a tensor on the CPU is copied. A tensor on the model's GPU (kDLCUDA with the
- * GPU's number) is used in place. A tensor on the GPU that is not aligned to 16 bytes is copied: an
- * input before the run, an output after it. For a model without dynamic shapes, tunec_notes reports
- * these copies. The contents of tensors must be complete when the call begins, because the call
- * does not wait for other streams. If the message of a TUNEC_DEVICE_ERROR says that the GPU is
- * lost, this process cannot use the GPU again, but another process can. */
+ * GPU's number) is used in place, with three exceptions: an input that overlaps an output, a tensor
+ * that is padded for a dynamic shape, and a tensor that is not aligned to 16 bytes. These are
+ * copied. For a model without dynamic shapes, tunec_notes names misaligned tensors. The
+ * contents of tensors must be complete when the call begins, because the call does not wait for
+ * other streams. If the message of a TUNEC_DEVICE_ERROR says that the GPU is lost, this process
+ * cannot use the GPU again, but another process can. */
 TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
                         DLTensor* const* outputs);
 
 /* Options of a run. All bytes that are not set must be zero.
  *
- * With `queued` = 1 the call returns when the run is in the stream. All tensors must then be on the
- * GPU. Their memory must stay valid until the run is done, and only work in the same stream may
- * change it. The DLTensor structs may be freed after the call. The stream or tunec_wait shows when
- * the run is done. The call returns the errors that are known so far. An error of the run itself is
- * returned by the next call of a run function, which then does not run, or by tunec_wait, whichever
- * comes first. Queued runs in one stream use the same memory one after the other. Concurrent runs
- * in several streams have separate memory. tunec_outside_indices does not count indices of queued
- * runs. */
+ * With `queued` = 1 the call returns when the run is in the stream, which must not be null. All
+ * tensors must then be on the GPU. Their memory must stay valid until the run is done, and only
+ * work in the same stream may change it. The DLTensor structs may be freed after the call. The
+ * stream or tunec_wait shows when the run is done. The call returns the errors that are known so
+ * far. An error of the run itself is returned by a later call of a run function, which then does
+ * not run, or by tunec_wait. Queued runs in one stream use the same memory one after the other.
+ * Concurrent runs in several streams have separate memory. tunec_outside_indices does not count
+ * indices of queued runs. */
 typedef struct tunec_run_options {
   size_t size;   /* set it to sizeof(tunec_run_options); the library reads all these bytes */
   void* stream;  /* a CUstream of the GPU that runs the model; the run follows the work that the
@@ -430,23 +433,23 @@ typedef struct tunec_run_options {
 TUNEC_API int tunec_run_with_options(tunec_executable* executable, DLTensor* const* inputs,
                                      DLTensor* const* outputs, const tunec_run_options* options);
 
-/* Waits until all runs that were queued before the call are done. Returns the first error of these
- * runs that no call has returned yet. A run that does not end within "hang_after" is
+/* Waits until all runs that were queued before the call are done. Returns an error of these runs
+ * that no call has returned yet, or TUNEC_OK. A run that does not end within "hang_after" is
  * TUNEC_DEVICE_ERROR. */
 TUNEC_API int tunec_wait(tunec_executable* executable);
 
 /* Returns notes for users about how the model runs, one per line; "" without notes. On a GPU, notes
- * name tensors that every run copies and kernels that are launched one by one. For a bundle, notes
- * name skipped variants with the reason, for example a missing driver. A dynamic-shape model has
- * only the note about skipped variants. The text is valid until this thread's next call of
- * tunec_notes. */
+ * name misaligned tensors that runs have copied, and say why kernels are launched one by one. For a
+ * bundle, notes name skipped variants with the reason, for example a missing driver. A
+ * dynamic-shape model has only the note about skipped variants. The text is valid until this
+ * thread's next call of tunec_notes. */
 TUNEC_API const char* tunec_notes(const tunec_executable* executable);
 
 /* Returns the number of indices of gathers (token numbers of embeddings, labels) that were out of
- * range, over all runs of the executable so far. For an axis of n elements, -n to n-1 are in range;
- * negative indices count from the end. An index out of range does not fail the run: the nearest
- * index in range was used instead. Indices that are constants of the model are checked by
- * compilation, which fails if they are out of range. */
+ * range, over all runs of the executable so far, except queued runs. For an axis of n elements, -n
+ * to n-1 are in range; negative indices count from the end. An index out of range does not fail the
+ * run: the nearest index in range is used instead. Indices that are constants of the model are
+ * checked by compilation, which fails if they are out of range. */
 TUNEC_API uint64_t tunec_outside_indices(const tunec_executable* executable);
 
 /* Return the number of steps of a run, and the name of a step. A step is a kernel, named by the
@@ -462,20 +465,19 @@ TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* input
 
 /* Returns the report of the compilation as a JSON object in UTF-8: target, accuracy, numbers of
  * nodes and kernels, bytes, times, trials, and per distinct kernel the origin of its schedule and
- * of its object. docs/reference/json.md lists the keys: all keys of `tunec MODEL --json` except
- * `model`, `ready_seconds`, `latency` and measured kernel times.
- * Keys keep their meanings; later versions may add keys. The text is valid until the executable is
- * released. The texts of a dynamic-shape model, which compiles more code later, and of a model with
- * the option "background" are valid only until this thread's next call of tunec_report_json.
- * Returns null for a null executable. */
+ * of its object. The report of a dynamic-shape model has other keys. docs/reference/json.md lists
+ * all keys. Keys keep their meanings; later versions may add keys. The text is valid until the
+ * executable is released. The texts of a dynamic-shape model and of a model with the option
+ * "background" are valid only until this thread's next call of tunec_report_json. Returns null for
+ * a null executable. */
 TUNEC_API const char* tunec_report_json(const tunec_executable* executable);
 
 /* Returns the message of the latest failed call in this thread, or "" if no call has failed. The
  * text is valid until this thread's next failure. */
 TUNEC_API const char* tunec_error_message(void);
 /* Returns the number of threads of this process that can run at once, at least one. The
- * number is that of the processors in the process's affinity mask, or less if a container limits
- * the share of time. "threads": 0 means this number. */
+ * number is that of the processors in the calling thread's affinity mask, or less if a container
+ * limits the share of time. "threads": 0 means this number. */
 TUNEC_API int tunec_num_processors(void);
 /* Returns the version of the library, for example "0.1.0". */
 TUNEC_API const char* tunec_version(void);

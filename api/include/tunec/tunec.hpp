@@ -1,5 +1,5 @@
 // The C++ interface of tunec: the C interface (tunec.h) with owners, spans and std::expected. The
-// interface is only this header; a program links only libtunec.so.
+// interface is only this header; a program links libtunec.so or libtunec_runtime.so.
 //
 //     auto session = tunec::Session::Compile("resnet50.onnx", R"({"threads": 2})");
 //     if (!session) return Complain(session.error().message);
@@ -60,7 +60,7 @@ inline std::unexpected<Error> WrongArgument(std::string message) {
   return std::unexpected(Error{TUNEC_INVALID_ARGUMENT, std::move(message)});
 }
 
-/// Converts the status of a C function to a Result, with this thread's error message.
+/// Converts the status of a C function to a Result. An error has this thread's error message.
 inline Result<void> Check(int status) {
   if (status == TUNEC_OK) return {};
   return std::unexpected(Error{static_cast<tunec_status>(status), tunec_error_message()});
@@ -79,15 +79,15 @@ consteval DLDataType ElementTypeOf() {
 
 }  // namespace detail
 
-/// DLPack's description of the type T: float is {kDLFloat, 32, 1}. It is defined for number types
-/// and bool. Specialise it for other types, for example for half precision:
+/// DLPack's description of the type T: float is {kDLFloat, 32, 1}. It is defined for bool and for
+/// number types of at most 8 bytes. Specialise kElementType for other types such as half precision:
 ///     template <>
 ///     inline constexpr DLDataType tunec::kElementType<half> = {kDLFloat, 16, 1};
 template <class T>
 inline constexpr DLDataType kElementType = detail::ElementTypeOf<T>();
 
-/// One input or output of a model. It points into the Session's executable and is valid as long as
-/// the Session.
+/// The description of one input or output of a model. The results of Session's Inputs and Outputs
+/// point into the executable and are valid until its release.
 struct TensorSpec {
   std::string_view name;
   DLDataType type = {};
@@ -113,9 +113,9 @@ class Tensor {
     if (!spec.order.empty()) SetOrder(spec.order);
   }
 
-  /// Returns a view of the elements of a contiguous range. The range must outlive the tensor and is
-  /// not copied. The elements of an input may be const. Fails with TUNEC_INVALID_ARGUMENT if the
-  /// shape has another number of elements than the range.
+  /// Returns a view of the elements of a contiguous range. The elements must outlive the tensor and
+  /// are not copied. For inputs and weights they may be const. Fails with TUNEC_INVALID_ARGUMENT if
+  /// the shape has a negative size or another number of elements than the range.
   template <std::ranges::contiguous_range Elements>
   requires std::ranges::borrowed_range<Elements> && std::ranges::sized_range<Elements>
   static Result<Tensor> View(Elements&& elements, std::span<const int64_t> shape) {
@@ -125,7 +125,8 @@ class Tensor {
       return detail::WrongArgument("the shape of a tensor does not have its " +
                                    std::to_string(count) + " elements");
     Tensor tensor;
-    // DLPack has no tensors of constants. The cast is safe because inputs are only read.
+    // DLPack has no tensors of constants. Inputs and weights are only read; an output must not be a
+    // view of constants (CheckWritable).
     void* data = const_cast<void*>(static_cast<const void*>(std::ranges::data(elements)));
     using Reference = std::ranges::range_reference_t<Elements>;
     tensor.state_->constant = std::is_const_v<std::remove_reference_t<Reference>>;
@@ -138,10 +139,10 @@ class Tensor {
   std::span<std::byte> bytes() const {
     return {static_cast<std::byte*>(state_->tensor.data), state_->bytes};
   }
-  /// Returns true for a view of const elements, which can only be an input.
+  /// Returns true for a view of const elements, which can be an input or a weight, but no output.
   bool constant() const { return state_ != nullptr && state_->constant; }
-  /// Returns the elements. Fails with TUNEC_INVALID_ARGUMENT if their type is not T. T may be
-  /// const, and must be const for a constant tensor.
+  /// Returns the elements in memory order. T may be const. Fails with TUNEC_INVALID_ARGUMENT if the
+  /// elements are not of type T, or if the tensor is constant and T is not const.
   template <class T>
   Result<std::span<T>> As() const {
     if (constant() && !std::is_const_v<T>)
@@ -158,7 +159,7 @@ class Tensor {
   DLTensor* dlpack() const { return state_ == nullptr ? nullptr : &state_->tensor; }
 
  private:
-  /// The memory that the DLTensor points to, at addresses that do not change.
+  /// The DLTensor with its shape and strides, at addresses that do not change.
   struct State {
     /// Bytes of a cache line and of the widest vector.
     static constexpr size_t kAlignment = 64;
@@ -213,7 +214,7 @@ class Tensor {
 };
 
 /// Functions that are called in the thread that compiles. Each may be empty. An exception of a
-/// function ends the compilation, and the compiling function of Session rethrows it.
+/// function cancels the compilation. The compiling function of Session rethrows the exception.
 struct Callbacks {
   std::function<void(const tunec_progress&)> progress;
   std::function<bool()> cancelled;            // true: stop; measured trials stay recorded
@@ -222,8 +223,8 @@ struct Callbacks {
 
 namespace detail {
 
-/// Converts callbacks to C functions. No exception may cross the C interface: the first exception
-/// is stored and cancels the compilation.
+/// A converter of callbacks to C functions. No exception may cross the C interface: the first
+/// exception is stored and cancels the compilation.
 class CallbackBridge {
  public:
   explicit CallbackBridge(const Callbacks& callbacks) : callbacks_(callbacks) {}
@@ -287,13 +288,13 @@ struct LoadOptions {
                             // bundle, else the CPU
 };
 
-/// A compiled model. Thread safety: all const functions may be called from several threads at once.
-/// A session may be moved. A moved-from session may only be destroyed or assigned to. A session
-/// must not be moved, assigned to or destroyed during a run.
+/// A compiled or loaded model. Thread safety: all const functions may be called from several
+/// threads at once. A session may be moved. A moved-from session may only be destroyed or assigned
+/// to. A session must not be moved, assigned to or destroyed during a call of another function.
 class Session {
  public:
-  /// Compiles the model file. `options` is empty or a JSON object. tunec_compile lists the keys and
-  /// the errors.
+  /// Compiles the model file. `options` is empty or a JSON object. See tunec_compile for the keys
+  /// and their meanings.
   static Result<Session> Compile(const std::filesystem::path& model,
                                  const std::string& options = "", const Callbacks& callbacks = {}) {
     return Make(callbacks, [&](const tunec_callbacks* functions, tunec_executable** out) {
@@ -332,8 +333,8 @@ class Session {
   }
 
   /// Compiles a .graph text whose weights are in memory. The keys of `weights` are the names that
-  /// the text has for the weights. The memory that the tensors point to must stay valid as long as
-  /// the session. See tunec_compile_graph.
+  /// tunec_compile_graph describes. The memory that the tensors point to must stay valid and
+  /// unchanged as long as the session.
   static Result<Session> CompileGraph(std::string_view text,
                                       const std::map<std::string, Tensor>& weights,
                                       const std::string& options = "",
@@ -368,7 +369,7 @@ class Session {
                        Order(tunec_output_order(get(), i), tunec_output_ndim(get(), i))});
     return specs;
   }
-  /// Returns the index of the input or output with this name; nullopt if no tensor has the name.
+  /// Return the index of the input, or of the output, with this name; nullopt if there is none.
   std::optional<size_t> InputIndex(const std::string& name) const {
     return Index(tunec_input_index(get(), name.c_str()));
   }
@@ -376,7 +377,7 @@ class Session {
     return Index(tunec_output_index(get(), name.c_str()));
   }
 
-  /// Returns one tensor of zeros per input or output. Requires: no size is dynamic.
+  /// Return one tensor of zeros for each input, or for each output. Requires: no size is dynamic.
   std::vector<Tensor> NewInputs() const { return NewTensors(Inputs()); }
   std::vector<Tensor> NewOutputs() const { return NewTensors(Outputs()); }
 
@@ -386,7 +387,7 @@ class Session {
     if (auto right = CheckCounts(inputs.size(), outputs.size()); !right) return right;
     return detail::Check(tunec_run(get(), inputs.data(), outputs.data()));
   }
-  /// Runs a model on a GPU in the caller's stream, queued if the options say so: see
+  /// Runs the model like the function above, with options such as a GPU's stream: see
   /// tunec_run_with_options.
   Result<void> Run(std::span<DLTensor* const> inputs, std::span<DLTensor* const> outputs,
                    const tunec_run_options& options) const {
@@ -428,7 +429,7 @@ class Session {
     return outputs;
   }
 
-  /// Returns the names of a run's steps: kernels, named by the nodes that they compute, and copies.
+  /// Returns the names of a run's steps (tunec_step_name). The list is empty for dynamic shapes.
   std::vector<std::string_view> StepNames() const {
     std::vector<std::string_view> names;
     for (size_t i = 0; i < tunec_num_steps(get()); ++i) names.push_back(tunec_step_name(get(), i));
@@ -469,8 +470,8 @@ class Session {
     const char* report = tunec_report_json(get());
     return report == nullptr ? std::string_view() : report;
   }
-  /// Returns the number of gather indices that were out of range in all runs so far: see
-  /// tunec_outside_indices.
+  /// Returns the number of gather indices that were out of range in runs so far, except queued
+  /// runs: see tunec_outside_indices.
   uint64_t OutsideIndices() const { return tunec_outside_indices(get()); }
 
   /// Returns notes for users about how the model runs, one per line: see tunec_notes.

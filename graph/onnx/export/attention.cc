@@ -32,7 +32,7 @@ Written Repeated(FormContext& node, size_t i) {
   return reshape(expanded, merged);
 }
 
-/// Returns a mask [S, T] that is true at [i, j] if j <= i + causal_offset.
+/// Returns a mask [queries, keys] that is true at [i, j] if j <= i + causal_offset.
 std::string CausalMask(FormContext& node, int64_t queries, int64_t keys) {
   Array mask(DataType::kBool, {queries, keys});
   const int64_t offset = node.node().Int("causal_offset");

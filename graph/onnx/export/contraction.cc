@@ -19,8 +19,8 @@ std::string Transposed(FormContext& node, const std::string& x, size_t rank) {
   return node.Emit("Transpose", {x}, {{"perm", perm}});
 }
 
-/// Returns the type of a product. ONNX multiplies integers of 32 and 64 bits. Narrower integers are
-/// widened; truncation afterwards gives the same result.
+/// Returns the type in which a product is computed. ONNX multiplies integers of 32 and 64 bits.
+/// Narrower integers are widened; truncation afterwards gives the same result.
 DataType ProductType(DataType type) {
   return IsInteger(type) && SizeOf(type) < 4 ? DataType::kI32 : type;
 }
@@ -81,7 +81,7 @@ std::string Padded(FormContext& node, const std::string& x, double value, DataTy
   return node.Emit("Pad", {x, node.Ints(all), node.Scalar(value, type)});
 }
 
-/// Returns the type in which a maximum is computed. ONNX supports floats and 8-bit integers.
+/// Returns the type in which a maximum is computed. Floats and 8-bit types are not converted.
 /// Integers of 16 and 32 bits are exact in float64. Wider integers are rejected.
 Result<DataType> MaxPoolType(DataType type) {
   if (IsFloat(type) || SizeOf(type) == 1) return type;

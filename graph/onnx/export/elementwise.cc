@@ -18,7 +18,7 @@ Written WriteSilu(FormContext& node) {
   return node.Emit("Mul", {node.input(0), node.Emit("Sigmoid", {node.input(0)})});
 }
 
-/// Writes exp(x) - 1. Elu computes it for negative x. For positive x it is -exp(x) * (exp(-x) - 1).
+/// Writes exp(x) - 1. Elu computes it for negative x. For other x it is -exp(x) * (exp(-x) - 1).
 Written WriteExpm1(FormContext& node) {
   const std::string& x = node.input(0);
   const std::string mirrored = node.Emit("Elu", {node.Emit("Neg", {x})});
@@ -84,7 +84,7 @@ Written WriteNotEqual(FormContext& node) {
   return node.Emit("Not", {node.Emit("Equal", node.inputs())});
 }
 
-/// Writes Mod. ONNX has only C's fmod for floats. For a floored remainder, the sign is corrected.
+/// Writes Mod. For floats ONNX has only C's fmod, so a floored remainder needs a correction.
 Written WriteMod(FormContext& node) {
   const bool fmod = node.node().Int("fmod") != 0;
   const OnnxAttributes with_fmod{{"fmod", int64_t{1}}};
@@ -142,7 +142,7 @@ ShiftOperand Unsigned(FormContext& node, DataType to) {
 }
 
 /// Writes a shift. ONNX shifts only unsigned integers, by less than their number of bits. So
-/// operands are cast, and results of greater counts are replaced.
+/// operands are cast, and results of other counts are replaced.
 Written WriteShift(FormContext& node) {
   const DataType type = node.type(), bits_type = UnsignedOf(type);
   const OnnxAttributes direction{{"direction", std::string(node.form().onnx_name)}};

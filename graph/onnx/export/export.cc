@@ -36,7 +36,7 @@ class Exporter {
 };
 
 /// Names inputs and outputs like the graph. A value may be several outputs, or an input or constant
-/// and an output. Then the value has one of the names, and AddOutputs copies it to the others.
+/// and an output. Then AddOutputs copies the value to the output names that it does not have.
 Status Exporter::NameInterface() {
   for (const ValueId input : graph_.inputs())
     name_of_[input] = names_.Make(graph_.value(input).name);

@@ -1,5 +1,5 @@
-// The table of operators' ONNX forms. For each operator a function writes one node of the graph as
-// one or several ONNX nodes. Only graph/onnx uses this file.
+// The table of operators' ONNX forms. A form's function writes one node of the graph as ONNX nodes.
+// Only graph/onnx uses this file.
 #pragma once
 
 #include <span>
@@ -43,8 +43,7 @@ class FormContext {
   /// Adds a node with one output and returns the output's name.
   std::string Emit(std::string_view op_type, std::vector<std::string> inputs,
                    OnnxAttributes attributes = {});
-  /// Adds an initializer and returns its name. Scalar rounds `value` to a float type, and truncates
-  /// it to an integer type.
+  /// Adds an initializer and returns its name. Scalar converts `value` like Array::SetDouble.
   std::string Constant(Array array);
   std::string Scalar(double value, DataType type);
   std::string Ints(const std::vector<int64_t>& values);  // a list of i64
@@ -75,9 +74,9 @@ struct ExportForm {
 /// Returns the ONNX form of the operator, or null if there is none.
 const ExportForm* FindForm(Op op);
 
-/// Writes one ONNX node with the form's name, the node's operands and all of its attributes.
+/// Writes one ONNX node of the form's ONNX operator, with the graph node's operands and attributes.
 Result<std::string> WriteWithAttributes(FormContext& node);
-/// Writes one ONNX node with the form's name and the node's operands, without attributes.
+/// Writes one ONNX node of the form's ONNX operator, with the graph node's operands only.
 Result<std::string> WriteWithoutAttributes(FormContext& node);
 
 // The parts of the table, one per source file.

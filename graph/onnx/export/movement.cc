@@ -57,8 +57,8 @@ Written WriteGather(FormContext& node) {
                    {{"axis", node.node().Int("axis")}});
 }
 
-/// Writes a scatter. ONNX's indices have the updates' shape and are positions along one axis. So
-/// the indices are expanded, and a reshape joins the axes that they address.
+/// Writes a ScatterElements. Its indices have the updates' shape and are positions along one axis.
+/// So the graph's indices are expanded, and a reshape joins the axes that they address.
 Written WriteScatter(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   TUNEC_ASSIGN(const std::vector<int64_t> updates, node.InputShape(2));
@@ -142,8 +142,8 @@ std::string SliceLast(FormContext& node, const std::string& x, int64_t begin, in
                    {x, node.Ints({begin}), node.Ints({end}), node.Ints({-1}), node.Ints({step})});
 }
 
-/// Writes a rotary embedding as a cos - b sin and b cos + a sin, concatenated or interleaved. Opset
-/// 20 has no such operator.
+/// Writes a rotary embedding of pairs (a, b) as a cos - b sin and b cos + a sin. Opset 20 has no
+/// such operator.
 Written WriteRotary(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   TUNEC_ASSIGN(const std::vector<int64_t> angle_shape, node.InputShape(1));

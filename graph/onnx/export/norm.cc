@@ -22,8 +22,8 @@ Written WriteWithEpsilon(FormContext& node) {
   return node.Emit(node.form().onnx_name, node.inputs(), Epsilon(node.node()));
 }
 
-/// Writes a layer normalisation. ONNX's scale and bias have the shape of the normalised axes. Other
-/// scales and biases, which broadcast, are applied by separate nodes.
+/// Writes a layer normalisation. If a scale or bias has another shape than the normalised axes,
+/// separate nodes apply both.
 Written WriteLayerNorm(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   const int64_t axis = node.node().Int("axis");

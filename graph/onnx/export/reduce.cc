@@ -8,8 +8,8 @@ namespace {
 
 using Written = Result<std::string>;
 
-/// Returns the type of a reduction. ONNX reduces integers of 32 and 64 bits; results of narrower
-/// integers are truncated afterwards.
+/// Returns the type in which a reduction is computed. Integers of 8 and 16 bits are widened, and
+/// their results are truncated afterwards.
 DataType SumType(DataType type) {
   return IsInteger(type) && SizeOf(type) < 4 ? DataType::kI32 : type;
 }

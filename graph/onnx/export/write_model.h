@@ -19,9 +19,9 @@ struct ExportedModel {
 /// Returns the number of bytes of all weights: the initializers of at least 1 KiB.
 int64_t WeightBytes(const ExportedModel& model);
 
-/// Returns the serialized ModelProto. With `data_file` (a file name) it does not contain the
-/// weights' bytes. They are expected in that file, in the order and at the offsets of
-/// LayOutWeights.
+/// Returns the serialized ModelProto. With `data_file` (a file name) the weights' bytes are
+/// expected in that file, in the order and at the offsets of LayOutWeights. Errors: kResourceLimit
+/// for 2 GiB or more.
 Result<std::string> Serialize(const ExportedModel& model, const std::string& data_file = "");
 
 /// A weight and its offset in the file beside the model.

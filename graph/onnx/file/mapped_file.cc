@@ -25,8 +25,8 @@ std::unexpected<Error> SystemError(const std::string& path) {
   return Fail(code, "cannot open '{}': {}", path, std::strerror(number));
 }
 
-/// Returns the parts of a relative path. Fails if the path is absolute, contains '..' or a zero
-/// byte, or names no file.
+/// Returns the parts of a relative path. Fails if the path is absolute, has a part '..', contains a
+/// zero byte, or names no file.
 Result<std::vector<std::string>> SplitLocation(const std::string& location) {
   const auto reject = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "external data location '{}' {}", location, why);
@@ -49,8 +49,8 @@ Result<std::vector<std::string>> SplitLocation(const std::string& location) {
 /// Returns the path by which the system identifies a descriptor of this process.
 std::string DescriptorPath(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
 
-/// Returns the path of the open file or folder, with links resolved. Returns an empty path if it is
-/// unknown: without /proc, for a file without a folder, or for a path that is too long.
+/// Returns the path of the open file or folder, with links resolved. Returns an empty path if the
+/// path is unknown, for example without /proc.
 std::string ResolvedPath(int descriptor) {
   std::error_code failed;
   std::string path = std::filesystem::read_symlink(DescriptorPath(descriptor), failed).string();
@@ -64,8 +64,8 @@ bool IsBelow(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && path.substr(folder.size()).starts_with('/');
 }
 
-/// Opens the file at the path `parts`, one folder after the other. At a link, sets errno to ELOOP
-/// or ENOTDIR and returns an invalid descriptor.
+/// Opens the file at the path `parts`, one folder after the other. On failure sets errno and
+/// returns an invalid descriptor. At a link, errno is ELOOP or ENOTDIR.
 Descriptor OpenWithoutLinks(const Descriptor& folder, const std::vector<std::string>& parts) {
   Descriptor at;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -78,8 +78,8 @@ Descriptor OpenWithoutLinks(const Descriptor& folder, const std::vector<std::str
 }
 
 /// Opens the file at the location and follows links. The file must be below one of the folders.
-/// O_PATH finds the file without opening it, so devices and pipes have no side effects. Then the
-/// found file itself is opened, so nobody can replace it in between.
+/// O_PATH finds the file without opening it, so a rejected device or pipe has no side effects. Then
+/// the found file itself is opened, so nobody can replace it in between.
 Result<Descriptor> OpenThroughLinks(const Descriptor& folder, const DataFolders& folders,
                                     const std::string& location) {
   const Descriptor found(openat(folder.get(), location.c_str(), O_PATH | O_CLOEXEC));

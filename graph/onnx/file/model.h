@@ -25,18 +25,18 @@ namespace tunec::onnx_import {
 
 struct OnnxGraph;
 
-/// An attribute inside a function body whose value comes from the function's call.
+/// An attribute inside a function body that refers to an attribute of the function.
 struct AttributeReference {
   std::string name;
 };
 
 /// An attribute that no handler supports: of a kind such as sparse tensors, types and lists of
-/// graphs, or a tensor of an unsupported element type.
+/// graphs, or an unsupported tensor.
 struct UnsupportedAttribute {
   std::string kind;
 };
 
-/// The value of an attribute. Floats are widened from f32, so 1e-5 becomes 9.99999974e-06.
+/// The value of an attribute. A file's floats are widened from f32, so 1e-5 becomes 9.99999974e-06.
 using OnnxAttribute =
     std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
                  std::vector<std::string>, Array, std::shared_ptr<const OnnxGraph>,
@@ -52,8 +52,8 @@ struct OnnxNode {
   OnnxAttributes attributes;
 };
 
-/// A graph input or output. The type is empty if the file omits it (allowed in subgraphs), and for
-/// an output of an unsupported type.
+/// A named value, such as a graph input. The type is empty if the file omits it (allowed in
+/// subgraphs), or if the type of an output cannot be decoded.
 struct OnnxValue {
   std::string name;
   std::optional<DataType> type;

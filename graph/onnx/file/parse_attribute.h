@@ -10,7 +10,7 @@
 
 namespace tunec::onnx_import {
 
-/// The supported part of AttributeProto.AttributeType.
+/// The supported part of AttributeProto.AttributeType, and kUndefined, which is not supported.
 enum class AttributeKind : uint64_t {
   kUndefined = 0,
   kFloat = 1,

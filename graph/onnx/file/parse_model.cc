@@ -12,13 +12,12 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Largest nesting depth of messages. Each nested graph takes three levels.
+/// Largest nesting depth of messages. Only graphs are counted, each as three levels.
 constexpr int kMostLevels = 100;
 
 std::string Domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
-/// Returns the function's name with its overload. Functions with the same name differ in the
-/// overload.
+/// Returns the function's name, followed by the overload if there is one.
 std::string WithOverload(std::string name, const std::string& overload) {
   return overload.empty() ? name : std::move(name) + ":" + overload;
 }
@@ -35,7 +34,7 @@ class Decoder {
   Result<OnnxModel> Model(Bytes bytes);
 
  private:
-  /// Calls `visit`, which returns a Status, for each field of a message.
+  /// Calls `visit`, which returns a Status, for each field of a message up to the first error.
   template <class Visit>
   Status VisitFields(const Pieces& message, Visit visit) const;
   std::unexpected<Error> Malformed() const;
@@ -86,7 +85,7 @@ Result<OnnxTensor> Decoder::Tensor(const Pieces& pieces) const {
 Result<Dim> Decoder::Dimension(Bytes bytes) const {
   Dim dim{std::string()};
   TUNEC_RETURN_IF_ERROR(VisitFields({bytes}, [&](const WireField& field) -> Status {
-    // Exporters write -1 for a dynamic dimension.
+    // Some exporters write -1 for a dynamic dimension.
     if (field.tag == VarintTag(1))
       dim = field.Signed() < 0 ? Dim(std::string()) : Dim(field.Signed());
     if (field.tag == BytesTag(2)) dim = Dim(field.Text());

@@ -36,11 +36,11 @@ enum OnnxType : int64_t {
   kBfloat16 = 16,
 };
 
-/// Returns the type for ONNX's number. Fails for types that tunec lacks: strings, complex numbers,
-/// 8-bit floats, types below one byte.
+/// Returns the type for ONNX's number. Fails with kUnsupported for all other numbers, such as those
+/// of strings, complex numbers and 8-bit floats.
 Result<DataType> DataTypeOf(int64_t onnx_type);
 
-/// The files of a model's external tensors, each mapped once.
+/// The files of a model's external tensors. Each location is mapped once.
 class ExternalFiles {
  public:
   explicit ExternalFiles(std::optional<DataFolders> folders) : folders_(std::move(folders)) {}
@@ -62,7 +62,7 @@ struct OnnxTensor {
   bool in_segments = false;
   bool is_external = false;
   std::optional<Bytes> raw_data;
-  // Elements in typed fields: the bits of all float types, the values of integers.
+  // Elements in typed fields: the bits of floats, the values of integers and booleans.
   std::vector<uint64_t> float_data, double_data, int32_data, int64_data, uint64_data;
   std::vector<std::pair<std::string, std::string>> external_data;  // key, value
 };
@@ -70,8 +70,9 @@ struct OnnxTensor {
 /// Parses a tensor. Returns nothing if the bytes are malformed.
 std::optional<OnnxTensor> ReadTensor(const Pieces& pieces);
 
-/// Returns the tensor's elements. Aligned external data is not copied. Fails if the amount of data
-/// does not match the shape; errors contain the tensor's name.
+/// Returns the tensor's elements. Aligned external data is not copied. Errors contain the tensor's
+/// name: kParse (also if the amount of data does not match the shape), kUnsupported, and those of
+/// MappedFile::OpenConfined.
 Result<Array> DecodeTensor(const OnnxTensor& tensor, ExternalFiles& files);
 
 }  // namespace tunec::onnx_import

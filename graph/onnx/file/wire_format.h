@@ -1,7 +1,7 @@
 // Protobuf's wire format, as far as ONNX files use it. This code replaces libprotobuf, whose
 // registry of message types is global to the process. So a program may link any version of
-// protobuf, and may unload libtunec.so and load it again. Weights are most of a model's bytes; they
-// are not copied until they are needed. Only graph/onnx uses this file.
+// protobuf, and may unload libtunec.so and load it again. Most of a model's bytes are weights;
+// WireReader does not copy them. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,7 @@ class WireReader {
 };
 
 /// Returns the numbers of one occurrence of a repeated field, packed or single. Returns nothing if
-/// malformed.
+/// packed numbers are malformed.
 std::optional<std::vector<uint64_t>> RepeatedNumbers(const WireField& field, WireType element);
 
 /// A writer of one message. Varint, Float, Text, Raw and Message append a field with the given

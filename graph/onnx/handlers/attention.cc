@@ -1,4 +1,4 @@
-// Import of Attention (opset 23 to 25) as the operator `attention`. Reshapes and transposes split
+// Import of Attention (from opset 23) as the operator `attention`. Reshapes and transposes split
 // the heads. Cached keys are concatenated before the new keys. A causal limit becomes the attribute
 // `causal`, unless the input of valid keys is given. All other limits of a query's keys are joined
 // with the mask.
@@ -18,7 +18,8 @@ enum Output : size_t { kY, kPresentKey, kPresentValue, kScores };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Returns [B, S, H*D] as [B, H, S, D]. An operand with four axes is unchanged.
+/// Returns x [batch, sequence, heads * size] as [batch, heads, sequence, size]. An operand with
+/// four axes is unchanged.
 Result<Operand> SplitHeads(const NodeContext& node, const Operand& x, const char* heads_name) {
   if (x->rank() == 4) return x;
   TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 3, 4));
@@ -75,9 +76,9 @@ Result<Operand> And(const NodeContext& node, const Operand& a, const Operand& b)
   return a == nullptr ? Result<Operand>(b) : node.Emit(Op::kAnd, {a, b});
 }
 
-/// Returns a mask that is true for the keys that the limits and the numbers of valid keys allow. It
-/// broadcasts to [B, H, S, T]. Returns null if all keys are allowed, or if `causal` alone describes
-/// the limits.
+/// Returns a mask that is true for the keys that the window and the numbers of valid keys allow. If
+/// there are numbers of valid keys, the causal limit is included. The mask broadcasts to the
+/// scores. Returns null if there is neither a window nor a number of valid keys.
 Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
   TUNEC_ASSIGN(const Operand key, Row(node, parts.keys));
   Operand allowed;
@@ -129,8 +130,8 @@ Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t
   return node.Emit(Op::kPad, {mask}, {{"pads", pads}, {"value", hidden}});
 }
 
-/// Returns the mask cast to the type, which may be narrower. Finite numbers stay finite, so that a
-/// row of the smallest numbers still has visible keys.
+/// Returns the mask cast to the type. Finite numbers of a wider float type stay finite, so that a
+/// row of the most negative numbers still has visible keys.
 Result<Operand> NarrowedMask(const NodeContext& node, const Operand& mask, DataType type) {
   if (SizeOf(mask->type) <= SizeOf(type) || !IsFloat(mask->type)) return node.Cast(mask, type);
   const double most = LargestFinite(type);

@@ -58,7 +58,7 @@ bool Holds(DataType type, const Operand& operand) {
   return true;
 }
 
-/// Returns the type in which a power of floats is computed.
+/// Returns the type in which a power with a float base is computed.
 DataType PowerType(const Operand& base, const Operand& exponent) {
   const DataType type = base->type;
   if (exponent->type == type || Holds(type, exponent)) return type;
@@ -104,8 +104,8 @@ bool Broadcasts(const std::vector<int64_t>& from, const std::vector<int64_t>& to
                     [](int64_t have, int64_t target) { return have == target || have == 1; });
 }
 
-/// Imports PRelu. Exporters write one slope per channel as [C]. Such a slope becomes [C, 1, ...] if
-/// numpy's rule does not broadcast it to x.
+/// Imports PRelu. Some exporters write one slope per channel as [channels]. Such a slope becomes
+/// [channels, 1, ...] if numpy's rule does not broadcast it to x.
 Result<Operands> Prelu(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(Operand slope, node.Input(1));

@@ -1,4 +1,4 @@
-// Import of operators without data operands: constants, and values that depend only on shapes.
+// Import of Constant, ConstantOfShape, EyeLike and Range.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -67,7 +67,7 @@ Result<Array> RangeOf(T start, T limit, T delta, DataType type) {
     if constexpr (std::is_same_v<T, double>) {
       array.SetDouble(i, start + static_cast<double>(i) * delta);
     } else {
-      // Computes with wrapping: i * delta may exceed 64 bits although the sum does not.
+      // Computes with wrapping: i * delta may exceed int64 although the sum does not.
       const uint64_t offset = static_cast<uint64_t>(i) * static_cast<uint64_t>(delta);
       array.SetInt(i, static_cast<int64_t>(static_cast<uint64_t>(start) + offset));
     }

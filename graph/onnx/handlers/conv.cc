@@ -54,7 +54,7 @@ Result<Operands> Conv(const NodeContext& node, Op op) {
 Result<Operands> ConvInteger(const NodeContext& node, Op) {
   TUNEC_ASSIGN(ConvOperands conv, Read(node));
   TUNEC_RETURN_IF_ERROR(ResolveAutoPad(node, conv.sizes, conv.window));
-  // Subtracts the zero point first, so that padding is at the zero point, as the operator requires.
+  // Subtracts the zero points first, so that padding has the value of x's zero point.
   std::array<Operand, 2> operands{conv.x, conv.w};
   for (size_t i = 0; i < 2; ++i) {
     TUNEC_ASSIGN(operands[i], node.Cast(operands[i], DataType::kI32));
@@ -71,7 +71,7 @@ Result<Operands> ConvInteger(const NodeContext& node, Op) {
       node.Emit(Op::kConv, {operands[0], operands[1]}, AttributesOf(conv.window, conv.group)));
 }
 
-/// Checks that sizes from an attribute are small enough for sums of sizes not to overflow.
+/// Checks that sizes from an attribute are 0 to 2^48. Then sums of sizes do not overflow.
 Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
   constexpr int64_t kMostSize = int64_t{1} << 48;  // no tensor has more elements
   for (const int64_t size : sizes) {

@@ -2,10 +2,10 @@
 // counted from the right, so that ellipses of different length broadcast. Two operands are
 // contracted by one batched matrix product:
 //
-//   [shared and kept] x [left only] x [shared and summed]  *  [..] x [summed] x [right only]
+//   [shared and retained] x [left only] x [shared and summed]  *  [..] x [summed] x [right only]
 //
-// Both operands are transposed and reshaped before the product, and the result is reshaped after
-// it. Labels that occur in only one operand and not in the result are summed first.
+// Both operands are transposed and reshaped before the product, and the product is reshaped. Labels
+// that occur in only one operand and not in the result are summed first.
 #include "graph/onnx/handlers/einsum.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct LabelledOperand {
   Operand value;
   std::string labels;  // one character per axis
 
-  /// Returns the extent of a label's axis. Label ensures that the value has this axis.
+  /// Returns the extent of a label's axis. Requires: `labels` contains the label.
   int64_t SizeOf(char label) const { return value->shape.list().at(labels.find(label)); }
   bool Has(char label) const { return labels.contains(label); }
 };
@@ -128,8 +128,8 @@ Result<LabelledOperand> Join(const NodeContext& node, LabelledOperand a, Labelle
   return LabelledOperand{result, batch + left + right};
 }
 
-/// Returns the labels of the result of an equation without an arrow. They are the ellipsis, then
-/// the labels that occur once, in alphabetical order.
+/// Returns the labels of the result of an equation without an arrow. They are the digits of the
+/// ellipsis, then the letters that occur once, in ASCII order.
 std::string ImplicitResult(const std::vector<LabelledOperand>& operands) {
   std::string all;
   for (const LabelledOperand& operand : operands) all += operand.labels;

@@ -1,4 +1,4 @@
-// Import of elementwise operators with one data operand.
+// Import of elementwise operators, most of which have one data operand.
 #include <array>
 #include <optional>
 #include <utility>
@@ -47,7 +47,8 @@ Result<Operands> Gelu(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"approximate", form}}));
 }
 
-/// Imports com.microsoft's gelu of x + bias. FastGelu is the tanh form with an optional bias.
+/// Imports com.microsoft's BiasGelu and FastGelu: gelu of x + bias, or of x if the bias is omitted.
+/// FastGelu uses the tanh form.
 Result<Operands> BiasGelu(const NodeContext& node, Op) {
   TUNEC_ASSIGN(Operand x, node.Input(0));
   if (node.HasInput(1)) {
@@ -58,7 +59,7 @@ Result<Operands> BiasGelu(const NodeContext& node, Op) {
   return One(node.Emit(Op::kGelu, {x}, std::move(attributes)));
 }
 
-/// Emits x * sigmoid(alpha x). SwiGLU multiplies with the second input.
+/// Emits x * sigmoid(alpha x). For SwiGLU, multiplies the result by the second input.
 Result<Operands> Swish(const NodeContext& node, Op) {
   const bool is_quick_gelu = node.node().op_type == "QuickGelu";
   TUNEC_ASSIGN(const double alpha, node.Float("alpha", is_quick_gelu ? 1.702 : 1));
@@ -77,7 +78,8 @@ Result<std::optional<double>> Bound(const NodeContext& node, std::string_view na
   return node.ConstantFloat(input);
 }
 
-/// Returns a bound reshaped to rank 0, so that the result has the operand's shape.
+/// Returns a bound reshaped to rank 0, so that Clip's result has the shape of x. Fails unless the
+/// bound has one element.
 Result<Operand> BoundOperand(const NodeContext& node, size_t input) {
   TUNEC_ASSIGN(const Operand bound, node.Input(input));
   const int64_t count = ElementCount(bound->shape.list());
@@ -102,7 +104,7 @@ Result<Operands> Clip(const NodeContext& node, Op op) {
   const auto is_known = [&](size_t i) {
     return !node.HasInput(i) || node.OptionalInput(i)->constant.has_value();
   };
-  // Integer bounds stay operands: an attribute is a double and would round them.
+  // Integer bounds stay operands, because an attribute is a double and could round large integers.
   if (!IsFloat(x->type) || !is_known(1) || !is_known(2)) return ClipToOperands(node, x);
   Attributes attributes;
   TUNEC_ASSIGN(const auto least, Bound(node, "min", 1));

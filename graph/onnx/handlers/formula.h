@@ -1,6 +1,6 @@
 // Formulas over operands. A handler that expands an operator can be written like the operator's
-// definition, as in `Sum((x - mean) * (x - mean), axes)`. An error propagates through a formula,
-// and Take returns it at the end. Only graph/onnx uses this file.
+// definition, as in `Sum((x - mean) * (x - mean), axes)`. Errors propagate through a formula to
+// Take or Results. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ class Formula {
   }
   Result<int64_t> Extent(int64_t axis) const;
 
-  /// Returns `value` as a constant of rank 0 and of this operand's type.
+  /// Returns `value` as a constant of rank 0 and of the type `type()`.
   Formula Number(double value) const;
   Formula Cast(DataType type) const;
   Formula Reshape(std::vector<int64_t> shape) const;
-  /// Returns this operand with an axis of extent 1 inserted before `axis`.
+  /// Returns this operand with an added axis of extent 1, which is `axis` of the result.
   Formula Unsqueeze(int64_t axis) const;
   /// Returns the slice at position `index` of `axis`, without this axis.
   Formula At(int64_t axis, int64_t index) const;
@@ -49,7 +49,7 @@ class Formula {
   Result<Operand> value_;
 };
 
-/// Emits any operator of the graph. Operands are not cast, so their types must agree.
+/// Emits a graph operator, without casts, or returns the first error among the operands.
 Formula Apply(Op op, const std::vector<Formula>& operands, Attributes attributes = {});
 
 Formula operator+(const Formula& a, const Formula& b);

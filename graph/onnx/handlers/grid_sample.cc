@@ -1,4 +1,4 @@
-// Import of the operators that sample images: GridSample, AffineGrid, RoiAlign and DeformConv.
+// Import of GridSample, AffineGrid, RoiAlign and DeformConv.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -53,8 +53,8 @@ Formula Reflected(const Formula& x, const Border& border) {
   return Min(within, 2 * range - within) + border.least;
 }
 
-/// Converts positions in -1..1 to coordinates of the axis, rounded for nearest interpolation. The
-/// padding modes border and reflection move coordinates outside the image into it.
+/// Converts positions, -1..1 within the image, to coordinates of the axis. Nearest interpolation
+/// rounds. The padding modes border and reflection move coordinates outside the image into it.
 Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t extent) {
   const auto size = static_cast<double>(extent);
   Formula x =
@@ -68,8 +68,8 @@ Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t exte
   return Where(outside, Clamp(x, 0, size - 1), x);
 }
 
-/// Returns Keys' cubic convolution kernel at distance `d`. CubicNear holds for 0 <= d <= 1,
-/// CubicFar for 1 <= d <= 2.
+/// Returns the cubic convolution kernel with a = -0.75 at distance `d`. CubicNear holds for
+/// 0 <= d <= 1, CubicFar for 1 <= d <= 2.
 Formula CubicNear(const Formula& d) { return (d * 1.25 - 2.25) * d * d + 1; }
 Formula CubicFar(const Formula& d) { return ((d * -0.75 + 3.75) * d - 6) * d + 3; }
 
@@ -139,7 +139,7 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
 }
 
 /// Returns the position of pixel i of an axis in -1..1. With `align_corners` the ends of -1..1 are
-/// the centres of the outer pixels, otherwise their edges.
+/// the centres of the outer pixels, otherwise their outer edges. An only pixel is at 0.
 double GridPosition(int64_t i, int64_t extent, bool align_corners) {
   if (align_corners)
     return extent == 1 ? 0 : -1 + 2.0 * static_cast<double>(i) / static_cast<double>(extent - 1);
@@ -245,8 +245,8 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
     return Fail(ErrorCode::kInvalidArgument, "{}, expected 4 coordinates of each region",
                 node.Describe(rois));
   }
-  // Positions in f16 would be too coarse, since f16 cannot represent halves above 1,024. A pooled
-  // f16 mean is rounded once.
+  // f16 cannot represent halves above 1,024, so positions are computed in f32 or f64. The pooled
+  // result is rounded to the type of x only at the end.
   const DataType wide = CombinedType({x->type, rois->type});
   const Formula corners = Formula(node, rois).Cast(wide) * roi.scale - (roi.half_pixel ? 0.5 : 0.0);
   // `corners` is [regions, 4]: x and y of the first corner, x and y of the opposite corner.
@@ -360,7 +360,7 @@ Result<Operands> DeformConv(const NodeContext& node, Op) {
   const Formula split =
       Formula(node, conv.x)
           .Reshape({batch * conv.offset_group, group_channels, conv.image[0], conv.image[1]});
-  // `columns` is first [batch, offset groups, taps, height, width, channels].
+  // `columns` is first [batch, offset groups, taps, height, width, channels of an offset group].
   Formula columns = Sum(SampleTaps(split, image, axes), {5, 6});
   if (node.HasInput(4)) columns = columns * In(node, 4).Reshape(positions).Unsqueeze(-1);
   const int64_t rows = conv.channels / conv.group * taps;

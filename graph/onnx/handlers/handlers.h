@@ -1,5 +1,5 @@
-// The table of operators: ONNX's name, the opset that introduced the operator, and the function
-// that translates a node. Only graph/onnx uses this file.
+// The table of operators: the name, the first supported opset, and the function that translates a
+// node. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace tunec::onnx_import {
 
 struct Handler {
   std::string_view op_type;
-  int64_t since;  // first opset with the operator; `translate` also handles later opsets
-  /// Returns the operator's outputs. The importer ignores those that the node omits. Fails with
-  /// kUnsupported for a node that cannot be translated.
+  int64_t since;  // first supported opset; `translate` also handles later opsets
+  /// Returns outputs of the operator, in order. The importer ignores those that the node omits.
+  /// Fails with kUnsupported for an unsupported node, and with other codes for an invalid node.
   Result<Operands> (*translate)(const NodeContext& node, Op op);
   Op op = Op::kIdentity;  // argument of `translate`; some functions ignore it
   std::string_view domain = "";

@@ -1,4 +1,4 @@
-// Import of the operators that look up elements by index or return indices.
+// Import of gathers and related operators, such as Compress, OneHot and NonZero.
 #include <algorithm>
 #include <array>
 
@@ -16,8 +16,8 @@ Result<Operands> Gather(const NodeContext& node, Op op) {
 }
 
 /// Imports GatherND. Rows of the last axis of `indices` are positions in the axes of x after the
-/// batch_dims leading axes, which both operands have. The flattened positions select from x with
-/// the indexed axes merged into one.
+/// batch_dims leading axes. The flattened positions select from x with the batch and indexed axes
+/// merged into one.
 Result<Operands> GatherNd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand given, node.Input(1));
@@ -33,7 +33,7 @@ Result<Operands> GatherNd(const NodeContext& node, Op) {
                 depth, batch, x->rank());
   }
   const auto indexed = static_cast<size_t>(batch + depth);
-  // A position out of range is flattened to `rows`, which is out of range for the gather too.
+  // A computed position out of range becomes `rows` or more, which is out of range for the gather.
   const int64_t rows = Product(x->shape, 0, indexed);
   TUNEC_ASSIGN(Formula numbers,
                RowNumbers(Formula(node, given), x->shape.Part(before, indexed), rows));
@@ -86,7 +86,7 @@ Result<Operands> ReverseSequence(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t steps, node.Extent(x, time));
   TUNEC_ASSIGN(const int64_t batches, node.Extent(x, batch));
   const Formula given = In(node, 1).Cast(DataType::kI64).Reshape(along(batch, batches));
-  // A length beyond the sequence is clamped to the sequence's length.
+  // Lengths are clamped to 0..steps.
   const Formula lengths = Clamp(given, 0, static_cast<double>(steps));
   const Formula position = Iota(node, 0, steps).Reshape(along(time, steps));
   const Formula source = Where(Less(position, lengths), lengths - position - 1, position);
@@ -108,7 +108,7 @@ Result<Operands> ArrayFeatureExtractor(const NodeContext& node, Op) {
   return Results({picked.Reshape({rows, count})});
 }
 
-/// Rejects a result whose shape depends on values, because shapes are fixed when compiling.
+/// Rejects an operator whose result's shape depends on operand values.
 Result<Operands> DependsOnValues(const NodeContext&, Op) {
   return Fail(ErrorCode::kUnsupported,
               "the shape of its result depends on the values of its operands");

@@ -1,4 +1,4 @@
-// Import of classification losses, which training scripts leave at the end of a model.
+// Import of classification losses.
 #include <array>
 #include <optional>
 
@@ -8,7 +8,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Labels, and a mask of the labels that count.
+/// Labels, and an optional mask of the labels that contribute to the loss.
 struct Labels {
   Formula positions;              // the labels, with 0 for ignored labels
   std::optional<Formula> counts;  // bool; absent if all labels count
@@ -21,7 +21,8 @@ Result<Labels> ReadLabels(const NodeContext& node, const Formula& labels) {
   return Labels{Where(is_ignored, labels.Number(0), labels), Apply(Op::kNot, {is_ignored})};
 }
 
-/// Returns -log_prob[n, label, ...] for each label, weighted and reduced.
+/// Returns -log_prob[n, label, ...] for each label, or 0 for an ignored label. Applies the node's
+/// weights and reduction.
 Result<Formula> Loss(const NodeContext& node, const Formula& log_prob, const Formula& given) {
   TUNEC_ASSIGN(const Operand input, log_prob.Take());
   TUNEC_ASSIGN(const Operand labelled, given.Take());

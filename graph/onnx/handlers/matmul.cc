@@ -10,7 +10,7 @@ namespace tunec::onnx_import {
 namespace {
 
 /// Emits numpy's matmul. A vector on the left is a row, a vector on the right a column; the result
-/// omits the added axis.
+/// omits the axes added for vectors.
 Result<Operand> Matmul(const NodeContext& node, Operand a, Operand b) {
   TUNEC_RETURN_IF_ERROR(node.RequireRank(a, 1, kMostAxes));
   TUNEC_RETURN_IF_ERROR(node.RequireRank(b, 1, kMostAxes));
@@ -42,7 +42,8 @@ Result<Operand> Scaled(const NodeContext& node, const Operand& x, double factor)
   return node.Emit(Op::kMul, {x, node.Scalar(factor, x->type)});
 }
 
-/// Imports Gemm: alpha * A' * B' + beta * C. A' and B' are A and B, each transposed on request.
+/// Imports Gemm: alpha * A' * B' + beta * C, where C may be omitted. A' and B' are A and B, each
+/// transposed on request.
 Result<Operands> Gemm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand a, node.Input(0));
   TUNEC_ASSIGN(const Operand b, node.Input(1));
@@ -68,7 +69,7 @@ Result<Operands> Gemm(const NodeContext& node, Op) {
 }
 
 /// Imports com.microsoft's batched product alpha * A' * B'. A' and B' are A and B, each transposed
-/// on request.
+/// in the last two axes on request.
 Result<Operands> FusedMatMul(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand a, node.Input(0));
   TUNEC_ASSIGN(const Operand b, node.Input(1));
@@ -88,7 +89,7 @@ Result<Operands> FusedMatMul(const NodeContext& node, Op) {
   return One(Scaled(node, product, alpha));
 }
 
-/// Returns an integer operand as i32 minus its zero point.
+/// Returns an integer operand as i32, minus the zero point unless that input is omitted.
 Result<Operand> Centered(const NodeContext& node, size_t input, size_t zero_point, bool rows) {
   TUNEC_ASSIGN(const Operand x, node.Input(input));
   TUNEC_ASSIGN(Operand wide, node.Cast(x, DataType::kI32));

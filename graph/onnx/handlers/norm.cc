@@ -20,7 +20,8 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   if (inputs.size() != 5) {
     return Fail(ErrorCode::kParse, "has {} inputs, expected 5", inputs.size());
   }
-  // Parameters may be wider than the data (f32 with f16). Narrower ones are cast to its type.
+  // Parameters may be wider than the data (f32 with f16). Narrower parameters are cast to the
+  // data's type.
   for (size_t i = 1; i < 5; ++i) {
     if (SizeOf(inputs[i]->type) >= SizeOf(inputs[0]->type)) continue;
     TUNEC_ASSIGN(inputs[i], node.Cast(inputs[i], inputs[0]->type));
@@ -28,8 +29,8 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   return One(node.Emit(op, inputs, {{"epsilon", epsilon}}));
 }
 
-/// Returns mean and reciprocal deviation, the optional outputs of layer normalisation. They have
-/// the type of the attribute stash_type.
+/// Returns the mean and 1 / sqrt(variance + epsilon), the optional outputs of layer normalisation.
+/// The attribute stash_type selects their type.
 Result<Operands> Moments(const NodeContext& node, const Operand& given, int64_t axis,
                          double epsilon) {
   TUNEC_ASSIGN(const int64_t stash_type, node.Int("stash_type", 1));
@@ -50,8 +51,8 @@ Result<Operands> Moments(const NodeContext& node, const Operand& given, int64_t 
   return Operands{mean_output, inverse_output};
 }
 
-/// Imports LayerNormalization and RMSNormalization. Scale and bias are expanded to the normalised
-/// axes.
+/// Imports LayerNormalization and RMSNormalization. Scale and any bias are expanded to the
+/// normalised axes.
 Result<Operands> LayerNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, x->rank()));
@@ -118,8 +119,8 @@ Result<Operands> Lrn(const NodeContext& node, Op op) {
       node.Emit(op, {x}, {{"size", size}, {"alpha", alpha}, {"beta", beta}, {"bias", bias}}));
 }
 
-/// Imports LpNormalization: x divided by its p-norm along an axis, or 0 where the norm is 0. f16 is
-/// computed in f32, because squares of f16 would overflow.
+/// Imports LpNormalization: x divided by its p-norm along an axis, or by 1 where the norm is 0. f16
+/// is computed in f32, because squares can overflow f16.
 Result<Operands> LpNorm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand given, node.Input(0));
   TUNEC_ASSIGN(const Operand x, node.Cast(given, CombinedType({given->type})));
@@ -153,8 +154,8 @@ Result<Operands> MeanVarianceNorm(const NodeContext& node, Op) {
   return One(node.Cast(y, input->type));
 }
 
-/// Imports Softmax. Before opset 13 the input is treated as a matrix: all axes from `axis` on
-/// become one axis.
+/// Imports Softmax and LogSoftmax. Before opset 13 the input is treated as a matrix: all axes from
+/// `axis` on become one axis.
 Result<Operands> Softmax(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   const bool flattens = node.version() < 13;

@@ -7,15 +7,15 @@
 // elements that precede in these comparisons are the first K elements of both blocks, and log K
 // exchanges sort them.
 //
-// A stage compares every element with the element at a certain distance, for all blocks of all rows
-// at once. So elements with the same number in all blocks are consecutive in memory, and elements
-// of one block are not. Pairs have shape [K, blocks * rows]. A line has one index of the first
-// axis. Stages are elementwise operators, which compare the elements of one line with those of
-// another. If blocks and rows are fewer than the lanes of a vector, the upper bits of an element's
-// number are also part of the index in a line.
+// A stage compares every element with a partner, for all blocks of all rows at once. So elements
+// with the same number in all blocks are consecutive in memory. Pairs are arranged as
+// [K, blocks * rows]. A line has one index of the first axis. Stages are elementwise operators,
+// which usually compare the elements of one line with those of another. If blocks * rows is less
+// than the number of lanes of a vector, the upper bits of an element's number are also part of the
+// index in a line.
 //
-// A row of few elements is ranked by counting instead: the rank of an element is the number of
-// elements that precede it in the order.
+// Few elements are ranked by counting instead: the rank of an element is the number of elements
+// that precede it in the row's order. For k = 1, reductions find the first element.
 #include "graph/onnx/handlers/order.h"
 
 #include <algorithm>
@@ -27,15 +27,15 @@
 namespace tunec::onnx_import {
 namespace {
 
-// Number of contiguous elements that fill a vector.
+// Number of contiguous elements that is enough to fill a vector.
 constexpr int64_t kLanes = 16;
-// Limits for counting: elements of a row, or comparisons in all rows. Up to these limits, counting
-// costs no more than the stages of a network, each of which is a kernel.
+// Limits for counting: elements of a row, or comparisons in all rows. Within either limit, rows are
+// ranked by counting, because each stage of a network is a kernel.
 constexpr int64_t kMostCounted = 32;
 constexpr int64_t kMostComparisons = int64_t{1} << 17;
 // Least length of a row that is searched by pieces first, as a multiple of k.
 constexpr int64_t kLeastPieces = 16;
-// Largest number of parallel tasks, for any number of threads.
+// Largest extent of the axis that separates parallel tasks.
 constexpr int64_t kTasks = 64;
 
 // Blocks of `size` elements. Element c * below + a of a block is at
@@ -43,8 +43,8 @@ constexpr int64_t kTasks = 64;
 // both numbers are powers of two.
 class Blocks {
  public:
-  /// Constructs blocks from pairs [rows, length]. Sorted blocks have the greatest values first. The
-  /// positions may be [1, length], which all rows share.
+  /// Constructs unsorted blocks from pairs [rows, length]. The positions may be [1, length] if all
+  /// rows share them.
   Blocks(const Pairs& pairs, int64_t rows, int64_t length, int64_t size)
       : size_(size),
         rows_(rows),
@@ -55,7 +55,7 @@ class Blocks {
   int64_t Candidates() const { return size_ * blocks_; }
   int64_t blocks() const { return blocks_; }
 
-  /// Sorts the elements of each block.
+  /// Sorts the elements of each block, greatest values first.
   void Sort() {
     for (int64_t sorted = 1; sorted < size_; sorted *= 2) {
       Exchange(sorted, Mirrored(sorted));
@@ -64,7 +64,7 @@ class Blocks {
   }
 
   /// Merges each two blocks into one, which has the first `size_` elements of both, sorted.
-  /// Requires: blocks are sorted.
+  /// Requires: blocks are sorted, and blocks() > 1.
   void Halve() {
     const Pairs whole = Reshaped(pairs_, {Below(), above_, blocks_ * rows_});
     blocks_ /= 2;
@@ -97,17 +97,17 @@ class Blocks {
  private:
   int64_t Below() const { return size_ / above_; }
   int64_t Width() const { return above_ * blocks_ * rows_; }
-  /// Returns the shape in which pairs are stored. The first axis separates tasks, and the others
-  /// are lines of elements. If rows fill vectors they have a separate axis, so that loading the
-  /// input is only a transposition.
+  /// Returns the shape in which pairs are stored: tasks, lines of a task, and elements of a line.
+  /// If rows fill vectors they have a separate axis, so that loading the input is only a
+  /// transposition.
   std::vector<int64_t> Shape() const {
     const int64_t tasks = std::min(Below(), kTasks);
     if (rows_ < kLanes) return {tasks, Below() / tasks, Width()};
     return {tasks, Below() / tasks, above_ * blocks_, rows_};
   }
 
-  /// Returns the number of blocks, a power of two. So there are few sizes and few kernels, and
-  /// halving needs no padding.
+  /// Returns `least` rounded up to a power of two, as the number of blocks. So there are few sizes
+  /// and few kernels, and halving needs no padding.
   static int64_t BlocksFor(int64_t least) {
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
   }
@@ -118,8 +118,8 @@ class Blocks {
     return above;
   }
 
-  /// Loads pairs into blocks. Any initial order within a block is valid. The order is the input's,
-  /// or one for which the transposed input has long lines.
+  /// Loads pairs into blocks. Any element may be stored anywhere in any block. The order is the
+  /// input's, or one for which the transposed input has long lines.
   Pairs Load(const Pairs& pairs) const {
     const int64_t beside = above_ * blocks_;
     const bool in_input_order = rows_ == 1 || beside >= kLanes;
@@ -133,6 +133,7 @@ class Blocks {
   }
 
   /// Sorts each run of 2 * `distance` elements. Requires: each run is bitonic.
+  /// Does nothing if `distance` is 0.
   void MergeBitonic(int64_t distance) {
     for (; distance >= 1; distance /= 2) Exchange(distance, Shifted(distance));
   }
@@ -209,8 +210,8 @@ Formula CountTo(const Formula& like, int64_t count) {
   return Iota(like.node(), 0, count).Cast(DataType::kI32);
 }
 
-// Returns the elements of x at the positions along axis 1. The clamp proves that indices are in
-// range, so they are not checked at run time.
+// Returns the elements of x at the positions along axis 1, clamped to 0..length-1. The clamp proves
+// that indices are in range, so they are not checked at run time.
 Formula Taken(const Formula& x, const Formula& positions, int64_t length) {
   const Formula inside = Clamp(positions, 0, static_cast<double>(length - 1));
   return Apply(Op::kGatherElements, {x, inside}, {{"axis", int64_t{1}}});
@@ -220,8 +221,8 @@ Formula Reduced(Op op, const Formula& x, int64_t axis, bool keepdims = false) {
   return Apply(op, {x}, {{"axes", std::vector<int64_t>{axis}}, {"keepdims", int64_t{keepdims}}});
 }
 
-// Returns the positions of the first k elements along the middle axis, sorted, for pairs [outer, n,
-// inner].
+// Returns the positions of the first k elements along the middle axis of pairs [outer, n, inner].
+// The result is [outer, k, inner], in the order of the elements.
 Formula Counted(const Pairs& pairs, int64_t k) {
   const Pairs own = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
   const Pairs other = Each(pairs, [](const Formula& x) { return x.Unsqueeze(1); });
@@ -238,7 +239,7 @@ bool IsCounted(int64_t rows, int64_t length) {
 }
 
 // Rows of values along the middle axis of [outer, length, inner]. In the order of a row, the
-// greatest values come first. Positions in rows are i32 [rows, k].
+// greatest values come first. FirstOf and At use i32 positions [rows, n].
 struct Rows {
   Comparable x;
   int64_t outer = 1;
@@ -296,8 +297,8 @@ Formula FirstByNetwork(const Pairs& pairs, int64_t rows, int64_t length, int64_t
   return Counted(blocks.All(), k).Transpose({0, 2, 1}).Reshape({rows, k});
 }
 
-// Returns the positions of the first k pairs of each row, found by counting or by the network,
-// whichever is less work.
+// Returns the positions of the first k pairs of each row, found by counting if IsCounted, else by
+// the network.
 Formula FirstOfPairs(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
   if (!IsCounted(rows, length)) return FirstByNetwork(pairs, rows, length, k);
   const Pairs columns = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
@@ -318,16 +319,17 @@ bool IsCut(int64_t rows, int64_t length, int64_t k) {
   return !IsCounted(rows, length) && length >= kLeastPieces * k;
 }
 
-// Returns the positions of the first k elements. They are in the k pieces whose greatest elements
-// come first. Each of these k greatest elements is equal to, or comes before, every element of the
-// other pieces.
+// Returns the positions of the first k elements. These elements are in the k pieces whose greatest
+// elements come first. Each of the greatest elements of these pieces is equal to, or comes before,
+// every element of the other pieces.
 Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
   const int64_t count = rows.Count();
   const int64_t pieces = (rows.length + piece - 1) / piece;
   const int64_t candidates = k * piece;
   const bool is_cut = IsCut(count, candidates, k);
   Formula chosen = FirstOf(RowsOf(rows.GreatestOf(pieces, piece)), k);
-  // Sorts the chosen pieces by position, so that equal candidates stay in the order of the row.
+  // If candidates are divided into pieces again, sorts the chosen pieces by position. So equal
+  // candidates stay in the order of the row.
   if (is_cut) chosen = FirstOfPairs({Not(chosen), chosen}, count, k, k);
   const Formula begins = (chosen * static_cast<double>(piece)).Unsqueeze(2);
   const Formula positions = (begins + CountTo(chosen, piece)).Reshape({count, candidates});

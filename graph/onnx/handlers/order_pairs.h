@@ -1,5 +1,5 @@
-// Pairs of a value and its original position, which are sorted by value, greatest first. Only
-// graph/onnx uses this file.
+// Pairs of a value and its original position. The order is by value, greatest first, then by
+// position. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace tunec::onnx_import {
 
-/// A flag in a position, which is an i32. Comparisons replace NaN by an infinity. The flag marks
-/// the later of the two: NaN, or the elements that are this infinity.
+/// A flag in an i32 position. Comparisons replace NaN by an infinity. The flag marks the later of
+/// the two: NaN, or the elements that are this infinity.
 inline constexpr int64_t kLater = int64_t{1} << 30;
 /// Largest number of elements of all rows together. It is less than kLater, because positions in
 /// the last piece of a row may be slightly beyond the row.
@@ -19,17 +19,17 @@ inline constexpr int64_t kMostElements = kLater - (int64_t{1} << 15);
 /// A position after all others.
 inline constexpr int64_t kLastPosition = std::numeric_limits<int32_t>::max();
 
-/// The place of NaN in a row whose greatest values come first. kNone: the type has no NaN.
+/// The position of NaN in a row whose greatest values come first. kNone: the type has no NaN.
 enum class NanOrder { kNone, kFirst, kLast };
 
-/// Values to be sorted, greatest first, in a type that compares fast, and the order of NaN.
+/// Values to be sorted, greatest first, in a type of at least 32 bits, and the order of NaN.
 struct Comparable {
   Formula values;
   NanOrder nan = NanOrder::kNone;
 };
 
-/// Returns the values to be compared. Unless `largest`, floats are negated and integers inverted,
-/// so that the least come first. NaN is greater than infinity, so it is then last.
+/// Returns the values to be compared. Unless `largest`, floats are negated and the bits of integers
+/// are inverted, so that the least come first. NaN is first if `largest`, else last.
 Comparable ComparableOf(const Formula& x, bool largest);
 
 /// Returns the number that comes last in an order without NaN.
@@ -56,7 +56,7 @@ Pairs PairsOf(const Comparable& x, const Formula& positions);
 /// Returns positions without kLater.
 Formula ClearLater(const Formula& positions);
 
-/// Returns which elements of `a` come before those of `b`.
+/// Compares elementwise. Returns true where the pair of `a` comes before the pair of `b`.
 Formula Precedes(const Pairs& a, const Pairs& b);
 Pairs Select(const Formula& condition, const Pairs& a, const Pairs& b);
 
@@ -70,7 +70,7 @@ Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape);
 Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes);
 /// Returns `x` with `by` elements equal to `value` appended along an axis.
 Formula Padded(const Formula& x, size_t axis, int64_t by, double value);
-/// Returns pairs of two axes, each row extended by `by` elements that come after all others.
+/// Returns pairs [rows, length] with `by` elements appended to each row that come after all others.
 Pairs Padded(const Pairs& pairs, int64_t by);
 
 }  // namespace tunec::onnx_import

@@ -9,8 +9,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Returns the pads that ceil_mode adds at the ends for the last, partial window. A window must not
-/// begin in the padding after the input.
+/// Returns the pads that ceil_mode adds at the ends for the last, partial window. There is no such
+/// window if it would begin in the padding after the input.
 std::vector<int64_t> CeilPads(const Window& window, const std::vector<int64_t>& sizes) {
   const size_t rank = window.rank();
   std::vector<int64_t> extra(2 * rank, 0);

@@ -8,7 +8,7 @@ namespace tunec::onnx_import {
 
 namespace {
 
-/// Checks each constant position against its axis's size.
+/// Checks that each index of the constant positions is in the range of its axis.
 Status CheckPositions(const Array& positions, const std::vector<int64_t>& sizes) {
   const auto axes = static_cast<int64_t>(sizes.size());
   for (int64_t i = 0; i < positions.size(); ++i) {

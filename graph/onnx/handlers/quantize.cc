@@ -8,8 +8,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Returns a parameter with one value per block of elements along `axis`, each value repeated for
-/// its block.
+/// Repeats each value of a parameter for the positions of its block along the attribute `axis`. The
+/// last block may be shorter.
 Formula AlongBlocks(const NodeContext& node, const Formula& parameter, const Operand& x) {
   const auto size = node.Int("block_size", 0);
   const auto axis = node.Axis("axis", 1, x->rank());
@@ -31,8 +31,8 @@ Formula AlongBlocks(const NodeContext& node, const Formula& parameter, const Ope
   return repeated.Reshape(shape).Slice(*axis, 0, *extent);
 }
 
-/// Returns a scale or zero point shaped to broadcast to x. It has one value, one value per position
-/// along `axis`, or one value per block of positions.
+/// Returns a scale or zero point shaped to broadcast to x. `parameter` has one value, one value per
+/// position along `axis`, or one value per block of positions.
 Result<Operand> AlongAxis(const NodeContext& node, const Operand& parameter, const Operand& x) {
   if (parameter->rank() == 0 || x->rank() == 0) return parameter;
   if (parameter->constant && parameter->constant->size() == 1) return node.Reshape(parameter, {});
@@ -100,8 +100,8 @@ Result<Operands> Quantize(const NodeContext& node, Op) {
   return One(node.Cast(clipped, type));
 }
 
-/// Returns an f32 or integer result in the quantised type: x * factor is rounded, the zero point is
-/// added, and the sum is saturated.
+/// Returns `x` in the type of the zero point: x * factor is rounded, the zero point is added, and
+/// the sum is saturated.
 Formula Requantized(const Formula& x, const Formula& factor, const Formula& zero_point) {
   const DataType type = zero_point.type();
   const double range = static_cast<double>(int64_t{1} << (8 * SizeOf(type)));
@@ -110,8 +110,7 @@ Formula Requantized(const Formula& x, const Formula& factor, const Formula& zero
   return Clamp(level + zero_point.Cast(DataType::kF32), least, least + range - 1).Cast(type);
 }
 
-/// Returns the factor that converts a product of quantised numbers to a quantised number of the
-/// result.
+/// Returns QLinearMatMul's a_scale * b_scale / y_scale as f32.
 Formula ProductScale(const NodeContext& node) {
   const auto f32 = [&](size_t i) { return In(node, i).Cast(DataType::kF32); };
   return f32(1) * f32(4) / f32(6);

@@ -1,5 +1,5 @@
-// Import of RNN, GRU and LSTM, expanded step by step. The sequence's length is fixed, so each step
-// has separate nodes. The products with the inputs are one product for all steps.
+// Import of RNN, GRU and LSTM, expanded step by step. The number of steps is fixed, so each step
+// has separate nodes. In each direction, one product with the inputs serves all steps.
 #include <array>
 #include <functional>
 #include <map>
@@ -44,7 +44,7 @@ Result<Activation> ActivationOf(const std::string& name, std::optional<double> a
   return Fail(ErrorCode::kUnsupported, "activation '{}' is not supported", name);
 }
 
-/// The sizes, attributes and inputs that RNN, GRU and LSTM have in common.
+/// Common sizes, attributes and inputs of RNN, GRU and LSTM, without weights, biases and states.
 struct Recurrence {
   int64_t steps = 0;
   int64_t batch = 0;
@@ -89,8 +89,8 @@ Result<std::vector<Activation>> ReadActivations(const NodeContext& node,
   return activations;
 }
 
-/// Checks the ranks of X, W, R, B, the initial states and the peepholes. ReadRecurrence reshapes
-/// the lengths.
+/// Checks the ranks of X, W, R, B, the initial states and the peepholes, unless omitted. The
+/// lengths need no check, because ReadRecurrence reshapes them.
 Status RequireRanks(const NodeContext& node) {
   constexpr std::array<std::pair<size_t, int64_t>, 7> kRanks{
       {{0, 3}, {1, 3}, {2, 3}, {3, 2}, {5, 3}, {6, 3}, {7, 2}}};
@@ -171,8 +171,8 @@ struct Weights {
   }
 };
 
-/// A function that computes one step. `x` is the product with the input plus the bias: [batch,
-/// gates * hidden]. Returns the new states; the first one is the output of the step.
+/// A function that computes one step. `x` is the product of the input and W, plus any bias except
+/// r_bias: [batch, gates * hidden]. Returns the new states, first the output of the step.
 using Cell = std::function<std::vector<Formula>(const Weights& weights, const Formula& x,
                                                 const std::vector<Formula>& states)>;
 
@@ -204,7 +204,7 @@ DirectionResult RunSteps(const Recurrence& recurrence, const Weights& weights,
   return result;
 }
 
-/// The differences between RNN, GRU and LSTM.
+/// Properties in which RNN, GRU and LSTM differ.
 struct RecurrenceKind {
   int64_t gates = 1;
   size_t states = 1;
@@ -256,7 +256,7 @@ Result<Operands> Run(const NodeContext& node, const Recurrence& recurrence,
   for (int64_t d = 0; d < recurrence.directions; ++d) {
     results.push_back(RunDirection(node, recurrence, kind, d));
   }
-  // Outputs of all directions: [steps, directions, batch, hidden].
+  // Outputs of all directions for each step: [1, directions, batch, hidden].
   std::vector<Formula> outputs;
   for (int64_t step = 0; step < recurrence.steps; ++step) {
     std::vector<Formula> parts;
@@ -288,8 +288,8 @@ Result<Operands> Rnn(const NodeContext& node, Op) {
   return Run(node, recurrence, {.gates = 1, .states = 1, .adds_r_bias = true, .cell = cell});
 }
 
-/// Imports GRU with gates z, r, h. The reset gate acts before the product, or after it with
-/// linear_before_reset.
+/// Imports GRU with gates z, r, h. The reset gate acts before the product with R, or after this
+/// product if linear_before_reset is set.
 Result<Operands> Gru(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Recurrence recurrence, ReadRecurrence(node, {"Sigmoid", "Tanh"}));
   TUNEC_ASSIGN(const int64_t linear, node.Int("linear_before_reset", 0));
@@ -310,7 +310,8 @@ Result<Operands> Gru(const NodeContext& node, Op) {
   return Run(node, recurrence, {.gates = 3, .states = 1, .adds_r_bias = false, .cell = cell});
 }
 
-/// Imports LSTM with gates i, o, f, c, and optional peepholes from the cell state.
+/// Imports LSTM with gates i, o, f, c. Peepholes from the cell state may be given if there is only
+/// one direction.
 Result<Operands> Lstm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Recurrence recurrence, ReadRecurrence(node, {"Sigmoid", "Tanh", "Tanh"}));
   TUNEC_ASSIGN(const int64_t input_forget, node.Int("input_forget", 0));
@@ -319,7 +320,7 @@ Result<Operands> Lstm(const NodeContext& node, Op) {
     return Fail(ErrorCode::kUnsupported, "peepholes in two directions are not supported");
   }
   const int64_t n = recurrence.hidden;
-  std::optional<SharedSlices> peepholes;  // of the gates i, o, f
+  std::optional<SharedSlices> peepholes;  // for the gates i, o, f
   if (node.HasInput(7)) peepholes.emplace(In(node, 7).At(0, 0));
   const Cell cell = [n, peepholes](const Weights& w, const Formula& x,
                                    const std::vector<Formula>& states) {

@@ -8,8 +8,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Returns the axes. The axes are an attribute before opset 13 (ReduceSum) or 18 (all other
-/// reductions), later an input.
+/// Returns the axes, or an empty list if none are given. The axes are an attribute before opset 13
+/// (ReduceSum) or 18 (all other reductions), later an input.
 Result<std::vector<int64_t>> Axes(const NodeContext& node, int64_t rank) {
   std::vector<int64_t> axes;
   if (node.HasAttribute("axes")) {
@@ -29,7 +29,8 @@ Result<Operand> OverNoAxes(const NodeContext& node, Op op, const Operand& x) {
 
 Result<Operands> Reduce(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand given, node.Input(0));
-  // Reduces booleans as the numbers 0 and 1. The maximum is then any, and the minimum is all.
+  // Reduces booleans as the numbers 0 and 1. The maximum is then their logical or, and the minimum
+  // is their logical and.
   const bool is_bool = given->type == DataType::kBool;
   TUNEC_ASSIGN(const Operand x, node.Cast(given, is_bool ? DataType::kU8 : given->type));
   TUNEC_ASSIGN(std::vector<int64_t> axes, Axes(node, x->rank()));
@@ -63,8 +64,7 @@ Result<Operands> CumSum(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
 }
 
-/// Imports CumProd. The products of the elements up to each element are computed one after the
-/// other.
+/// Imports CumProd. Each product after the first one is the previous product times one element.
 Result<Operands> CumProd(const NodeContext& node, Op) {
   constexpr int64_t kMostElements = 1024;  // each element has a node
   TUNEC_ASSIGN(const Operand input, node.Input(0));

@@ -19,14 +19,14 @@ struct Target {
 
 constexpr double kMostSize = 1 << 24;
 
-/// Returns the size of an axis scaled by a factor. ONNX computes it in float32, where 10 * 1.3 is
-/// 13.
+/// Returns the size of an axis times a factor, rounded down. ONNX multiplies in float32, where
+/// 10 * 1.3 is 13.
 float ScaledSize(int64_t size, double scale) {
   return std::floor(static_cast<float>(size) * static_cast<float>(scale));
 }
 
-/// Returns sizes and scales. Each scale is the fraction that the float32 number approximates, so
-/// that the rounding of a scale does not select a different element.
+/// Returns sizes and scales. A scale close to a fraction of small integers becomes this fraction,
+/// so that the rounding of the scale to float32 does not select a different element.
 Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   if (scales.size() != x->shape.size()) {
     return Fail(ErrorCode::kInvalidArgument, "{} scales, expected {}", scales.size(),
@@ -45,8 +45,8 @@ Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   return target;
 }
 
-/// Returns sizes and scales. With a policy all given axes have the same scale, the smallest or the
-/// largest of their scales.
+/// Returns sizes and scales. The policy not_larger gives all `axes` the smallest of their scales,
+/// and the policy not_smaller the largest.
 Result<Target> FromSizes(const NodeContext& node, const Operand& x,
                          const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes,
                          const std::string& policy) {
@@ -84,7 +84,7 @@ std::vector<double> ToFloats(const Array& array) {
   return values;
 }
 
-/// Returns Upsample's target. Its scales are an attribute before opset 9.
+/// Returns Upsample's target. Before opset 9, `scales` is an attribute, not an input.
 Result<Target> UpsampleTarget(const NodeContext& node, const Operand& x) {
   if (node.HasAttribute("scales")) {
     TUNEC_ASSIGN(const std::vector<double> scales, node.Floats("scales"));
@@ -126,8 +126,8 @@ Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
   return FromScales(x, scales);
 }
 
-/// Returns the attributes of the operator `resize`. Before opset 11, ONNX had fixed coordinates and
-/// a fixed choice of the nearest element.
+/// Returns the attributes of the operator `resize`. Upsample, and Resize before opset 11, have no
+/// attributes for coordinates and for the nearest element.
 Result<Attributes> Manner(const NodeContext& node, const Target& target) {
   const bool chooses = node.version() >= 11 && node.node().op_type == "Resize";
   TUNEC_ASSIGN(std::string mode, node.Choice("mode", {"nearest", "linear", "cubic", "bilinear"}));

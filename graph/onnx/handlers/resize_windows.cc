@@ -10,8 +10,8 @@ namespace tunec::onnx_import {
 namespace {
 
 constexpr int64_t kMostTaps = 1 << 26;
-// Limit below which a weight is dropped, relative to the greatest weight of the window. Smaller
-// weights are rounding errors of zero.
+// Largest magnitude of a dropped weight, relative to the greatest magnitude in the window. Such
+// weights are treated as rounding errors of zero.
 constexpr double kLeastWeight = 1e-10;
 
 struct Axis {
@@ -56,8 +56,8 @@ double Weight(const WindowResize& resize, double distance) {
   return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
-/// Returns half the length of the filter. With antialiasing it grows by the factor by which the
-/// image shrinks.
+/// Returns half the length of the filter. With antialiasing the filter grows by the factor by which
+/// the axis shrinks.
 double SupportOf(const WindowResize& resize, double stretch) {
   return (resize.mode == "linear" ? 1 : 2) / stretch;
 }
@@ -66,7 +66,7 @@ double StretchOf(const WindowResize& resize, const Axis& axis) {
   return resize.antialias ? std::min(axis.scale, 1.0) : 1;
 }
 
-/// Returns the taps without zero weights. The weights are normalised to sum 1.
+/// Returns the taps, with weights divided by their sum. Omits taps with almost zero weights.
 TapWindow Normalised(const TapWindow& taps) {
   double total = 0;
   double most = 0;
@@ -82,8 +82,8 @@ TapWindow Normalised(const TapWindow& taps) {
   return window;
 }
 
-/// Returns the elements that the output at x reads, with weights. Outside the image the edge is
-/// repeated, unless exclude_outside omits these elements.
+/// Returns the elements, with weights, that the output at input position x reads. Elements outside
+/// the image repeat the edge. With exclude_outside, modes other than nearest omit these elements.
 TapWindow WindowAt(const WindowResize& resize, const Axis& axis, double x) {
   const auto clamped = [&](int64_t i) { return std::clamp<int64_t>(i, 0, axis.from - 1); };
   if (resize.mode == "nearest") {
@@ -103,8 +103,8 @@ TapWindow WindowAt(const WindowResize& resize, const Axis& axis, double x) {
   return Normalised(taps);
 }
 
-/// Returns whether the output at x gets the extrapolation value: x is outside the image, in mode
-/// tf_crop_and_resize. NaN, which a file's region may cause, counts as outside.
+/// Returns whether the output at x gets the extrapolation value: the coordinates are
+/// tf_crop_and_resize and x is outside the axis. NaN, which a file's region may cause, is outside.
 bool IsOutside(const WindowResize& resize, const Axis& axis, double x) {
   return resize.coordinate == "tf_crop_and_resize" &&
          !(x >= 0 && x <= static_cast<double>(axis.from - 1));
@@ -119,7 +119,7 @@ Axis AxisOf(const WindowResize& resize, const std::vector<int64_t>& shape, size_
   return axis;
 }
 
-/// The windows of the outputs along an axis. `beyond` marks outputs that are outside the image.
+/// The windows of the outputs along an axis. `beyond` marks outputs with the extrapolation value.
 struct ResizedAxis {
   std::vector<TapWindow> windows;
   Array beyond;  // bool, one for each window
@@ -146,7 +146,8 @@ double TapsOf(const WindowResize& resize, const Axis& axis) {
   return taps * static_cast<double>(axis.to);
 }
 
-/// Returns the type in which weighted sums are computed. Selected elements keep their type.
+/// Returns the type in which weighted sums are computed. Mode nearest needs no sums, so the type is
+/// unchanged.
 DataType SumType(const WindowResize& resize, DataType type) {
   if (resize.mode == "nearest" || type == DataType::kF64) return type;
   return DataType::kF32;

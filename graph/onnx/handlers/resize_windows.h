@@ -1,6 +1,6 @@
 // Resizing that the operator `resize` does not support: antialiasing, cropping, and weights that
-// exclude elements outside the image. Each axis is resized by weighted sums over windows. Only
-// graph/onnx uses this file.
+// exclude elements outside the image. Each changed axis is resized by weighted sums over windows.
+// Only graph/onnx uses this file.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Functions that return weighted elements of images at positions computed at run time. Grid
-// sampling, region pooling and deformable convolution use them. Only graph/onnx uses this file.
+// Sampling of images at positions computed at run time, for grid sampling, region pooling and
+// deformable convolution. Only graph/onnx uses this file.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace tunec::onnx_import {
 
-/// The elements of one axis that a position reads. The last axis of both members counts the taps.
+/// The elements of one axis that each position reads. The last axis of both members has one entry
+/// for each tap.
 struct Taps {
   Formula index;   // i64, within the axis
   Formula weight;  // 0 for a tap outside the axis

@@ -39,7 +39,7 @@ std::vector<int64_t> Column(int64_t extent, size_t ones) {
   return shape;
 }
 
-/// Imports ScatterND. Each row of `indices`, along its last axis, is a position in data's axes.
+/// Imports ScatterND. Each row of `indices`, on the last axis, is a position in data's first axes.
 Result<Operands> ScatterNd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand data, node.Input(0));
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
@@ -68,8 +68,8 @@ Result<Operands> ScatterNd(const NodeContext& node, Op) {
                           Formula(node, updates).Reshape(shape), {.depth = depth}, reduction)});
 }
 
-/// Imports ScatterElements. Each update has its own index along the axis. In all other axes the
-/// update's position is used.
+/// Imports ScatterElements and its predecessor Scatter. Each update has its own index along the
+/// axis. In all other axes the update's position is used.
 Result<Operands> ScatterElements(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand data, node.Input(0));
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
@@ -93,8 +93,8 @@ Result<Operands> ScatterElements(const NodeContext& node, Op) {
                           {.axis = axis}, reduction)});
 }
 
-/// Imports TensorScatter, which writes each batch's update into a cache. Each batch has a separate
-/// start position, which is 0 if this operand is omitted.
+/// Imports TensorScatter, which writes each batch's update into a cache. An operand has the start
+/// position of each batch. If this operand is omitted, all batches start at 0.
 Result<Operands> TensorScatter(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand cache, node.Input(0));
   TUNEC_ASSIGN(const Operand update, node.Input(1));
@@ -149,7 +149,7 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
       !std::ranges::equal(shape, output_shape, std::less_equal())) {
     return Fail(ErrorCode::kInvalidArgument, "the result's shape does not fit");
   }
-  // Indices refer to the tensor that was pooled. A larger result has zeros at its ends.
+  // Indices refer to a tensor of the computed shape. A larger result has zeros at its ends.
   const int64_t count = Product(x->shape, 0, x->shape.size());
   const Formula value(node, x);
   const Formula y = Scatter(

@@ -155,8 +155,8 @@ Result<Operands> LinearAttention(const NodeContext& node, Op) {
   return Results({y.Cast(query->type), state.Cast(state_type)});
 }
 
-/// Imports a depthwise convolution along the sequence. The last inputs of the previous run, which
-/// are an operand, come before the inputs of this run. Zeros replace an omitted operand.
+/// Imports a depthwise convolution along the sequence. An optional operand has the last inputs of
+/// the previous run. These inputs, or zeros without the operand, come before this run's inputs.
 Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand weight, node.Input(1));

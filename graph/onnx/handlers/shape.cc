@@ -1,4 +1,5 @@
-// Handlers of operators that move elements, such as Reshape and Concat, and of Shape and Size.
+// Handlers of operators that move elements or change shapes, such as Concat and Reshape, and of
+// Shape and Size.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -62,7 +63,8 @@ Result<Operands> Flatten(const NodeContext& node, Op) {
   return One(node.Reshape(x, {Product(x->shape, 0, at), Product(x->shape, at, x->shape.size())}));
 }
 
-/// Returns the axes, an attribute before opset 13 and an input from then on.
+/// Returns the axes, an attribute before opset 13 and an input from then on. Returns an empty list
+/// if the node omits the axes.
 Result<std::vector<int64_t>> Axes(const NodeContext& node) {
   if (node.HasInput(1)) return node.ConstantInts(1);
   return node.Ints("axes", {});

@@ -107,7 +107,8 @@ Formula WriteSignal(const std::vector<Formula>& parts, int64_t axis) {
   return Concat(columns, rank);
 }
 
-/// Returns the sum over i of x_i exp(sign 2 pi i j / n) for the first `count` frequencies j.
+/// Returns the sum over positions p of x_p exp(sign 2 pi i p j / n) for the first `count`
+/// frequencies j, as real and imaginary parts. i is the imaginary unit.
 std::vector<Formula> Transform(const Signal& x, int64_t n, int64_t count, double sign) {
   const NodeContext& node = x.real.node();
   const DataType type = x.real.type();
@@ -185,8 +186,8 @@ Result<Operands> Dft(const NodeContext& node, Op) {
   return Results({WriteSignal(parts, axis)});
 }
 
-/// Imports STFT: each frame is weighted by the window and transformed. Each matrix product covers
-/// all frames.
+/// Imports STFT: each frame is weighted by the window, if given, and transformed. Each matrix
+/// product covers all frames.
 Result<Operands> Stft(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t step, node.ConstantInt(1));
@@ -227,8 +228,8 @@ Result<Operands> Stft(const NodeContext& node, Op) {
 double HertzToMel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
 double MelToHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
 
-/// Imports MelWeightMatrix. Each column is a triangle between neighbouring frequencies, which are
-/// equally spaced in mel.
+/// Imports MelWeightMatrix. Each column is a triangle over three successive frequencies of a list.
+/// The list's frequencies are equally spaced in mel.
 Result<Operands> MelWeightMatrix(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t bins, node.ConstantInt(0));
   TUNEC_ASSIGN(const int64_t length, node.ConstantInt(1));

@@ -62,14 +62,14 @@ int64_t ClampBound(int64_t bound, int64_t size, int64_t least, int64_t most) {
   return std::clamp(bound, least, most);
 }
 
-/// Returns whether `end` means the end of the axis, in either direction. The greatest numbers of
-/// i32 and i64 have this meaning.
+/// Returns whether `end` means a slice without an end bound. The greatest numbers of i32 and i64
+/// have this meaning.
 bool IsOpenEnd(int64_t end) {
   return end == std::numeric_limits<int64_t>::max() || end == std::numeric_limits<int32_t>::max();
 }
 
-/// Returns the slice with bounds inside the axis. A backward slice that starts before the axis
-/// takes the first element, as ONNX defines. NumPy takes no element.
+/// Returns the slice with bounds clamped to the axis. A backward slice that starts before the axis
+/// starts at the first element, as ONNX defines. In NumPy this slice is empty.
 AxisSlice Normalised(AxisSlice slice, int64_t size) {
   if (size == 0) return {.step = slice.step > 0 ? 1 : -1};
   // A step larger than the axis selects at most one element, like a step of the axis's size.
@@ -152,7 +152,7 @@ Result<Operands> Split(const NodeContext& node, Op op) {
   return outputs;
 }
 
-/// Returns the pads before all axes of the input, then the pads after all axes.
+/// Returns the pads at the start of each axis, then the pads at the end of each axis.
 Result<std::vector<int64_t>> ReadPads(const NodeContext& node, int64_t rank) {
   if (node.version() < 11) return node.Ints("pads", {});
   TUNEC_ASSIGN(std::vector<int64_t> pads, node.ConstantInts(1));
@@ -187,7 +187,7 @@ Result<Operands> Pad(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"pads", pads}, {"value", value}, {"mode", mode}}));
 }
 
-/// Imports CenterCropPad, which crops or pads the given axes around their middle.
+/// Imports CenterCropPad, which crops or pads axes around their middle.
 Result<Operands> CenterCropPad(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const std::vector<int64_t> sizes, node.ConstantInts(1));

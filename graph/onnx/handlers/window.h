@@ -1,5 +1,4 @@
-// Windows of convolutions and pools, which are read from the attributes of ONNX nodes. Only
-// graph/onnx uses this file.
+// Windows of convolutions and pools, read from ONNX nodes. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +8,10 @@
 
 namespace tunec::onnx_import {
 
-/// Largest size, stride, dilation or pad that is accepted.
+/// Largest kernel size, stride, dilation or pad that is accepted.
 inline constexpr int64_t kMostWindow = 1 << 24;
 
-/// A window with one entry per spatial axis. Pads are all begins, then all ends.
+/// A window. Each list has one entry per spatial axis, but pads are all begins, then all ends.
 struct Window {
   std::vector<int64_t> kernel;
   std::vector<int64_t> strides;

@@ -1,11 +1,10 @@
 // Sums over windows. The elements of a window are gathered by constant positions and multiplied by
 // constant weights. If taps are few, each tap is a separate gather and product, so that the
 // elements of a vector are neighbouring outputs. Many taps are gathered along a new axis and summed
-// over this axis. Both forms become one kernel.
+// over this axis. In either form the sum becomes one kernel.
 //
-// All windows get as many taps as the longest one. A shorter window repeats some of its elements,
-// and repeated elements share their weight. So elements outside a window are never multiplied by
-// zero.
+// All windows get as many taps as the longest one. A shorter window repeats elements, and copies
+// share the element's weight. So no window reads an element outside the window with weight zero.
 #include "graph/onnx/handlers/windowed_sum.h"
 
 #include <algorithm>
@@ -32,7 +31,7 @@ WindowTap TapAt(const TapWindow& window, size_t position, size_t longest) {
   return tap;
 }
 
-/// Positions and weights of the taps begin..end-1 of all windows: [taps, windows].
+/// Positions and weights of a range of taps, for all windows: [taps, windows].
 struct TapTable {
   Array positions;
   Array weights;

@@ -1,7 +1,7 @@
-// Every thread is a fiber. In a round, each thread runs to its next barrier; the block is done when
-// all threads have ended in the same round. Before a warp reaches its barrier, its lanes may
-// execute any number of warp operations. Each operation runs when all lanes have arrived; then the
-// lanes continue.
+// Every thread of a block of several threads is a fiber. In a round, each thread runs to its next
+// barrier or its end; the block is done when all threads have ended in the same round. Before a
+// warp reaches its barrier, its lanes may execute any number of warp operations. Each operation
+// runs when all lanes have arrived; then the lanes continue.
 #include "jit/cuda/emulate/block.h"
 
 #include <algorithm>
@@ -126,7 +126,7 @@ class Block {
   }
 
   // Executes the warp operation at which the lanes have stopped, and returns true. Returns false if
-  // no lane has stopped at one. Ends the process if the lanes have stopped at different places.
+  // no lane has stopped at one. Ends the process for the errors of DescribeDivergence.
   bool Meet(std::span<Thread> lanes) const {
     const auto is_out = [](const Thread& lane) { return lane.stop.operation == nullptr; };
     if (std::ranges::all_of(lanes, is_out)) return false;

@@ -1,5 +1,5 @@
 // The emulation of one block. Its threads run one after the other, and each runs until its next
-// barrier.
+// barrier or warp operation, or to its end.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace tunec {
 
 /// Calls `function` once for each thread of the block, as if all ran in parallel. Ends the process,
 /// with a description of the threads, if threads wait at different barriers, or if some threads end
-/// while others wait. The same holds if lanes of a warp are at different operations
+/// while others wait. The same holds if a lane of a warp is missing at a warp operation
 /// (warp_operation.h). In checked mode, errors of CheckedBlock and CheckOtherBlocks end the
 /// process, too. Generated code calls this function, from any host thread.
 void RunEmulatedBlock(const EmulatedLaunch* launch, EmulatedFunction function,

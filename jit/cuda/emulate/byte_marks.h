@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// A map from the addresses of bytes to marks, which are initially `Mark{}`. The size of the map is
-/// proportional to the accessed memory.
+/// A map from the addresses of bytes to marks, which are initially `Mark{}`. The map stores marks
+/// only for the pages that At has accessed.
 template <class Mark>
 class ByteMarks {
  public:
@@ -23,8 +23,7 @@ class ByteMarks {
     return (*last_)[number % kPageBytes];
   }
 
-  /// Returns the byte's mark, which is `Mark{}` if At was never called for the byte. Returns null
-  /// if At was never called for a byte of the same page.
+  /// Returns the byte's mark, or null if At was never called for a byte of the same page.
   const Mark* Find(const std::byte* address) const {
     const auto number = reinterpret_cast<uintptr_t>(address);
     const auto page = pages_.find(number / kPageBytes);

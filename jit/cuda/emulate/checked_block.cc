@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// The value of each byte of a copy's destination until the copy ends. A float is then NaN, an
+// The value of each byte of a copy's destination until the copy ends. A float is then NaN, a signed
 // integer -1.
 constexpr int kUnfilled = 0xff;
 
@@ -127,8 +127,8 @@ bool CheckedBlock::IsShared(const void* address) const {
   return at >= shared_begin_ && at < shared_begin_ + launch_.shared_bytes;
 }
 
-// Returns the region that contains the base address, or nothing. Finds each region once and caches
-// the result, since code uses few base addresses.
+// Returns the region that contains the base address, or nothing. Looks up each base address once
+// and caches the result, since code uses few base addresses.
 const std::optional<MemoryRegion>& CheckedBlock::RegionFrom(const void* base) {
   const auto [found, is_new] = regions_.try_emplace(base);
   if (is_new && IsShared(base)) {
@@ -147,7 +147,7 @@ void CheckedBlock::CheckBounds(const MemoryAccess& access, const void* base) {
 }
 
 // Checks that the access begins at a multiple of `bytes`. A GPU reads and writes the bytes of a
-// copy as a whole, so both ends must be aligned.
+// copy as a whole, so source and destination must be aligned.
 void CheckedBlock::CheckAligned(const MemoryAccess& access, int64_t bytes) const {
   const int64_t offset = IsShared(access.begin) ? access.begin - shared_begin_
                                                 : reinterpret_cast<intptr_t>(access.begin);

@@ -34,9 +34,9 @@ struct ThreadMarks {
   bool awaited = false;       // an asynchronous copy to it is in flight
 };
 
-/// A checker of the accesses of one block. Ends the process, with kernel, block, thread, statement,
-/// tensor and address, in these cases:
-/// - an access exceeds the region or shared memory of the base address;
+/// A checker of the accesses of one block. Ends the process in the cases below, with kernel, block,
+/// thread, address, and the known names of statement and tensor:
+/// - an access that exceeds the region or shared memory of the base address;
 /// - a read of shared memory without a previous write; a race;
 /// - an asynchronous copy that is not aligned or has no wait;
 /// - before the wait for a copy, an access of its destination or a change of its source.
@@ -45,8 +45,8 @@ class CheckedBlock {
   CheckedBlock(const EmulatedLaunch& launch, int64_t number, const void* shared);
 
   /// Checks an access by a thread, before the access. The address is computed from `base`, which is
-  /// null if unknown. If `bytes` is 0, the access is masked off; it still counts as an access of
-  /// the thread at `site`, which identifies the access in the code. `name` may be null.
+  /// null if unknown. If `bytes` is 0, the access is masked off and not checked, but numbered among
+  /// the thread's accesses at `site`. `site` identifies the access in the code. `name` may be null.
   void Access(int32_t thread, const void* base, const void* address, int64_t bytes, bool writes,
               int32_t site, const AccessName* name);
   /// Begins a thread's copy to shared memory. A GPU may execute the copy now or later; the
@@ -55,7 +55,7 @@ class CheckedBlock {
   void BeginCopy(int32_t thread, const void* to_base, const void* from_base, LateCopy copy,
                  int32_t site);
   void CommitCopies(int32_t thread) { copies_.Commit(thread); }
-  /// Executes all of the thread's copies, except for its last `pending` groups.
+  /// Executes the copies of all groups of the thread, except for its last `pending` groups.
   void EndCopies(int32_t thread, int32_t pending);
   /// Ends a thread's turn. Must be called before another thread accesses memory.
   void EndTurn(int32_t thread);
@@ -96,13 +96,13 @@ class CheckedBlock {
   LateCopies copies_;
 };
 
-/// Calls CheckedBlock::Access for the thread's block. Generated code calls this function before
-/// each access.
+/// Calls CheckedBlock::Access for the thread's block. InstrumentAccesses inserts calls of this
+/// function into checked kernels.
 void CheckEmulatedAccess(EmulatedThread* thread, const void* base, const void* address,
                          int64_t bytes, int32_t writes, int32_t site, const AccessName* name);
 
 /// Begin an asynchronous copy, commit a group of copies, and wait for all groups except the last
-/// `pending` ones. Generated code calls these functions instead of the instructions.
+/// `pending` ones. Checked kernels call these functions instead of the instructions.
 void BeginEmulatedCopy(EmulatedThread* thread, const void* to_base, void* to, const void* from_base,
                        const void* from, int64_t bytes, int32_t read_bytes, int32_t site,
                        const AccessName* name);

@@ -13,7 +13,7 @@ namespace {
 
 using Site = llvm::IRBuilder<>;
 
-// Returns a generic address, since the host has a single address space.
+// Returns the address as a generic address, since the host has a single address space.
 llvm::Value* Generic(Site& site, llvm::Value* address) {
   if (auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(address))
     return cast->getPointerOperand();

@@ -27,8 +27,8 @@ std::optional<CpAsync> CpAsyncOf(llvm::IntrinsicInst& call);
 void CarryOutAtOnce(const CpAsync& copy);
 
 /// Replaces the call by a call of kCopyName, kCommitName or kWaitName (instrument.h). `thread` is
-/// the EmulatedThread. The base addresses, the site and the name are null or 0 until
-/// InstrumentAccesses sets them.
+/// the EmulatedThread. In a call of kCopyName, the base addresses, the site and the name are null
+/// or 0 until InstrumentAccesses sets them.
 void CarryOutLate(const CpAsync& copy, llvm::Value* thread);
 
 }  // namespace tunec::jit

@@ -27,16 +27,16 @@ inline constexpr bool kEmulates = true;
 inline constexpr std::string_view kEmulatedFormat = "cuda-emulated";
 
 /// Compiles the nest as the CUDA generator does, for this machine's processor. In checked mode, the
-/// kernel ends the process at races and at reads of shared memory without a previous write. With
-/// CheckedRegion (regions.h) it also ends the process at accesses out of bounds. The generator's
-/// Stages must have rewritten the nest. Fails like CodeGenerator::Compile.
+/// kernel ends the process at the errors of CheckedBlock and CheckOtherBlocks. Global memory has
+/// bounds only in a CheckedRegion (regions.h). The generator's Stages must have rewritten the nest.
+/// Fails like CodeGenerator::Compile.
 Result<KernelImage> CompileEmulated(const LoopNest& nest,
                                     EmulationMode mode = EmulationMode::kPlain);
 
 /// Returns a kernel whose tasks are blocks. Shared memory of a block is initially NaN. The process
-/// ends with a message if threads of a block wait at different barriers, or if some of them do not
-/// reach a barrier. On a GPU, the behaviour is then undefined. Fails with kParse for code of
-/// another format, and otherwise like LoadKernel.
+/// ends with a message at the errors of RunEmulatedBlock (block.h), for example if threads of a
+/// block wait at different barriers. Fails with kParse for code of another format, and otherwise
+/// like LoadKernel.
 Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
 
 /// Creates a device that emulates a GPU on the host. Blocks run on the pool's threads; the pool

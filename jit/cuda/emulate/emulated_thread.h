@@ -6,14 +6,14 @@
 
 namespace tunec {
 
-/// The mode of the emulation. In mode kChecked, each access to memory is checked.
+/// The mode of the emulation. In mode kChecked, accesses to shared and global memory are checked.
 enum class EmulationMode : uint8_t { kPlain, kChecked };
 
 class CheckedBlock;
 class WarpOperation;
 
 /// The names of an access's statement and tensor. A name is null if it is unknown. In checked mode,
-/// generated code has a constant with the names of each access.
+/// generated code has constants of this type.
 struct AccessName {
   const char* statement = nullptr;
   const char* tensor = nullptr;
@@ -46,7 +46,7 @@ struct EmulatedLaunch {
 };
 
 /// The function that executes a kernel's code for one thread. `arguments` are pointers to the
-/// tensors, and `first` is the first task of the launch.
+/// tensors. The executed task is `first` plus the number of the thread's block.
 using EmulatedFunction = void (*)(void* const* arguments, void* workspace, EmulatedThread* thread,
                                   int64_t first);
 

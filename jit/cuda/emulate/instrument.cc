@@ -150,13 +150,13 @@ class AccessInstrumenter {
     copy.setArgOperand(kName, NameOf(copy));
   }
 
-  // Returns the base address; null if it is not unique.
+  // Returns the base address; null if there is not exactly one, or if the object is a vector.
   llvm::Value* BaseOf(const Objects& objects) {
     const bool one = objects.size() == 1 && objects[0]->getType()->isPointerTy();
     return one ? objects[0] : llvm::ConstantPointerNull::get(site_.getPtrTy());
   }
 
-  // Returns an AccessName; null if the instruction has no metadata.
+  // Returns the address of an AccessName; null if the instruction has no kAccessMetadata.
   llvm::Constant* NameOf(const llvm::Instruction& instruction) {
     const llvm::MDNode* node = instruction.getMetadata(kAccessMetadata);
     if (node == nullptr) return llvm::ConstantPointerNull::get(site_.getPtrTy());

@@ -1,4 +1,4 @@
-// The instrumentation of kernels, which reports each access to memory before the access.
+// The instrumentation of kernels, which reports accesses to shared and global memory in advance.
 #pragma once
 
 #include "support/error.h"

@@ -1,7 +1,7 @@
 // A record of the asynchronous copies of a block's threads, between the issue and the wait.
 //
-// A GPU may execute a copy at any time between its issue and the wait. The emulation executes a
-// copy as late as possible: at its thread's wait, and never if the thread does not wait for it.
+// A GPU may execute a copy at any time between its issue and the wait. In checked mode, the
+// emulation executes a copy as late as possible: at its thread's wait, or never without a wait.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A registry of memory regions whose bounds checked kernels must respect.
+// A registry of the memory regions that limit the accesses of checked kernels.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct MemoryRegion {
 
 /// A region of memory, such as an argument or a workspace, registered for all emulated kernels of
 /// the process while the object lives. A checked access with a base address in the region must stay
-/// in the region. Memory outside of every region has no bounds. Any thread may create and destroy
-/// regions.
+/// in the region. Memory outside of every region has no bounds, except for shared memory. Any
+/// thread may create and destroy regions.
 class CheckedRegion {
  public:
   /// Registers a region. No other region may begin at the address. Registers nothing if `address`
@@ -36,8 +36,8 @@ class CheckedRegion {
 /// Returns the region that contains the address or begins there, if there is one.
 std::optional<MemoryRegion> RegionOf(const void* address);
 
-/// Returns an address for messages. The text has the last region that begins at or before the
-/// address, and the offset: "A + 12". If there is none, the text is the number.
+/// Describes an address for messages, such as "A + 12": the last region that begins at or before
+/// the address, and the offset. If there is no such region, the text is the address as a number.
 std::string DescribeAddress(const void* address);
 
 }  // namespace tunec

@@ -17,7 +17,8 @@ namespace {
 
 constexpr unsigned kMostRegisters = 16;
 
-// A replacement of one warp intrinsic. All calls in a function share one array for the registers.
+// A replacement of one warp intrinsic. All replacements in a function share one array for the
+// registers.
 class WarpCall {
  public:
   WarpCall(llvm::IntrinsicInst& call, llvm::Value* thread, int32_t site)
@@ -51,7 +52,7 @@ class WarpCall {
   }
 
   // Replaces a shuffle. The operands are the member mask, the value, the distance, and the last
-  // lane of a group. This lane is always the last one of the warp.
+  // lane of a group, which is always 31.
   void Shuffle() {
     ir_.CreateAlignedStore(call_.getArgOperand(1), registers_, llvm::Align(4));
     Call(kShuffleName, {thread_, ir_.getInt32(site_), call_.getArgOperand(0),

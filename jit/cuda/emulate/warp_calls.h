@@ -1,4 +1,4 @@
-// The replacement of warp intrinsics by calls of host functions.
+// The replacement of the intrinsics of warps and of tf32 rounding by code for the host.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ class Value;
 
 namespace tunec::jit {
 
-/// Names that host modules import. LoadEmulatedMatrices, RunEmulatedTile and ShuffleEmulated
-/// implement them.
+/// The names by which host modules import LoadEmulatedMatrices, RunEmulatedTile and
+/// ShuffleEmulated.
 inline constexpr const char* kLoadMatricesName = "tunec_emulated_load_matrices";
 inline constexpr const char* kTileName = "tunec_emulated_tile";
 inline constexpr const char* kShuffleName = "tunec_emulated_shuffle";
 
-/// Replaces ldmatrix, mma.sync or shfl.sync by a call that receives `thread`, the EmulatedThread.
-/// Replaces cvt.rna.tf32 by integer instructions. For ldmatrix, an ordinary load reads each lane's
-/// row of the matrix. Returns false, without changes, for other intrinsics. `site` must be unique
-/// within the kernel.
+/// Replaces ldmatrix, mma.sync or shfl.sync.bfly by a call that receives `thread`, the
+/// EmulatedThread. Replaces cvt.rna.tf32 by integer instructions. For ldmatrix, an ordinary load
+/// reads each lane's row of the matrix. Returns false, without changes, for other intrinsics.
+/// `site` must be unique among the warp operations of the kernel.
 bool ReplaceWarpCall(llvm::IntrinsicInst& call, llvm::Value* thread, int32_t site);
 
 }  // namespace tunec::jit

@@ -12,7 +12,7 @@
 
 namespace tunec {
 
-/// The registers of one lane. They hold the inputs, and the results replace these from the first
+/// The registers of one lane. They hold the inputs. The results replace the inputs from the first
 /// register on.
 using LaneRegisters = uint32_t*;
 
@@ -36,9 +36,10 @@ class WarpOperation {
   const uint32_t members_;
 };
 
-/// The operation ldmatrix. Lane l supplies row `l mod 8` of matrix `floor(l/8)`, as four registers
-/// of two elements each. Register r of lane l receives elements 2*(l mod 4) and the next one of row
-/// floor(l/4) of matrix r; if transposed, of column floor(l/4). (PTX ISA 9.2, 9.7.14.5 "ldmatrix".)
+/// The operation ldmatrix. Lane l supplies row `l mod 8` of matrix `floor(l/8)`, if there is such a
+/// matrix, as four registers of two elements each. Register r of lane l receives element
+/// 2*(l mod 4) and the next one of row floor(l/4) of matrix r; if transposed, of column floor(l/4).
+/// (PTX ISA 9.2, 9.7.14.5 "ldmatrix".)
 class MatrixLoad : public WarpOperation {
  public:
   MatrixLoad(int32_t matrices, bool transposed)
@@ -55,7 +56,7 @@ class MatrixLoad : public WarpOperation {
 /// intrinsic computes each element.
 class TileProduct : public WarpOperation {
  public:
-  /// `intrinsic` must outlive the object, and a warp must execute it (IsOfWarp).
+  /// Requires intrinsic.IsOfWarp(). `intrinsic` must outlive the object.
   explicit TileProduct(const TileIntrinsic& intrinsic)
       : WarpOperation(intrinsic.name), intrinsic_(intrinsic) {}
   void Run(std::span<const LaneRegisters> lanes) const override;
@@ -65,8 +66,8 @@ class TileProduct : public WarpOperation {
 };
 
 /// The operation shfl.sync.bfly. A lane supplies a register and receives the register of the lane
-/// whose number differs in the bits of `distance`. The last warp of a block may have fewer than 32
-/// members.
+/// whose number differs in the bits of `distance`. That lane must be a member. The last warp of a
+/// block may have fewer than 32 members.
 class RegisterShuffle : public WarpOperation {
  public:
   RegisterShuffle(uint32_t members, uint32_t distance)
@@ -88,8 +89,8 @@ struct ThreadStop {
 /// Returns the name of the stop: "its end", "barrier 2", "ldmatrix 3".
 std::string NameOfStop(const ThreadStop& stop);
 
-/// Returns the error of a warp whose lanes are not all in the same operation. Returns "" if no lane
-/// is in an operation, or if all lanes are in one operation whose members are all lanes.
+/// Returns the error if the lanes of a warp cannot execute an operation together. Returns "" if no
+/// lane is in an operation, or if all lanes are in one operation whose members are all lanes.
 std::string DescribeDivergence(std::span<const ThreadStop> lanes);
 
 /// Execute warp operations. Generated code calls these functions in every lane; a call returns when

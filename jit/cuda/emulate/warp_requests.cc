@@ -103,7 +103,7 @@ int64_t WarpRequests::Sectors(const Request& request) {
 }
 
 // Returns the number of rounds beyond the first of each part of the warp. A part is the whole warp,
-// a half if a lane accesses 8 bytes, or a quarter if it accesses 16 bytes.
+// a half if a lane accesses 8 bytes, or a quarter if a lane accesses 16 bytes or more.
 int64_t WarpRequests::BankConflicts(const Request& request) {
   const auto bytes = std::clamp<int64_t>(request.parts.front().bytes, kBankBytes, 16);
   const auto lanes = static_cast<int32_t>(kBanks * kBankBytes) / static_cast<int32_t>(bytes);

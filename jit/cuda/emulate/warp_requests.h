@@ -1,9 +1,10 @@
-// Counts of the memory transactions of warps.
+// Counts of the memory requests of warps.
 //
 // A GPU executes one instruction for 32 threads at once. Global memory is accessed in sectors of 32
 // bytes. Shared memory has 32 banks of 4 bytes, and each bank delivers one word at a time. In the
-// emulation, threads run one after the other. The accesses of a site between two barriers are
-// therefore combined by order: the first access of every thread, the second access, and so on.
+// emulation, threads run one after the other. The accesses of a site between two barriers or warp
+// operations are therefore combined by order: the first access of every thread of a warp, the
+// second access, and so on.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,8 @@ struct EmulatedCounts {
   bool operator==(const EmulatedCounts&) const = default;
 };
 
-/// A counter of the accesses of all checked kernels in this process while the object lives. Results
-/// may be read at any time, from any thread.
+/// A counter of the memory requests of all checked kernels that run in this process while the
+/// object lives. Results may be read at any time, from any thread.
 class CountedRun {
  public:
   CountedRun();
@@ -33,7 +34,7 @@ class CountedRun {
   CountedRun(const CountedRun&) = delete;
   CountedRun& operator=(const CountedRun&) = delete;
 
-  /// Returns the counts of all blocks of the kernel that have ended so far.
+  /// Returns the counts so far of the kernel `symbol`. A block counts when it ends.
   EmulatedCounts Of(const std::string& symbol) const;
 
   /// Returns whether a counter exists.

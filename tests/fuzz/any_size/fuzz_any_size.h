@@ -5,8 +5,8 @@
 
 namespace tunec::fuzz {
 
-/// Prints how often each reason rejected a model, and each wrong result with its listed sizes and
-/// the graph at the example sizes. Returns the exit code, which is 1 if a result is wrong, else 0.
+/// Checks random models. Prints the rejections by reason, and each wrong result with the listed
+/// sizes and the graph at the example sizes. Returns 1 if a result is wrong, else 0.
 int FuzzAnySize(const FuzzOptions& options);
 
 }  // namespace tunec::fuzz

@@ -1,5 +1,5 @@
 // A generator of random models with dynamic dimensions. Like a model file, a random model has a
-// graph at each set of sizes. The random choices do not depend on the sizes.
+// graph at each suitable set of sizes. The random choices do not depend on the sizes.
 #pragma once
 
 #include <cstdint>
@@ -40,13 +40,13 @@ class OpenBuilder : public Draws {
 
   OpenAxisSize Dimension(size_t d) const;
   OpenAxisSize AnyDimension() { return Dimension(static_cast<size_t>(Below(std::ssize(sizes_)))); }
-  /// Returns a value with at least `least_rank` axes. It is mostly the latest such value, else an
-  /// earlier value or a new input.
+  /// Returns a value that is not a constant and has at least `least_rank` axes. This is often the
+  /// latest such value, else an earlier one or a new input.
   size_t Operand(int64_t least_rank = 1);
   OpenShape ShapeOf(size_t value) const { return values_[value].shape; }
   int64_t RankOf(size_t value) const { return std::ssize(values_[value].shape); }
   size_t Input(const OpenShape& shape);
-  /// Adds a constant whose elements are functions of their index.
+  /// Adds a constant whose element at each position is `element(position)`.
   size_t Constant(const OpenShape& shape, const std::function<double(const Ints&)>& element);
   /// Adds a constant with random elements, which are the same at all sizes.
   size_t Weight(const Ints& shape);
@@ -63,8 +63,8 @@ class OpenBuilder : public Draws {
     bool is_read = false;
   };
   size_t AddKnown(Known known);
-  /// Marks that the graph does not exist at these sizes. Returns a value of this shape, so that the
-  /// recipe can continue.
+  /// Marks that the graph does not exist at these sizes. Returns a stand-in for a value of this
+  /// shape, so that the recipe can continue.
   size_t Stop(const Error& why, const OpenShape& shape);
   void ChooseOutputs();
 
@@ -75,8 +75,8 @@ class OpenBuilder : public Draws {
 };
 
 using OpenRecipe = void (*)(OpenBuilder&);
-/// Returns the recipes. Each adds one operator or a short sequence of operators. A frequent recipe
-/// is listed several times.
+/// Returns the recipes. Each call of a recipe adds at most a few operators. A frequent recipe is
+/// listed several times.
 std::span<const OpenRecipe> OpenRecipes();
 
 }  // namespace tunec::fuzz

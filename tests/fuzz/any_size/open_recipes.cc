@@ -1,4 +1,5 @@
-// Recipes that add nodes to dynamic-shape models. Shapes, attributes or constants depend on sizes.
+// Recipes that add nodes to dynamic-shape models. Their shapes, attributes and constants may depend
+// on sizes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ int DegreeOf(const OpenShape& shape) {
 
 size_t AnyAxis(OpenBuilder& b, size_t x) { return static_cast<size_t>(b.Below(b.RankOf(x))); }
 
-/// Returns a random constant to which models might compare sizes.
+/// Returns a random bound of sizes, positions or distances.
 int64_t Bound(OpenBuilder& b) { return b.OneOf<int64_t>({1, 2, 3, 5, 8, 12, 20, 30}); }
 
 void Unary(OpenBuilder& b) {
@@ -49,7 +50,7 @@ void WithItsMean(OpenBuilder& b) {
   b.Add(Arithmetic(b), {x, mean}, {}, b.ShapeOf(x));
 }
 
-/// Uses a number that depends on a size, perhaps only on whether the size is large.
+/// Combines a value with a scalar that mostly depends on a size.
 void WithANumber(OpenBuilder& b) {
   const size_t x = b.Operand();
   const OpenAxisSize size = b.AnyDimension();
@@ -97,7 +98,7 @@ void WithPositions(OpenBuilder& b) {
   b.Add(Arithmetic(b), {x, positions}, {}, b.ShapeOf(x));
 }
 
-/// Multiplies by a mask as in attention. The mask is 0 above the diagonal or far from it.
+/// Multiplies a value by a mask. The mask is 0 above the diagonal or far from the diagonal, else 1.
 void WithAMask(OpenBuilder& b) {
   const size_t x = b.Operand(2);
   OpenShape shape(b.ShapeOf(x).size(), Number(1));
@@ -136,8 +137,7 @@ void Reduce(OpenBuilder& b) {
   b.Add(op, {x}, {{"axes", Ints{axis}}, {"keepdims", int64_t{0}}}, shape);
 }
 
-/// Adds a cumulative sum of whole numbers, which is exact. With equal fractions, rounding errors
-/// would add up, unlike those of random numbers.
+/// Adds a cumulative sum of whole numbers, because sums of small whole numbers are exact.
 size_t CumSum(OpenBuilder& b, size_t x, int64_t axis) {
   const size_t whole = b.Add(Op::kFloor, {x}, {}, b.ShapeOf(x));
   return b.Add(Op::kCumSum, {whole}, {{"axis", axis}}, b.ShapeOf(x));
@@ -197,7 +197,7 @@ void Slice(OpenBuilder& b) {
   b.Add(Op::kSlice, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}}, shape);
 }
 
-/// Pads an axis by constants, up to a constant size, or up to a multiple of 4 (as for windows).
+/// Pads an axis by constant widths, to at least a constant size, or to a multiple of 4.
 void Pad(OpenBuilder& b) {
   const size_t x = b.Operand();
   OpenShape shape = b.ShapeOf(x);
@@ -252,7 +252,8 @@ void Transpose(OpenBuilder& b) {
   b.Add(Op::kTranspose, {x}, {{"perm", perm}}, shape);
 }
 
-/// Joins two axes. Sometimes applies an operator along the joined axis, and mostly splits it again.
+/// Joins two adjacent axes. Sometimes adds a softmax or a cumulative sum along the joined axis, and
+/// mostly splits this axis again.
 void JoinAndSplit(OpenBuilder& b) {
   const size_t x = b.Operand(2);
   const OpenShape old = b.ShapeOf(x);
@@ -268,8 +269,8 @@ void JoinAndSplit(OpenBuilder& b) {
   if (b.Chance(60)) b.Add(Op::kReshape, {value}, {{"shape", SizesOf(old)}}, old);
 }
 
-/// Pads an axis to a multiple of 4 and splits it into windows of 4 elements. The division is exact
-/// at all sizes.
+/// Pads an axis to a multiple of 4 and splits this axis into windows of 4 elements. Does nothing
+/// for a value with more than 3 axes.
 void Windows(OpenBuilder& b) {
   const size_t x = b.Operand();
   if (b.RankOf(x) > 3) return;
@@ -329,7 +330,7 @@ size_t Image(OpenBuilder& b) {
   return b.Input(shape);
 }
 
-/// Returns the output shape of windows of three, with one element of padding at each end.
+/// Returns the shape after windows of 3 elements, padded by 1 at both ends, on each axis from 2 on.
 OpenShape AfterWindows(OpenShape shape, int64_t stride) {
   for (size_t a = 2; stride > 1 && a < shape.size(); ++a)
     shape[a] = Derived(shape[a], fmt::format("(({} - 1) / {} + 1)", shape[a].formula, stride),

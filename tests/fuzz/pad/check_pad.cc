@@ -26,7 +26,7 @@ CheckResult ResultOf(std::string_view stage, const Error& error) {
 }
 
 /// Returns whether compilation failed because of a constant index out of range. The reference may
-/// accept the graph, since it does not run the passes that fold indices to constants.
+/// accept the graph, since only compilation runs the passes that fold indices to constants.
 bool HasWrongIndices(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument &&
          error.message.find(" is out of range, expected ") != std::string::npos;
@@ -39,7 +39,7 @@ std::string TextProblem(const Graph& graph) {
   return Print(*parsed) == text ? "" : "its text reads back as another graph";
 }
 
-// Returns how the padded graph contradicts its parameters, the exact graph or the bucket, else "".
+// Returns the first error in the padded graph's form, given the exact graph and the bucket, or "".
 std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Graph& bucket) {
   if (const Status status = Verify(padded.graph); !status) return status.error().Format();
   const std::vector<ValueId>& inputs = padded.graph.inputs();

@@ -1,5 +1,5 @@
 // A function that checks a padded graph. The graph runs with random elements in the padding, by the
-// reference and perhaps as machine code. The results must equal those of the exact graph.
+// reference and perhaps as machine code. The exact elements must equal the exact graph's results.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct PadCase {
 };
 
 /// The result of comparing the texts of the padded graphs for kExact and kOther. It is kRejected if
-/// the graph for kOther cannot be padded.
+/// padding the graph for kOther is rejected.
 enum class Texts : uint8_t { kEqual, kDiffer, kRejected, kNotCompared };
 
 struct PadResult {
@@ -39,7 +39,7 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads = PadGraph);
 /// index of 90 or 3, which can be out of range. Inputs named positive... have elements from 1 to 5.
 std::vector<Array> InputsOf(const Graph& graph, Values values, uint64_t seed);
 
-/// Returns the case as one text: `# pad values=ordinary seed=1 code=0`, then the three graphs.
+/// Returns the case as text: a line such as `# pad values=ordinary seed=1 code=0`, and the graphs.
 std::string Print(const PadCase& padded);
 Result<PadCase> ParsePadCase(const std::string& text);
 

@@ -57,8 +57,8 @@ struct Dimension {
   size_t number;
   PaddedExtent extent;
 
-  // Returns true if the part belongs to this dimension by its formula. Without a formula, compares
-  // the extents, although a part of another dimension can have the same extents.
+  // Returns true if the part's formula is this dimension. Without a formula, compares the extents,
+  // although a part of another dimension can have the same extents.
   bool Has(const PaddedExtent& part) const {
     return part.formula.empty() ? part == extent : part.formula.AsSize() == number;
   }
@@ -114,7 +114,7 @@ std::string OutputProblem(const Array& before, const Array& after, const Parts& 
   return "";
 }
 
-// Returns true if a part of an output with these extents can only belong to this dimension.
+// Returns true if the extent is padded and no other input dimension has the same two sizes.
 bool IsOnlyOne(const SizedModel& model, const std::vector<OpenAxis>& open,
                const std::string& dimension, const PaddedExtent& extent) {
   if (extent.exact == extent.padded) return false;

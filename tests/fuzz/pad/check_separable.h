@@ -1,4 +1,4 @@
-// A check that a run can be split along each dimension that is declared splittable.
+// A check that a run can be split along dimensions that are declared splittable.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace tunec::fuzz {
 
-/// Permutes some positions of the inputs along each splittable dimension, and gives the others new
-/// elements. The same positions of the outputs must be permuted in the same way. Returns an empty
-/// string if they are, else a description of the first difference.
+/// Permutes some positions of the inputs along a splittable dimension, and gives the others new
+/// elements. The same positions of the outputs must be permuted in the same way. Repeats this for
+/// most splittable dimensions. Returns the first difference or error, or an empty string.
 std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis>& open,
                              const PaddedGraph& padded, std::span<const Array> inputs,
                              uint64_t seed);

@@ -1,5 +1,5 @@
-// Tests of the fuzzer of padded graphs. It must find planted faults and draw all operators. Cases
-// for which it found wrong results are checked again.
+// Tests of the fuzzer of padded graphs. It must find planted faults and draw all operators that are
+// executed. Cases for which it found wrong results are checked again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,7 +86,8 @@ TEST(PadCase, ReadsWhatItPrints) {
   EXPECT_FALSE(ParsePadCase("# pad seed=1\n"));
 }
 
-// Returns the bucket's graph unchanged, and declares the first elements of its outputs exact.
+// Returns the bucket's graph unchanged. Declares the beginning of each output axis exact, and all
+// dimensions splittable.
 Result<PaddedGraph> PadByNothing(const Graph& exact, const Graph& bucket,
                                  std::span<const OpenAxis> open, std::span<const Graph>) {
   PaddedGraph padded;
@@ -116,7 +117,7 @@ TEST(CheckPad, FindsThatNothingWasPadded) {
   EXPECT_GT(stages["separable"], 5);
 }
 
-// The graph is padded correctly, but its sizes, which are parameters, are too large by one.
+// The graph is padded correctly, but parameters that are a single size are too large by one.
 TEST(CheckPad, FindsASizeThatIsWrong) {
   const Pads pads = [](const Graph& exact, const Graph& bucket, std::span<const OpenAxis> open,
                        std::span<const Graph> samples) -> Result<PaddedGraph> {

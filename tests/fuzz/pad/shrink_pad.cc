@@ -22,7 +22,8 @@ class PadShrinker {
  private:
   const Graph& graph() const { return best_.model.graphs[kExact]; }
 
-  // Reduces the graphs of all sizes in the same way, and keeps the result if the case still fails.
+  // Reduces the graphs of all sizes in the same way. Stores the result and returns true if the case
+  // still fails.
   bool Accept(const std::vector<ValueId>& outputs, NodeId node = {}, Cut cut = Cut::kOperand,
               size_t operand = 0) {
     if (tries_ <= 0) return false;

@@ -66,7 +66,7 @@ Drawn Attention(SizedGenerator& g) {
   });
 }
 
-// Returns a random window whose kernel is not larger than the image, also at the smallest sizes.
+// Returns the random window that DrawWindow makes for the smallest size of each axis.
 DrawnWindow WindowFor(SizedGenerator& g, const SizedShape& image, bool transposed) {
   Ints least;
   for (const AxisSizes& sizes : image) least.push_back(*std::ranges::min_element(sizes));

@@ -54,8 +54,8 @@ Drawn Where(SizedGenerator& g) {
                       : g.Try(Op::kWhere, {condition, no, yes});
 }
 
-// Combines an operand with a number that depends on a size. The number is the size, its inverse, or
-// the last index.
+// Combines an operand with a number that depends on a dimension's size, such as the inverse or the
+// last index.
 Drawn WithSize(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kNumber);
   const AxisSizes sizes = g.Dimension();

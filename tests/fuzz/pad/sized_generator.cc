@@ -185,7 +185,8 @@ bool SizedGenerator::IsDimension(const AxisSizes& sizes) const {
   return std::ranges::find(dimensions_, sizes) != dimensions_.end();
 }
 
-// Returns two factors of `sizes`, a dimension and a dimension or constant, or no value.
+// Returns two factors of `sizes`, or no value. One factor is a dimension, and the other is a
+// dimension or a constant.
 std::optional<SizedShape> SizedGenerator::Factors(const AxisSizes& sizes) {
   for (const AxisSizes& dimension : dimensions_) {
     const std::optional<AxisSizes> rest = Quotient(sizes, dimension);

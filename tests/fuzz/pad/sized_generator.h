@@ -14,7 +14,8 @@
 
 namespace tunec::fuzz {
 
-/// The result of a recipe. It is the value of the added node, or empty if the draw does not fit.
+/// The value that a recipe returns: the first result of the last added node, or empty if the draw
+/// does not fit.
 using Drawn = std::optional<ValueId>;
 using AttributesAt = std::function<Attributes(SizeSet)>;
 /// A function that returns the element of a constant at an index, for one set of sizes.
@@ -32,7 +33,7 @@ class SizedGenerator : public Draws {
   AxisSizes Dimension() { return dimensions_[Below(std::ssize(dimensions_))]; }
   SizedShape Shape(int64_t least_rank, int64_t most_rank);
 
-  /// Returns a value of the model, or a new leaf, of a type in the domain.
+  /// Returns an existing value or a new leaf, with a type in the domain and a rank in the range.
   ValueId Operand(Domain domain, int64_t least_rank = 0, int64_t most_rank = 4);
   /// Returns a value of exactly this type that can be broadcast with `shape` to a common shape.
   ValueId Partner(DataType type, const SizedShape& shape);
@@ -40,14 +41,14 @@ class SizedGenerator : public Draws {
   ValueId BroadcastingTo(DataType type, const SizedShape& shape);
   ValueId OfType(DataType type, const SizedShape& shape);  // an existing value or a leaf
   ValueId Leaf(DataType type, const SizedShape& shape);    // a new input or constant
-  /// Adds an input. Its dynamic axes are dimensions. A reshape may join dimensions to get `shape`.
-  /// The name begins with `prefix`, on which the elements from InputsOf depend.
+  /// Adds an input of `shape`, or an input and a reshape that joins dimensions to get `shape`. The
+  /// name begins with `prefix`, on which the elements from InputsOf depend.
   ValueId Input(DataType type, const SizedShape& shape, const char* prefix = "x");
   ValueId Constant(DataType type, const SizedShape& shape, const ElementAt& element);
   /// Adds a constant with random elements, which are the same at equal positions for all sizes.
   ValueId Table(DataType type, const SizedShape& shape, Values values = Values::kOrdinary);
   ValueId Scalar(DataType type, double value) { return SizedScalar(type, {value, value, value}); }
-  /// Adds a constant with one element, which depends on the set of sizes.
+  /// Adds a constant with one element, which may differ between the sets of sizes.
   ValueId SizedScalar(DataType type, const std::array<double, kSizeSets.size()>& values);
   ValueId Parameter(DataType type, const SizedShape& shape);  // mostly a constant
 
@@ -56,8 +57,8 @@ class SizedGenerator : public Draws {
   int64_t RankOf(ValueId value) const { return std::ssize(builder_.ShapeOf(value)); }
   int64_t AnyAxis(ValueId value) { return Below(RankOf(value)); }
 
-  /// Adds the node if the inference accepts it in all graphs and the results are small. Returns its
-  /// first result.
+  /// Adds the node to all graphs if SizedBuilder::Add accepts it. Returns its first result, or no
+  /// value.
   Drawn Try(Op op, const std::vector<ValueId>& inputs, const Attributes& attributes = {});
   Drawn TryAt(Op op, const std::vector<ValueId>& inputs, const AttributesAt& attributes);
   Drawn Reshape(ValueId value, const SizedShape& shape);

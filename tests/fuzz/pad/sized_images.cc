@@ -1,5 +1,5 @@
-// Recipes that add operators on images with dynamic height and width. Examples are strides, pools
-// that round up, windows whose start depends on the size, and pyramids with upsampling.
+// Recipes that add operators on images with dynamic sizes. Examples are strided windows, windows
+// whose pads depend on the size, and upsampling.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"
@@ -40,7 +40,7 @@ Image AnyImage(SizedGenerator& g) {
 
 int64_t Least(const AxisSizes& sizes) { return *std::ranges::min_element(sizes); }
 
-/// A window with strides and pads. The pads may depend on the size.
+/// A window with strides, dilations, and pads that may depend on the size.
 struct SizedWindow {
   Ints kernel, strides, dilations;
   std::array<Ints, kSizeSets.size()> pads;
@@ -135,7 +135,8 @@ Drawn Pyramid(SizedGenerator& g) {
   return g.Try(Op::kReduceMean, {image.value}, {{"axes", axes}, {"keepdims", g.Below(2)}});
 }
 
-// Reduces an image by a window, resizes it to the original size, and concatenates both images.
+// Applies a pool or convolution to an image, and resizes the result to the image's size. Then
+// concatenates the image and the resized result.
 Drawn ThereAndBack(SizedGenerator& g) {
   const Image image = DrawImage(g);
   const Drawn small = g.Chance(50) ? PoolOf(g, image) : ConvOf(g, image);
@@ -152,8 +153,8 @@ Drawn ThereAndBack(SizedGenerator& g) {
   return large ? g.Try(Op::kConcat, {image.value, *large}, {{"axis", int64_t{1}}}) : Drawn();
 }
 
-// Adds an image to its copy that a pool halves and a resize doubles. For an odd size, a pad
-// restores the missing row or column.
+// Adds to an image a copy that a pool halves and a resize doubles. For an odd size, a pad adds the
+// missing row or column.
 Drawn Skip(SizedGenerator& g) {
   const Image image = DrawImage(g);
   const size_t axes = image.spatial();

@@ -15,7 +15,7 @@
 
 namespace tunec::fuzz {
 
-/// A set of sizes. Graphs for kExact and kOther are padded to the sizes of kBucket, and should give
+/// A set of sizes. Graphs for kExact and kOther are padded to the sizes of kBucket, and may give
 /// the same padded graph.
 enum SizeSet : uint8_t { kExact, kBucket, kOther };
 inline constexpr std::array<SizeSet, 3> kSizeSets = {kExact, kBucket, kOther};
@@ -36,8 +36,8 @@ struct SizedModel {
 
 SizedShape ShapeOf(const SizedModel& model, ValueId value);
 
-/// Returns the axes of inputs whose sizes differ between the graphs. Two axes with equal sizes in
-/// all graphs belong to one dimension.
+/// Returns the input axes whose sizes differ between the graphs. Two axes belong to one dimension
+/// if they have the same size in each graph.
 std::vector<OpenAxis> OpenAxes(const SizedModel& model);
 
 /// A builder of the graphs at all sizes. Values and nodes have the same numbers in each graph.
@@ -48,9 +48,9 @@ class SizedBuilder {
 
   ValueId AddInput(const std::string& name, DataType type, const SizedShape& shape);
   ValueId AddConstant(const std::string& name, const std::array<Array, kSizeSets.size()>& arrays);
-  /// Adds a node to each graph and returns the results. Returns no value if in a graph type
-  /// inference fails, or a result is empty, has more than `most_elements`, or has an axis that is
-  /// longer than for kBucket.
+  /// Adds a node to each graph and returns the results. Returns no value if type inference fails in
+  /// a graph. Returns no value if a result is empty, has more than `most_elements`, or does not fit
+  /// into the result for kBucket.
   std::optional<std::vector<ValueId>> Add(
       Op op, const std::vector<ValueId>& inputs,
       const std::array<Attributes, kSizeSets.size()>& attributes, int64_t most_elements);

@@ -1,4 +1,4 @@
-// Recipes that add operators which move elements of their operands to the graphs of all sizes.
+// Recipes that add operators such as reshape, slice and gather to the graphs of all sizes.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"
@@ -28,7 +28,8 @@ Drawn Transpose(SizedGenerator& g) {
   return g.Try(Op::kTranspose, {x}, {{"perm", AnyPermutation(g, g.RankOf(x))}});
 }
 
-// Joins two axes, splits an axis that a dimension or a constant divides, or adds an axis of size 1.
+// Joins two axes, splits an axis that a dimension or a constant divides, adds an axis of size 1, or
+// does nothing.
 void RegroupOnce(SizedGenerator& g, SizedShape& shape) {
   const int64_t at = g.Below(std::ssize(shape) + 1);
   if (at + 1 < std::ssize(shape) && g.Chance(50)) {
@@ -165,7 +166,7 @@ Drawn Concat(SizedGenerator& g) {
   return g.Try(Op::kConcat, inputs, {{"axis", axis}});
 }
 
-// Pads or crops each axis by constants, or pads it to a constant size.
+// Pads or crops some axes by constants, and pads some axes to a constant size.
 Drawn Pad(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny);
   const SizedShape shape = g.ShapeOf(x);

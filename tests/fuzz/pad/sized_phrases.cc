@@ -1,4 +1,4 @@
-// Recipes that add patterns of real models, with dynamic batches and sequence lengths.
+// Recipes that add patterns of real models, many with dynamic batches and sequence lengths.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"
@@ -83,7 +83,7 @@ Drawn Linear(SizedGenerator& g) {
   return y ? g.Try(g.OneOf({Op::kRelu, Op::kGelu, Op::kTanh}), {*y}) : Drawn();
 }
 
-// Adds rows of a table, chosen by token ids, and rows of another table, chosen by positions.
+// Sums rows of a table, chosen by token ids, and rows of another table, chosen by positions.
 Drawn Embedding(SizedGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const AxisSizes batch = g.Axis(), length = g.Dimension();
@@ -174,7 +174,7 @@ Drawn SelfAttention(SizedGenerator& g) {
   return back ? g.Reshape(*back, x.shape()) : Drawn();
 }
 
-// Divides the sum of the masked states by the sum of the mask, or by 1 if that is smaller.
+// Divides the sum of the masked states by the larger of 1 and the sum of the mask.
 Drawn MaskedMean(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 4));
   const ValueId mask = g.OfType(x.type, {x.batch, x.length, Fixed(1)});
@@ -233,7 +233,7 @@ Drawn Rolled(SizedGenerator& g) {
   return tail && head ? g.Try(Op::kConcat, {*tail, *head}, {{"axis", axis}}) : Drawn();
 }
 
-// Pads to blocks of a fixed size, subtracts the maximum of each block, and removes the padding.
+// Pads sequences to blocks of a fixed size, subtracts each block's maxima, and removes the padding.
 Drawn Blocks(SizedGenerator& g) {
   const States x = DrawStates(g, g.Between(1, 3));
   const int64_t block = g.Between(2, 4);
@@ -255,7 +255,7 @@ Drawn Blocks(SizedGenerator& g) {
   });
 }
 
-// Concatenates a cache and the new states, and adds attention of the new states to all of them.
+// Concatenates a cache and the new states, and adds attention of the new states to the result.
 Drawn Cache(SizedGenerator& g) {
   States x = DrawStates(g, g.Between(1, 3));
   SizedShape past = x.shape();

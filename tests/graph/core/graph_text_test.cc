@@ -1,4 +1,4 @@
-// Tests of the .graph text, of GraphBuilder, Rebuild and Verify, and of RunReference.
+// Tests of .graph texts and files, of GraphBuilder, Rebuild and Verify, and of RunReference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests of the checks of gather indices. Indices are proven to be in range, are rejected, or are
-// checked and counted at run time.
+// Tests of the checks of gather indices. Indices are proven to be in range, rejected, checked at
+// run time, or left to constant folding.
 #include "graph/passes/index_checks.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@ Graph GraphOf(const std::string& lines) {
   return graph ? *graph : Graph();
 }
 
-/// Returns "NODE/EXTENT input|output POSITION; " for each unproven index, then the added outputs.
+/// Returns "NODE/EXTENT input|output POSITION; " for each UnprovenIndices, then the names of added
+/// outputs. On an error, returns the message.
 std::string Unproven(const std::string& lines) {
   const auto checked = AddIndexChecks(GraphOf(lines));
   if (!checked) return checked.error().message;

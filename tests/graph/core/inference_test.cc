@@ -1,4 +1,4 @@
-// Tests of type inference. They check derived types, completed attributes and rejections.
+// Tests of the operator table, and of type inference: types, completed attributes and rejections.
 #include <gtest/gtest.h>
 
 #include "graph/ops/op_table.h"
@@ -15,6 +15,7 @@ std::string ErrorOf(const std::string& inputs, const std::string& line) {
 }
 
 /// Returns the type of the expression `line` over x: f32[2, 3, 4], i: i64[5] and n: f32[batch, 3].
+/// On an error, returns the message.
 std::string TypeOf(const std::string& line) {
   const auto graph = ParseGraph(
       "graph g {\n input x: f32[2, 3, 4]\n input i: i64[5]\n input n: f32[batch, 3]\n y = " + line +

@@ -1,4 +1,4 @@
-// A function that reads the cases of reference_cases.graph, one or more for every operator.
+// A function that reads the cases of reference_cases.graph, one or more for most operators.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Tests of every operator on small operands, against results of numpy, PyTorch and onnx.
+// Tests of most operators on small operands, against results of numpy, PyTorch and onnx.
 #include <gtest/gtest.h>
 
 #include <cmath>

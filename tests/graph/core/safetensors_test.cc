@@ -21,7 +21,8 @@ class Safetensors : public testing::Test {
     std::ofstream(path_, std::ios::binary) << bytes;
     return SafetensorsFile::Open(path_);
   }
-  /// Returns the error of a file with this header and this many bytes of data, without the path.
+  /// Returns the error of a file with this header and `data` bytes of data, without the path, or
+  /// "no error".
   std::string ErrorOf(const std::string& header, size_t data) {
     return Message(OpenBytes(Size(header.size()) + header + std::string(data, '\1')));
   }

@@ -1,5 +1,5 @@
-// Tests of lowered attention. Every lowering is compared with the reference. Layouts of heads must
-// become views.
+// Tests of lowered attention. Every lowering is compared with the reference. Slices and transposes
+// of heads must become part of the kernel.
 #include <algorithm>
 #include <numeric>
 
@@ -103,7 +103,8 @@ TEST(LowerAttention, HiddenScoresOfANumber) {
   ExpectEveryLowering(AttentionGraph(shapes, attributes, MaskKind::kBool, {37, 150}));
 }
 
-// All scores of the first KV block are -inf. They must not affect the second block.
+// If a lowering has two KV blocks, all scores of the first one are -inf. Such scores must not
+// affect the second block.
 TEST(LowerAttention, FirstChunkMasked) {
   SampleGraph g("attention");
   Array mask(DataType::kBool, {150});

@@ -135,7 +135,7 @@ TEST(LowerConvTranspose, NoProductBetweenStrides) {
   }
 }
 
-// Convolution, bias, residual and relu are lowered to two statements.
+// The first lowering of convolution, bias, residual and relu has two statements.
 TEST(LowerConv, EpilogueIsOneStatement) {
   SampleGraph g("block");
   const ValueId x = g.Input({1, 4, 6, 6});

@@ -109,7 +109,7 @@ TEST(LowerElementwise, BatchNorm) {
   ExpectSameAsReference(g.Build({y}));
 }
 
-// Each value is used twice. Without sharing, the expression would have 2^40 nodes.
+// Each x is used twice. Without sharing, the expression would have more than 2^40 nodes.
 TEST(LowerElementwise, LongChainsWithReuseStaySmall) {
   SampleGraph g("chain");
   ValueId x = g.Input({4});

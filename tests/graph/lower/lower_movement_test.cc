@@ -147,7 +147,7 @@ TEST(LowerMovement, Scatters) {
   });
 }
 
-// The embedding runs in a separate kernel, and in one kernel with nodes before and after.
+// The embedding is the only node, or has nodes before and after, which may be fused with it.
 TEST(LowerMovement, RotaryEmbedding) {
   for (const int64_t interleaved : {0, 1}) {
     for (const int64_t angles : {10, 5, 3}) {
@@ -198,7 +198,7 @@ TEST(LowerMovement, Resize) {
   }
 }
 
-// The values have no elements, are sums without terms, or are concatenated with an empty value.
+// The outputs have no elements, are sums without terms, or are concatenated with an empty value.
 TEST(LowerMovement, NoElements) {
   SampleGraph g("empty");
   const ValueId x = g.Input({2, 0, 4});

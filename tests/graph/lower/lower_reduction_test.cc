@@ -114,7 +114,7 @@ TEST(LowerNormalise, All) {
              {{"groups", int64_t{3}}})}));
 }
 
-// The channels are adjacent in memory. A group has 6, 3 or 1 channels, whose sums are combined.
+// The channels are adjacent in memory. A group of the group norm has 6, 3 or 1 channels.
 TEST(LowerNormalise, ChannelsThatLieSideBySide) {
   Layout last{.shape = {2, 4, 5, 6}, .map = {}};
   for (const size_t d : {0, 2, 3, 1}) last.map.push_back(IndexExpr::Var(DimensionVar(d)));

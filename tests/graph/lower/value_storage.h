@@ -1,5 +1,5 @@
-// A class that stores a graph's values while its groups run one after the other. Views are stored
-// in their owners' memory, at the offsets of their layouts.
+// A class that stores a graph's values while the groups run one after the other. A view is stored
+// in the owner's memory, at the view's offset and in the view's layout.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace tunec {
 
 class ValueStorage {
  public:
-  /// Allocates the values. The graph must outlive the object.
+  /// Creates storage without values. The graph must outlive the object.
   ValueStorage(const Graph& graph, const FusionPlan& plan);
 
   void Store(ValueId value, const Array& array);
@@ -22,7 +22,7 @@ class ValueStorage {
  private:
   StorageView ViewOf(ValueId value) const;
   Array& CellsOf(ValueId owner);
-  /// Calls `visit` with the row-major number of each element and the number of its owner's cell.
+  /// Calls `visit` with each element's row-major number and the number of its cell in the owner.
   void ForEach(const StorageView& view, const std::function<void(int64_t, int64_t)>& visit) const;
 
   const Graph& graph_;

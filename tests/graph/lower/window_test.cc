@@ -38,8 +38,7 @@ TEST(WindowAxis, KnowsWhetherAWindowIsEmpty) {
   EXPECT_LT(empty, 9 * all / 10);
 }
 
-// A file may contain arbitrarily large sizes. The running time must not be proportional to the
-// size.
+// A file may contain very large sizes. The running time must not be proportional to the sizes.
 TEST(WindowAxis, OfAnySize) {
   constexpr int64_t kHuge = int64_t{1} << 40;
   WindowAxis axis{.input = kHuge, .output = kHuge, .kernel = 3, .pad = 1};

@@ -1,5 +1,5 @@
-// Tests of Winograd lowerings. They check results in the interpreter, and which convolutions have
-// the lowerings. tests/golden/show/winograd.txt has the text of a lowering.
+// Tests of results of Winograd lowerings in the interpreter, and of which convolutions have such
+// lowerings. tests/golden/show/winograd.txt has the texts of two of these lowerings.
 #include <algorithm>
 
 #include "tests/graph/fuse_groups.h"

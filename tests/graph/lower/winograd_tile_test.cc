@@ -1,4 +1,4 @@
-// Tests of Winograd's matrices: of convolutions in float64, and of expressions for matrix products.
+// Tests of Winograd's matrices, and of the expressions for products with them.
 #include "graph/lower/winograd_tile.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,8 @@ TEST_P(WinogradTiles, AreTheConvolution) {
   }
 }
 
-// Filters are transformed in float64 and rounded once, so only their factors may be inexact.
+// If a filter's factors are inexact, the filter is transformed in float64. So only these factors
+// may be inexact.
 TEST_P(WinogradTiles, TransformImagesByExactFactors) {
   EXPECT_TRUE(IsExactInFloat32(GetParam()->input));
   EXPECT_TRUE(IsExactInFloat32(GetParam()->output));
@@ -113,8 +114,8 @@ INSTANTIATE_TEST_SUITE_P(Tiles, WinogradTiles, testing::Values(&TileOfTwo(), &Ti
                            return "OutputsOf" + std::to_string(info.param->outputs);
                          });
 
-// In the tile of four, rows or columns that differ only in signs share partial sums. Without
-// sharing, its expressions would have more operations. In the tile of two, sharing saves nothing.
+// In the tile of four, rows of `input` and columns of `output` share partial sums. Without sharing,
+// the expressions would have more operations. In the `input` of the tile of two, nothing is shared.
 TEST(WinogradTile, SharesWhatDiffersInSigns) {
   EXPECT_EQ(Operations(TransformBothSides(TileOfTwo().input, Reads(4))), 32U);
   EXPECT_LE(Operations(TransformBothSides(TileOfFour().input, Reads(6))), 12 * 22U);

@@ -15,7 +15,7 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Returns attention of two queries of one head. The values of the keys are 1, 2, 4, and so on.
+// Returns a call of Attention with two queries of one head. Operand v is 1, 2, 4, and so on.
 Call MeanOf(int64_t keys, std::vector<Attr> attributes = {}) {
   std::vector<float> values;
   for (int64_t j = 0; j < keys; ++j) values.push_back(static_cast<float>(1 << j));

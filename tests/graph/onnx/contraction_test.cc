@@ -155,7 +155,7 @@ TEST(OnnxPool, WindowsAndCeilMode) {
         ElementsAre(0.5, 2))
         << any;
   }
-  // Declared pads are counted. Pads of ceil_mode are not, so the last result is 4 / 1, not 4 / 2.
+  // AveragePool never counts the pads of ceil_mode, so the last result is 4 / 1, not 4 / 2.
   EXPECT_THAT(of("AveragePool", {{"strides", List{4}}, {"count_include_pad", 1}, {"ceil_mode", 1}}),
               ElementsAre(0.5, 4));
   EXPECT_THAT(of("LpPool", {{"p", 1}, {"strides", List{2}}}), ElementsAre(1, 5));

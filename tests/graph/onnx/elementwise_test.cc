@@ -1,4 +1,4 @@
-// Tests of the ONNX handlers of element-wise operators, each on a few values.
+// Tests of the ONNX handlers of element-wise operators.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 const float kInf = std::numeric_limits<float>::infinity();
 
-/// Returns the operator's result for one float, or NaN if it has not one element.
+/// Returns the operator's result for `x`, or NaN if the result does not have exactly one element.
 double At(const std::string& op, float x, std::vector<Attr> attributes = {}, int64_t opset = 22) {
   const Array y =
       Eval({.op = op, .attributes = attributes, .operands = {Floats({1}, {x})}, .opset = opset});
@@ -77,7 +77,7 @@ TEST(OnnxElementwise, FunctionsWithAttributes) {
   near(At("Shrink", 1, {{"lambd", 1.5}, {"bias", 1.5}}), 0);
 }
 
-// Attributes are floats for every operand type. An integer cannot represent 1e30 or NaN.
+// Shrink's attributes are floats for every operand type. An integer cannot represent 1e30 or NaN.
 TEST(OnnxElementwise, AttributesBeyondTheIntegersAreTheNearestOnes) {
   const Array x = Ints({2}, {-5, 5});
   EXPECT_THAT(Values(Eval({.op = "Shrink", .attributes = {{"lambd", 1e30}}, .operands = {x}})),
@@ -268,13 +268,13 @@ TEST(OnnxElementwise, QuantisationOfHalvesIsComputedWide) {
   const auto half = [](std::vector<double> values) {
     return Typed(DataType::kF16, {static_cast<int64_t>(values.size())}, values);
   };
-  // f16 cannot represent the scale.
+  // f16 cannot represent the scale 2e-8.
   const Array zero = Typed(DataType::kU8, {}, {0});
   EXPECT_THAT(Values(Eval({.op = "QuantizeLinear",
                            .operands = {half({1e-6}), Floats({}, {2e-8F}), zero},
                            .opset = 21})),
               ElementsAre(51));
-  // f16 has no number above 65,504.
+  // f16 has no finite number above 65,504.
   const Array level = Typed(DataType::kI32, {1}, {100000});
   const double scale = half({0.001}).GetDouble(0);
   const auto y = Eval({.op = "DequantizeLinear",

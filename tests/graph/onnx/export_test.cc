@@ -1,4 +1,5 @@
-// Tests that a graph written as ONNX and read again has equal results, for every operator.
+// Tests of ONNX export. An exported graph that is read again must have equal results, within a
+// tolerance for floats.
 #include "graph/onnx/export/export.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +67,8 @@ void ExpectSame(const Array& have, const Array& expected, const std::string& tex
   for (int64_t i = 0; i < expected.size(); ++i)
     if (std::isfinite(expected.GetDouble(i)))
       scale = std::max(scale, std::abs(expected.GetDouble(i)));
-  // ONNX stores attributes as float32. An operator exported as several nodes rounds in each node.
+  // ONNX stores float attributes as float32. An operator that is exported as several nodes rounds
+  // in each node.
   const double tolerance =
       IsFloat(expected.type()) ? (SizeOf(expected.type()) == 2 ? 2e-3 : 2e-6) : 0;
   for (int64_t i = 0; i < expected.size(); ++i) {
@@ -77,7 +79,7 @@ void ExpectSame(const Array& have, const Array& expected, const std::string& tex
   }
 }
 
-/// Returns true if the error says that ONNX has no operator or type for the case.
+/// Returns true if the error names an operation that ONNX does not have.
 bool IsKnownRejection(const Error& error) {
   return error.code == ErrorCode::kUnsupported && error.message.contains("ONNX has no");
 }
@@ -101,7 +103,7 @@ TEST(ExportOnnx, EveryOperatorComesBackWithItsNumbers) {
     ExpectSame((*have)[0], (*expected)[0], text + Print(*again));
     for (const Node& node : made.graph.nodes()) returned.insert(node.op);
   }
-  // An operator without a case must be one of these, so a missing operator fails here.
+  // Each operator must either come back or be one of these.
   const std::set<Op> not_written = {Op::kConstant, Op::kIf, Op::kWhile, Op::kScan, Op::kFree};
   for (const Op op : kAllOps)
     EXPECT_NE(returned.contains(op), not_written.contains(op)) << Name(op);

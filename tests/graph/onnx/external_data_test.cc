@@ -130,13 +130,13 @@ class OnnxBlobs : public OnnxExternal {
     fs::create_symlink("../../../blobs/5f70bf18", Snapshot() / "onnx/model.onnx");
   }
   fs::path Snapshot() const { return root_ / "hub/snapshots/0123abcd"; }
-  /// Makes the data file of the snapshot's model a link to `target`. Returns SumsOf the model.
+  /// Makes model.onnx_data in the snapshot a link to `target`. Returns SumsOf model.onnx.
   std::string WithDataAt(const fs::path& target) const {
     fs::remove(Snapshot() / "model.onnx_data");
     fs::create_symlink(target, Snapshot() / "model.onnx_data");
     return SumsOf(ImportOnnx(Snapshot() / "model.onnx", {}));
   }
-  /// Runs the model on the inputs 10 and 20. Returns the results as text, or the error message.
+  /// Runs the model on the input [10, 20]. Returns the first output as text, or the error message.
   static std::string SumsOf(const Result<Graph>& graph) {
     if (!graph) return graph.error().Format();
     const auto outputs = RunReference(*graph, std::vector<Array>{Floats({2}, {10, 20})});
@@ -150,7 +150,7 @@ TEST_F(OnnxBlobs, AreFoundByTheNamesInASnapshot) {
   EXPECT_EQ(WithDataAt(root_ / "hub/blobs/a1b2c3d4"), "11 22");
   fs::create_symlink("../../../blobs/a1b2c3d4", Snapshot() / "onnx/model.onnx_data");
   EXPECT_EQ(SumsOf(ImportOnnx(Snapshot() / "onnx/model.onnx", {})), "11 22");
-  // The user may also name the folder by a link, or use it as working directory.
+  // The user may also name the snapshot by a link, or use the snapshot as working directory.
   fs::create_directory_symlink(Snapshot(), root_ / "main");
   EXPECT_EQ(SumsOf(ImportOnnx(root_ / "main/model.onnx", {})), "11 22");
   fs::current_path(Snapshot());
@@ -164,7 +164,8 @@ TEST_F(OnnxBlobs, OnlyLinksBelowTheFoldersAreFollowed) {
   EXPECT_THAT(WithDataAt(root_ / "secret.bin"), outside);
   EXPECT_THAT(WithDataAt("/etc/passwd"), outside);
   EXPECT_THAT(WithDataAt("/proc/self/exe"), outside);
-  // The first targets are a blob that is a link, a link to a folder, and a similarly named folder.
+  // The next three targets are a link among the blobs, a path through such a link, and a file in a
+  // similarly named folder.
   fs::create_symlink("../secret.bin", root_ / "hub/blobs/evil");
   EXPECT_THAT(WithDataAt("../../blobs/evil"), outside);
   fs::create_directory_symlink("..", root_ / "hub/blobs/up");
@@ -180,7 +181,7 @@ TEST_F(OnnxBlobs, OnlyLinksBelowTheFoldersAreFollowed) {
   EXPECT_THAT(WithDataAt("../../blobs/missing"), HasSubstr("No such file"));
   EXPECT_THAT(WithDataAt("model.onnx_data"), HasSubstr("Too many levels"));
   EXPECT_EQ(WithDataAt("../../blobs/up/blobs/a1b2c3d4"), "11 22");
-  // For a model that is not a link, the blobs are outside of its folder.
+  // The copy is not a link, so the blobs are outside of the copy's folder.
   fs::copy_file(root_ / "hub/blobs/5f70bf18", Snapshot() / "copy.onnx");
   WithDataAt("../../blobs/a1b2c3d4");
   EXPECT_THAT(SumsOf(ImportOnnx(Snapshot() / "copy.onnx", {})), outside);

@@ -1,4 +1,5 @@
-// Tests of damaged and malicious files. They may be rejected, but never cause a crash or a hang.
+// Tests of damaged and malicious files. Such a file may be rejected, but never causes a crash or a
+// hang.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -118,7 +119,7 @@ TEST(OnnxHostile, TypedFields) {
   EXPECT_THAT(Values(outputs->at(1)), ElementsAre(1, 0));
 }
 
-/// Tests tensors of 64 KiB and more, which are read without protobuf.
+/// Tests a tensor above 64 KiB, whose data CopyToLargePages copies.
 TEST(OnnxHostile, LargeTensors) {
   Model model(17);
   model.Input("x", {1}).Constant("small", Floats({1}, {5})).Constant("w", Counting({300, 300}));
@@ -136,7 +137,8 @@ TEST(OnnxHostile, LargeTensors) {
   for (size_t size = 0; size < bytes.size(); size += 997) {
     EXPECT_FALSE(ImportText(bytes.substr(0, size))) << size;
   }
-  // If a field occurs twice, protobuf merges both, so a second graph is merged with the first.
+  // If a message field occurs twice, protobuf merges both occurrences. So a second graph is merged
+  // with the first.
   onnx::ModelProto again;
   *again.mutable_graph()->mutable_doc_string() = "more";
   EXPECT_TRUE(ImportText(bytes + again.SerializePartialAsString()));

@@ -17,7 +17,7 @@ using ::testing::Pointwise;
 MATCHER(IsNear, "") { return std::abs(std::get<0>(arg) - std::get<1>(arg)) < 1e-5; }
 
 TEST(OnnxLoss, NegativeLogLikelihood) {
-  // Two samples of three classes at two positions.
+  // There are two samples of three classes at two positions.
   const Array x = Floats({2, 3, 2}, {1, 2, 2, 2, 3, 2, 0, 1, 2, 2, 1, 2});
   const Array labels = Ints({2, 2}, {2, 1, 0, 2});
   const auto loss = [&](const char* reduction, std::vector<Array> more = {},
@@ -34,7 +34,7 @@ TEST(OnnxLoss, NegativeLogLikelihood) {
   const Array weights = Floats({3}, {0.5, 2, 4});
   EXPECT_THAT(loss("none", {weights}), ElementsAre(-12, -4, 0, -8));
   EXPECT_THAT(loss("mean", {weights}), Pointwise(IsNear(), {-24 / 10.5}));
-  // Ignored labels count neither in the numerator nor in the denominator.
+  // Ignored labels count neither in the numerator nor in the denominator of the mean.
   EXPECT_THAT(loss("none", {}, {{"ignore_index", 2}}), ElementsAre(0, -2, 0, 0));
   EXPECT_THAT(loss("mean", {}, {{"ignore_index", 2}}), ElementsAre(-1));
   EXPECT_THAT(loss("mean", {weights}, {{"ignore_index", 2}}), Pointwise(IsNear(), {-4 / 2.5}));
@@ -124,7 +124,7 @@ TEST(OnnxLinearAttention, StepsOfTheRecurrence) {
   const float half = std::log(0.5F);
   EXPECT_THAT(run("gated", {state, Floats({1, 2, 1}, {half, half})}),
               Pointwise(IsNear(), {20.0, 34.0, 17.0}));
-  // With beta 1, v is replaced by its difference from the state.
+  // With beta 1 and the state S, v is replaced by v - S^T k.
   EXPECT_THAT(run("delta", {state, Absent(), Floats({1, 2, 1}, {1, 1})}), ElementsAre(-65, 14, 7));
 }
 

@@ -31,7 +31,7 @@ std::vector<double> RunModel(const Model& model, const std::vector<Array>& input
   return outputs ? Values(outputs->front()) : std::vector<double>();
 }
 
-/// Returns a model that maps x: [2, 3, 4] to [2, 12] by Shape, Gather, Mul, Concat, Reshape.
+/// Returns a model that reshapes x: [2, 3, 4] to [2, 12]. Nodes compute the 12 from x's shape.
 Model ShapeArithmetic() {
   Model model(13);
   model.Input("x", {2, 3, 4}).Constant("one", Ints({}, {1})).Constant("two", Ints({}, {2}));
@@ -72,8 +72,8 @@ TEST(OnnxModel, OpenDimensionsAreListedTogether) {
   EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(2, 3, 5));
 }
 
-// At other sizes the pad and the slice may have an effect. With NoOps::kRetained the graphs of all
-// sizes have the same nodes.
+// Slices and pads without effect may have an effect at other sizes, so NoOps::kRetained imports
+// them.
 TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
   Model model(17);
   model.Input("x", {2, 3});
@@ -90,8 +90,8 @@ TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
   EXPECT_EQ(retained->nodes().size(), 4U);
 }
 
-/// Returns a model that reverses x and declares these sizes of its input and output. A size of -1
-/// is declared without a number.
+/// Returns a model that reverses axis 0 of x. The model declares these sizes of its input and
+/// output. A size of -1 is declared without a number.
 Model Declared(std::vector<int64_t> input, const List& output) {
   Model model(17);
   model.Input("x", std::move(input)).Constant("start", Ints({1}, {-1}));
@@ -114,7 +114,7 @@ TEST(OnnxModel, DeclaredSizesOfOutputsHold) {
   EXPECT_EQ(MessageOf(Declared({3, 4}, {3, 4})), "");
 }
 
-// Exporters write 0, 1 or nothing for an unknown size.
+// Exporters may write 0, 1 or nothing for an unknown size.
 TEST(OnnxModel, UnknownSizesOfOutputsAreAnything) {
   EXPECT_EQ(MessageOf(Declared({3, 4}, {-1, 4})), "");
   EXPECT_EQ(MessageOf(Declared({3, 4}, {0, 4})), "");
@@ -139,7 +139,7 @@ TEST(OnnxModel, OptionsFixNamedDimensionsEverywhere) {
 }
 
 // Returns a model of two inputs that share the dimension `n`. The second input also has a dimension
-// without a name (-1), or a known one.
+// of size `second`. For -1, this dimension is dynamic and has no name.
 Model WithNamedDims(int64_t second) {
   Model model(17);
   model.Input("a", {-1}).Input("b", {-1, second});

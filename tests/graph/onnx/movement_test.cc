@@ -1,4 +1,4 @@
-// Tests of the ONNX handlers of operators that move elements or compute shapes.
+// Tests of the ONNX handlers of operators that move elements, resize, or make shapes and constants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,8 +131,8 @@ TEST(OnnxSlice, BoundsFollowPython) {
   EXPECT_THAT(slice({3, 0}, {0, 1}, {1, 0}, {-2, 1}), ElementsAre(3, 1));
   EXPECT_THAT(slice({0}, {4}, {1}, {100}), ElementsAre(0, 4));
   EXPECT_THAT(slice({3}, {1}, {1}, {1}), ElementsAre());
-  // With a negative step, a start before the axis counts as its first element. An end of exactly
-  // INT32_MAX or INT64_MAX means that the first element is included.
+  // With a negative step, a start before the axis counts as the first element. With such a step, an
+  // end of exactly INT32_MAX or INT64_MAX means that the first element is included.
   EXPECT_THAT(slice({-12}, {INT64_MIN}, {1}, {-1}), ElementsAre(0, 4));
   EXPECT_THAT(slice({-12, 0}, {-9, 1}, {1, 0}, {-2, 1}), ElementsAre(0));
   EXPECT_THAT(slice({-12}, {0}, {1}, {-1}), ElementsAre());
@@ -247,7 +247,8 @@ TEST(OnnxIndex, ConstantsOutOfRangeAreRejected) {
               HasSubstr("index 3 of axis 1 at position 1 is out of range, expected -3 to 2"));
 }
 
-/// Returns y of `op` on x: f32[2, 3]. The positions are an input, of shape [2, 2].
+/// Returns y of `op` on x: f32[2, 3]. The positions are an input of shape [2, 2]. If the model
+/// fails, fails the test and returns an empty list.
 std::vector<double> AtPositions(const std::string& op, const List& positions,
                                 const std::vector<Array>& more) {
   Model model(17);
@@ -428,7 +429,8 @@ TEST(OnnxResize, CornersAreThoseOfTheResult) {
   EXPECT_EQ(resized("nearest").back(), 7);
 }
 
-// Coordinates are computed with the fraction that a float32 scale approximates, such as 13 / 10.
+// If a float32 scale approximates a fraction of small integers, such as 13 / 10, coordinates are
+// computed with the fraction.
 TEST(OnnxResize, NearestElementsGoByFractions) {
   const auto resized = [](const char* rounding) {
     return Values(Eval({.op = "Resize",

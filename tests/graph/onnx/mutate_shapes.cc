@@ -95,7 +95,7 @@ std::string Apply(onnx::ModelProto model, const Mutant& mutant) {
   return model.SerializeAsString();
 }
 
-/// Imports and lowers the model. Returns the first error.
+/// Imports and lowers the model. Returns the first error, if any.
 Status ImportAndLower(const std::string& bytes) {
   TUNEC_ASSIGN(const Graph graph, ImportOnnxBytes(std::as_bytes(std::span(bytes)), "m.onnx", {}));
   TUNEC_ASSIGN(const PipelineResult simplified, RunPipeline(graph, {}));

@@ -1,4 +1,4 @@
-// Functions that build small ONNX models for tests through protobuf, and import and run them.
+// Functions for tests that build small ONNX models through protobuf, and import and run the models.
 #pragma once
 
 #include <onnx/onnx_pb.h>

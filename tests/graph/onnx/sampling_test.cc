@@ -1,4 +1,5 @@
-// Tests of importing ONNX operators that sample images, transform signals or quantize.
+// Tests of importing ONNX operators that sample images, transform signals, quantize or move
+// elements.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,8 +87,8 @@ TEST(OnnxRoiAlign, AveragesOfSamples) {
                         .attributes = attributes,
                         .operands = {x, Floats({1, 4}, {0.5, 0.5, 2.5, 2.5}), Ints({1}, {0})}}));
   };
-  // In x, the first output's samples are at 0.25 and 0.75, and the second's at 1.25 and 1.75. In y,
-  // all are at 0.5 and 1.5.
+  // Along the width, the first output's samples are at 0.25 and 0.75, and the second's at 1.25 and
+  // 1.75. Along the height, all samples are at 0.5 and 1.5.
   EXPECT_THAT(align({}), Pointwise(IsNear(), {4.5, 5.5}));
   EXPECT_THAT(
       ErrorOf({.op = "RoiAlign", .operands = {x, Floats({1, 4}, {0, 0, 1, 1}), Ints({1}, {0})}}),

@@ -1,4 +1,4 @@
-// Tests of tunec's reader and writer of protobuf's wire format. libprotobuf is the reference.
+// Tests of the reader and writer of protobuf's wire format. Some tests compare with libprotobuf.
 #include "graph/onnx/file/wire_format.h"
 
 #include <gmock/gmock.h>
@@ -86,7 +86,7 @@ TEST(WireFormat, RepeatedNumbersMayBePacked) {
   EXPECT_FALSE(RepeatedNumbers(*WireReader(AsBytes(torn)).Next(), WireType::kFixed32));
 }
 
-// libprotobuf writes each number of an attribute as a separate field. Other writers pack all
+// libprotobuf writes each number of an attribute as a separate field. Other writers may pack all
 // numbers into one field.
 TEST(WireFormat, AttributesReadEitherForm) {
   Model model(17);
@@ -106,7 +106,7 @@ TEST(WireFormat, AttributesReadEitherForm) {
   EXPECT_THAT(of(bytes), ElementsAre(2, 2));
 }
 
-// By protobuf's rule, the concatenated bytes of two messages are their union.
+// By protobuf's rule, the concatenated bytes of two messages are the merged message.
 TEST(WireFormat, AMessageInPiecesIsMerged) {
   Model whole(17);
   whole.Input("x", {2, 3}).Node("Relu", {"x"}, {"t"}).Node("Neg", {"t"}, {"y"}).Output("y");

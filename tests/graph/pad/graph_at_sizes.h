@@ -1,4 +1,4 @@
-// Functions that make graphs from one `.graph` text at several sizes, for tests of padding. In the
+// Functions that make and pad graphs from one `.graph` text at several sizes, for tests. In the
 // text, `$(L)` stands for the size L. `$(L-1)`, `$(B*L)`, `$(L/2)` and `$(L%2)` are expressions of
 // two terms. `$iota(L)` is the list of the numbers from 0 to L - 1.
 #pragma once
@@ -19,8 +19,8 @@ using SizesByName = std::map<std::string, int64_t>;
 /// test and returns an empty graph.
 Graph GraphAt(const std::string& text, const SizesByName& sizes);
 
-/// Returns the input axes whose extents differ between the graphs. An axis gets the name that has
-/// these extents in `exact_sizes` and `bucket_sizes`. An axis without such a name is omitted.
+/// Returns the input axes whose extents differ between the graphs. An axis gets the first name that
+/// has these extents in `exact_sizes` and `bucket_sizes`. An axis without such a name is omitted.
 std::vector<OpenAxis> OpenAxesOf(const Graph& exact, const Graph& bucket,
                                  const SizesByName& exact_sizes, const SizesByName& bucket_sizes);
 
@@ -34,9 +34,9 @@ PaddedGraph ExpectExact(const std::string& text, const SizesByName& exact,
                         const SizesByName& bucket);
 
 /// Pads the text's graph for each element of `exact` and of `others`. The padded graphs must have
-/// equal text, outputs as in ExpectExact, and formulas that hold at all sizes. Only the graphs of
-/// `exact` are samples of PadGraph. All sizes of exact[0] must differ from the bucket's. Returns
-/// the padded graph of exact[0].
+/// equal text, and outputs as in ExpectExact. The first graph's formulas must hold at all these
+/// sizes. Only the graphs of `exact` are samples of PadGraph. All sizes of exact[0] must differ
+/// from the bucket's. Returns the padded graph of exact[0], or an empty graph if padding fails.
 PaddedGraph ExpectOneGraph(const std::string& text, const SizesByName& bucket,
                            const std::vector<SizesByName>& exact,
                            const std::vector<SizesByName>& others = {});

@@ -1,6 +1,6 @@
-// Tests of PadGraph for each family of operators. Padded graphs give exact results, and unaffected
-// nodes are not changed. Rejections have the expected messages. Graphs that are padded for
-// different sizes have the same text.
+// Tests of PadGraph. Padded graphs give the results of the exact graphs, and unaffected nodes are
+// not changed. Rejections have the expected messages. Graphs that are padded for different sizes
+// have the same text.
 #include "graph/pad/pad_graph.h"
 
 #include <fmt/format.h>
@@ -533,7 +533,7 @@ TEST(PadGraph, ResizesFixedAxes) {
   ExpectExactNode("f32[$(B), 2, 3, 4]", "resize(x) {shape=[$(B), 2, 6, 8], mode=\"linear\"}");
 }
 
-// If a run were split, each part would have the first elements of the constant, or too many.
+// If a run were split, each part would have the first elements of the constant.
 TEST(PadGraph, ConstantOfWhatIsMadeOfASizeIsNotSeparable) {
   const PaddedGraph padded = ExpectExact(R"(graph g {
   input x: f32[$(L), 4]
@@ -650,7 +650,7 @@ TEST(PadGraph, BertBlockOfAnyBatchAndLength) {
   ExpectExact(kBertBlock, {{"B", 4}, {"L", 2}}, bucket);  // B is not padded
 }
 
-// If a run were split, each part would multiply by the part's batch size.
+// If a run were split along B, each part would multiply by the part's batch size.
 TEST(PadGraph, WhatANumberIsMadeOfIsNotSeparable) {
   const std::string text = R"(graph g {
   input x: f32[$(B), $(L)]

@@ -148,12 +148,12 @@ TEST(PadImages, ResizesToSizes) {
                              "mode=\"nearest\", coordinate=\"asymmetric\", nearest_mode=\"floor\"",
                              "mode=\"nearest\", coordinate=\"align_corners\"",
                              "mode=\"linear\", coordinate=\"half_pixel_symmetric\""}) {
-    // The image is resized from a third of its size to its size.
+    // The pool's result, a third of the image's size rounded down, is resized to the image's size.
     ExpectImages(fmt::format(R"(
   a = max_pool(x) {{kernel=[3, 3], strides=[3, 3]}}
   y = resize(a) {{shape=[2, 3, $(H), $(W)], {}}})",
                              manner));
-    // A fixed size is resized to every size, and every size to a fixed size.
+    // A fixed size is resized to the image's size, and the image's size to a fixed size.
     ExpectImages(fmt::format(R"(
   b = max_pool(x) {{kernel=[$(H), $(W)]}}
   t = tile(b) {{repeats=[1, 1, 5, 7]}}

@@ -1,4 +1,4 @@
-// Functions that find and copy the exact elements of a padded value.
+// Functions that fill, crop and check padded values.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ std::vector<int64_t> ExactPositions(const PaddedAxis& axis);
 /// Returns the exact elements of a padded value.
 Array Crop(const Array& padded, const std::vector<PaddedAxis>& axes);
 
-/// Returns an array of random garbage for the padding. Floats are NaN, infinite, the largest finite
-/// numbers or 7. A third of the float arrays are all NaN. Integers are the extremes, 0, -1 or
-/// arbitrary. Booleans are random.
+/// Returns an array of random garbage for the padding. Floats are NaN, infinite, very large or 7.
+/// About a third of the float arrays are all NaN. Integers are the extremes, 0, -1 or arbitrary.
+/// Booleans are random.
 Array Garbage(DataType type, std::vector<int64_t> shape, Random& random);
 
 /// Copies `exact` to the beginning of every axis of `padded`.
 void CopyIntoPadded(const Array& exact, Array& padded);
 
-/// Returns an error message if the axes do not have the sizes of both shapes, otherwise an empty
-/// string.
+/// Returns an error message if the axes do not have the sizes of both shapes, or if a part has more
+/// exact than padded positions. Otherwise returns an empty string.
 std::string SizesProblem(const std::vector<PaddedAxis>& axes, const std::vector<int64_t>& exact,
                          const std::vector<int64_t>& padded);
 

@@ -1,5 +1,5 @@
-// Tests of the storage orders that ChooseLayouts chooses for images. Results must be equal in all
-// orders.
+// Tests of ChooseLayouts, MakeLayout and LayoutCost. Results must not depend on the storage order
+// of images.
 #include "graph/passes/choose_layouts.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,8 @@ TEST(ChooseLayouts, AroundConvolutionsOnly) {
   ExpectSameAsReference(after);
 }
 
-// Three channels would leave thirteen of sixteen lanes idle. The rows of a large image fill them.
+// With channels last, three channels would leave thirteen of sixteen lanes idle. The rows of a
+// large image fill all lanes.
 TEST(ChooseLayouts, FewChannelsStayFirst) {
   SampleGraph g("thin");
   ValueId x = g.Input({1, 3, 32, 64});

@@ -1,5 +1,5 @@
-// Tests of fusion of random graphs. The groups contain all needed nodes, are in data-flow order,
-// and compute the graph's results.
+// Tests of fusion of random graphs. Groups and views contain all needed nodes. The groups are in
+// data-flow order, and compute the graph's results.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 constexpr int64_t kRows = 6;
 constexpr int64_t kColumns = 16;
 
-// Adds a random node, which `choice` determines, and returns its value. Every value is kRows x
-// kColumns, so that any value can be any operand.
+// Adds random nodes, which `choice` determines, and returns the last node's value. Every returned
+// value is kRows x kColumns, so that any of these values can be any operand.
 ValueId AddRandomNode(SampleGraph& g, uint32_t choice, const std::vector<ValueId>& values) {
   const auto draw = [&](uint32_t bound) {
     const uint32_t drawn = choice % bound;
@@ -79,8 +79,8 @@ bool IsMade(const Graph& graph, ValueId value) {
   return !IsLeaf(op);
 }
 
-// Returns whether the value is a leaf or stored. A view counts as stored if the inputs of its node
-// are.
+// Returns whether the value is a leaf or stored. A view counts as stored if each input of its node
+// is a leaf or stored.
 bool IsReady(const Graph& graph, const FusionPlan& plan, const std::set<ValueId>& stored,
              ValueId value) {
   if (!IsMade(graph, value)) return true;
@@ -103,8 +103,8 @@ std::set<NodeId> LiveNodes(const Graph& graph) {
   return live;
 }
 
-// No group depends on itself through other groups: a value that a group reads is stored by an
-// earlier group. A node may be in several groups only if each recomputes it and none stores it.
+// No group depends on itself through other groups: all inputs of a group are ready (IsReady) after
+// the earlier groups. A node may be in several groups only if none of them stores its value.
 RC_GTEST_PROP(FuseRandom, GroupsAreInTheOrderOfDataFlow, ()) {
   const auto choices = *rc::gen::container<std::vector<uint32_t>>(rc::gen::arbitrary<uint32_t>());
   const Graph graph = RandomGraph(choices);

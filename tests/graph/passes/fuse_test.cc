@@ -28,7 +28,7 @@ std::vector<std::string> Groups(const Graph& graph, FusionMode mode = FusionMode
   return texts;
 }
 
-// Returns the reason of the edge into this operand of the last node with this operator. If there is
+// Returns the reason of the last edge into this operand of a node with this operator. If there is
 // no such edge, fails the test and returns kOpaque.
 FusionReason ReasonInto(const Graph& graph, Op op, size_t operand = 0) {
   const auto plan = PlanFusion(graph, FusionMode::kFused);
@@ -52,7 +52,7 @@ TEST(Fuse, UnfusedIsEveryNodeAlone) {
   EXPECT_THAT(Groups(graph), ElementsAre("transpose neg exp"));
 }
 
-// The data and the result are stored separately, or the result is written over the data. Indices
+// A scatter's data and result are stored, so that the result can be written over the data. Indices
 // and updates are computed inside the group.
 TEST(Fuse, ScatterWritesOverStoredData) {
   SampleGraph g("g");
@@ -92,7 +92,7 @@ struct Separable {
   Ints weight = {16, 1, 3, 3};
 };
 
-// Builds conv, relu, conv, relu. All values are channels-last.
+// Returns a graph of conv, relu, conv, relu. All its images are channels-last.
 Graph SeparableGraph(const Separable& s, int64_t outputs = 24) {
   SampleGraph g("g");
   const ValueId x = g.Input({1, 16, 12, 14});
@@ -183,7 +183,7 @@ TEST(Fuse, ContractionsComputeTheirOperand) {
   ExpectSameAsReference(graph);
 }
 
-// Strides skip elements. Each remaining element is computed once.
+// A stride of 2 skips elements. Each remaining element is computed once.
 TEST(Fuse, PointwiseConvolutionsComputeTheirOperand) {
   for (const int64_t stride : {1, 2}) {
     SampleGraph g("g");
@@ -202,8 +202,8 @@ TEST(Fuse, PointwiseConvolutionsComputeTheirOperand) {
   }
 }
 
-// With channels first, the terms of each sum would be far apart in memory. A product of one row
-// would have only one task.
+// With channels first, the terms of each sum would be far apart in memory. If a product of one row
+// computed its operand, the product would have only one task.
 TEST(Fuse, OperandsThatStayStored) {
   SampleGraph g("g");
   const ValueId x = g(Op::kRelu, {g.Input({1, 8, 12, 14})});
@@ -251,7 +251,8 @@ TEST(Fuse, PrimitiveSoftmaxIsOneKernel) {
   ExpectSameAsReference(graph);
 }
 
-// Returns the first edge into a node of this operator. If there is none, fails the test.
+// Returns the first edge into a node of this operator. If there is none, fails the test and returns
+// an empty edge.
 FusionEdge EdgeInto(const Graph& graph, Op op) {
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   for (const FusionEdge& edge : plan->edges)
@@ -260,8 +261,9 @@ FusionEdge EdgeInto(const Graph& graph, Op op) {
   return {};
 }
 
-// Overlapping windows recompute shared elements. This is worthwhile for cheap arithmetic, but not
-// for an expensive function such as erf. Windows that tile their input read each element once.
+// If fused, overlapping windows recompute shared elements. This is worthwhile for cheap arithmetic,
+// but not for an expensive function such as erf. Windows that tile their input read each element
+// once.
 TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
   const auto network = [](Op op, int64_t kernel, int64_t stride) {
     SampleGraph g("g");
@@ -309,7 +311,7 @@ TEST(Fuse, TheMachineDecides) {
   }
 }
 
-// The vector width of a CPU affects the groups, but the number of its cores does not.
+// FusionMachineOf uses the vector width of a CPU, but not the number of cores.
 TEST(Fuse, ACpuIsWeighedByItsVectors) {
   EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 512}}).vector_lanes, 16);
   EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 256}}).vector_lanes, 8);
@@ -326,7 +328,7 @@ TEST(Fuse, ADeviceIsNotWeighedByItsHost) {
   EXPECT_EQ(FusionMachineOf(target).vector_lanes, lanes);
 }
 
-// The slice's readers need only a part of the value, so only the part is computed.
+// The slice reads only a part of the value, so only this part is computed.
 TEST(Fuse, OnlyWhatIsReadIsComputed) {
   SampleGraph g("g");
   const ValueId x = g(Op::kErf, {g.Input({64, 64})});
@@ -431,8 +433,7 @@ TEST(Fuse, EveryReasonHasItsText) {
   EXPECT_EQ(Describe(FusionReason::kViewed), "no kernel: read directly from its storage");
 }
 
-// Every edge is inside one group or leads from one group to another. Both groups list the latter as
-// a border.
+// EdgesWithin returns the edges inside a group. An edge between two groups is a border of both.
 TEST(Fuse, GroupsKnowTheirReasonsAndTheirBorders) {
   SampleGraph g("g");
   const ValueId m = g(Op::kMatmul, {g.Input({4, 4}), g.Weight({4, 4})});
@@ -456,7 +457,8 @@ TEST(Fuse, GroupsKnowTheirReasonsAndTheirBorders) {
   }
 }
 
-// Chains on one input become one loop with two results, unless one depends on the other.
+// Two elementwise chains on one input become one loop with two results, unless one chain depends on
+// the other.
 TEST(Fuse, ElementwiseSiblingsAreOneKernel) {
   SampleGraph g("g");
   const ValueId x = g.Input({64, 33});

@@ -1,6 +1,6 @@
 // Tests of the golden files of tests/golden/passes, without the command-line program. A file names
 // its passes in the line `# command: opt %input --passes a,b`. The passes must change the input to
-// the expected text. `tools/dev bless` rewrites the files.
+// the expected text, or fail with the expected error. `tools/dev bless` rewrites the files.
 #include <gtest/gtest.h>
 
 #include <algorithm>

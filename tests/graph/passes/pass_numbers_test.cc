@@ -1,5 +1,5 @@
-// Tests that passes preserve results. The reference runs chosen and random graphs before and after
-// the passes.
+// Tests of passes on chosen and random graphs. Most tests compare the reference's results before
+// and after the passes.
 #include "graph/passes/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -112,7 +112,7 @@ TEST(FoldBatchNorm, MomentsThatAreInputsAreSplit) {
   }
 }
 
-// The passes reduce the model of two blocks in examples/README.md from 7 nodes to 5.
+// The passes reduce two blocks and a mean from 7 nodes to 5. Inputs and weights do not count.
 TEST(FoldBatchNorm, TwoBlocks) {
   SampleGraph g("two_blocks");
   ValueId x = g.Input({1, 3, 8, 8});
@@ -259,7 +259,7 @@ class RandomGraph {
     const double values[] = {0, -0.0, 1, 2, 0.5, -1, 0.25};
     return random_.Below(2) == 0 ? g_.Scalar(values[random_.Below(7)]) : g_.Weight({4});
   }
-  // Adds a node and returns its value. Every value has the shape 2x6x4.
+  // Adds one or more nodes and returns the last node's value, which has the shape 2x6x4.
   ValueId Step() {
     const Op unary[] = {Op::kRelu, Op::kNeg, Op::kTanh, Op::kSigmoid, Op::kIdentity, Op::kAbs};
     const Op binary[] = {Op::kAdd, Op::kSub, Op::kMul, Op::kMax};

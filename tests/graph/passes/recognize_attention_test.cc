@@ -1,5 +1,5 @@
 // Tests that attention in primitive nodes, as front ends write it, becomes one node with the same
-// results. Passes must also preserve the results of similar graphs that are not attention.
+// results. Passes must also preserve the results of similar graphs that are not recognised.
 #include "graph/passes/recognize_attention.h"
 
 #include <gtest/gtest.h>
@@ -195,8 +195,8 @@ Graph Hidden(const Hiding& hiding) {
   return g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {x}), g.Input({kRows, 3})})});
 }
 
-// Returns whether the passes make a causal attention node whose hidden scores have no weight.
-// Expects the results of the original graph.
+// Expects that the passes make an attention node and preserve the results. Returns whether the node
+// is causal and its hidden scores have no weight.
 bool HidesColumns(const Graph& before, const PassOptions& options = {}) {
   const auto pipeline = RunPipeline(before, {.pass = options});
   EXPECT_TRUE(pipeline) << pipeline.error().Format();
@@ -228,7 +228,7 @@ Array Numbers(const Ints& shape, Random& random) {
 }
 
 // A variant of attention in windows of images. The scores of six windows are reshaped to `split`,
-// by default 2 x 3 windows. A mask for each of three windows then is added or selects scores.
+// by default 2 x 3 windows. A mask, by default of three windows, is then added or selects scores.
 struct Windows {
   Ints below;  // shapes of constant masks before and after the reshape; empty: none
   Ints above;
@@ -274,14 +274,15 @@ TEST(RecognizeAttention, MasksOverSplitBatches) {
   EXPECT_EQ(CountAttention(WindowAttention({.below = {2, 9, 8}})), 1);
   EXPECT_EQ(CountAttention(WindowAttention({.above = {6, 1, 9, 8}})), 1);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {1, 6, 2, 9, 8}})), 1);
-  // Three masks, a selection after a mask, and split heads or rows are not recognised.
+  // Attention with three masks, a selection after a mask, or reshaped heads or rows is not
+  // recognised.
   EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .above = {8}})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .selects = true})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {12, 9, 8}})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {6, 2, 3, 3, 8}})), 0);
 }
 
-// If the sum of two masks overflows to -inf, it hides whole rows, which neither mask does alone.
+// If the sum of two masks overflows to -inf in whole rows, it hides rows that neither mask hides.
 TEST(RecognizeAttention, MasksWithInfiniteSumsStayApart) {
   const auto count = [](DataType type, double first, double second) {
     SampleGraph g("masks");
@@ -316,7 +317,7 @@ TEST(RecognizeAttention, BroadcastMasksAreNoTriangles) {
   }
 }
 
-// A selection by a large constant is not folded. The pass can still compute its elements.
+// A selection with a large result is not folded. RecognizeAttention can still compute its elements.
 TEST(RecognizeAttention, SelectedTriangles) {
   for (const bool negated : {false, true}) {
     for (const double other : {0.0, 1.0}) {
@@ -333,7 +334,7 @@ TEST(RecognizeAttention, SelectedTriangles) {
           Op::kWhere, {g.Constant(std::move(visible)), negated ? low : zero, negated ? zero : low});
       const Graph graph =
           g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {g(Op::kAdd, {s, mask})}), g.Input({9, 3})})});
-      // A mask with 1 in place of 0 hides the same elements, but is not recognised.
+      // A mask with 1 in place of 0 hides the same elements, but is not recognised as causal.
       EXPECT_EQ(HidesColumns(graph, {.fold_growth_bytes = 0, .fold_growth_factor = 0}), other == 0);
     }
   }

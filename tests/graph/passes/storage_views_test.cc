@@ -101,8 +101,8 @@ TEST(StorageViews, BeginningsOfConcatenationsShareItsStorage) {
   }
 }
 
-// A concatenation copies graph inputs, graph outputs, repeated operands and rows shorter than a
-// cache line.
+// A kernel concatenates columns if an operand is a graph input or output, is repeated, or has rows
+// shorter than a cache line.
 TEST(StorageViews, WhatCannotLieElsewhereIsCopied) {
   enum class Case { kInput, kOutput, kRepeated, kShort };
   for (const Case which : {Case::kInput, Case::kOutput, Case::kRepeated, Case::kShort}) {
@@ -122,7 +122,7 @@ TEST(StorageViews, WhatCannotLieElsewhereIsCopied) {
   }
 }
 
-// To write in place, element-wise operands would need separate kernels. One kernel that selects
+// Element-wise operands would need separate kernels to be written in place. One kernel that selects
 // between the operands is cheaper.
 TEST(StorageViews, OneKernelForCheapOperandsStays) {
   SampleGraph g("g");
@@ -191,7 +191,7 @@ TEST(StorageViews, PiecesForOneKernelStayPartOfIt) {
   ExpectSameAsReference(graph);
 }
 
-// Reading columns as rows costs every reader more than one kernel that transposes them.
+// Reading columns as rows would slow every reader. Therefore one kernel transposes the columns.
 TEST(StorageViews, TransposesOfSeveralReadersAreKernels) {
   SampleGraph g("g");
   const ValueId t = g(Op::kTranspose, {g.Input({16, 32})}, {{"perm", Ints{1, 0}}});

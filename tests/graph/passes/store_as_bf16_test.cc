@@ -1,4 +1,4 @@
-// Tests of the choice of values that are stored as bfloat16. Their groups must record the type.
+// Tests of the choice of values that are stored as bfloat16. Lowerings must use the stored type.
 #include "graph/fuse/store_as_bf16.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests that the verification of passes finds faults. Planted passes violate each of its checks.
+// Tests of the verification of passes. It must find the faults of planted passes.
 #include "graph/passes/verify_pass.h"
 
 #include <gmock/gmock.h>

@@ -19,7 +19,8 @@ Result<Graph> Apply(const std::string& rules, const std::string& body,
   return result;
 }
 
-// Applies the rules. Returns the lines of nodes and constants of the result, or the error's text.
+// Applies the rules. Returns a line for each constant and node of the result, or the error's text.
+// The line of a node has no type.
 std::string Lines(const std::string& rules, const std::string& body,
                   FloatRules float_rules = FloatRules::kStrict) {
   const auto result = Apply(rules, body, float_rules);
@@ -152,7 +153,8 @@ TEST(ApplyRules, NumbersInPatterns) {
   EXPECT_NE(Lines("x * 0 => neg(x)", product("f32[] = -0.0")), fired);
   EXPECT_EQ(Lines("x * c => neg(x) where 1 < value(c) <= 2", product("f32[] = 2")), fired);
   EXPECT_NE(Lines("x * c => neg(x) where 1 < value(c) < 2", product("f32[] = 2")), fired);
-  // Different elements have no value(c), so no condition with it holds, not even with `not`.
+  // A constant with different elements has no value(c). A comparison with value(c) then fails, also
+  // behind `not`.
   EXPECT_NE(Lines("x * c => neg(x) where not value(c) == 7", product("f32[4] = [1, 2, 3, 4]")),
             fired);
 }
@@ -218,7 +220,7 @@ TEST(ApplyRules, FastMathIsACondition) {
             "constant a_constant: f32[4] = [1.0, 1.0, 1.0, 1.0]\nz = neg(a_constant)\n");
 }
 
-// The bounds are numbers of the type: 1.1 in bf16 is 1.1015625.
+// low(x) and high(x) are numbers of the type of x: 1.1 in bf16 is 1.1015625.
 TEST(ApplyRules, BoundsAreRounded) {
   const auto clipped = [](const std::string& most) {
     return "  input b: bool[4]\n  constant c: bf16[] = 0.1\n  x = cast(b) {to=\"bf16\"}\n"
@@ -230,7 +232,7 @@ TEST(ApplyRules, BoundsAreRounded) {
   EXPECT_FALSE(Lines(rule, clipped("1.1015625")).contains("clip"));
 }
 
-// These are the examples of docs/reference/rules.md.
+// The rules are those of the section "Three examples" of docs/reference/rules.md.
 TEST(ApplyRules, DocumentedExamples) {
   EXPECT_EQ(Lines("relu(x) => leaky_relu(x){alpha=0.1}",
                   std::string(kInputs) + "  z = relu(x)\n  output z\n"),

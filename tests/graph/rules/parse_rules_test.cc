@@ -53,7 +53,7 @@ TEST(ParseRules, InfixAndCallsAreTheSame) {
   EXPECT_EQ(sum.operands[1].operands[0].kind, RuleTerm::Kind::kNumber);
 }
 
-// A term is a tree, and trees are processed recursively, so their size is limited.
+// Terms and expressions are trees, which are processed recursively, so their size is limited.
 TEST(ParseRules, HaveSoManyParts) {
   const auto repeated = [](std::string_view part) {
     std::string text;

@@ -117,7 +117,7 @@ void ExpectSameNumbers(const Case& c, const Graph& before, const Graph& after,
 }
 
 // Runs the case and adds the names of the applied rules to `fired`. Returns the text that belongs
-// after `----`, or an empty string if the case fails.
+// after `----`, or an empty string if the graph cannot be parsed or a pass fails.
 std::string RunCase(const Case& c, const fs::path& path, std::set<std::string>& fired) {
   const auto before = ParseGraph(c.input, path.filename().string(), NoWeights());
   EXPECT_TRUE(before) << before.error().Format();

@@ -1,5 +1,5 @@
-// Tests that PTX whose code spills registers is assembled again, and that the better code is
-// chosen. A fake assembler returns the results.
+// Tests that PTX whose code spills is assembled again if its threads can have more registers, and
+// that the better code is chosen. A fake assembler returns the results.
 #include "jit/cuda/assemble_without_spills.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ std::string Kernel(const std::string& symbol, const std::string& threads) {
          threads + "\n{\n\tret;\n}\n";
 }
 
-// A fake assembler. `uses` has the result of each call, and `asked` the PTX of each call.
+// A fake assembler. `uses` has the uses that each call returns, and `asked` the PTX of each call.
 struct Played {
   std::vector<std::vector<PtxasUse>> uses;
   std::vector<std::string> asked = {};

@@ -1,4 +1,4 @@
-// Tests that equal PTX is assembled once.
+// Tests that equal PTX is assembled once for each arch, unless assembly fails.
 #include "jit/cuda/assembly_memo.h"
 
 #include <gtest/gtest.h>

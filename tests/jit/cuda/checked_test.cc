@@ -186,7 +186,7 @@ block.x for y in 0 .. 4 {
       "thread 3: use reads 4 bytes of s at shared memory \\+ 12: the memory was never written");
 }
 
-// Runs a kernel on an emulated device with memory for four elements. The kernel reads a fifth.
+// Runs a kernel on an emulated device with memory for four elements of A. The kernel reads A[4].
 void RunOnDevice() {
   Target target = DetectCpu(1);
   target.device = *CudaAccelerator("sm_90a");

@@ -1,5 +1,5 @@
 // Tests of the GPU code of asynchronous copies: the instructions, equality with the interpreter,
-// and the positions of swizzled data.
+// pending groups, and bank conflicts of swizzled data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,7 +116,7 @@ TEST(AsyncCopies, FillUpWithZeros) {
   const std::string text = Rows("f32", "async_copy 0 A[0, 8*x] where (1 - x >= 0) else 0.0");
   EXPECT_THAT(PtxOf(text), testing::ContainsRegex(", 16, %r[0-9]+;"));
   ExpectAsInterpreted(text);
-  // If the elements outside are not 0, no instruction fits, and the copies are stores.
+  // If the guard's value outside is not 0, no instruction fits, and the copy is a load and a store.
   const std::string ones = Rows("f32", "async_copy 0 A[0, 8*x] where (1 - x >= 0) else 1.0");
   EXPECT_THAT(PtxOf(ones), Not(testing::ContainsRegex(", 16, %r[0-9]+;")));
   ExpectAsInterpreted(ones);
@@ -177,8 +177,8 @@ nest two {
   std::vector<int> pending;
   const auto found = PendingGroups(nest);
   ForEach<Wait>(nest, [&](const Wait& wait) { pending.push_back(found.at(&wait)); });
-  // The numbers are the least over all iterations. When the loop waits for s, two later groups of t
-  // are pending at first, and then one. When it waits for t, two later groups are pending at first,
+  // The numbers are the least over all iterations. When the loop waits for s, there are two later
+  // groups of t at first, and then one. When it waits for t, there are two later groups at first,
   // and then three.
   EXPECT_THAT(pending, ElementsAre(1, 2));
 }
@@ -206,8 +206,8 @@ nest unknown {
   for (const auto& [wait, groups] : PendingGroups(nest)) EXPECT_EQ(groups, 0);
 }
 
-// Returns the counts of a kernel whose threads write rows of 128 bytes, 16 bytes each, and read
-// columns.
+// Returns the counts of a kernel whose threads write rows of 128 bytes in pieces of 16 bytes, and
+// read columns.
 EmulatedCounts CountsOf(const std::string& swizzle) {
   const CountedRun counted;
   RunChecked(R"(
@@ -243,7 +243,7 @@ TEST(Swizzle, RemovesBankConflicts) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
   const EmulatedCounts plain = CountsOf("");
   const EmulatedCounts swizzled = CountsOf(" swizzle 8 of 128");
-  // Eight threads at once read 16 bytes each, all from the same four banks.
+  // Without a swizzle, eight threads at once read 16 bytes each, all from the same four banks.
   EXPECT_EQ(plain.bank_conflicts, 4 * 7);
   EXPECT_EQ(swizzled.bank_conflicts, 0);
   EXPECT_EQ(swizzled.shared_requests, plain.shared_requests);

@@ -1,4 +1,4 @@
-// Tests that the emulation of a GPU gives the interpreter's results.
+// Tests that the emulation of a GPU gives the interpreter's results and finds a deadlock.
 #include "jit/cuda/emulate/emulate.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests of the PTX of kernels, which is also assembled if ptxas is available.
+// Tests of the PTX of kernels. One kernel is also assembled for every arch if ptxas is available.
 #include "jit/cuda/cuda_generator.h"
 
 #include <gmock/gmock.h>

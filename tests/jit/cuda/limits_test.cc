@@ -1,4 +1,4 @@
-// Tests of loops for a GPU that are rejected before code generation.
+// Tests of the checks that reject loops for a GPU before code generation.
 #include "jit/cuda/limits.h"
 
 #include <gmock/gmock.h>
@@ -88,7 +88,7 @@ nest sums {{
                      inside ? "" : "}");
 }
 
-// A tensor outside the loop is divided among the threads, so the number of registers is equal.
+// A tensor outside the loop is divided among the threads, so each one has equally many registers.
 TEST(CudaLimits, RegistersAreCountedForEachThread) {
   for (const char* location : {"inside", "outside"}) {
     const LoopNest few = jit_test::Parse(SumsOfAThread(8, location));
@@ -162,8 +162,8 @@ TEST(CudaLimits, FragmentsAreRegisters) {
             "phase main has 256 registers a thread at least, sm_90a has at most 255");
 }
 
-// The tuner rejects a schedule with too many registers before it compiles. A user's schedule is
-// compiled whenever it can run.
+// The tuner rejects a schedule with too many registers before compilation. A user's schedule is
+// compiled if it is within the limits of a launch.
 TEST(CudaLimits, FewRegistersAreNoReasonToRejectCode) {
   const Target target{.device = H100()};
   const LoopNest many = jit_test::Parse(SumsOfAThread(320, "inside"));

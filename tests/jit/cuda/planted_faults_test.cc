@@ -1,6 +1,6 @@
 // Tests of faults in GPU kernels, each planted alone. The checked emulation finds each fault in the
-// machine code, and reports kernel, block, thread, statement, tensor and position. The interpreter
-// or the verifier finds the faults that are visible in the loops. These are the faults:
+// machine code, and reports the kernel, the block and a thread. The interpreter or the verifier
+// finds the faults that are visible in the loops. These are the faults:
 //
 //   missing barrier         threads read others' elements; a copy overwrites elements in use
 //   missing wait            a copy's destination is read before the copy completes
@@ -32,8 +32,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns a nest that copies A through three stages of shared memory, eight elements at a time.
-// Threads read each other's elements.
+// Returns the text of a nest that copies A to three stages of shared memory, eight elements at a
+// time. Thread 0 reads elements that thread 1 copies.
 std::string Pipelined(const std::string& first_wait, const std::string& wait,
                       const std::string& barrier, const std::string& more = "") {
   return R"(

@@ -1,4 +1,4 @@
-// Tests of the parser of ptxas output, of the known architectures, and of the rates of known GPUs.
+// Tests of the checks of ptxas's version and output, and of the known architectures and GPUs.
 #include "jit/cuda/ptxas.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ ptxas warning : (C7508) Potential Performance Loss
   EXPECT_THAT(cubin.warnings, ElementsAre(HasSubstr("C7508")));
 }
 
-// The warning C7510 says that ptxas changed the kernel, so it is an error. Other warnings are not.
+// A warning C75xx says that ptxas changed the kernel. Only such a warning is an error.
 TEST(Ptxas, MustNotChangeTheKernel) {
   Cubin cubin{.warnings = {"ptxas warning : Value of threads per SM is out of range"}};
   EXPECT_TRUE(CheckPtxasWarnings(cubin));
@@ -86,14 +86,15 @@ TEST(CudaParts, AreAssumedOrNamed) {
   const auto other = CudaAccelerator("sm_80", "h200");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message, "unknown gpu 'h200' of sm_80, expected one of a100, a100-40gb");
-  // The limits of sm_103 are known, but no product with this architecture.
+  // The limits of sm_103 are known, but no GPU with this architecture is known.
   EXPECT_EQ(CudaAccelerator("sm_103")->part, "");
   EXPECT_EQ(CudaAccelerator("sm_103")->resident_threads, 2048);
   EXPECT_EQ(CudaAccelerator("sm_103")->clock_hertz, 0);
   EXPECT_FALSE(CudaAccelerator("sm_103", "h200"));
 }
 
-// Checks the float32 rates of NVIDIA's data sheets, in TFLOP/s. A multiply-add counts as two.
+// Compares the computed float32 rates with published ones, in TFLOP/s. A multiply-add counts as two
+// operations.
 TEST(CudaParts, HaveTheirPublishedRates) {
   const auto tera = [](std::string_view arch, std::string_view part) {
     const Accelerator gpu = *CudaAccelerator(arch, part);
@@ -111,8 +112,8 @@ TEST(CudaParts, HaveTheirPublishedRates) {
   EXPECT_NEAR(tera("sm_120", "rtx5090"), 104.8, 0.1);
 }
 
-// Checks the rates of dense products of bfloat16 with float32 sums, and of int8. Tensor cores with
-// a separate clock (H100, B200) are up to a tenth slower than the computed rate.
+// Compares the rates of dense products of bfloat16 with float32 sums, and of int8, with published
+// ones. The published rates of H100 and B200 are less than a tenth below the computed rates.
 TEST(CudaParts, HaveTheRatesOfTheirTensorCores) {
   const auto expect = [](std::string_view arch, std::string_view part, double bf16, double int8) {
     const Accelerator gpu = *CudaAccelerator(arch, part);

@@ -1,4 +1,4 @@
-// Tests of shuffles between the threads of a warp, on the emulated GPU and as PTX.
+// Tests of shuffles between the threads of a warp, on a CPU, on the emulated GPU and as PTX.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ nest divergent {{
 
 TEST(ShuffleDeathTest, FindsOneThatIsNotForTheWholeWarp) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not support the emulation's stacks";
-  // The nest is not verified, because the verifier rejects shuffles of a part of the threads.
+  // Parse cannot be used, because the verifier rejects shuffles of a part of the threads.
   const auto nest = ParseLoopNest(Divergent("block.x for t in 0 .. 40"), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   EXPECT_THAT(Verify(*nest).error().message, HasSubstr("alone in loops over all threads"));
@@ -130,7 +130,7 @@ TEST(WarpOperations, AreForTheLanesThatTheWarpHas) {
   EXPECT_EQ(DescribeDivergence(StopsIn(load, 32)), "");
   EXPECT_EQ(DescribeDivergence(StopsIn(load, 16)),
             "lane 0 waits for the lanes 0xffffffff at ldmatrix 1, the warp has 0xffff");
-  // No lane is in a warp operation. The block checks stops at barriers.
+  // No lane is in a warp operation. Block::CheckTogether checks stops at barriers.
   const std::vector<ThreadStop> none = {{.ended = false, .site = 2}, {}};
   EXPECT_EQ(DescribeDivergence(none), "");
 }
@@ -145,7 +145,7 @@ TEST(WarpOperations, AreOneForAllLanes) {
   EXPECT_EQ(
       with_second({}),
       "lane 1 is at its end, but lane 0 at shfl.sync 1: all lanes of a warp must come together");
-  // The lane is at a barrier with the same number.
+  // Lane 1 is at barrier 1, and the other lanes are at shuffle 1.
   EXPECT_THAT(with_second({.ended = false, .site = 1}), HasSubstr("lane 1 is at barrier 1, but"));
   EXPECT_THAT(with_second({.ended = false, .site = 2, .operation = &shuffle}),
               HasSubstr("lane 1 is at shfl.sync 2, but lane 0 at shfl.sync 1"));

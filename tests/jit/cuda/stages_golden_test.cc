@@ -1,6 +1,6 @@
 // Tests of the loops after each stage of the code generator for GPUs (`tunec show --after`). Each
-// file of golden/ has a nest and the expected nest after each stage, in sections that begin with a
-// line `== name`. `tools/dev bless` rewrites the expectations.
+// file of golden/ has a nest and the expected text after each stage, in sections that begin with a
+// line `== name`. `unchanged` stands for an equal nest. `tools/dev bless` rewrites these texts.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kUnchanged = "unchanged\n";
 
-// Returns the text from the first line to the line before `== after`.
+// Returns the text before the first `== after`, or the whole text if there is none.
 std::string InputOf(const std::string& text) { return text.substr(0, text.find("== after")); }
 
 LoopNest NestOf(const std::string& input) {

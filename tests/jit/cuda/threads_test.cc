@@ -1,4 +1,4 @@
-// Tests of the mapping of thread loops before code for a GPU is generated.
+// Tests of the stages that assign work to a GPU's threads and divide private storage among threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -269,8 +269,8 @@ TEST(PrivatizeThreads, MakesRegistersOfFragments) {
   EXPECT_THAT(text, HasSubstr("init: acc[0, floor(u/2), floor(v/8), "));
 }
 
-// Maps kWarps to threads and replaces `what` by `by` in its text. Returns the verifier's error, or
-// an empty string.
+// Maps kWarps to threads, and replaces the first `what` in the mapped nest's text by `by`. Returns
+// the verifier's error, or an empty string if there is none.
 std::string RejectionOfRegisters(const std::string& what, const std::string& by) {
   const auto own = PrivatizeThreads(AssignThreads(Parsed(kWarps)));
   EXPECT_TRUE(own) << own.error().message;
@@ -303,8 +303,8 @@ TEST(PrivatizeThreads, RejectsFragmentsWithoutTiles) {
   EXPECT_THAT(own.error().message, HasSubstr("no tile assigns the elements of r to lanes"));
 }
 
-// Returns a nest with rows of 32 elements. Thread x of four has the elements 2x and 2x + 1 of every
-// eight.
+// Returns the text of a nest with rows of 32 elements. Thread x of four has the elements 2x and
+// 2x + 1 of every eight. `used` is the index of the read of r.
 std::string NestOfTurns(const std::string& used) {
   return R"(
 nest turns {
@@ -350,7 +350,7 @@ TEST(CutPrivateDimensions, GivesEachThreadAPart) {
 }
 
 TEST(CutPrivateDimensions, LeavesOtherTurnsAlone) {
-  // Three threads with two elements each cover only 6 of every 8 elements.
+  // Three threads at a distance of two elements cover only 6 of every 8 elements.
   const LoopNest nest = Parsed(R"(
 nest other {
   output C: f32[32]

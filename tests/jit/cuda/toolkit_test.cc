@@ -1,5 +1,5 @@
-// Tests of the search for NVIDIA's programs, and of the messages if one cannot be used. The
-// programs are scripts.
+// Tests of the search for NVIDIA's programs, of the messages if a program cannot be used, and of
+// the disassembly of a file. The programs are scripts.
 #include "jit/cuda/toolkit.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ Result<ToolkitProgram> Find() {
                              .package = "some-package==1.0"});
 }
 
-/// A fixture with a folder for programs. It restores the environment after the test.
+/// A fixture with a folder for programs. TearDown restores the variables that the tests set.
 class Toolkit : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class Toolkit : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  /// Creates an executable script in the subfolder `below` of the test's folder. Returns its path.
+  /// Creates an executable script in the subfolder `below` of folder_. Returns the script's path.
   std::string Program(const std::string& below, const std::string& script) {
     const fs::path path = folder_ / below / "tunec-test-tool";
     fs::create_directories(path.parent_path());
@@ -108,7 +108,7 @@ TEST_F(Toolkit, HasToTellItsVersion) {
               HasSubstr("is not tunec-test-tool: its output has no version: hello"));
 }
 
-// The program gets the bytes in a file. Its output is larger than a pipe's buffer.
+// A program gets the bytes in a file. The first program's output is larger than a pipe's buffer.
 TEST_F(Toolkit, DisassemblesAFile) {
   const Nvdisasm good{.path = Program("good", "test \"$1\" = --print-code && cat \"$2\""),
                       .version = "1.0.0"};

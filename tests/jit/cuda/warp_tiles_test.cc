@@ -47,7 +47,7 @@ struct OperandText {
 OperandText TextOf(OperandLayout layout, int64_t across, int64_t reduced) {
   if (layout == OperandLayout::kAlongReduced)
     return {fmt::format("{}, {}", across, reduced), "{0}, {1}"};
-  // The padding of one element misaligns rows, so ldmatrix cannot load every row.
+  // The padding of one element misaligns rows, so ldmatrix cannot load some rows.
   const int64_t padding = layout == OperandLayout::kPadded ? 1 : 0;
   return {fmt::format("{}, {}", reduced, across + padding), "{1}, {0}"};
 }
@@ -58,8 +58,8 @@ std::string At(const OperandText& operand, const std::string& across, const std:
 
 constexpr const char* kOwn = "[16*{0} + 8*u + floor(l/4), 8*j + 2*(l mod 4) + v]";
 
-// Returns a product of two warps, which compute 16 rows and 16 columns each, in two steps of the
-// reduced dimension. `own` is the index of the accumulators of a lane.
+// Returns the text of a product by two warps. Each warp computes 16 rows and 16 columns, in two
+// steps of the reduced dimension. `own` is the index of a lane's accumulators; {0} is the warp.
 std::string Product(const ProductCase& of, const std::string& own = kOwn) {
   const TileIntrinsic& tile = *FindTileIntrinsic(of.tile);
   const int64_t step = tile.Extent(TileAxis::kReduced);
@@ -134,8 +134,8 @@ std::vector<ProductCase> PlainCases() {
   };
 }
 
-// Returns the plain cases, and the same with swizzled chunks of 16 bytes. Both have equal
-// instructions.
+// Returns the plain cases, and the same with swizzled chunks of 16 bytes. A swizzle does not change
+// the expected instructions.
 std::vector<ProductCase> Cases() {
   std::vector<ProductCase> cases = PlainCases();
   for (ProductCase of : PlainCases()) {
@@ -233,7 +233,7 @@ TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   EXPECT_THAT(Rejection(outside), HasSubstr("access outside a loop over block.x"));
 }
 
-// Returns a product in which lanes 0 and 1 compute one step each.
+// Returns the text of a product in which lanes 0 and 1 of each warp compute one step each.
 std::string Apart(const ProductCase& of) {
   return test::ReplacedOnce(Product(of), "for step in 0 .. 2 {\nunrolled for j",
                             "block.x for step in 0 .. 2 {\nunrolled for j");
@@ -330,7 +330,7 @@ TEST(WarpOperations, LoadMatricesAsDescribed) {
       }
     MatrixLoad(4, transposed).Run(warp.lanes);
     const uint32_t step = transposed ? 10 : 1;
-    // Lane 13 is the second lane of group 3.
+    // Lane 13 gets elements 2 and 3 of row 3, or of column 3 if transposed.
     const uint32_t first = transposed ? 200 + 10 * 2 + 3 : 200 + 10 * 3 + 2;
     EXPECT_EQ(warp.registers[13][2], first | (first + step) << 16);
     EXPECT_EQ(warp.registers[0][3], 300U | (300U + step) << 16);
@@ -338,7 +338,7 @@ TEST(WarpOperations, LoadMatricesAsDescribed) {
 }
 
 // Returns the number of wrong sums of a product by `computed`. The operands are 16 x 16 and 16 x 8
-// small numbers, so sums are exact in any order.
+// small integers, so sums are exact in any order.
 int64_t WrongSums(const TileIntrinsic& computed) {
   const TileIntrinsic& tile = *FindTileIntrinsic("mma.m16n8k16.bf16");
   Random random(7);
@@ -384,8 +384,8 @@ TEST(WarpOperations, AreWrongWithAWrongMap) {
     change(*(wrong.*operand).owners);
     return WrongSums(wrong);
   };
-  // Each element still has one owner. Two registers, two lanes of a group, or two groups are
-  // exchanged.
+  // Each element still has one owner. Two digits of the number of an element, or of the number of a
+  // lane, are exchanged.
   const auto registers = [](OwnerMap& map) { std::swap(map.element[1], map.element.back()); };
   const auto pairs = [](OwnerMap& map) { std::swap(map.element[0], map.element[1]); };
   const auto lanes = [](OwnerMap& map) { std::swap(map.lane[0], map.lane[1]); };

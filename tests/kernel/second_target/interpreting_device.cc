@@ -87,8 +87,8 @@ class InterpretedKernel : public DeviceKernel {
     FillWorkspace(0xff);
   }
 
-  // Completes the oldest started run, with the arguments from the start of the run. Fails if this
-  // is the run that should fail.
+  // Completes the oldest started run, with the arguments from the start of the run. Fails if the
+  // interpreter fails, or if this is the run that should fail.
   Status RunNext(const std::vector<void*>& arguments) {
     --pending_;
     if (++runs_ == state_.paper.failing_run) {

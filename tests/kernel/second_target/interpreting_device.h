@@ -1,6 +1,6 @@
-// A device for tests. The memory is not visible to the host, and kernels run some time after they
-// are started. The interpreter runs the images of PrintingGenerator. The test program is stopped if
-// a caller destroys a kernel before the kernel's runs complete.
+// A device for tests. The memory is not visible to the host, and started kernels run when a later
+// call waits for them. The interpreter runs the images of PrintingGenerator. The test program is
+// stopped if a caller destroys a kernel before the kernel's runs complete.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace tunec::second_target {
 
-/// The log of interpreting devices, and the run that fails. It must outlive the devices.
+/// The log of interpreting devices, and the run that fails. The object must outlive the devices.
 struct Paper {
-  std::vector<std::string> log;  // every call
-  /// The number of the run that fails, counted from 1 for each kernel; 0: no run fails. The device
-  /// is then lost, and every later call that waits for started operations fails.
+  std::vector<std::string> log;  // most calls, in order
+  /// The number of the run that fails, counted from 1 for each kernel; 0: no run fails. After
+  /// this run, the device is lost, and every call that waits for started operations fails.
   int failing_run = 0;
 };
 

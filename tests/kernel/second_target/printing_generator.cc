@@ -24,7 +24,7 @@ class PrintingGenerator : public CodeGenerator {
  public:
   std::string_view Name() const override { return kKind; }
   std::string Version() const override { return "printer 1"; }
-  // Returns no stages, because the device's threads run side by side, as in the loops.
+  // Returns no stages, because the interpreter runs loops over threads directly.
   std::span<const NestStage> Stages() const override { return {}; }
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {

@@ -1,4 +1,5 @@
-// Tests that load and run mutants of SampleBundle. The program fuzz_bundles tries more mutants.
+// Tests that load mutants of SampleBundle and run accepted ones. The program fuzz_bundles tries
+// more mutants.
 #include <gtest/gtest.h>
 
 #include <span>

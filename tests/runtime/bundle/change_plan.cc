@@ -13,7 +13,7 @@ using bundle::StoredConstant;
 using bundle::StoredPlan;
 using bundle::StoredStep;
 
-/// Pointers to the numbers of a plan by width, to its types, and to its kinds of arguments.
+/// Pointers to 64-bit and 32-bit numbers of a plan, to types, and to kinds of ValueRefs.
 struct Numbers {
   std::vector<int64_t*> wide;
   std::vector<int32_t*> narrow;
@@ -237,7 +237,7 @@ void ChangeFlag(std::vector<bool>& flags, Random& random) {
   flags[at] = !flags[at];
 }
 
-// Changes the form, from which runs compute the sizes of inputs and outputs.
+// Makes one change at most to the form.
 void ChangeForm(SizedForm& form, Random& random) {
   auto& specs = random.Below(2) == 0 ? form.inputs : form.outputs;
   switch (random.Below(9)) {

@@ -9,17 +9,17 @@
 
 namespace tunec::testing {
 
-/// Returns a number that is likely to find a fault: near the value, its double, half or negative, a
-/// limit, a power of two, or a random number below 2^20.
+/// Returns a number that is likely to find a fault, such as a number near the value, its double, a
+/// limit or a power of two.
 int64_t Neighbour(int64_t value, Random& random);
 
 /// Makes one change at most. A 64-bit number becomes its Neighbour or another number of the plan. A
-/// 32-bit number, a type or a kind of argument becomes a random one. Or elements of a list are
-/// added, removed, repeated or swapped.
+/// 32-bit number, a type or the kind of a ValueRef becomes a random one. Alternatively, elements of
+/// a list are added, removed, repeated or swapped.
 void ChangePlan(bundle::StoredPlan& plan, Random& random);
 
-/// Makes one change at most: of the form, a formula, the list of plans, a plan, or the sizes that
-/// its code is for.
+/// Makes one change at most: of the form, a formula, the list of plans, a plan, or the key or the
+/// least sizes of a plan's code.
 void ChangeSizes(bundle::StoredSizes& sizes, Random& random);
 
 }  // namespace tunec::testing

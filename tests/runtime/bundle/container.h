@@ -1,5 +1,5 @@
-// Functions that split bundles into sections and build them from sections. Tests thus write bundles
-// that tunec never writes.
+// Functions that split bundles into sections and build bundles from sections. Tests can thus build
+// bundles that tunec never writes.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct RawSection {
   std::string bytes;
 };
 
-/// Returns a complete bundle with right hashes.
+/// Returns a bundle of these sections with right hashes.
 std::string Container(const std::vector<RawSection>& sections);
 
 /// Returns the sections of a bundle. Requires a bundle from Container or tunec.
 std::vector<RawSection> SectionsOf(const std::string& bundle);
 
-/// Corrects the hashes of changed bytes, as far as the table can be read.
+/// Corrects the hashes of the table and of all listed sections that are within the bundle.
 void RepairHashes(std::string& bundle);
 
 }  // namespace tunec::testing

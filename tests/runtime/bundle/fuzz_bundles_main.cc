@@ -1,11 +1,12 @@
-// A program that loads mutated bundles, and runs the accepted ones (`tools/dev fuzz-bundles`).
+// A program that tries mutated bundles (`tools/dev fuzz-bundles`).
 // Usage:
 //
 //   fuzz_bundles SCRIPTED_CUDA N [--stale M] [--seed S] [FILE.tnc...]
 //
-// Tries N mutants with corrected hashes and M (default: N / 100) with stale hashes, in equal
-// numbers of SampleBundle and of each FILE. Prints the outcomes. The exit code is 1 if a stale
-// mutant was accepted. A mutant that accesses memory outside its buffers ends the program.
+// Tries up to N mutants with corrected hashes and up to M (default: N / 100) with stale hashes, in
+// equal numbers of SampleBundle and of each FILE. Prints the outcomes. The exit code is 1 if a
+// stale mutant was accepted. The address sanitizer ends the program if a mutant accesses memory
+// outside its buffers.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -153,7 +153,7 @@ TEST_F(LoadVariantTest, ItsStepsAreLaunchedOnTheGpu) {
   EXPECT_EQ(same[3], 5);
 }
 
-// The addresses of each step's arguments, in the order of the run.
+// The addresses of the arguments of each kernel call, in the order of the calls.
 std::vector<std::vector<void*>> seen;
 
 template <size_t number>

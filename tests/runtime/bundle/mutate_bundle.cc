@@ -31,7 +31,8 @@ void ChangeByteIn(std::string& bytes, Range range, Random& random) {
   bytes[range.begin + random.Below(range.bytes)] ^= static_cast<char>(1 + random.Below(255));
 }
 
-/// Changes an 8-byte number at a random position, or one byte if the range is shorter.
+/// Replaces an 8-byte number at a random position by its Neighbour, or changes one byte if the
+/// range is shorter.
 void ChangeNumberIn(std::string& bytes, Range range, Random& random) {
   if (range.bytes < sizeof(int64_t)) return ChangeByteIn(bytes, range, random);
   const uint64_t at = range.begin + random.Below(range.bytes - sizeof(int64_t) + 1);
@@ -41,7 +42,7 @@ void ChangeNumberIn(std::string& bytes, Range range, Random& random) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-/// Returns `whole` with a few changes, as bytes.
+/// Returns the bytes of `whole` after up to three changes.
 template <class Stored, class ChangeOne>
 std::string Changed(Result<Stored> whole, ChangeOne change, Random& random) {
   TUNEC_CHECK(whole.has_value(), "{}", whole.error().Format());
@@ -94,8 +95,8 @@ std::string BundleMutator::ChangePlan(Random& random, uint32_t variant) const {
   return Container(sections);
 }
 
-// Exchanges the bytes of two sections of one kind or the variants of two sections, or removes,
-// truncates or extends a section. Code is not truncated or extended.
+// Makes one change at most: exchanges the bytes of two sections of one kind or the variants of two
+// sections, or removes, truncates or extends a section. Code is not truncated or extended.
 std::string BundleMutator::ChangeSections(Random& random) const {
   std::vector<RawSection> sections = sections_;
   RawSection& one = sections[random.Below(sections.size())];

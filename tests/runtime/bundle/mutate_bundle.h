@@ -1,4 +1,4 @@
-// A class that changes bundles at random. Bundles with corrected hashes have no changed code.
+// A class that changes bundles at random.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace tunec::testing {
 
 class BundleMutator {
  public:
-  /// Creates a mutator. `bundle` must be complete.
+  /// Creates a mutator. Requires a bundle from Container or tunec.
   explicit BundleMutator(const std::string& bundle);
 
-  /// Returns a bundle with a few changes and corrected hashes. Most results have changes of the
-  /// variant's plan by ChangePlan or ChangeSizes. Others have changed bytes or numbers anywhere
-  /// except in code, or an exchanged, removed, truncated or extended section.
+  /// Returns a bundle with corrected hashes and usually a few changes. Most results have changes of
+  /// the variant's plan by testing::ChangePlan or ChangeSizes. Others have changed bytes or numbers
+  /// outside code, or changed sections.
   std::string Change(Random& random, uint32_t variant) const;
 
-  /// Returns a bundle with one changed byte and unchanged hashes.
+  /// Returns the bundle with one changed byte. The hashes are not corrected.
   std::string ChangeByte(Random& random) const;
 
  private:

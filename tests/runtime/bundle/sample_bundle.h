@@ -1,7 +1,7 @@
-// A small handmade bundle with every feature of a plan. It has mapped and packed constants, trusted
-// and checked indices, copies, and an output in an input's memory. Its three variants are a plan
-// with preprocessing for a processor, a plan without preprocessing for a processor, and a plan for
-// a GPU.
+// A small handmade bundle with many features of a plan. It has mapped and packed constants, trusted
+// and checked indices, a copy, and an output that can use an input's memory. Its three variants are
+// a plan with preprocessing for a processor, a plan without preprocessing for a processor, and a
+// plan for a GPU.
 #pragma once
 
 #include <string>

@@ -30,14 +30,15 @@ using bundle::KernelContract;
 using bundle::SectionKind;
 using bundle::TrustedRange;
 
-// The limits of bundles that are run. A plan above kMostBytes is skipped, because large buffers
-// take long to fill. A plan above kNobodyHas is tried, because it must be rejected.
+// The limits of bundles that are run. A plan with a buffer above kMostBytes is not run, because
+// large buffers take long to fill. An arena or a constant above kNobodyHas is tried, because the
+// plan must be rejected.
 constexpr int64_t kMostBytes = int64_t{1} << 20;
 constexpr int64_t kNobodyHas = int64_t{1} << 47;
 constexpr size_t kMostKernels = 128;
 constexpr size_t kGpuBytes = size_t{1} << 28;
 
-// The kernels of the current bundle, whose code the functions below replace.
+// The kernels of the current variant. The functions below replace the code of these kernels.
 std::vector<KernelContract> host_kernels;
 DeviceCodeTable device_code;
 volatile std::byte seen;
@@ -117,8 +118,8 @@ Result<std::vector<Kernel>> TouchingKernels(const std::vector<KernelContract>& k
   return touching;
 }
 
-// Returns the kernel whose image has the function `symbol`. In SampleBundle each kernel has one
-// image.
+// Returns the first kernel whose image has the function `symbol`. Ends the process if there is
+// none.
 const KernelContract& ContractOf(std::string_view symbol) {
   for (size_t i = 0; i < device_code.kernels.size(); ++i)
     for (const PhaseLaunch& phase : device_code.images[device_code.image_of[i]].phases)
@@ -154,7 +155,7 @@ class RunMemory {
   RunMemory(const Executable& executable, Random& random) {
     for (const TensorSpec& spec : executable.Inputs()) from_.push_back(Make(spec));
     for (const TensorSpec& spec : executable.Outputs()) to_.push_back(Make(spec));
-    // Some inputs are outputs, as for a cache that is updated in place, or for a faulty caller.
+    // Some inputs share an output's buffer, as for a cache that is updated in place.
     for (size_t o = 0; o < to_.size(); ++o)
       for (size_t i = 0; i < from_.size(); ++i)
         if (random.Below(3) == 0 &&
@@ -176,7 +177,7 @@ class RunMemory {
   std::vector<void*> to_;
 };
 
-/// Returns a size of each dimension: a listed size, at most 64, or a random size up to 14.
+/// Returns a size of each dimension: the lesser of 64 and a listed size, or a random size up to 14.
 Sizes SomeSizes(const SizedForm& form, Random& random) {
   constexpr int64_t kMostOfOne = 64;
   Sizes sizes;
@@ -192,7 +193,7 @@ std::unique_ptr<std::byte[]> BytesOf(const TensorSpec& spec) {
   return bytes > kMostBytes ? nullptr : std::make_unique<std::byte[]>(static_cast<size_t>(bytes));
 }
 
-/// Runs the model once with these sizes, in buffers of exactly the required sizes.
+/// Tries to run the model once with these sizes, in buffers of exactly the required sizes.
 Touched RunAt(const SizedBundle& model, const Sizes& sizes) {
   std::vector<TensorSpec> specs = model.form().inputs;
   for (const SizedAxis& axis : model.form().open)
@@ -217,7 +218,7 @@ Touched RunAt(const SizedBundle& model, const Sizes& sizes) {
   return model.Run(shapes, from, to) ? Touched::kRan : Touched::kRejected;
 }
 
-/// Runs a variant for several sizes. Returns the greatest outcome: kRan if any run completed.
+/// Tries to run a variant for several sizes. Returns kRan if any run completed.
 Touched RunSizes(const BundleFile& file, uint32_t variant, std::shared_ptr<ThreadPool> pool,
                  Random& random) {
   auto plans = bundle::ReadSizedPlans(file, variant, TouchingKernels);

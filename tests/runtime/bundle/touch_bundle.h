@@ -28,8 +28,8 @@ class BundleToucher {
   BundleToucher(const BundleToucher&) = delete;
   BundleToucher& operator=(const BundleToucher&) = delete;
 
-  /// Runs one variant, on buffers that overlap as `random` decides. A violated contract ends the
-  /// process.
+  /// Tries to run one variant, with sizes or shared buffers that `random` chooses. A detected
+  /// violation of a contract ends the process.
   Touched Run(std::span<const std::byte> bundle, uint32_t variant, Random& random);
 
  private:

@@ -37,8 +37,8 @@ TEST(ChooseLap, EndsWithinAHundredthOfASecond) {
   EXPECT_EQ(ChooseLap(4 * kMiB, 50 * kMiB, 1), (Lap{.copies = 1, .runs = 1}));
 }
 
-// A kernel that reads little would need more than 256 copies of its arguments for cold runs. A
-// kernel that reads nothing has one copy.
+// Arguments of 1000 bytes would need more than 256 copies, the most that a lap has. Arguments
+// without bytes have one copy.
 TEST(ChooseLap, HasNotManyCopies) {
   EXPECT_EQ(ChooseLap(1000, 50 * kMiB, 5e-6), (Lap{.copies = 256, .runs = 256}));
   EXPECT_EQ(ChooseLap(1000, 50 * kMiB, 0), (Lap{.copies = 256, .runs = 256}));

@@ -1,4 +1,4 @@
-// Tests that an incomplete cubin is rejected before it reaches the driver.
+// Tests that CheckCubin accepts complete cubins, and rejects incomplete cubins and other files.
 #include "runtime/cuda/cubin.h"
 
 #include <gtest/gtest.h>

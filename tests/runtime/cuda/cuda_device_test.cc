@@ -304,7 +304,7 @@ TEST(HangingCudaDevice, HasNoTime) {
   EXPECT_THAT(seconds.error().message, HasSubstr("NVIDIA S1 (device 0) hangs, in second or"));
 }
 
-// A slow run is not a hang.
+// A slow run that ends before the timeout is not a hang.
 TEST(HangingCudaDevice, IsNotOneThatEndsInTime) {
   Script& script = NewScript();
   script.functions = {"first", "second"};

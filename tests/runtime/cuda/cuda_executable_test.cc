@@ -1,5 +1,5 @@
-// Tests of a model on a GPU, on a driver that runs the test's script. The model runs as one CUDA
-// graph, whose pointers are updated.
+// Tests of a model on a GPU, on a driver that runs the test's script. Usually the model's kernels
+// run as one CUDA graph, whose pointers are updated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ class CudaExecutableTest : public ::testing::Test {
     script_.run = RunSums;
   }
 
-  // Checks that all resources are released, also after a fault, but not after a hang.
+  // Checks that all resources are released, also after a fault. Checks nothing after a hang.
   void TearDown() override {
     executable_.reset();
     if (script_.hanging_launch > 0) return;
@@ -127,7 +127,7 @@ TEST_F(CudaExecutableTest, ItsKernelsAreOneGraph) {
     ExpectResults(x, results);
   }
   // Each host buffer has a buffer on the device, with the same address in every run. So pointers
-  // are updated only before the first run. Each kernel has four launches.
+  // are updated only in the first run. Each kernel has four launches.
   std::vector<std::string> expected = {"copy 48 in"};
   for (int kernel = 0; kernel < 3; ++kernel) {
     expected.insert(expected.end(), 3, "update first");
@@ -184,7 +184,7 @@ TEST_F(CudaExecutableTest, RunsInTheCallersStream) {
   EXPECT_NE(script_.streams[1], stream);
 }
 
-// A run that begins during another run uses a separate graph.
+// A call of Run that begins during another call uses a separate graph.
 TEST_F(CudaExecutableTest, RunsAtOnceHaveGraphsOfTheirOwn) {
   MustMake();
   const Floats inner = {7, 8};
@@ -348,7 +348,8 @@ TEST_F(CudaExecutableTest, QueuedRunsOfAStreamFollowEachOther) {
   for (size_t i = 0; i < x.size(); ++i) ExpectResults(x.at(i), results.at(i));
 }
 
-// The script runs the latest work first, so runs that shared memory would give wrong results.
+// The script runs the second stream's work first, so streams that shared memory could give wrong
+// results.
 TEST_F(CudaExecutableTest, QueuedRunsOfTwoStreamsHaveMemoryOfTheirOwn) {
   MustMake();
   script_.holds = true;
@@ -422,7 +423,7 @@ TEST_F(CudaExecutableTest, AQueuedRunThatHangsIsSaidByWhoWaits) {
               HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of 12 launches from first on: "));
 }
 
-// The script ends the test if memory is freed or code is unloaded before the queued runs are done.
+// The scripted driver aborts if memory, code or a graph is released before queued runs are done.
 TEST_F(CudaExecutableTest, TheEndWaitsForQueuedRuns) {
   MustMake();
   script_.holds = true;

@@ -1,6 +1,6 @@
-// The two test classes for schedule steps. StepFires applies steps, and the results on sizes that
-// no tile divides must equal the interpreter's. StepRejects expects a message for an invalid use.
-// The files of this folder have the cases, one file per kind of step.
+// The two test classes for schedule steps. StepFires expects that steps change the loops, and that
+// the results equal the interpreter's. StepRejects expects a message for an invalid use. The files
+// of this folder have the cases, one file per kind of step.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::string CaseName(const testing::TestParamInfo<Case>& info) {
 class StepFires : public testing::TestWithParam<StepExample> {};
 class StepRejects : public testing::TestWithParam<StepRejection> {};
 
-// The texts of Computes that several files of this folder use follow.
+// The texts below are Computes that several files of this folder use.
 
 inline constexpr std::string_view kCumulative = R"(compute cumulative {
   input X: f32[7]
@@ -67,7 +67,7 @@ inline constexpr std::string_view kPaddedByOnes = R"(compute padded_by_ones {
 }
 )";
 
-// The sums of an array's antidiagonals. Several pairs of i and j add to one element.
+// The sums of an array's antidiagonals. Several pairs of i and j may add to one element.
 inline constexpr std::string_view kDiagonals = R"(compute diagonals {
   input X: f32[5, 3]
   output Y: f32[7]

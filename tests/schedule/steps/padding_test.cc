@@ -1,4 +1,4 @@
-// Tests of uses and rejections of the step pad. ../pad_test.cc tests the padded loops.
+// Tests of uses and rejections of the step pad. ../pad_test.cc has other tests of the step.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"

@@ -1,4 +1,4 @@
-// Tests of steps that place a statement and the storage of its values.
+// Tests of steps that move or inline statements, or stage tensors.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"

@@ -1,4 +1,4 @@
-// Tests of the steps that pack or copy tensors, or change the storage order.
+// Tests of the steps pack, copy and storage_order.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"
@@ -9,7 +9,7 @@
 namespace tunec::test {
 namespace {
 
-// Sums of windows that overlap and that extend beyond both ends of X.
+// Sums of overlapping windows. The outer windows extend beyond the ends of X.
 constexpr std::string_view kWindows = R"(compute windows {
   input X: f32[23, 11]
   output Y: f32[12, 11]

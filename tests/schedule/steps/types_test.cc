@@ -1,4 +1,4 @@
-// Tests of the steps that split operands into narrower types, narrow operands or widen operands.
+// Tests of the steps precision, narrow and widen, which change the types of operands.
 #include <gtest/gtest.h>
 
 #include "tests/programs/operators.h"
