@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-/// Returns `text` with `?` for each byte that is not valid UTF-8 and for each ASCII control
-/// character, since such bytes could control the terminal.
+/// Returns `text` with `?` for each byte that is not valid UTF-8 and for each byte of a control
+/// character, since these could control the terminal.
 std::string Printable(std::string_view text);
 
 }  // namespace tunec

@@ -36,8 +36,8 @@ std::vector<Hierarchy> MountedHierarchies(const fs::path& root, std::string_view
   std::vector<Hierarchy> found;
   std::ifstream file(Under(root, "/proc/self/mountinfo"));
   for (std::string line; std::getline(file, line);) {
-    // The fields of a line: id, parent, device, root, mount point, options, optional fields, "-",
-    // type, source, options.
+    // A line has the fields id, parent, device, root, mount point, mount options, optional fields,
+    // "-", type, source, and options of the file system.
     std::istringstream words(line);
     std::string word, top, folder, type, source, options;
     words >> word >> word >> word >> top >> folder;

@@ -9,8 +9,8 @@
 namespace tunec {
 namespace {
 
-// Least number of a convolution's channels, or of elements along the last axis of a product's first
-// operand, for which bfloat16 instructions save time.
+// Least number of terms for which bfloat16 instructions save time. The terms are a convolution's
+// input channels, or the elements along the last axis of a product's first operand.
 constexpr int64_t kFewestProducts = 8;
 
 bool IsLongEnough(const Graph& graph, const Node& node) {

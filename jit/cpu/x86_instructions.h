@@ -15,7 +15,7 @@ IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right)
 IrValue X86RoundToBFloat16(Builder& b, IrValue value);
 
 /// Returns whether X86ScaleByPower supports vectors of this type. Such vectors fill 1, 2, 4, ...
-/// registers of 512 bits. The elements must be f32 or f64.
+/// registers of 512 bits. Requires: the elements are f32 or f64.
 bool X86ScalesByPower(IrType type);
 /// Emits value * 2^power by VSCALEFPS or VSCALEFPD.
 IrValue X86ScaleByPower(Builder& b, IrValue value, IrValue power);

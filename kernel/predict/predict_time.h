@@ -7,10 +7,10 @@
 //                    with most blocks, at 64 bytes per clock
 //     multiply-adds  operations of the processor with most blocks, one per clock and lane
 //     tensor cores   multiply-adds of the tiles that warps execute, at the rate of their types
-//     latency        the two lines above, if there are too few warps for the lanes or the four
-//                    tensor cores; or the waits of one block, times the waves of blocks. A block
-//                    waits for the sequential loads of a thread, and each time that copies fill
-//                    half of its shared storage.
+//     latency        the two times above, which are longer with too few warps for the lanes or the
+//                    four tensor cores; or the waits of one block, times the waves of blocks. A
+//                    block waits once for every four loads of a thread, and each time that copies
+//                    fill half of its shared storage.
 #pragma once
 
 #include <cstdint>

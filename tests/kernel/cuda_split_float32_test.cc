@@ -1,4 +1,4 @@
-// Tests of the exactness of float32 products whose operands are split into bfloat16 numbers for
+// Tests of the accuracy of float32 products whose operands are split into bfloat16 numbers for
 // tensor cores. The emulated machine code is compared with float64 and with sums of float32.
 #include <gtest/gtest.h>
 
