@@ -1,5 +1,5 @@
-// storage_order: puts a statement's loops in the storage order of the tensor that they write, and
-// makes them vector and task loops.
+// storage_order: puts a statement's loops in the storage order of the tensor that they write. The
+// innermost loop becomes a vector loop, and the outermost one of several becomes parallel.
 //
 // Each dimension of the storage must be constant, an iterator of the statement, or a part of one: a
 // quotient, a remainder, or a part between two factors. The loops over the dimensions are therefore
