@@ -83,7 +83,7 @@ struct KernelReport {
   std::string kind;           // "conv", "matmul", "softmax", ...
   std::string workload;       // hash of its workload
   std::string schedule;       // text
-  std::string sketch_source;  // "tuned", "predicted", "analytic" or "naive"
+  std::string sketch_source;  // "tuned", "predicted", "near", "analytic" or "naive"
   double flops = 0;
   double bytes = 0;
   std::optional<KernelArithmetic> arithmetic;  // the arithmetic of its roofline
@@ -104,7 +104,7 @@ struct KnownTrials {
   int64_t trials = 0;
   int64_t predicted = 0;         // groups with predicted trials for these options
   int64_t predicted_trials = 0;  // number of predicted trials, which were not measured
-  int64_t earlier = 0;           // groups that only earlier versions measured
+  int64_t earlier = 0;           // groups that are measured only under earlier policies
   std::string earlier_how;       // method for one of these groups: "under another policy (warm)"
   std::string elsewhere;  // a line, if more groups are tuned for other options; otherwise empty
 };
