@@ -1,5 +1,8 @@
 #include "api/background_tuning.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -19,6 +22,8 @@
 namespace tunec {
 namespace {
 
+class TuningThread;
+
 /// All tunings in the background. The end of the program stops them, because their threads use
 /// objects that the end destroys. Never destroyed.
 class RunningTunings {
@@ -28,11 +33,11 @@ class RunningTunings {
     return *all;
   }
 
-  void Add(BackgroundTuning* tuning) {
+  void Add(TuningThread* tuning) {
     const std::lock_guard lock(mutex_);
     tunings_.insert(tuning);
   }
-  void Remove(BackgroundTuning* tuning) {
+  void Remove(TuningThread* tuning) {
     const std::lock_guard lock(mutex_);
     tunings_.erase(tuning);
   }
@@ -41,49 +46,72 @@ class RunningTunings {
   RunningTunings() {
     std::atexit([] { Get().StopAll(); });
   }
-  void StopAll() {
-    const std::lock_guard lock(mutex_);
-    for (BackgroundTuning* tuning : tunings_) tuning->Stop();
-  }
+  void StopAll();
 
+  const pid_t process_ = getpid();
   std::mutex mutex_;
-  std::set<BackgroundTuning*> tunings_;
+  std::set<TuningThread*> tunings_;
 };
 
 class TuningThread final : public BackgroundTuning {
  public:
   TuningThread(ReportedExecutable first, TuneJob tune)
       : current_(Counted(std::move(first.executable))), report_(std::move(first.report)) {
-    const BlockedSignals blocked;
-    thread_ = std::thread([this, tune = std::move(tune)]() mutable { Tune(std::move(tune)); });
     RunningTunings::Get().Add(this);
+    try {
+      const BlockedSignals blocked;
+      thread_ = std::thread([this, tune = std::move(tune)]() mutable { Tune(std::move(tune)); });
+    } catch (...) {
+      RunningTunings::Get().Remove(this);
+      throw;
+    }
   }
   ~TuningThread() override {
+    if (IsFork()) {
+      // A fork has no copy of the thread, which may have held or awaited the locks.
+      (void)locks_.release();
+      (void)new std::thread(std::move(thread_));
+      return;
+    }
+    Stop();
     RunningTunings::Get().Remove(this);
-    Join();
   }
 
   std::shared_ptr<const Executable> Current() const override {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(locks_->state);
     return current_;
   }
 
   Status WaitForRuns() const override {
-    std::shared_ptr<const Executable> replaced;
+    std::shared_ptr<const Executable> replaced, current;
+    Status first;
     {
-      const std::lock_guard lock(mutex_);
-      replaced = std::move(replaced_);
+      const std::lock_guard lock(locks_->state);
+      replaced = replaced_.lock();
+      current = current_;
+      first = std::exchange(earlier_runs_, {});
     }
-    const Status earlier = replaced ? replaced->Wait() : Status();
-    const Status later = Current()->Wait();
-    return earlier ? later : earlier;
+    if (replaced) {
+      const Status waited = replaced->Wait();
+      if (first) first = waited;
+    }
+    const Status waited = current->Wait();
+    return first ? waited : first;
   }
 
-  int64_t CountOutside() const override { return *outside_before_ + Current()->CountOutside(); }
+  int64_t CountOutside() const override {
+    std::shared_ptr<const Executable> replaced, current;
+    {
+      const std::lock_guard lock(locks_->state);
+      replaced = replaced_.lock();
+      current = current_;
+    }
+    return *outside_before_ + (replaced ? replaced->CountOutside() : 0) + current->CountOutside();
+  }
 
   std::string Report() const override {
     using Json = nlohmann::json;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(locks_->state);
     Json report = Json::parse(report_);
     Json& state = report["background"];
     state["state"] = StateText();
@@ -93,22 +121,25 @@ class TuningThread final : public BackgroundTuning {
   }
 
   Result<bool> Wait(double seconds) const override {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(locks_->state);
     constexpr double kMost = 1e9;  // no clock overflows
-    const auto limit = std::chrono::duration<double>(seconds < kMost ? seconds : kMost);
-    if (!end_.wait_for(lock, limit, [&] { return has_ended_; })) return false;
+    const std::chrono::duration<double> limit(seconds > 0 ? std::min(seconds, kMost) : 0);
+    if (!locks_->end.wait_for(lock, limit, [&] { return has_ended_; })) return false;
     if (error_) return std::unexpected(*error_);
     return true;
   }
 
-  void Stop() override { Join(); }
-
- private:
-  void Join() {
-    stop_ = true;
-    const std::lock_guard lock(joining_);
+  void Stop() override {
+    Cancel();
+    if (IsFork()) return;
+    const std::lock_guard lock(locks_->joining);
     if (thread_.joinable()) thread_.join();
   }
+  /// Ends the tuning soon, without a wait for its end.
+  void Cancel() { stop_ = true; }
+
+ private:
+  bool IsFork() const { return getpid() != process_; }
 
   /// Returns a pointer whose last owner adds the executable's count to `outside_before_`.
   std::shared_ptr<const Executable> Counted(std::shared_ptr<const Executable> executable) const {
@@ -123,27 +154,30 @@ class TuningThread final : public BackgroundTuning {
     const TuningHooks hooks{.cancelled = [this] { return stop_.load(); },
                             .on_progress =
                                 [this](const TuneProgress& progress) {
-                                  const std::lock_guard lock(mutex_);
+                                  const std::lock_guard lock(locks_->state);
                                   trials_ = progress.trials;
                                 }};
     Result<ReportedExecutable> tuned = Guarded(tune, hooks);
     tune = nullptr;                              // frees the graph
     std::shared_ptr<const Executable> replaced;  // destroyed without the lock
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(locks_->state);
       has_ended_ = true;
       if (tuned) {
         replaced = std::exchange(current_, std::move(tuned->executable));
+        replaced_ = replaced;
         report_ = std::move(tuned->report);
-        // Queued runs of a device may have errors that WaitForRuns must return.
-        if (replaced->DeviceNumber()) replaced_ = replaced;
       } else if (tuned.error().code == ErrorCode::kCancelled) {
         was_stopped_ = true;  // nothing but `stop_` cancels
       } else {
         error_ = std::move(tuned).error();
       }
     }
-    end_.notify_all();
+    locks_->end.notify_all();
+    if (!replaced) return;
+    const Status waited = replaced->Wait();  // for runs that a device has queued
+    const std::lock_guard lock(locks_->state);
+    if (earlier_runs_) earlier_runs_ = waited;
   }
 
   static Result<ReportedExecutable> Guarded(const TuneJob& tune, const TuningHooks& hooks) {
@@ -162,21 +196,35 @@ class TuningThread final : public BackgroundTuning {
     return was_stopped_ ? "stopped" : "ended";
   }
 
+  struct Locks {
+    std::mutex state;
+    std::condition_variable end;
+    std::mutex joining;  // guards the thread
+  };
+
   const std::shared_ptr<std::atomic<int64_t>> outside_before_ =
       std::make_shared<std::atomic<int64_t>>(0);
+  const pid_t process_ = getpid();
   std::atomic<bool> stop_ = false;
-  mutable std::mutex mutex_;  // guards the members below
-  mutable std::condition_variable end_;
+  std::unique_ptr<Locks> locks_ = std::make_unique<Locks>();
+  // `locks_->state` guards the members below, except for the thread.
   std::shared_ptr<const Executable> current_;
-  mutable std::shared_ptr<const Executable> replaced_;  // for WaitForRuns
+  std::weak_ptr<const Executable> replaced_;
+  mutable Status earlier_runs_;  // the result of WaitForRuns for the replaced executable
   std::string report_;
   int64_t trials_ = 0;
   bool has_ended_ = false;
   bool was_stopped_ = false;
   std::optional<Error> error_;
-  std::mutex joining_;  // guards the thread
   std::thread thread_;
 };
+
+void RunningTunings::StopAll() {
+  if (getpid() != process_) return;
+  const std::lock_guard lock(mutex_);
+  for (TuningThread* tuning : tunings_) tuning->Cancel();
+  for (TuningThread* tuning : tunings_) tuning->Stop();
+}
 
 }  // namespace
 

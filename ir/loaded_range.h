@@ -9,8 +9,10 @@
 namespace tunec {
 
 /// Returns an interval that contains all values of the read of `tensor`. Outside its guard, a read
-/// has the value `outside`, which can be outside the tensor's range.
+/// has the value `outside`, which can be outside the tensor's range. For floats the interval is
+/// unknown, because they are no indices.
 inline Interval LoadedRange(const Tensor& tensor, const Read& read) {
+  if (IsFloat(tensor.type)) return kUnknownInterval;
   Interval range = tensor.range.value_or(kUnknownInterval);
   if (!read.guard) return range;
   const auto outside = static_cast<int64_t>(std::clamp<double>(

@@ -37,7 +37,8 @@ class KnownPools {
 }  // namespace
 
 std::shared_ptr<ThreadPool> SharedPool(int threads) {
-  static KnownPools known;
+  // Never destroyed: tuning in the background may use it during the end of the process.
+  static auto& known = *new KnownPools;
   if (auto pool = known.Find(threads)) return pool;
   // The lock is not held while threads start and end, so no caller waits for the threads of another
   // caller's pool.

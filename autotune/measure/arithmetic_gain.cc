@@ -57,7 +57,8 @@ double MeasureGain(Target target, const MacInstruction& by) {
 // wait, so that two measurements do not disturb each other.
 double GainOfProcess(const Target& target, const MacInstruction& by) {
   static std::mutex mutex;
-  static std::map<std::string, double> known;
+  // Never destroyed: tuning in the background may use it during the end of the process.
+  static auto& known = *new std::map<std::string, double>;
   const std::scoped_lock lock(mutex);
   const std::string key = Print(target) + " " + by.name;
   const auto found = known.find(key);

@@ -28,7 +28,8 @@ std::vector<MacInstruction> MakeAll() {
 }  // namespace
 
 std::span<const MacInstruction> MacInstructions() {
-  static const std::vector<MacInstruction> all = MakeAll();
+  // Never destroyed: tuning in the background may use it during the end of the process.
+  static const auto& all = *new std::vector<MacInstruction>(MakeAll());
   return all;
 }
 

@@ -126,11 +126,12 @@ bool Executable::WaitTuning(std::optional<double> timeout) const {
     int status = TUNEC_OK;
     {
       const nb::gil_scoped_release unlocked;
-      status = tunec_wait_tuning(executable_.get(), std::min(left, kPollSeconds), &ended);
+      const double wait = left < kPollSeconds ? left : kPollSeconds;
+      status = tunec_wait_tuning(executable_.get(), wait, &ended);
     }
     Check(status);
     left -= kPollSeconds;
-    if (ended != 0 || left <= 0) return ended != 0;
+    if (ended != 0 || !(left > 0)) return ended != 0;  // NaN is no time
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 }

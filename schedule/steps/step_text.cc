@@ -191,7 +191,8 @@ Result<Variant> ParseArguments(WordReader& words) {
 
 template <class Variant, class... Steps>
 const auto& Parsers(std::type_identity<std::variant<Steps...>>) {
-  static const std::map<std::string_view, ParserOf<Variant>> parsers = {
+  // Never destroyed: tuning in the background may use it during the end of the process.
+  static const auto& parsers = *new std::map<std::string_view, ParserOf<Variant>>{
       {Steps::kName, ParseArguments<Variant, Steps>}...};
   return parsers;
 }

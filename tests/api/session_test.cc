@@ -1,6 +1,8 @@
 // Tests of tunec.hpp as a C++ program uses it: this file includes no internal header of tunec.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -135,7 +137,8 @@ TEST(Session, OfAnySizeWithWeightsOfTheCaller) {
     std::vector<Tensor> inputs;
     inputs.push_back(Must(Tensor::View(x, std::array<int64_t, 2>{batch, 4})));
     const std::vector<Tensor> outputs = Must(session.Run(inputs));
-    for (const float y : *outputs[0].As<float>()) EXPECT_EQ(y, 8.0F);
+    const std::span values = Must(outputs[0].As<float>());
+    for (const float y : values) EXPECT_EQ(y, 8.0F);
   }
 }
 
@@ -368,6 +371,16 @@ TEST(Session, StopsTuningInTheBackground) {
   EXPECT_TRUE(session.Run(session.NewInputs()));
   Session released = Must(Session::Compile(kProduct, Background("", 1000000)));
   session = std::move(released);  // releases the stopped one; the end of the test, the other
+}
+
+TEST(Session, AForkOfAProgramThatTunesEnds) {
+  const Session session = Must(Session::Compile(kProduct, Background("", 1000000)));
+  const pid_t child = fork();
+  if (child == 0) exit(7);  // runs the functions of atexit
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(StateOf(session), "tuning");
 }
 
 TEST(Session, RunsAfterTuningInTheBackgroundHasFailed) {
