@@ -60,7 +60,8 @@ class TuningThread final : public BackgroundTuning {
     RunningTunings::Get().Add(this);
     try {
       const BlockedSignals blocked;
-      thread_ = std::thread([this, tune = std::move(tune)]() mutable { Tune(std::move(tune)); });
+      threading_->thread =
+          std::thread([this, tune = std::move(tune)]() mutable { Tune(std::move(tune)); });
     } catch (...) {
       RunningTunings::Get().Remove(this);
       throw;
@@ -69,8 +70,7 @@ class TuningThread final : public BackgroundTuning {
   ~TuningThread() override {
     if (IsFork()) {
       // A fork has no copy of the thread, which may have held or awaited the locks.
-      (void)locks_.release();
-      (void)new std::thread(std::move(thread_));
+      (void)threading_.release();
       return;
     }
     Stop();
@@ -78,7 +78,7 @@ class TuningThread final : public BackgroundTuning {
   }
 
   std::shared_ptr<const Executable> Current() const override {
-    const std::lock_guard lock(locks_->state);
+    const std::lock_guard lock(threading_->state);
     return current_;
   }
 
@@ -86,7 +86,7 @@ class TuningThread final : public BackgroundTuning {
     std::shared_ptr<const Executable> replaced, current;
     Status first;
     {
-      const std::lock_guard lock(locks_->state);
+      const std::lock_guard lock(threading_->state);
       replaced = replaced_.lock();
       current = current_;
       first = std::exchange(earlier_runs_, {});
@@ -102,7 +102,7 @@ class TuningThread final : public BackgroundTuning {
   int64_t CountOutside() const override {
     std::shared_ptr<const Executable> replaced, current;
     {
-      const std::lock_guard lock(locks_->state);
+      const std::lock_guard lock(threading_->state);
       replaced = replaced_.lock();
       current = current_;
     }
@@ -111,7 +111,7 @@ class TuningThread final : public BackgroundTuning {
 
   std::string Report() const override {
     using Json = nlohmann::json;
-    const std::lock_guard lock(locks_->state);
+    const std::lock_guard lock(threading_->state);
     Json report = Json::parse(report_);
     Json& state = report["background"];
     state["state"] = StateText();
@@ -121,10 +121,10 @@ class TuningThread final : public BackgroundTuning {
   }
 
   Result<bool> Wait(double seconds) const override {
-    std::unique_lock lock(locks_->state);
+    std::unique_lock lock(threading_->state);
     constexpr double kMost = 1e9;  // no clock overflows
     const std::chrono::duration<double> limit(seconds > 0 ? std::min(seconds, kMost) : 0);
-    if (!locks_->end.wait_for(lock, limit, [&] { return has_ended_; })) return false;
+    if (!threading_->end.wait_for(lock, limit, [&] { return has_ended_; })) return false;
     if (error_) return std::unexpected(*error_);
     return true;
   }
@@ -132,8 +132,8 @@ class TuningThread final : public BackgroundTuning {
   void Stop() override {
     Cancel();
     if (IsFork()) return;
-    const std::lock_guard lock(locks_->joining);
-    if (thread_.joinable()) thread_.join();
+    const std::lock_guard lock(threading_->joining);
+    if (threading_->thread.joinable()) threading_->thread.join();
   }
   /// Ends the tuning soon, without a wait for its end.
   void Cancel() { stop_ = true; }
@@ -154,14 +154,14 @@ class TuningThread final : public BackgroundTuning {
     const TuningHooks hooks{.cancelled = [this] { return stop_.load(); },
                             .on_progress =
                                 [this](const TuneProgress& progress) {
-                                  const std::lock_guard lock(locks_->state);
+                                  const std::lock_guard lock(threading_->state);
                                   trials_ = progress.trials;
                                 }};
     Result<ReportedExecutable> tuned = Guarded(tune, hooks);
     tune = nullptr;                              // frees the graph
     std::shared_ptr<const Executable> replaced;  // destroyed without the lock
     {
-      const std::lock_guard lock(locks_->state);
+      const std::lock_guard lock(threading_->state);
       has_ended_ = true;
       if (tuned) {
         replaced = std::exchange(current_, std::move(tuned->executable));
@@ -173,10 +173,10 @@ class TuningThread final : public BackgroundTuning {
         error_ = std::move(tuned).error();
       }
     }
-    locks_->end.notify_all();
+    threading_->end.notify_all();
     if (!replaced) return;
     const Status waited = replaced->Wait();  // for runs that a device has queued
-    const std::lock_guard lock(locks_->state);
+    const std::lock_guard lock(threading_->state);
     if (earlier_runs_) earlier_runs_ = waited;
   }
 
@@ -196,18 +196,19 @@ class TuningThread final : public BackgroundTuning {
     return was_stopped_ ? "stopped" : "ended";
   }
 
-  struct Locks {
+  struct Threading {
     std::mutex state;
     std::condition_variable end;
     std::mutex joining;  // guards the thread
+    std::thread thread;
   };
 
   const std::shared_ptr<std::atomic<int64_t>> outside_before_ =
       std::make_shared<std::atomic<int64_t>>(0);
   const pid_t process_ = getpid();
   std::atomic<bool> stop_ = false;
-  std::unique_ptr<Locks> locks_ = std::make_unique<Locks>();
-  // `locks_->state` guards the members below, except for the thread.
+  std::unique_ptr<Threading> threading_ = std::make_unique<Threading>();
+  // `threading_->state` guards the members below.
   std::shared_ptr<const Executable> current_;
   std::weak_ptr<const Executable> replaced_;
   mutable Status earlier_runs_;  // the result of WaitForRuns for the replaced executable
@@ -216,7 +217,6 @@ class TuningThread final : public BackgroundTuning {
   bool has_ended_ = false;
   bool was_stopped_ = false;
   std::optional<Error> error_;
-  std::thread thread_;
 };
 
 void RunningTunings::StopAll() {
