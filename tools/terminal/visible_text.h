@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-/// Returns `text` with `?` for each byte that is not UTF-8, and for each byte of a control character
-/// except newlines and tabs. Names in untrusted files may contain escape sequences.
+/// Returns `text` with `?` for each byte that is not UTF-8, and for each byte of a control
+/// character except newlines and tabs. Names in untrusted files may contain escape sequences.
 std::string VisibleText(std::string_view text);
 
 }  // namespace tunec
