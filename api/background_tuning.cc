@@ -24,8 +24,8 @@ namespace {
 
 class TuningThread;
 
-/// All tunings in the background. The end of the program stops them, because their threads use
-/// objects that the end destroys. Never destroyed.
+/// All tunings in the background. The end of the program stops all tunings before static objects
+/// are destroyed, because the threads use static objects. Never destroyed.
 class RunningTunings {
  public:
   static RunningTunings& Get() {

@@ -28,9 +28,9 @@ struct RankedSchedule {
 /// A ranking of a task's schedules. A compiler takes the first schedule that applies. Recorded
 /// schedules are not applied again here: they were legal when they were recorded. With kNaiveOnly
 /// the ranking has only the naive schedule. Otherwise the order is:
-///   - the best recorded schedule of each key of KeysByTrust, unless its text cannot be parsed, its
-///     lowering is unknown, or it failed under an earlier key;
-///   - without any of these, the best schedule of the nearest key (NearKeys) with a usable one;
+///   - the best usable recorded schedule of each key of KeysByTrust. A schedule is usable if the
+///     text can be parsed, the lowering is known, and no earlier key records a failure;
+///   - without any of these, the best usable schedule of the nearest key (NearKeys) that has one;
 ///   - the analytic schedules of the sketches, except those recorded as failures;
 ///   - the naive schedule, which is always present.
 class ScheduleRanking {

@@ -3,8 +3,8 @@
 // another model records later for a shared task are not charged. So the other model cannot use up
 // the budget that this model's other tasks need.
 //
-//   - A model that was never charged is charged for the trials that are already recorded for its
-//     tasks. The charge of each task is at most the task's fair share of the budget.
+//   - The first charge of a model covers the trials that its tasks already have. The charge of each
+//     task is at most the task's fair share of the budget.
 //
 //   - Every trial of the model is charged when it is added.
 //   - A charge counts at most as the number of the task's recorded trials.

@@ -110,7 +110,7 @@ class Database {
   // workload text, target, policy, schedule version.
 
   Result<std::vector<TaskSummary>> List(const TaskFilter& filter) const;
-  /// Returns the keys that List returns, each with its decodable trials in the order of their ids.
+  /// Returns the keys that List returns, each with the decodable trials in the order of ids.
   Result<std::vector<TaskTrials>> ListTrials(const TaskFilter& filter) const;
   /// Returns the keys of all workloads of one kind on one target, each with its fastest ok trial.
   /// Skips damaged keys, keys of other schedule versions and keys without an ok trial. The caller

@@ -129,7 +129,7 @@ using Iterators = IdVector<VarId, Iterator>;
 
 /// One assignment, executed at each point of its domain: first all reads, then the values, then the
 /// writes. With a reducer, each written element starts at the identity before the statement's first
-/// instance. Each instance combines its values into the elements that it writes.
+/// instance. Each instance combines its values into the written elements.
 struct Statement {
   std::string name;
   Iterators iterators;

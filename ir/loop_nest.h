@@ -226,7 +226,7 @@ struct Phase {
   Body body;
 };
 
-/// The rounding of c + a*b where a reducer adds the product a*b to c. kSeparate rounds the product
+/// The rounding of a reducer's sum of an accumulator and a product. kSeparate rounds the product
 /// and the sum. kFused allows the target to round only the sum.
 enum class Contraction : uint8_t { kSeparate, kFused };
 

@@ -31,7 +31,7 @@ struct WrittenStorage {
 std::vector<WrittenStorage> WrittenStorages(const Tensors& tensors, const Statements& statements);
 
 /// Returns whether the instances of a reduction may be permuted. The reducer must be reorderable.
-/// The statement must not read the storage that it writes, nor write two values of a tuple to it.
+/// The statement must not read the written storage, nor write two values of a tuple to one storage.
 bool IsReorderable(const Tensors& tensors, const Statement& statement);
 
 }  // namespace tunec

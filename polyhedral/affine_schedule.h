@@ -13,8 +13,8 @@
 
 namespace tunec {
 
-/// Policy for statements that could have separate loops: kSeparate gives each of them separate
-/// loops, and kShared lets isl put them into shared loops.
+/// Policy for statements that could have separate loops. kSeparate gives each statement separate
+/// loops, and kShared allows isl to form shared loops.
 enum class StatementFusion : uint8_t { kSeparate, kShared };
 
 /// An affine function of a statement's iterators.
@@ -43,9 +43,9 @@ struct AffineSchedule {
   std::vector<AffineSchedule> children;
 };
 
-/// Returns the schedule that isl computes for the statements, with leaves for parts that are not
-/// affine. isl's schedule respects all dependences, including those of reductions on themselves.
-/// Fails with kResourceLimit if isl needs more than its quota of operations.
+/// Returns isl's schedule of the statements, with leaves for parts that are not affine. The
+/// schedule respects all dependences, also the dependences of a reduction on itself. Fails with
+/// kResourceLimit if isl needs more than its quota of operations.
 Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, StatementFusion fusion);
 
 /// Returns the schedule as indented text, for tests. A loop of a band is a line such as

@@ -48,9 +48,9 @@ struct Step {
   /// The result is the same if both use the same memory.
   std::vector<std::pair<int32_t, int32_t>> in_place = {};
   /// Text of a preprocessing step whose results may be shared: equal texts mean that the kernels do
-  /// the same. A non-empty identity is a promise: the kernel writes completely those of its
-  /// arguments that have no data and that no earlier step names. It only reads the other
-  /// arguments. Empty: each executable runs the step.
+  /// the same. A non-empty identity is a promise: if an argument has no data and no earlier step
+  /// names it, the kernel writes the argument completely. Other arguments are only read.
+  /// Empty: each executable runs the step.
   std::string identity = {};
 };
 

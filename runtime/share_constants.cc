@@ -84,7 +84,7 @@ bool IsAligned(const std::shared_ptr<const void>& data, int64_t alignment) {
 std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan) {
   std::vector<std::string> keys = KeysOfData(plan);
   const std::vector<std::vector<int32_t>> made = MadeBySteps(plan);
-  // A step without an identity may change any result that it names, so such a result gets no key.
+  // A step without an identity may change any of its results, so such a result gets no key.
   std::vector<bool> uncertain(plan.constants.size());
   for (const Step& step : plan.preprocessing)
     for (const ValueRef& ref : step.arguments)

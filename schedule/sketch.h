@@ -72,7 +72,7 @@ enum class SketchStage : uint8_t {
 /// the target computes products.
 using ArithmeticGain = std::function<double(const TileIntrinsic& intrinsic)>;
 
-/// A function that returns whether a constant is already packed in the way that `pack` packs it.
+/// A function that returns whether a constant is already packed as `pack` describes.
 using IsPacked = std::function<bool(const PackStep& pack)>;
 
 /// The input of the search for sketches.

@@ -29,9 +29,9 @@ class SearchSpace {
   int Searched() const { return Naive() == 0 ? 1 : Naive(); }
   /// Returns the number of candidates of all searched sketches together (saturating).
   int64_t Size() const;
-  /// Returns a number > 0 that identifies this space by its searched sketches, their knobs, choices
-  /// and analytic schedules. A converged search continues if the number has changed since the
-  /// convergence.
+  /// Returns a number > 0 that identifies this space. The number depends on the searched sketches,
+  /// knobs, choices and analytic schedules. A converged search continues if the number has changed
+  /// since the convergence.
   int64_t Fingerprint() const;
 
   Candidate At(int sketch, Decisions decisions) const;

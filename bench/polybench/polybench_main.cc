@@ -3,10 +3,10 @@
 // trials), a schedule, or a shared object (.so) for the same kernel. A shared object has a function
 //     void Run(void** arguments)
 // The arguments are the tensors of COMPUTE in order, without workspaces. Prints a line of JSON for
-// each form: milliseconds of its runs, and the difference of its results from those of the first
-// form. If the second form is a shared object, elements in which the first two forms differ are
-// omitted, because only rounding decides them. `undecided` is the share of these elements. A form
-// has no further run after 3 seconds of run time.
+// each form, with the milliseconds of the runs and the difference from the first form's results. If
+// the second form is a shared object, elements in which the first two forms differ are omitted,
+// because only rounding decides them. `undecided` is the share of these elements. A form has no
+// further run after 3 seconds of run time.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-// Functions that hash constants, record how an executable packs them, and look up such records.
+// Functions that hash constants, and that record and look up how executables pack these constants.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Functions that infer types and shapes, and helpers that they share. op_table.cc selects the
-// function of each operator.
+// Functions that infer types and shapes, with shared helpers. op_table.cc selects the function of
+// each operator.
 #pragma once
 
 #include <string>

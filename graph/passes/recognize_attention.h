@@ -9,12 +9,17 @@ namespace tunec {
 /// match:
 /// - The scale is a factor or a divisor of the scores, of q or of k. A scale of q or k may also be
 ///   below transposes and reshapes.
+///
 /// - The mask is added to the scores, or selects between the scores and a number.
+///
 /// - A constant mask that hides exactly the scores above a diagonal can become `causal`. An added
-///   causal mask must add -inf to hidden scores, or a number so low that all visible scores are
-///   proven to be far above them. Under FloatRules::kFast, a number of at most -1e9 suffices. The
-///   mask of an existing attention node can become `causal` only if it is a bool mask or adds -inf.
+///   causal mask adds -inf to hidden scores. A number also suffices if all visible scores are
+///   proven to be far above the hidden scores. Under FloatRules::kFast, -1e9 or less suffices.
+///
+/// - The mask of an existing attention node can become `causal` if it is a bool mask or adds -inf.
+///
 /// - tanh(x / c) * c with a positive c becomes the soft cap.
+///
 /// - Heads of k and v that are repeated for groups of query heads are read directly, without the
 ///   repetition.
 /// These do not match: scores or attention weights with other readers, a softmax along another

@@ -26,7 +26,7 @@ struct TypedLayout {
   Layout layout;
 };
 
-/// The sizes of named dimensions, and those of their names that occurred in the text so far.
+/// The sizes of named dimensions, and the names that occurred in the text so far.
 class NamedSizes {
  public:
   explicit NamedSizes(const GraphSizes& sizes) : sizes_(sizes) {}

@@ -13,8 +13,8 @@ namespace tunec {
 Status CheckLaunchLimits(const LoopNest& nest, const Accelerator& device);
 
 /// Returns a lower bound of the number of 4-byte registers that a thread needs, rounded down. The
-/// bound counts the tensors of register scope and the parts of fragments that are alive at once. It
-/// assumes that none of them is in memory, and excludes addresses and loaded values.
+/// bound counts the tensors of register scope and the parts of fragments that are alive at once, as
+/// if all were in registers. The bound excludes addresses and loaded values.
 int64_t LeastRegisters(const Phase& phase, const LoopNest& nest);
 
 /// Checks the registers. Fails with kResourceLimit if a thread, or all threads of a block together,

@@ -46,7 +46,7 @@ using Assembler =
     std::function<Result<Cubin>(const Ptxas& ptxas, std::string_view ptx, std::string_view arch)>;
 
 /// Checks that there are no warnings with numbers C75xx. Such a warning states that ptxas changed
-/// the kernel: it serialized operations, for example. Fails with kUnsupported and the first one.
+/// the kernel, for example by serialized operations. Fails with kUnsupported and the first one.
 Status CheckPtxasWarnings(const Cubin& cubin);
 
 /// Adds the uses and warnings in the output of `ptxas -v` to `cubin`.

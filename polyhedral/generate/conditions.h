@@ -88,8 +88,8 @@ class Conditions {
   /// statement below uses the loop and is not linear in it.
   std::optional<Interval> FindUnconditionalRange(const TreeNode& loop) const;
 
-  /// Finds the conditions that use a loop of `asking`, and replaces terms with loops that are not
-  /// known yet by their worst case. `open` has the results that may be true or false, and that
+  /// Finds the conditions that use a loop of `asking`. If a loop is not known yet, the worst case
+  /// replaces the terms with this loop. `open` has the results that may be true or false, and that
   /// depend on the variable of another loop than `loop`.
   SlantedConditions FindSlantedConditions(const TreeNode& loop,
                                           const std::vector<VarId>& asking) const;

@@ -1,11 +1,13 @@
 // The generation of loops from a schedule tree.
 //
-// Every statement has conditions over the loops around it, such as its domain. On the way down the
-// tree, each condition is handled in one of three ways:
+// Every statement has conditions over the enclosing loops, such as the conditions of its domain. On
+// the way down the tree, each condition is handled in one of three ways.
+//
 //   (1) The condition is dropped if the ranges of the loops prove it.
 //   (2) The condition becomes a bound of its innermost loop, if all live statements below have the
 //       condition and the loop may have the bound.
 //   (3) The condition becomes an If where all its loops are known.
+//
 // The range of an isolated loop is split before and after the iterations in which no condition on
 // the loop can fail. The middle part has no conditions on the loop. In an end part of one
 // iteration, a constant replaces the variable, so that ranges can decide more conditions below.

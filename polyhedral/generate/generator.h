@@ -96,7 +96,7 @@ Body CombineParts(Generator& generator, const Context& context);
 
 // pipeline.cc
 
-/// Generates a pipelined loop over a constant range, with the storage that its copies fill and the
+/// Generates a pipelined loop over a constant range, with the storage for copied data and the
 /// copies that start before the loop.
 Body GeneratePipeline(Generator& generator, const TreeNode& node, const Context& context,
                       Interval range);

@@ -218,8 +218,8 @@ Status OrderCheck::Answer(const RunsForward&, const DependenceQuestion& asked) c
   return ExpectNone(prefix, asked.dependence, "order of accesses");
 }
 
-// Checks that the loop writes each value that it copies, if at all, at least as many iterations
-// before the copy's iteration as the loop has stages.
+// Checks that the loop does not write a copied value, or writes the value at least as many
+// iterations before the copy's iteration as the loop has stages.
 Status OrderCheck::Answer(const IsCopiedAhead& ahead, const DependenceQuestion& asked) const {
   const TreeLoop& loop = tree_.loops[ahead.loop];
   const isl::Set near(isl_set_upper_bound_si(asked.together.copy(), isl_dim_set,

@@ -12,10 +12,11 @@ namespace tunec {
 /// the written one.
 enum class ReductionOrder { kAny, kAsWritten };
 
-/// Checks that the tree is legal. Fails with kIllegalSchedule unless all of these hold:
+/// Checks that the tree is legal. Fails with kIllegalSchedule unless all of these hold.
+///
 ///   - every instance of every statement runs once;
-///   - every dependence runs forward in the tree's order (those of a reorderable reduction on its
-///     own accumulator may be permuted under kAny);
+///   - every dependence runs forward in the tree's order (kAny permits permutations of a
+///     reorderable reduction's dependences on its own accumulator);
 ///   - no loop whose iterations may run at the same time carries a dependence (exceptions: sums of
 ///     lanes or threads, order_questions.h, and lanes that take turns, lane_turns.h);
 ///   - data that a pipelined loop copies ahead is written before the loop starts, or at least as

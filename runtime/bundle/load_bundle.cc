@@ -71,7 +71,7 @@ Result<ChosenPlan> PlanOf(const BundleFile& file, uint32_t variant,
 }
 
 // Returns the first variant of `order` that this machine runs, with the code loaded. Variants that
-// fail with kDevice are skipped, such as those whose cubin is too new for the driver. Fails with
+// fail with kDevice are skipped, for example if a cubin is too new for the driver. Fails with
 // kDevice and all reasons if all variants are skipped. Any other error ends the search.
 Result<ChosenPlan> ChoosePlan(const BundleFile& file, const std::vector<VariantHead>& heads,
                               const std::vector<size_t>& order, const BundleOptions& options) {

@@ -37,7 +37,7 @@ class SizedExecutable : public AnyShape {
  protected:
   using VariantPtr = std::shared_ptr<const SizedVariant>;
 
-  /// Makes a model that caches at most this number of variants, those that were used last.
+  /// Makes a model with a cache of at most this number of variants, the most recently used ones.
   explicit SizedExecutable(size_t most_variants) : most_variants_(most_variants) {}
   /// Sets the form. Must be called before all other functions.
   void SetForm(SizedForm form) { form_ = std::make_shared<const SizedForm>(std::move(form)); }

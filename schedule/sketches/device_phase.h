@@ -50,8 +50,8 @@ std::optional<DevicePhase> MakeCudaElementsPhase(const PhaseQuestion& question);
 /// chains. The rounding error of a chain grows with its length.
 inline constexpr int64_t kLongestChain = 4096;
 
-/// Checks that the statement is a reorderable reduction of one value without finalisation, and that
-/// the product of its reduced extents exceeds kLongestChain.
+/// Returns whether the statement is a reorderable reduction of one value without finalisation. The
+/// product of the reduced extents must also exceed kLongestChain.
 bool HasLongChain(const Statement& statement);
 
 /// Returns a phase that splits the chain of a reduction (HasLongChain) into lanes

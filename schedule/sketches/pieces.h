@@ -37,8 +37,8 @@ struct Pieces {
 std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement,
                                const std::vector<VarId>& loops, const RoundingFreedom& rounding);
 
-/// Returns the statement with its name and its iterators' names after `reduce_split`, when it sums
-/// the products of a K-block. The extents are still those of the whole sum.
+/// Returns the statement that sums the products of a K-block, with the names of the statement and
+/// the iterators after `reduce_split`. The extents are still those of the whole sum.
 Statement SumOfPiece(const Statement& statement, const Pieces& pieces);
 
 /// Adds the steps that start a K-block's sum at zero and add this sum to the total, inside `loop`.

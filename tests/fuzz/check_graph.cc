@@ -32,7 +32,7 @@ CheckResult Check(std::string_view stage, const Error& error) {
   return IsRejection(error) ? Rejected(error) : Wrong(stage, error.Format());
 }
 
-/// A source of weights that returns those constants of a graph that have a weight name.
+/// A source of weights that returns the constants of a graph with a weight name.
 class WeightsOf : public WeightSource {
  public:
   explicit WeightsOf(const Graph& graph) : graph_(graph) {}

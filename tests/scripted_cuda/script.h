@@ -43,9 +43,9 @@ struct Script {
   CuResult fault = CuResult::kIllegalAddress;
   int hanging_launch = 0;  // number of the launch that, with all later work, never ends; 0: none
   int unfinished_queries = 0;  // number of the first queries that return kNotReady
-  // A flag that makes operations such as graphs, copies within a GPU and events wait in their
-  // streams. A test or the last of unfinished_queries sets the flag to false. The next query then
-  // completes the waiting operations, in an order that streams and events allow.
+  // A flag that makes operations wait in their streams: graphs, copies within a GPU, events. A test
+  // or the last of unfinished_queries sets the flag to false. The next query then completes the
+  // waiting operations, in an order that streams and events allow.
   bool holds = false;
 
   // These fields record the calls.

@@ -107,8 +107,8 @@ Formula WriteSignal(const std::vector<Formula>& parts, int64_t axis) {
   return Concat(columns, rank);
 }
 
-/// Returns the sum over positions p of x_p exp(sign 2 pi i p j / n) for the first `count`
-/// frequencies j, as real and imaginary parts. i is the imaginary unit.
+/// Returns the first `count` frequencies of the transform, as real and imaginary parts. Frequency j
+/// is the sum of x_p exp(sign 2 pi i p j / n) over all positions p, with the imaginary unit i.
 std::vector<Formula> Transform(const Signal& x, int64_t n, int64_t count, double sign) {
   const NodeContext& node = x.real.node();
   const DataType type = x.real.type();

@@ -34,12 +34,12 @@ struct ThreadMarks {
   bool awaited = false;       // an asynchronous copy to it is in flight
 };
 
-/// A checker of the accesses of one block. Ends the process in the cases below, with kernel, block,
-/// thread, address, and the known names of statement and tensor:
+/// A checker of the accesses of one block. Ends the process in the cases below. The message has the
+/// kernel, block, thread and address, and the known names of statement and tensor. Cases:
 /// - an access that exceeds the region or shared memory of the base address;
 /// - a read of shared memory without a previous write; a race;
 /// - an asynchronous copy that is not aligned or has no wait;
-/// - before the wait for a copy, an access of its destination or a change of its source.
+/// - before the wait for a copy, an access of the destination or a change of the source.
 class CheckedBlock {
  public:
   CheckedBlock(const EmulatedLaunch& launch, int64_t number, const void* shared);

@@ -1,5 +1,5 @@
-// Tests that PTX whose code spills is assembled again if its threads can have more registers, and
-// that the better code is chosen. A fake assembler returns the results.
+// Tests of the second assembly of PTX whose code spills, with more registers for each thread, and
+// of the choice of the better code. A fake assembler returns the results.
 #include "jit/cuda/assemble_without_spills.h"
 
 #include <gmock/gmock.h>

@@ -9,8 +9,8 @@
 
 namespace tunec::testing {
 
-/// Returns a number that is likely to find a fault, such as a number near the value, its double, a
-/// limit or a power of two.
+/// Returns a number that probably finds a fault. Examples are a number near the value, twice the
+/// value, a limit and a power of two.
 int64_t Neighbour(int64_t value, Random& random);
 
 /// Makes one change at most. A 64-bit number becomes its Neighbour or another number of the plan. A
