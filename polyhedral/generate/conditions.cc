@@ -75,7 +75,7 @@ IndexExpr WithoutRemainder(const IndexExpr& condition, const IntervalOf& ranges)
 }
 
 void AddBound(IndexExpr bound, std::vector<IndexExpr>& bounds) {
-  if (!bound.IsConstant()) bounds.push_back(std::move(bound));
+  if (!bound.IsConstant() && !Contains(bounds, bound)) bounds.push_back(std::move(bound));
 }
 
 }  // namespace
@@ -104,11 +104,16 @@ bool Conditions::IsKnown(const IndexExpr& expr, std::optional<VarId> except) con
 }
 
 void Conditions::Prove(const TreeNode& node) {
+  const auto value = [&](VarId loop) {
+    const Interval range = ranges_[loop];
+    return range.lo == range.hi ? IndexExpr(range.lo) : IndexExpr::Var(loop);
+  };
   for (const StatementId s : StatementsBelow(node)) {
     if (dead_[s]) continue;
     std::vector<IndexExpr> open;
     for (const IndexExpr& condition : conditions_[s]) {
-      IndexExpr simplified = WithoutRemainder(Simplify(condition, Ranges()), Ranges());
+      IndexExpr simplified =
+          WithoutRemainder(Simplify(Substitute(condition, value), Ranges()), Ranges());
       const Interval bounds = BoundsOf(simplified, Ranges());
       if (bounds.hi < 0) dead_[s] = true;
       if (bounds.lo < 0 && !Contains(open, simplified)) open.push_back(std::move(simplified));
@@ -169,28 +174,41 @@ void Conditions::Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds) 
   }
 }
 
-// Adds bounds that follow from conditions on inner loops that all statements share: each condition
-// is relaxed to the best case of the inner loops. So a loop over tiles of a skewed domain can skip
-// empty tiles at its ends. The condition itself is retained.
-void Conditions::AddImpliedBounds(VarId loop, const std::vector<StatementId>& live,
-                                  Bounds& bounds) {
-  // Only serial loops that are neither isolated nor pipelined get implied bounds that are not
-  // constant.
-  const TreeLoop& tree_loop = tree_->loops[loop];
-  const bool bends =
-      tree_loop.kind == LoopKind::kSerial && !tree_loop.isolate && !tree_loop.IsPipelined();
-  const auto later = [&](const IndexExpr& condition) {
-    return condition.Coefficient(loop) != 0 && !condition.UsesLoaded() && !IsKnown(condition, loop);
-  };
-  for (const IndexExpr& condition : Shared(live, later)) {
+// Returns the bounds of `loop` that follow from a statement's conditions on the loop and on inner
+// loops: each condition, with the best case of the inner loops.
+std::vector<IndexExpr> Conditions::ImpliedBounds(VarId loop, StatementId statement) const {
+  std::vector<IndexExpr> bounds;
+  for (const IndexExpr& condition : conditions_[statement]) {
+    if (condition.Coefficient(loop) == 0 || condition.UsesLoaded() || IsKnown(condition, loop))
+      continue;
     IndexExpr implied(condition.constant());
     for (const IndexTerm& term : condition.terms()) {
       const IndexExpr alone = Alone(term);
       implied += IsKnown(alone, loop) ? alone : BoundsOf(alone, Ranges()).hi;
     }
-    const IndexExpr rest = Without(implied, loop);
-    if (rest.Uses(loop) || BoundsOf(implied, Ranges()).lo >= 0) continue;
-    if (bends || rest.IsConstant()) Narrow(loop, implied, bounds);
+    if (Without(implied, loop).Uses(loop) || BoundsOf(implied, Ranges()).lo >= 0) continue;
+    bounds.push_back(std::move(implied));
+  }
+  return bounds;
+}
+
+// Adds the implied bounds that all statements share. So a loop over tiles of a skewed domain can
+// skip empty tiles at its ends. The conditions themselves are retained.
+void Conditions::AddImpliedBounds(VarId loop, const std::vector<StatementId>& live,
+                                  Bounds& bounds) {
+  if (live.empty()) return;
+  // Only serial loops that are neither isolated nor pipelined get implied bounds that are not
+  // constant.
+  const TreeLoop& tree_loop = tree_->loops[loop];
+  const bool bends =
+      tree_loop.kind == LoopKind::kSerial && !tree_loop.isolate && !tree_loop.IsPipelined();
+  std::vector<IndexExpr> shared = ImpliedBounds(loop, live[0]);
+  for (const StatementId s : live) {
+    const std::vector<IndexExpr> others = ImpliedBounds(loop, s);
+    std::erase_if(shared, [&](const IndexExpr& bound) { return !Contains(others, bound); });
+  }
+  for (const IndexExpr& bound : shared) {
+    if (bends || Without(bound, loop).IsConstant()) Narrow(loop, bound, bounds);
   }
 }
 

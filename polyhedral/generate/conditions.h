@@ -79,8 +79,8 @@ class Conditions {
   void RemoveImplied(const TreeNode& node, const IndexExpr& by);
 
   /// Removes the conditions that bound this loop and that all live statements below the loop have.
-  /// Narrows the loop's range by these conditions, and by shared conditions on inner loops. Returns
-  /// the bounds that are not constant.
+  /// Narrows the loop's range by these conditions, and by bounds that all these statements imply.
+  /// Returns the bounds that are not constant.
   Bounds TakeBounds(const TreeNode& loop);
 
   /// Returns the interval of the loop's values for which no condition on the loop can fail. The
@@ -99,6 +99,7 @@ class Conditions {
 
  private:
   void Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds);
+  std::vector<IndexExpr> ImpliedBounds(VarId loop, StatementId statement) const;
   void AddImpliedBounds(VarId loop, const std::vector<StatementId>& live, Bounds& bounds);
   IndexExpr WorstCase(const IndexExpr& condition) const;
 

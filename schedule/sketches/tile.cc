@@ -120,8 +120,9 @@ int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes
          CeilDivide(row_tiles, block) * column_tiles * others < 4 * target.host.threads) {
     block /= 2;
   }
-  // Whole rows, so that few blocks have a border.
-  if (IsChain(plan) && block == row_tiles)
+  // Whole rows, so that few blocks have a border. A block stores all its rows of a computed
+  // operand.
+  if (block == row_tiles && (IsChain(plan) || OperandByBlock(plan, target, tile) == 0))
     block = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(block)));
   return block;
 }

@@ -83,6 +83,17 @@ TEST(TileSketch, TakesAnOrderThatIsInMemory) {
   }
 }
 
+// If all rows fit in a block, their number of tiles is not split, so that there is one partial
+// tile.
+TEST(TileSketch, HasOneBlockForAllRowsThatFit) {
+  const std::string schedule = FirstSchedule(147, {});
+  const size_t split = schedule.find("split acc.i ");
+  ASSERT_NE(split, std::string::npos) << schedule;
+  int64_t block = 0, rows = 0;
+  ASSERT_EQ(std::sscanf(schedule.c_str() + split, "split acc.i %ld %ld", &block, &rows), 2);
+  EXPECT_GT(block * rows, 147) << schedule;
+}
+
 // A tile of two rows and three vectors has too few independent sums, so it is not chosen.
 TEST(TileSketch, DoesNotTakeOneThatIsSlow) {
   const auto holds_48 = [](const PackStep& pack) { return pack.axes.back().factor == 48; };
