@@ -61,6 +61,11 @@ class CodeGenerator {
   /// include kUnsupported for nodes that the target does not support, kDevice for a target without
   /// code generation, and kResourceLimit for code or storage beyond the target's limits.
   virtual Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const = 0;
+  /// Generates a kernel like Compile, for code that a process runs once, such as packing of
+  /// weights. A short time of compilation is more important than fast code. The default is Compile.
+  virtual Result<KernelImage> CompileForOneRun(const LoopNest& nest, const Target& target) const {
+    return Compile(nest, target);
+  }
   /// Returns the code for a nest as text. For an emulated GPU, this is the code of the real GPU.
   /// The requirements are those of Compile. Fails with kUnsupported for kMachineCode if no external
   /// assembler translates kAssembly.

@@ -22,21 +22,32 @@ Result<LoopNest> RunTargetStages(LoopNest nest, const CodeGenerator& generator,
   return nest;
 }
 
+// The function of a CodeGenerator that compiles: Compile or CompileForOneRun.
+using CompileFunction = Result<KernelImage> (CodeGenerator::*)(const LoopNest&,
+                                                               const Target&) const;
+
 Result<KernelImage> EmitMapped(LoopNest mapped, const CodeGenerator& generator,
-                               const Target& target, const StageRunner& stages) {
+                               const Target& target, const StageRunner& stages,
+                               CompileFunction compile) {
   stages.Plant({"emit", mapped.name}, mapped);
   KernelImage image;
   TUNEC_RETURN_IF_ERROR(stages.Check("emit", mapped.name, mapped, [&]() -> Status {
-    TUNEC_ASSIGN(image, generator.Compile(mapped, target));
+    TUNEC_ASSIGN(image, (generator.*compile)(mapped, target));
     return {};
   }));
   return image;
 }
 
-Result<KernelImage> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages) {
+Result<KernelImage> Emit(const LoopNest& nest, const Target& target, const StageRunner& stages,
+                         CompileFunction compile) {
   TUNEC_ASSIGN(const auto generator, GeneratorFor(target));
   TUNEC_ASSIGN(LoopNest mapped, RunTargetStages(nest, *generator, stages));
-  return EmitMapped(std::move(mapped), *generator, target, stages);
+  return EmitMapped(std::move(mapped), *generator, target, stages, compile);
+}
+
+Result<KernelImage> EmitPrepackWith(const LoopNest& nest, const Target& target,
+                                    const StageRunner& stages) {
+  return Emit(nest, {.host = target.host}, stages, &CodeGenerator::CompileForOneRun);
 }
 
 Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& target,
@@ -46,7 +57,7 @@ Result<CompiledPrepack> CompilePrepack(const LoopNest& nest, const Target& targe
   const Tensor& packed = nest.tensors[TensorId(1)];
   CompiledPrepack prepack{.weight = nest.tensors[TensorId(0)].name, .packed = packed.name};
   prepack.packed_bytes = StorageBytes(packed);
-  TUNEC_ASSIGN(prepack.image, Emit(nest, {.host = target.host}, stages));
+  TUNEC_ASSIGN(prepack.image, EmitPrepackWith(nest, target, stages));
   if (target.device) prepack.host_features = target.host.features;
   return prepack;
 }
@@ -66,7 +77,8 @@ Result<CompiledKernel> CompileLoops(const KernelLoops& loops, const KernelOption
   TUNEC_ASSIGN(LoopNest mapped, RunTargetStages(nest, *generator, stages));
   CompiledKernel kernel;
   if (options.target.device) kernel.work = CountPhaseWork(mapped);
-  TUNEC_ASSIGN(kernel.image, EmitMapped(std::move(mapped), *generator, options.target, stages));
+  TUNEC_ASSIGN(kernel.image, EmitMapped(std::move(mapped), *generator, options.target, stages,
+                                        &CodeGenerator::Compile));
   for (const TensorId id : Arguments(nest)) kernel.arguments.push_back(nest.tensors[id].name);
   for (const InPlacePair& pair : FindInPlacePairs(nest)) {
     kernel.in_place.emplace_back(nest.tensors[pair.input].name, nest.tensors[pair.output].name);
@@ -85,7 +97,12 @@ Status CheckFits(const KernelLoops& loops, const Target& target) {
 
 Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target) {
   const LoopPipelineOptions options;
-  return Emit(nest, target, StageRunner(options));
+  return Emit(nest, target, StageRunner(options), &CodeGenerator::Compile);
+}
+
+Result<KernelImage> EmitPrepackImage(const LoopNest& nest, const Target& target) {
+  const LoopPipelineOptions options;
+  return EmitPrepackWith(nest, target, StageRunner(options));
 }
 
 Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text) {

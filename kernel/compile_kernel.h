@@ -34,6 +34,9 @@ Status CheckFits(const KernelLoops& loops, const Target& target);
 /// and generates code. Fails with kInternal for loops that Verify rejects, and otherwise like
 /// GeneratorFor and the CodeGenerator.
 Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target);
+/// Does the same for the loops of weight preprocessing (KernelLoops::prepack), for the target's
+/// host.
+Result<KernelImage> EmitPrepackImage(const LoopNest& nest, const Target& target);
 /// Maps and verifies the loops like EmitImage. Returns the code as text (CodeGenerator::Show).
 Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text);
 

@@ -29,7 +29,8 @@ Status DumpKernel(const std::filesystem::path& folder, const std::string& name, 
   TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(".nest"), loops));
   for (size_t n = 0; n < dump.nests.size(); ++n) {
     const bool of_device = n == 0 && target.device;
-    const Result<KernelImage> image = EmitImage(dump.nests[n], target);
+    const Result<KernelImage> image =
+        n == 0 ? EmitImage(dump.nests[n], target) : EmitPrepackImage(dump.nests[n], target);
     if (!image) return WriteFileAtomically(file(".error"), image.error().Format() + "\n");
     TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file(fmt::format(".{}.o", n)), image->bytes));
     if (!of_device) continue;

@@ -23,7 +23,7 @@ namespace {
 
 // The version of the generated code, which is a part of artifact keys. Increase it whenever the
 // same LoopNest and Target may produce different code.
-constexpr int kCodeGeneratorVersion = 16;
+constexpr int kCodeGeneratorVersion = 17;
 
 /// Writes the nest's functions into `builder` and runs LLVM's verifier. Returns the launches of the
 /// phases.
@@ -43,21 +43,22 @@ Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target
 }
 
 Result<std::string> EmitLlvmIr(const LoopNest& nest, const Target& target) {
-  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
+  TUNEC_ASSIGN(auto machine, jit::GetTargetMachine(target.host, jit::Optimisation::kFull));
   jit::Builder builder(nest.name);
   TUNEC_RETURN_IF_ERROR(Emit(nest, target, builder, *machine));
   return jit::PrintModule(builder.module());
 }
 
 Result<std::string> EmitAssembly(const LoopNest& nest, const Target& target) {
-  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
+  TUNEC_ASSIGN(auto machine, jit::GetTargetMachine(target.host, jit::Optimisation::kFull));
   jit::Builder builder(nest.name);
   TUNEC_RETURN_IF_ERROR(Emit(nest, target, builder, *machine));
   return jit::GenerateCode(builder.module(), *machine, jit::FileKind::kAssembly);
 }
 
-Result<KernelImage> CompileObject(const LoopNest& nest, const Target& target) {
-  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(target.host));
+Result<KernelImage> CompileObject(const LoopNest& nest, const Target& target,
+                                  jit::Optimisation optimisation) {
+  TUNEC_ASSIGN(auto machine, jit::GetTargetMachine(target.host, optimisation));
   jit::Builder builder(nest.name);
   KernelImage image;
   TUNEC_ASSIGN(image.phases, Emit(nest, target, builder, *machine));
@@ -82,7 +83,10 @@ class CpuGenerator : public CodeGenerator {
   }
   std::span<const NestStage> Stages() const override { return kStages; }
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
-    return CompileObject(nest, target);
+    return CompileObject(nest, target, jit::Optimisation::kFull);
+  }
+  Result<KernelImage> CompileForOneRun(const LoopNest& nest, const Target& target) const override {
+    return CompileObject(nest, target, jit::Optimisation::kNone);
   }
   Result<std::string> Show(const LoopNest& nest, const Target& target,
                            CodeText text) const override {

@@ -70,20 +70,41 @@ Status CheckProcessor(const llvm::Target& x86, const std::string& cpu) {
   return Fail(ErrorCode::kDevice, "cpu {} has no 64-bit code, which tunec needs", cpu);
 }
 
-}  // namespace
-
-Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Host& host) {
-  TUNEC_RETURN_IF_ERROR(CheckNeededFeatures(host, ErrorCode::kDevice));
+Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Host& host,
+                                                               llvm::CodeGenOptLevel level) {
   TUNEC_ASSIGN(const llvm::Target* const x86, FindX86());
   TUNEC_RETURN_IF_ERROR(CheckProcessor(*x86, host.cpu));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // only the emitter decides about fusing
   options.ExceptionModel = llvm::ExceptionHandling::None;
-  std::shared_ptr<llvm::TargetMachine> machine(x86->createTargetMachine(
-      HostTriple(), host.cpu, FeatureString(host), options, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  std::shared_ptr<llvm::TargetMachine> machine(
+      x86->createTargetMachine(HostTriple(), host.cpu, FeatureString(host), options,
+                               llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
   if (machine == nullptr) return Fail(ErrorCode::kInternal, "no target machine for {}", host.cpu);
   return machine;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<llvm::TargetMachine>> GetTargetMachine(const Host& host,
+                                                              Optimisation optimisation) {
+  TUNEC_RETURN_IF_ERROR(CheckNeededFeatures(host, ErrorCode::kDevice));
+  // Making a machine and its tables takes longer than the code of a small kernel (measured). The
+  // tables depend on the level.
+  struct Machine {
+    std::string cpu, features;
+    std::shared_ptr<llvm::TargetMachine> machine;
+  };
+  thread_local Machine full, quick;
+  Machine& last = optimisation == Optimisation::kFull ? full : quick;
+  std::string features = FeatureString(host);
+  if (last.machine == nullptr || last.cpu != host.cpu || last.features != features) {
+    TUNEC_ASSIGN(auto machine, MakeTargetMachine(host, optimisation == Optimisation::kFull
+                                                           ? llvm::CodeGenOptLevel::Default
+                                                           : llvm::CodeGenOptLevel::None));
+    last = {host.cpu, std::move(features), std::move(machine)};
+  }
+  return last.machine;
 }
 
 }  // namespace tunec::jit

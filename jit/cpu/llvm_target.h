@@ -2,6 +2,7 @@
 // target triple and write LLVM's feature strings.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -36,6 +37,15 @@ std::string FeatureString(const Host& host);
 /// Checks whether the host has all of kFeaturesNeeded. Fails with `code` if not.
 Status CheckNeededFeatures(const Host& host, ErrorCode code);
 
-Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Host& host);
+enum class Optimisation : uint8_t {
+  kFull,
+  kNone,  // a short time of compilation instead
+};
+
+/// Returns LLVM's machine for the host. The machine belongs to the calling thread, which retains one
+/// machine per optimisation: that of the latest processor and features. Fails with kDevice if the
+/// host lacks needed features, and with kInvalidArgument for an unknown processor.
+Result<std::shared_ptr<llvm::TargetMachine>> GetTargetMachine(const Host& host,
+                                                              Optimisation optimisation);
 
 }  // namespace tunec::jit

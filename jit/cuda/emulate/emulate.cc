@@ -39,7 +39,7 @@ class KnownMemory {
 }  // namespace
 
 Result<KernelImage> CompileEmulated(const LoopNest& nest, EmulationMode mode) {
-  TUNEC_ASSIGN(auto machine, jit::MakeTargetMachine(DetectCpu(1).host));
+  TUNEC_ASSIGN(auto machine, jit::GetTargetMachine(DetectCpu(1).host, jit::Optimisation::kFull));
   const bool checked = mode == EmulationMode::kChecked;
   TUNEC_ASSIGN(jit::CudaModule module, jit::EmitCudaModule(nest, *machine,
                                                            checked ? jit::AccessNames::kMetadata
