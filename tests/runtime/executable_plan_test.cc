@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
+#include <thread>
 
 #include "tests/runtime/sample_kernels.h"
 
@@ -212,6 +215,52 @@ TEST(WeightPreprocessing, StepsMayFollowEachOther) {
   ASSERT_TRUE(executable.has_value()) << executable.error().Format();
   EXPECT_EQ(executable->Memory().constants, 2 * kBytes);
   EXPECT_EQ(RunOnce(*executable, Ramp(0, 0)), Ramp(3 * (kLength - 1), -3));
+}
+
+// Reverses like ReverseTask, but returns only after another thread has also called it, or after ten
+// seconds.
+void MeetTask(void* const* args, void* workspace, void* scratch, int64_t task) {
+  static std::atomic<int> threads = 0;
+  thread_local const int number = ++threads;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (threads < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_GE(threads, 2) << "thread " << number << " is alone";
+  ReverseTask(args, workspace, scratch, task);
+}
+
+// All packing steps read one constant, which is not aligned. Each packed constant is then doubled.
+TEST(WeightPreprocessing, IndependentStepsRunOnAllThreads) {
+  constexpr int kWeights = 40;
+  std::vector<float> memory(kLength + 1);
+  const Vector source = Ramp(0, 1);
+  std::memcpy(&memory[1], source.data(), kBytes);
+  ExecutablePlan plan{
+      .outputs = {VectorSpec("y")},
+      .constants = {{.name = "source",
+                     .bytes = kBytes,
+                     .data = std::shared_ptr<const void>(std::shared_ptr<void>(), &memory[1]),
+                     .alignment = 64}},
+      .arena_bytes = 2 * kBytes};
+  for (int i = 0; i < kWeights; ++i) {
+    const ValueRef packed = ValueRef::Constant(2 * i + 1), doubled = ValueRef::Constant(2 * i + 2);
+    plan.constants.push_back({.name = "packed", .bytes = kBytes});
+    plan.constants.push_back({.name = "doubled", .bytes = kBytes});
+    plan.preprocessing.push_back(
+        {"pack", {.phases = {{MeetTask, 1}}}, {ValueRef::Constant(0), packed}});
+    plan.preprocessing.push_back({"double", AddKernel(), {packed, packed, doubled}});
+    const ValueRef sum = i == 0 ? doubled : ValueRef::Arena((i - 1) % 2 * kBytes);
+    const ValueRef next = i + 1 == kWeights ? ValueRef::Output(0) : ValueRef::Arena(i % 2 * kBytes);
+    plan.steps.push_back({"add", AddKernel(), {sum, doubled, next}});
+  }
+  const Result<Executable> executable =
+      Executable::Make(std::move(plan), std::make_shared<ThreadPool>(4));
+  ASSERT_TRUE(executable.has_value()) << executable.error().Format();
+  EXPECT_EQ(executable->Memory().constants, kWeights * kBytes);
+  Vector y{};
+  void* const outputs[] = {y.data()};
+  ASSERT_TRUE(executable->Run({}, outputs));
+  for (int64_t i = 0; i < kLength; ++i)
+    EXPECT_EQ(y[i], 2 * (kWeights + 1) * source[kLength - 1 - i]) << i;
 }
 
 TEST(WeightPreprocessing, UnusedConstantsAreDropped) {
