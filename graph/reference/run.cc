@@ -1,6 +1,7 @@
 #include "graph/reference/run.h"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include "ir/rounding.h"
@@ -19,6 +20,39 @@ void Convert(const From* from, int64_t start, int64_t stride, int64_t count, To*
   }
 }
 
+// Calls `f` with a value of the C++ type that represents an element of this float type exactly, if
+// there is such a type. Returns whether `f` was called.
+template <class F>
+bool WithNativeFloat(DataType type, const F& f) {
+  if (type == DataType::kF32) f(float{});
+  if (type == DataType::kF64) f(double{});
+  return type == DataType::kF32 || type == DataType::kF64;
+}
+
+// Does the same for integer types with at most 32 bits, and for i64. A conversion of int64 to the
+// C++ type wraps like WrapTo.
+template <class F>
+bool WithNativeInteger(DataType type, const F& f) {
+  switch (type) {
+    case DataType::kI8:
+      return f(int8_t{}), true;
+    case DataType::kI16:
+      return f(int16_t{}), true;
+    case DataType::kI32:
+      return f(int32_t{}), true;
+    case DataType::kI64:
+      return f(int64_t{}), true;
+    case DataType::kU8:
+      return f(uint8_t{}), true;
+    case DataType::kU16:
+      return f(uint16_t{}), true;
+    case DataType::kU32:
+      return f(uint32_t{}), true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 bool RunContext::HasOperand(size_t i) const {
@@ -34,27 +68,22 @@ Array RunContext::MakeOutput() const {
 }
 
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, double* to) {
-  if (from.type() == DataType::kF32)
-    return Convert(from.As<float>().data(), start, stride, count, to);
-  if (from.type() == DataType::kF64)
-    return Convert(from.As<double>().data(), start, stride, count, to);
+  const auto convert = [&]<class T>(T) { Convert(from.As<T>().data(), start, stride, count, to); };
+  if (WithNativeFloat(from.type(), convert) || WithNativeInteger(from.type(), convert)) return;
   for (int64_t i = 0; i < count; ++i) to[i] = from.GetDouble(start + i * stride);
 }
 
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, int64_t* to) {
-  if (from.type() == DataType::kI64)
-    return Convert(from.As<int64_t>().data(), start, stride, count, to);
-  if (from.type() == DataType::kI32)
-    return Convert(from.As<int32_t>().data(), start, stride, count, to);
+  const auto convert = [&]<class T>(T) { Convert(from.As<T>().data(), start, stride, count, to); };
+  if (WithNativeInteger(from.type(), convert)) return;
   for (int64_t i = 0; i < count; ++i) to[i] = from.GetInt(start + i * stride);
 }
 
 void Store(const double* from, int64_t start, int64_t count, Array& to) {
   const DataType type = to.type();
-  if (type == DataType::kF32)
-    return Convert(from, 0, 1, count, to.MutableAs<float>().data() + start);
-  if (type == DataType::kF64)
-    return Convert(from, 0, 1, count, to.MutableAs<double>().data() + start);
+  const bool done = WithNativeFloat(
+      type, [&]<class T>(T) { Convert(from, 0, 1, count, to.MutableAs<T>().data() + start); });
+  if (done) return;
   std::byte* address = to.mutable_data() + static_cast<size_t>(start) * SizeOf(type);
   for (int64_t i = 0; i < count; ++i, address += SizeOf(type)) {
     if (IsFloat(type)) {
@@ -67,14 +96,21 @@ void Store(const double* from, int64_t start, int64_t count, Array& to) {
 
 void Store(const int64_t* from, int64_t start, int64_t count, Array& to) {
   const DataType type = to.type();
-  std::byte* address = to.mutable_data() + static_cast<size_t>(start) * SizeOf(type);
-  for (int64_t i = 0; i < count; ++i, address += SizeOf(type)) {
-    if (IsFloat(type)) {
-      StoreFloat(address, type, static_cast<double>(from[i]));
-    } else {
-      StoreInt(address, type, WrapTo(from[i], type));
+  if (IsFloat(type)) {
+    std::array<double, 256> piece;
+    for (int64_t i = 0; i < count; i += std::ssize(piece)) {
+      const int64_t size = std::min<int64_t>(count - i, std::ssize(piece));
+      Convert(from, i, 1, size, piece.data());
+      Store(piece.data(), start + i, size, to);
     }
+    return;
   }
+  const bool done = WithNativeInteger(
+      type, [&]<class T>(T) { Convert(from, 0, 1, count, to.MutableAs<T>().data() + start); });
+  if (done) return;
+  std::byte* address = to.mutable_data() + static_cast<size_t>(start) * SizeOf(type);
+  for (int64_t i = 0; i < count; ++i, address += SizeOf(type))
+    StoreInt(address, type, WrapTo(from[i], type));
 }
 
 Array Widened(const Array& array) {
@@ -108,7 +144,11 @@ void ParallelFor(int64_t count, int64_t work_per_item,
                                             // about 20 us
   const double work = static_cast<double>(count) * static_cast<double>(work_per_item);
   int64_t parts = std::min(count, static_cast<int64_t>(work / kWorthAThread));
-  if (parts > 1) parts = std::min<int64_t>({parts, UsableProcessors(), 16});
+  if (parts > 1) {
+    // UsableProcessors reads files, so only the first call of the process uses the function.
+    static const int processors = UsableProcessors();
+    parts = std::min<int64_t>({parts, processors, 16});
+  }
   if (parts <= 1) {
     if (count > 0) body(0, count);
     return;
