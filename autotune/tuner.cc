@@ -56,7 +56,7 @@ class TuningRun {
   Status LoadNewTrials();
   Status MeetCeiling(const TaskSearch& search);
   Status EndIfDone(TaskSearch& search, bool any);
-  Result<bool> RunBatch(TaskSearch& search, int count);
+  Result<bool> RunBatch(TaskSearch& search, const Share& share);
   Status Record(TaskSearch& search, const Candidate& candidate, const Measurement& measurement);
   void SaveCase(const TaskSearch& search, const Candidate& candidate, TrialRecord& record) const;
   Status CheckMeasured() const;
@@ -68,7 +68,7 @@ class TuningRun {
     const double limit = options_.time_limit_seconds;
     return limit > 0 && Elapsed() >= part * limit;
   }
-  double Spent() const;
+  double SpentOf(const TaskSearch& search, double part) const;
   bool AnyOpen() const;
   TuneProgress Progress() const;
   void Announce(const TrialRecord* latest, const TaskSearch* search) const;
@@ -222,18 +222,26 @@ Status TuningRun::Record(TaskSearch& search, const Candidate& candidate,
   return {};
 }
 
-// Returns the greater of the spent fractions of the trials and of the time limit, if there is one.
-double TuningRun::Spent() const {
-  const double trials =
-      static_cast<double>(budget_->spent()) / static_cast<double>(budget_->limit());
+// Returns the fraction of the task's trials in this call that are spent. The task is expected to
+// get `part` of the call's remaining trials. A time limit allows as many trials as the rate of the
+// call so far.
+double TuningRun::SpentOf(const TaskSearch& search, double part) const {
+  auto remaining = static_cast<double>(budget_->Left());
   const double limit = options_.time_limit_seconds;
-  return limit > 0 ? std::max(trials, Elapsed() / limit) : trials;
+  if (limit > 0 && sums_.measured > 0) {
+    const double left = std::max(limit - Elapsed(), 0.0);
+    const double per_trial = Elapsed() / static_cast<double>(sums_.measured);
+    remaining = std::min(remaining, left / per_trial);
+  }
+  const auto own = static_cast<double>(search.progress.measured);
+  return own > 0 ? own / (own + part * remaining) : 0;
 }
 
 // Measures and records one batch of candidates. Returns false if there is no candidate.
-Result<bool> TuningRun::RunBatch(TaskSearch& search, int count) {
+Result<bool> TuningRun::RunBatch(TaskSearch& search, const Share& share) {
   search.EnsureSpace(parts_.sketches);
-  TUNEC_ASSIGN(const std::vector<Candidate> candidates, search.Propose(count, Spent(), database_));
+  TUNEC_ASSIGN(const std::vector<Candidate> candidates,
+               search.Propose(share.trials, SpentOf(search, share.part), database_));
   if (candidates.empty()) return false;
   std::vector<CandidateRequest> requests;
   for (const Candidate& candidate : candidates) requests.push_back({candidate.schedule});
@@ -312,7 +320,7 @@ Result<TuneStop> TuningRun::Search() {
         NextShare(states, budget_->Left(), std::max(options_.batch, 1));
     if (!share) return AnyOpen() ? TuneStop::kBudget : TuneStop::kConverged;
     TaskSearch& search = *searches_[share->task];
-    TUNEC_ASSIGN(const bool any, RunBatch(search, share->trials));
+    TUNEC_ASSIGN(const bool any, RunBatch(search, *share));
     TUNEC_RETURN_IF_ERROR(MeetCeiling(search));
     TUNEC_RETURN_IF_ERROR(EndIfDone(search, any));
     Announce(nullptr, nullptr);

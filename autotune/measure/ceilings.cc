@@ -92,11 +92,11 @@ std::optional<double> Ceilings::PeakFlops(const KernelArithmetic& arithmetic) co
          arithmetic.work;
 }
 
-double Ceilings::BytesPerSecond() const {
-  if (roofline_) return roofline_->bytes_per_second;
+double Ceilings::TrafficSeconds(double bytes) const {
+  if (roofline_) return roofline_->TrafficSeconds(bytes);
   // The guess is 20 GB/s for each thread of a host or each processor of a device. This is about one
   // core's or processor's share of the bandwidth of shared caches.
-  return 20e9 * (target_.device ? target_.device->processors : target_.host.threads);
+  return bytes / (20e9 * (target_.device ? target_.device->processors : target_.host.threads));
 }
 
 bool Ceilings::IsFirm(const MacInstruction& by) const {

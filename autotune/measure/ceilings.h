@@ -45,9 +45,9 @@ class Ceilings {
   /// unknown, returns a guess from vectors and threads for the plain instructions of a host, and
   /// none for other instructions.
   std::optional<double> PeakFlops(const KernelArithmetic& arithmetic) const;
-  /// Returns the bytes per second of memory, or a guess if there is no roofline. The guess for a
-  /// device does not depend on the host.
-  double BytesPerSecond() const;
+  /// Returns the least seconds of a kernel's traffic of `bytes` (Roofline::TrafficSeconds), or a
+  /// guess if there is no roofline. The guess for a device does not depend on the host.
+  double TrafficSeconds(double bytes) const;
   /// Returns true if a search may end at the arithmetic's ceiling: the ceiling was measured on an
   /// idle machine, and no kernel has exceeded it.
   bool IsFirm(const MacInstruction& by) const;

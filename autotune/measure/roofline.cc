@@ -108,6 +108,8 @@ RooflineBound TrafficBound(const Roofline& roofline, double bytes) {
 
 }  // namespace
 
+double Roofline::TrafficSeconds(double bytes) const { return TrafficBound(*this, bytes).seconds; }
+
 std::optional<RooflineBound> Roofline::BoundFor(const std::optional<KernelArithmetic>& arithmetic,
                                                 double flops, double bytes) const {
   const RooflineBound traffic = TrafficBound(*this, bytes);

@@ -77,6 +77,8 @@ struct Roofline {
   /// ceiling was not measured.
   std::optional<double> PeakFlops(const KernelArithmetic& arithmetic) const;
 
+  /// Returns the least seconds of a kernel's traffic of `bytes`, through the caches.
+  double TrafficSeconds(double bytes) const;
   /// Returns the least time of a kernel with this work. Without an arithmetic only the traffic
   /// counts. Returns none if the ceiling of the arithmetic is unknown or provisional.
   std::optional<RooflineBound> BoundFor(const std::optional<KernelArithmetic>& arithmetic,

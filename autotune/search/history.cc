@@ -57,6 +57,17 @@ bool History::IsHopeless(int sketch) const {
   return own && *own > kFactor * *Best();  // an `own` time implies a best one
 }
 
+std::optional<double> History::SavedByLaterHalf() const {
+  constexpr size_t kLeast = 8;
+  if (tried_.size() < kLeast) return std::nullopt;
+  std::optional<double> earlier;
+  for (size_t i = 0; i < tried_.size() / 2; ++i) {
+    if (tried_[i].status != TrialStatus::kOk) continue;
+    earlier = std::min(earlier.value_or(tried_[i].seconds), tried_[i].seconds);
+  }
+  return earlier ? std::optional(*earlier - *Best()) : std::nullopt;
+}
+
 void History::SetSeconds(const std::string& schedule, double seconds) {
   best_.reset();
   for (size_t i = 0; i < tried_.size(); ++i) {

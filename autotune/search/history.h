@@ -33,6 +33,10 @@ class History {
   /// Returns the number of candidates added since the last gain. A gain is the first correct
   /// candidate, or one that is more than 1 % faster than all before.
   int CountStale() const { return stale_; }
+  /// Returns the seconds that the later half of the candidates saved: the best time of the earlier
+  /// half minus Best(). Returns none if there are fewer than eight candidates, or if none of the
+  /// earlier half is correct.
+  std::optional<double> SavedByLaterHalf() const;
   /// Sets CountStale() to 0. Earlier trials without gain then do not count any more. Called if the
   /// space has changed, and by TaskSearch::Reopen.
   void ForgetStaleness() { stale_ = 0; }

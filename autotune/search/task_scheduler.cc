@@ -27,15 +27,18 @@ std::optional<size_t> HeaviestUntried(const std::vector<TaskState>& tasks) {
   return heaviest;
 }
 
-// Returns the size of the task's next batch: the number of trials that the task would get if the
-// remaining budget were shared by gain, within the limits of a batch.
-int BatchFor(const std::vector<TaskState>& tasks, size_t chosen, int64_t remaining, int batch) {
+// Returns the task's part of the gain that is expected of all tasks.
+double PartOfGain(const std::vector<TaskState>& tasks, size_t chosen) {
   double total = 0;
   for (const TaskState& task : tasks) total += task.done ? 0 : ExpectedGain(task);
-  const double own = ExpectedGain(tasks[chosen]);
-  const double share = std::isfinite(total) && total > 0 ? own / total : 1;
+  return std::isfinite(total) && total > 0 ? ExpectedGain(tasks[chosen]) / total : 1;
+}
+
+// Returns the size of the task's next batch: the number of trials that the task would get if the
+// remaining budget were shared by gain, within the limits of a batch.
+int BatchFor(double part, int64_t remaining, int batch) {
   const int least = std::min(4, batch);
-  const auto fair = static_cast<int64_t>(std::ceil(share * static_cast<double>(remaining)));
+  const auto fair = static_cast<int64_t>(std::ceil(part * static_cast<double>(remaining)));
   const int64_t trials = std::clamp<int64_t>(fair, least, batch);
   return static_cast<int>(std::min(trials, remaining));
 }
@@ -46,19 +49,22 @@ double ExpectedGain(const TaskState& task) {
   // A first correct schedule has the greatest gain.
   if (!task.best_seconds) return std::numeric_limits<double>::max() / 1e6;
   const double distance = *task.best_seconds - task.roofline_seconds;
-  return task.weight * std::max(distance, kLeastGain * *task.best_seconds);
+  const double expected = std::min(distance, task.saved.value_or(distance));
+  return task.weight * std::max(expected, kLeastGain * *task.best_seconds);
 }
 
 std::optional<Share> NextShare(const std::vector<TaskState>& tasks, int64_t remaining, int batch) {
   if (remaining <= 0) return std::nullopt;
-  if (const std::optional<size_t> untried = HeaviestUntried(tasks)) return Share{*untried, 1};
+  if (const std::optional<size_t> untried = HeaviestUntried(tasks))
+    return Share{*untried, 1, PartOfGain(tasks, *untried)};
   std::optional<size_t> chosen;
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].done) continue;
     if (!chosen || GainPerTrial(tasks[i]) > GainPerTrial(tasks[*chosen])) chosen = i;
   }
   if (!chosen) return std::nullopt;
-  return Share{*chosen, BatchFor(tasks, *chosen, remaining, batch)};
+  const double part = PartOfGain(tasks, *chosen);
+  return Share{*chosen, BatchFor(part, remaining, batch), part};
 }
 
 }  // namespace tunec

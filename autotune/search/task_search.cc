@@ -179,9 +179,9 @@ void TaskSearch::OfferSeeds(std::vector<Candidate>& chosen, int count,
   }
 }
 
-Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
-                                  const Database& database) {
-  if (std::exchange(transferred_, true)) return {};
+// Returns the best schedules of the most similar workloads, as candidates of the space that were
+// not tried.
+Result<std::vector<Candidate>> TaskSearch::FindTransfers(const Database& database) const {
   TUNEC_ASSIGN(std::vector<TunedWorkload> near,
                database.NearestWorkloads(key_.workload.kind, key_.target, kScheduleVersion));
   std::erase_if(near, [&](const TunedWorkload& other) {
@@ -194,11 +194,22 @@ Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
     };
     return order(a) < order(b);
   });
-  size_t taken = 0;
+  std::vector<Candidate> transfers;
   for (const TunedWorkload& other : near) {
-    if (taken == kTransfers || static_cast<int>(chosen.size()) >= count) break;
-    std::optional<Candidate> candidate = space_->Transfer(other.best.note);
-    if (candidate && Offer(chosen, std::move(*candidate))) ++taken;
+    if (transfers.size() == kTransfers) break;
+    if (auto candidate = space_->Transfer(other.best.note)) Offer(transfers, *std::move(candidate));
+  }
+  return transfers;
+}
+
+Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
+                                  const Database& database) {
+  if (!transfers_) {
+    TUNEC_ASSIGN(transfers_, FindTransfers(database));
+  }
+  for (const Candidate& candidate : *transfers_) {
+    if (static_cast<int>(chosen.size()) >= count) break;
+    Offer(chosen, candidate);
   }
   return {};
 }
@@ -232,10 +243,13 @@ Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
     TUNEC_ASSIGN(seeds_, FindSeeds(database, key_, kPredictions, EarlierWorkloadText(task_)));
   }
   OfferSeeds(chosen, history_.HasCorrect() ? count : 1, seeds_->measured, "remeasured");
-  OfferAnalytic(chosen, count);
-  if (!history_.HasCorrect()) return chosen;
+  if (!history_.HasCorrect()) {
+    OfferAnalytic(chosen, count);
+    return chosen;
+  }
   OfferSeeds(chosen, count, seeds_->predicted, "predicted");
   TUNEC_RETURN_IF_ERROR(OfferTransfers(chosen, count, database));
+  OfferAnalytic(chosen, count);
   OfferSearched(chosen, count, spent);
   return chosen;
 }
@@ -378,6 +392,7 @@ TaskState TaskSearch::State() const {
           .best_seconds = progress.best_seconds,
           .trials = progress.trials,
           .stale = history_.CountStale(),
+          .saved = history_.SavedByLaterHalf(),
           .done = left_out || progress.converged || !progress.problem.empty()};
 }
 

@@ -50,10 +50,10 @@ class TaskSearch {
 
   /// Returns at most `count` candidates without a trial in the history. Until a candidate is
   /// correct, returns one at a time: the measured seeds, then the analytic schedules, the naive one
-  /// last. Then come the other seeds and analytic schedules, the best of similar workloads and the
-  /// strategies. `spent` is the used fraction of trials or time; from kDescendFrom on, coordinate
-  /// descent precedes the evolutionary strategy. The result is empty if no untried candidate was
-  /// found. Requires: EnsureSpace.
+  /// last. Then come the other seeds, the best of similar workloads, the other analytic schedules
+  /// and the strategies. `spent` is the used fraction of the task's trials in this call; from
+  /// kDescendFrom on, coordinate descent precedes the evolutionary strategy. The result is empty if
+  /// no untried candidate was found. Requires: EnsureSpace.
   Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
   static constexpr double kDescendFrom = 0.62;
 
@@ -95,7 +95,7 @@ class TaskSearch {
   /// Returns the least seconds of the arithmetic operations at the rate PeakFlops; 0 if PeakFlops
   /// returns none.
   double ArithmeticSeconds() const;
-  double TrafficSeconds() const { return key_.workload.bytes / ceilings_.BytesPerSecond(); }
+  double TrafficSeconds() const { return ceilings_.TrafficSeconds(key_.workload.bytes); }
   int64_t Patience() const;
   /// Returns Ceilings::PeakFlops for progress.arithmetic; none without an arithmetic.
   std::optional<double> PeakFlops() const;
@@ -115,6 +115,7 @@ class TaskSearch {
   void OfferAnalytic(std::vector<Candidate>& chosen, int count);
   void OfferSeeds(std::vector<Candidate>& chosen, int count, const std::vector<TrialRecord>& seeds,
                   std::string_view origin);
+  Result<std::vector<Candidate>> FindTransfers(const Database& database) const;
   Status OfferTransfers(std::vector<Candidate>& chosen, int count, const Database& database);
   void OfferSearched(std::vector<Candidate>& chosen, int count, double spent);
   bool Offer(std::vector<Candidate>& chosen, Candidate candidate) const;
@@ -128,7 +129,7 @@ class TaskSearch {
   History history_;
   std::string shown_;           // schedule of progress.arithmetic; empty: the plain loops
   std::optional<Seeds> seeds_;  // none: not read yet
-  bool transferred_ = false;
+  std::optional<std::vector<Candidate>> transfers_;  // none: not read yet
   bool heeds_ceiling_ = true;
 };
 

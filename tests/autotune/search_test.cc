@@ -144,6 +144,27 @@ TEST(HistoryTest, KnowsItsBestAndItsProgress) {
   EXPECT_EQ(history.Best(), 2);
 }
 
+TEST(HistoryTest, KnowsTheGainOfTheLaterHalf) {
+  const SearchSpace space = LargeSpace();
+  History history;
+  history.Add({space.At(0, {9, 9, 9, 9}), "crash", TrialStatus::kCrashed});
+  for (int i = 0; i < 6; ++i) {
+    Try(history, space.At(0, {i, 0, 0, 0}), 10 - i);
+    EXPECT_EQ(history.SavedByLaterHalf(), std::nullopt) << "too few candidates";
+  }
+  Try(history, space.At(0, {6, 0, 0, 0}), 8);
+  EXPECT_EQ(history.SavedByLaterHalf(), 3);  // 8 with the first three correct ones, then 5
+  for (int i = 7; i < 15; ++i) Try(history, space.At(0, {i, 0, 0, 0}), 6);
+  EXPECT_EQ(history.SavedByLaterHalf(), 0);
+  History failed;
+  for (int i = 0; i < 7; ++i) {
+    const Candidate candidate = space.At(0, {i, 0, 0, 0});
+    failed.Add({candidate, candidate.schedule, TrialStatus::kCrashed});
+  }
+  Try(failed, space.At(0, {7, 0, 0, 0}), 1);
+  EXPECT_EQ(failed.SavedByLaterHalf(), std::nullopt) << "nothing to compare with";
+}
+
 TEST(RandomStrategyTest, ExhaustsASmallSpace) {
   const SearchSpace space = SmallSpace();
   History history;
@@ -269,6 +290,19 @@ TEST(TaskSchedulerTest, StaleTasksStepBack) {
   EXPECT_EQ(NextShare(tasks, 100, 12)->task, 0u);
   tasks[0].done = true;
   EXPECT_FALSE(NextShare(tasks, 100, 12));
+}
+
+// Both tasks are as far from their rooflines, but only one of them still became faster.
+TEST(TaskSchedulerTest, AGainIsExpectedWhereTheLastTrialsHadOne) {
+  std::vector<TaskState> tasks(2);
+  tasks[0] = {.roofline_seconds = 1, .best_seconds = 2, .trials = 20, .saved = 0.001};
+  tasks[1] = {.roofline_seconds = 1, .best_seconds = 2, .trials = 20, .saved = 0.5};
+  const auto share = NextShare(tasks, 100, 12);
+  EXPECT_EQ(share->task, 1u);
+  EXPECT_NEAR(share->part, 0.5 / 0.54, 1e-12);
+  EXPECT_DOUBLE_EQ(ExpectedGain(tasks[0]), 0.04);  // 2 % of its time
+  tasks[1].saved = 5;  // from a slow first schedule
+  EXPECT_DOUBLE_EQ(ExpectedGain(tasks[1]), 1) << "no task gets faster than its roofline";
 }
 
 TEST(TaskSchedulerTest, ATaskWithoutACorrectScheduleGoesFirst) {

@@ -143,6 +143,34 @@ TEST_F(TunerTest, TheAnalyticScheduleIsTrialZero) {
   }
 }
 
+// The best schedule of a similar task precedes the analytic schedules of other sketches, also if
+// these alone would fill the batch.
+TEST_F(TunerTest, SchedulesOfSimilarTasksPrecedeOtherAnalyticOnes) {
+  const auto several = [](const TuningTask& task) {
+    std::vector<Sketch> sketches = Sketches(task);
+    for (int64_t factor = 200; factor < 212; ++factor) {
+      Sketch more = sketches[1];
+      more.name = "more" + std::to_string(factor);
+      more.knobs = {{"factor", {factor}, 0}};
+      sketches.insert(sketches.begin() + 1, more);
+    }
+    return sketches;
+  };
+  const std::string transfer = "lower direct\nunroll acc.i 8\nunroll acc.j 4\nunroll acc.k 2\n";
+  const TuningKey similar = MakeTuningKey(TaskOf(Matmul(128)), options_.target, {});
+  ASSERT_TRUE(database_->RecordTrial(similar, {.schedule = transfer,
+                                               .median_seconds = 1e-3,
+                                               .samples = {1e-3},
+                                               .note = "sketch=main i=8 j=4 k=2 by=test seed=0"}));
+  tasks_ = {TaskOf(Matmul(96))};
+  options_.trials = 5;
+  ScriptedMeasurer measurer;
+  Tuned(measurer, several);
+  const Sketch first = Sketches(tasks_[0])[0];
+  EXPECT_EQ(measurer.order[0], Print(first.Fill(first.InitialDecisions())));
+  EXPECT_THAT(measurer.order, ::testing::Contains(transfer));
+}
+
 TEST_F(TunerTest, EqualTasksShareTheirTrials) {
   tasks_ = {TaskOf(Matmul(96), 2), TaskOf(Matmul(96), 3)};
   ScriptedMeasurer measurer;

@@ -154,6 +154,26 @@ TEST_F(TuningEnd, RetuningGoesOnWithABudgetOfItsOwn) {
   EXPECT_EQ(Tuned(measurer, ManySketches).progress.measured, 0);
 }
 
+// A call for more trials begins with evolution, although the earlier trials are most of all.
+TEST_F(TuningEnd, RetuningBeginsWithEvolution) {
+  ScriptedMeasurer measurer;
+  options_.trials = 60;
+  tasks_ = {TaskOf(Matmul(160))};
+  Tuned(measurer, ManySketches);
+  const auto by = [&](const std::string& strategy) {
+    int count = 0;
+    for (const TrialRecord& trial : *database_->Trials(Key(0)))
+      count += trial.note.find("by=" + strategy) != std::string::npos ? 1 : 0;
+    return count;
+  };
+  const int evolved = by("evolve");
+  EXPECT_GT(evolved, 0);
+  options_.retune = {0};
+  options_.trials = 12;
+  Tuned(measurer, ManySketches);
+  EXPECT_GT(by("evolve"), evolved);
+}
+
 TEST_F(TuningEnd, TimeEndsASearch) {
   ScriptedMeasurer measurer;
   measurer.on_candidate = [this] { now_ += 1; };
@@ -255,6 +275,7 @@ TEST(Ceilings, TrafficIsCountedWhereTheDataMayLie) {
     ASSERT_TRUE(bound);
     EXPECT_DOUBLE_EQ(bound->seconds, seconds);
     EXPECT_EQ(Name(bound->by), Name(by));
+    if (flops == 0) EXPECT_DOUBLE_EQ(roofline.TrafficSeconds(bytes), seconds);
   };
   const double l1 = 1e5 / 4e11, l2 = 9e5 / 1e11, l3 = 9e6 / 2e10;
   expect(0, 1e5, l1, Ceiling::kL1);
