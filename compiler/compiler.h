@@ -50,6 +50,8 @@ struct CompileOptions {
   /// are skipped. Each entry is a group's number, the name of a node, or "all". If the list is
   /// empty, all groups are tuned until they converge or a limit is reached.
   std::vector<std::string> retune;
+  /// Compilation fails with kNotFound if a kernel has no schedule that was measured on this target.
+  bool tuned_only = false;
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
   std::shared_ptr<const RuleSet> user_rules;  // graph rewrites (docs/reference/rules.md); or null

@@ -131,6 +131,19 @@ void NoteSkipped(const TuningTask& task, const Rejections& rejections, BuiltKern
   }
 }
 
+// Returns whether the schedule was measured under one of the task's own keys.
+bool IsMeasured(const RankedSchedule& schedule) {
+  return schedule.seconds && !schedule.predicted && !schedule.near;
+}
+
+std::unexpected<Error> MissingSchedule(const TuningTask& task) {
+  return Fail(
+      ErrorCode::kNotFound,
+      "{}: the database has no tuned schedule that applies, and only tuned ones are allowed; "
+      "`tunec db explain-miss` compares its keys",
+      task.description);
+}
+
 bool MayTryAnother(const Error& error) {
   return error.code == ErrorCode::kIllegalSchedule || error.code == ErrorCode::kInvalidArgument ||
          error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
@@ -151,6 +164,7 @@ Result<BuiltKernel> Build(const TuningTask& task, const Database* database,
     return ranking.Next();
   };
   while (const auto candidate = next()) {
+    if (options.tuned_only && !IsMeasured(*candidate)) return MissingSchedule(task);
     const Schedule& schedule = candidate->schedule;
     const Compute* compute = FindLowering(task.lowerings, schedule.lowering);
     if (compute == nullptr) continue;

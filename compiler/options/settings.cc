@@ -30,6 +30,11 @@ Status CheckShapes(const Settings& settings) {
   return {};
 }
 
+Status CheckTunedOnly(const Settings& settings) {
+  if (!settings.tuned_only || (settings.trials == 0 && settings.time_limit_seconds == 0)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "no trials and no time limit: nothing is measured");
+}
+
 constexpr std::array kTable = {
     Setting{.name = "shapes",
             .flag = "--shape",
@@ -125,6 +130,11 @@ constexpr std::array kTable = {
                     "name, or all",
             .bare = "all",
             .field = &Settings::retune},
+    Setting{.name = "tuned_only",
+            .flag = "--tuned-only",
+            .help = "measure nothing, and fail if a kernel has no tuned schedule",
+            .field = &Settings::tuned_only,
+            .check = CheckTunedOnly},
     Setting{.name = "verbose",
             .flag = "--verbose",
             .help = "also print notes on rejected schedules",
@@ -326,6 +336,7 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.trials = settings.trials;
   options.time_limit_seconds = settings.time_limit_seconds;
   options.retune = settings.retune;
+  options.tuned_only = settings.tuned_only;
   options.seed = settings.seed;
   options.disabled_passes = settings.disabled_passes;
   TUNEC_ASSIGN(options.user_rules, ReadRules(settings.rules));

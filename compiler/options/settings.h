@@ -34,6 +34,7 @@ struct Settings : ModelOptions {
   double time_limit_seconds = 0;       // limit of tuning; 0: none
   bool background = false;             // the library tunes after the call that compiles
   std::vector<std::string> retune;     // groups, or "all"
+  bool tuned_only = false;             // measure nothing; every schedule must be tuned
   bool verbose = false;
   DatabaseChoice database;
   int threads = 0;  // 0: one per core

@@ -11,6 +11,7 @@
 #include "compiler/tuning/tasks.h"
 #include "support/hash.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/explain_miss.h"
 #include "tools/options/model_options.h"
 #include "tools/options/number_checks.h"
 #include "tools/options/setting_options.h"
@@ -225,6 +226,72 @@ Result<int> ShowBest(const DbArguments& arguments) {
               database.Path());
 }
 
+// Returns the value of `by=` in a trial's note: the strategy that proposed the schedule.
+std::string OriginOf(const std::string& note) {
+  const size_t begin = note.find("by=");
+  if (begin == std::string::npos) return "";
+  const size_t end = note.find(' ', begin);
+  return note.substr(begin + 3, end == std::string::npos ? end : end - begin - 3);
+}
+
+// Returns the trials of a task in the order of recording, with the best time after each trial.
+TextTable HistoryOf(const std::vector<TrialRecord>& trials) {
+  TextTable table({{"trial", Align::kRight},
+                   {"date"},
+                   {"status"},
+                   {"time", Align::kRight, "median_ms"},
+                   {"deviation", Align::kRight, "deviation_ms"},
+                   {"samples", Align::kRight},
+                   {"best", Align::kRight, "best_ms"},
+                   {"origin"},
+                   {"schedule", Align::kLeft, "", ColumnVisibility::kInJson}});
+  std::optional<double> best;
+  for (const TrialRecord& trial : trials) {
+    const bool ok = trial.status == TrialStatus::kOk;
+    if (ok) best = std::min(best.value_or(trial.median_seconds), trial.median_seconds);
+    const auto cell = [](double seconds) { return Cell(DurationText(seconds), 1e3 * seconds); };
+    table.AddRow(
+        {CountCell(trial.id), DateCell(trial.created_at),
+         std::string(TrialStatusName(trial.status)), ok ? cell(trial.median_seconds) : Missing(),
+         ok ? cell(trial.mad_seconds) : Missing(), CountCell(std::ssize(trial.samples)),
+         best ? cell(*best) : Missing(), VisibleText(OriginOf(trial.note)), trial.schedule});
+  }
+  return table;
+}
+
+Result<int> ShowHistory(const DbArguments& arguments) {
+  TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
+  TUNEC_ASSIGN(const std::vector<TaskSummary> tasks, database.List(arguments.filter));
+  Json histories = Json::array();
+  for (const TaskSummary& task : tasks) {
+    if (!WorkloadHash(task).starts_with(arguments.workload)) continue;
+    TUNEC_ASSIGN(std::vector<TrialRecord> trials, database.Trials(task.key));
+    std::ranges::sort(trials, {}, &TrialRecord::id);
+    const TextTable table = HistoryOf(trials);
+    const WorkloadKey& workload = task.key.workload;
+    if (arguments.json) {
+      histories.push_back({{"workload", WorkloadHash(task)},
+                           {"description", workload.description},
+                           {"target", task.key.target},
+                           {"policy", task.key.policy},
+                           {"trials", table.Json()}});
+    } else {
+      fmt::print("# {} {}\n# target {}\n# {}\n{}\n", WorkloadHash(task),
+                 VisibleText(workload.description), VisibleText(task.key.target),
+                 VisibleText(task.key.policy), table.Print());
+    }
+  }
+  if (arguments.json) PrintJson({{"histories", std::move(histories)}});
+  return kExitOk;
+}
+
+Result<int> ExplainMiss(const DbArguments& arguments) {
+  TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
+  TUNEC_RETURN_IF_ERROR(ExplainMisses(database, arguments.settings, arguments.file,
+                                      arguments.json ? OutputForm::kJson : OutputForm::kText));
+  return kExitOk;
+}
+
 Result<int> ExportTo(const DbArguments& arguments) {
   TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
   TUNEC_RETURN_IF_ERROR(database.ExportFile(arguments.file));
@@ -370,6 +437,22 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
   best.add_option("WORKLOAD", arguments->workload, "the beginning of a hash that list prints")
       ->type_name("");
   AddFilters(best, *arguments);
+  CLI::App& history = add("history", "the trials of workloads, in order", ShowHistory);
+  history.add_option("WORKLOAD", arguments->workload, "the beginning of a hash that list prints")
+      ->type_name("");
+  AddFilters(history, *arguments);
+  add_json(history);
+  CLI::App& explain =
+      add("explain-miss",
+          "which groups of a model are not tuned, and which part of the key differs", ExplainMiss);
+  explain.add_option("MODEL", arguments->file, "an .onnx or .graph file")
+      ->required()
+      ->type_name("FILE");
+  AddSettings(
+      explain, arguments->settings,
+      {"shapes", "dims", "constants", "random_weights", "external_data", "target", "arch", "gpu",
+       "emulate", "device", "threads", "accuracy", "cpu", "disable_pass", "rules", "fast_math"});
+  add_json(explain);
   add_file(add("export", "write everything but objects as JSON lines", ExportTo), "to write");
   add_file(add("import", "take in JSON lines", ImportFrom), "to read");
   add_file(add("merge", "take in another database but its objects", MergeWith),

@@ -1,4 +1,5 @@
 """Tests of tuning. They check trials, their budget, and the database."""
+import json
 import shutil
 import signal
 import subprocess
@@ -40,6 +41,35 @@ class Tuning(CliTest):
         self.assertIn("groups tuned: 1 of 1 (", self.good(path, "--threads", "1"))
         done = self.tunec("run", path, "--threads", "1", "--accuracy", "exact")
         self.assertIn("note: groups tuned for accuracy=f32: 1 of 1; for accuracy=exact: none", done.stderr)
+
+    def test_only_tuned_schedules_are_allowed(self):
+        path = self.file("g.graph", GRAPH)
+        missing = self.bad(2, "no tuned schedule that applies", "run", path, "--threads", "1", "--tuned-only")
+        self.assertIn("matmul", missing.stderr)
+        self.good(path, "--trials", "3", "--threads", "1")
+        explained = self.good("db", "explain-miss", self.file("other.graph", GRAPH.replace("40", "48")))
+        self.assertIn("never tuned with these shapes and types", explained)
+        self.assertIn("0 of 1 distinct groups are tuned", explained)
+        self.good("run", path, "--threads", "1", "--tuned-only")
+        self.assertIn("1 of 1 distinct groups are tuned", self.good("db", "explain-miss", path, "--threads", "1"))
+        other = ("--threads", "2", "--accuracy", "exact")
+        self.bad(2, "no tuned schedule that applies", "run", path, *other, "--tuned-only")
+        explained = self.good("db", "explain-miss", path, *other)
+        self.assertRegex(explained, "threads=1.* there, .*threads=2.* here")
+        self.assertRegex(explained, "accuracy=f32.* there, .*accuracy=exact.* here")
+        self.bad(1, "no trials and no time limit", path, "--trials", "3", "--tuned-only")
+
+    def test_the_history_of_a_search(self):
+        path = self.file("g.graph", GRAPH)
+        self.good(path, "--trials", "4", "--threads", "1")
+        history = json.loads(self.good("db", "history", "--json"))["histories"][0]
+        bests = [trial["best_ms"] for trial in history["trials"] if trial["status"] == "ok"]
+        self.assertEqual(len(history["trials"]), 4)
+        self.assertEqual(bests, sorted(bests, reverse=True))
+        self.assertEqual(history["trials"][0]["origin"], "analytic")
+        self.assertTrue(all(trial["schedule"].startswith("lower ") for trial in history["trials"]))
+        self.assertIn("analytic", self.good("db", "history", history["workload"][:12]))
+        self.assertEqual(self.good("db", "history", "ffffffffffff0"), "")
 
     def test_the_database_tells_targets_apart_and_forgets(self):
         path = self.file("g.graph", GRAPH)
