@@ -11,6 +11,7 @@
 #include "tools/runs/model_inputs.h"
 #include "tools/runs/prediction_table.h"
 #include "tools/runs/run_timing.h"
+#include "tools/runs/trial_events.h"
 #include "tools/terminal/interrupt.h"
 #include "tools/terminal/text_table.h"
 #include "tools/terminal/tuning_display.h"
@@ -24,6 +25,7 @@ using Json = nlohmann::ordered_json;
 struct ModelCommand {
   CompileArguments compile;
   bool json = false;
+  std::string events;  // file; empty: none
 };
 
 /// Returns the machine's ceilings. If tuning was requested, missing or unreliable ceilings are
@@ -136,10 +138,17 @@ void PrintModelJson(const ModelCommand& command, const CompiledModel& model,
   PrintJson(json);
 }
 
-Result<CompiledModel> CompileShown(Session& session, TuningDisplay& display, OutputForm form) {
+Result<CompiledModel> CompileShown(Session& session, TuningDisplay& display,
+                                   const ModelCommand& command) {
   CompileOptions options = session.options;
-  if (form == OutputForm::kText)
-    options.on_progress = [&](const TuneProgress& progress) { display.Update(progress); };
+  std::unique_ptr<TrialEvents> events;
+  if (!command.events.empty()) {
+    TUNEC_ASSIGN(events, TrialEvents::Open(command.events));
+  }
+  options.on_progress = [&](const TuneProgress& progress) {
+    if (!command.json) display.Update(progress);
+    if (events != nullptr) events->Note(progress);
+  };
   options.on_log = [&, log = session.options.on_log](const std::string& line) {
     display.MakeRoom();
     log(line);
@@ -147,6 +156,7 @@ Result<CompiledModel> CompileShown(Session& session, TuningDisplay& display, Out
   if (session.database != nullptr) session.database->ContinueWithoutFile(options.on_log);
   auto model = Compile(session.graph, session.database.get(), options);
   display.Finish();
+  if (model && events != nullptr) TUNEC_RETURN_IF_ERROR(events->Finish());
   return model;
 }
 
@@ -155,7 +165,7 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
   TUNEC_ASSIGN(Session session, OpenRunnable(command.compile));
   TuningDisplay display;
   const OutputForm form = command.json ? OutputForm::kJson : OutputForm::kText;
-  const auto model = CompileShown(session, display, form);
+  const auto model = CompileShown(session, display, command);
   if (!model) {
     if (model.error().code == ErrorCode::kCancelled) return ReportInterruption(display, form);
     return std::unexpected(model.error());
@@ -228,6 +238,8 @@ void AddCompileCommand(CLI::App& root, Invocation& invocation) {
   const auto arguments = std::make_shared<ModelCommand>();
   AddCompileArguments(root, arguments->compile);
   root.add_flag("--json", arguments->json, "print JSON");
+  root.add_option("--events", arguments->events, "a file to write, with a JSON line for each trial")
+      ->type_name("FILE");
   // Subcommands have separate options for the model.
   CLI::Option* model = root.get_option("MODEL");
   model->required(false);

@@ -59,6 +59,19 @@ class Tuning(CliTest):
         self.assertRegex(explained, "accuracy=f32.* there, .*accuracy=exact.* here")
         self.bad(1, "no trials and no time limit", path, "--trials", "3", "--tuned-only")
 
+    def test_each_trial_is_an_event(self):
+        path = self.file("g.graph", GRAPH)
+        self.good(path, "--trials", "4", "--threads", "1", "--events", "events.jsonl")
+        events = [json.loads(line) for line in (self.dir / "events.jsonl").read_text().splitlines()]
+        self.assertEqual([event["trials"] for event in events], [1, 2, 3, 4])
+        self.assertTrue(all(event["budget"] == 4 and "matmul" in event["group"] for event in events))
+        history = json.loads(self.good("db", "history", "--json"))["histories"][0]
+        self.assertEqual({trial["schedule"] for trial in history["trials"]},
+                         {event["schedule"] for event in events})
+        self.bad(2, "cannot write events", path, "--trials", "8", "--events", "nowhere/events.jsonl")
+        self.good(path, "--trials", "4", "--threads", "1", "--events", "events.jsonl")
+        self.assertEqual((self.dir / "events.jsonl").read_text(), "")
+
     def test_the_history_of_a_search(self):
         path = self.file("g.graph", GRAPH)
         self.good(path, "--trials", "4", "--threads", "1")
