@@ -91,6 +91,30 @@ Status Database::DropArtifact(const std::string& key_text) {
   });
 }
 
+Result<int64_t> Database::EvictArtifacts(int64_t most_bytes) {
+  // Most calls find little data, and do not begin to write.
+  TUNEC_ASSIGN(const int64_t stored, connection_->Read([&]() -> Result<int64_t> {
+    const ObjectKey* const key = connection_->FindKey();
+    if (key == nullptr) return 0;
+    Query query(*connection_,
+                "SELECT ifnull(sum(length(object)), 0) FROM artifacts WHERE owner = ?",
+                key->owner());
+    return query.Step() ? query.Integer(0) : 0;
+  }));
+  if (stored <= most_bytes) return 0;
+  return connection_->Write([&]() -> Result<int64_t> {
+    const ObjectKey* const key = connection_->FindKey();
+    if (key == nullptr) return 0;
+    return Query(
+               *connection_,
+               "DELETE FROM artifacts WHERE id IN (SELECT id FROM (SELECT id, sum(length(object)) "
+               "OVER (ORDER BY created_at DESC, id DESC) AS total FROM artifacts WHERE owner = ?) "
+               "WHERE total > ?)",
+               key->owner(), most_bytes)
+        .Run();
+  });
+}
+
 Result<std::optional<Artifact>> Database::GetArtifact(const std::string& key_text) const {
   return connection_->Read([&]() -> Result<std::optional<Artifact>> {
     const ObjectKey* const key = connection_->FindKey();

@@ -132,6 +132,9 @@ class Database {
   Status PutArtifact(const std::string& key_text, const Artifact& artifact);
   /// Removes the artifact of `key_text`, if it exists.
   Status DropArtifact(const std::string& key_text);
+  /// Removes the user's oldest artifacts, until the objects of the others have at most
+  /// `most_bytes`. Returns the number of removed artifacts.
+  Result<int64_t> EvictArtifacts(int64_t most_bytes);
   /// Returns the artifact stored under exactly this key text; none if it is missing or its row is
   /// damaged. TakeMissReasons returns the reason for a damaged row.
   Result<std::optional<Artifact>> GetArtifact(const std::string& key_text) const;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kMostThreads = 1024;  // a larger number is rejected as a mistake
 constexpr int64_t kMostTrials = std::numeric_limits<int>::max();
+constexpr int64_t kMostObjectMiB = int64_t{1} << 30;
 
 Status CheckTarget(const Settings& settings) {
   if (settings.target == "cpu" || settings.target == kCudaKind) return {};
@@ -145,6 +146,13 @@ constexpr std::array kTable = {
             .help = "the tuning database",
             .unset = "tunec/tunec.db in the user's cache folder",
             .field = &Settings::database},
+    Setting{.name = "db_limit",
+            .flag = "--db-limit",
+            .value = "N",
+            .help = "MiB of compiled objects in the database; the oldest are removed beyond",
+            .unset = "1024",
+            .field = &Settings::db_limit,
+            .most = kMostObjectMiB},
     Setting{.name = "threads",
             .flag = "--threads",
             .value = "N",
@@ -346,6 +354,7 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.device = {.name = settings.device, .hang_seconds = settings.hang_seconds};
   options.share_threads = settings.share_threads;
   options.worker_path = settings.worker_path;
+  options.stored_object_bytes = int64_t{settings.db_limit} << 20;
   options.failure_folder = settings.failure_folder;
   return options;
 }

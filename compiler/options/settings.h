@@ -37,7 +37,8 @@ struct Settings : ModelOptions {
   bool tuned_only = false;             // measure nothing; every schedule must be tuned
   bool verbose = false;
   DatabaseChoice database;
-  int threads = 0;  // 0: one per core
+  int db_limit = 1024;  // MiB of stored objects
+  int threads = 0;      // 0: one per core
   bool share_threads = false;
   Accuracy accuracy;
   std::string cpu = "native";

@@ -33,6 +33,22 @@ TEST(Artifacts, UnknownKeyIsASilentMiss) {
   EXPECT_THAT(database.TakeMissReasons(), IsEmpty());
 }
 
+TEST(Artifacts, TheOldestAreRemovedBeyondALimit) {
+  Database database = OpenForTest();
+  const std::string object(1000, 'x');
+  for (int i = 0; i < 10; ++i) {
+    const int date = i == 0 ? 100 : i;  // the first one is the newest
+    ASSERT_TRUE(database.PutArtifact("key " + std::to_string(i),
+                                     {.object = object, .metadata = "{}", .created_at = date}));
+  }
+  EXPECT_EQ(*database.EvictArtifacts(10'000), 0);
+  EXPECT_EQ(*database.EvictArtifacts(4'999), 6);
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(database.GetArtifact("key " + std::to_string(i))->has_value(), i == 0 || i > 6) << i;
+  EXPECT_EQ(*database.EvictArtifacts(0), 4);
+  EXPECT_EQ(*database.EvictArtifacts(0), 0);
+}
+
 TEST(Artifacts, MetadataMustBeJson) {
   Database database = OpenForTest();
   const Status status = database.PutArtifact("key", {"x", "{", 0});

@@ -164,6 +164,8 @@ typedef struct tunec_callbacks {
  *       also print notes on rejected schedules
  *   "db": "FILE" or null
  *       the tuning database (default: tunec/tunec.db in the user's cache folder)
+ *   "db_limit": N
+ *       MiB of compiled objects in the database; the oldest are removed beyond (default: 1024)
  *   "threads": N
  *       threads of a run (default: 0: one per core)
  *   "share_threads": true
