@@ -25,6 +25,12 @@ struct RankedSchedule {
   bool near = false;              // `seconds` was measured under a near key
 };
 
+/// Returns whether the schedule was measured under one of the task's own keys, so that its time
+/// holds for the task's target.
+inline bool IsMeasured(const RankedSchedule& schedule) {
+  return schedule.seconds && !schedule.predicted && !schedule.near;
+}
+
 /// A ranking of a task's schedules. A compiler takes the first schedule that applies. Recorded
 /// schedules are not applied again here: they were legal when they were recorded. With kNaiveOnly
 /// the ranking has only the naive schedule. Otherwise the order is:

@@ -67,7 +67,7 @@ struct CompileOptions {
   std::shared_ptr<SharedPackedWeights> packed_weights = nullptr;
   std::string worker_path;  // path of tunec-worker; empty: found beside the program or library
   /// Number of bytes of compiled objects in the database. Beyond this number the oldest objects are
-  /// removed after new objects are stored.
+  /// removed after the kernels are built.
   int64_t stored_object_bytes = int64_t{1} << 30;
   /// Folder to which candidates are written that crash, time out, exceed the memory limit or give a
   /// wrong result, one file each; empty: none is written.

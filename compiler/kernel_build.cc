@@ -131,11 +131,6 @@ void NoteSkipped(const TuningTask& task, const Rejections& rejections, BuiltKern
   }
 }
 
-// Returns whether the schedule was measured under one of the task's own keys.
-bool IsMeasured(const RankedSchedule& schedule) {
-  return schedule.seconds && !schedule.predicted && !schedule.near;
-}
-
 std::unexpected<Error> MissingSchedule(const TuningTask& task) {
   return Fail(
       ErrorCode::kNotFound,
@@ -252,17 +247,15 @@ Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tas
     return OutcomeOf(tasks[i], database, options, tuner, packed.empty() ? IsPacked() : packed[i]);
   });
   std::vector<BuiltKernel> kernels;
-  bool any_new = false;
   while (kernels.size() < tasks.size()) {
     if (options.cancelled && options.cancelled())
       return Fail(ErrorCode::kCancelled, "cancelled while compiling");
     std::optional<Outcome> outcome = outcomes.Next(kBetweenPolls);
     if (!outcome) continue;
     TUNEC_ASSIGN(BuiltKernel built, Finish(*std::move(outcome), database, options));
-    any_new = any_new || !built.reused;
     kernels.push_back(std::move(built));
   }
-  if (database != nullptr && any_new)
+  if (database != nullptr)
     TUNEC_RETURN_IF_ERROR(database->EvictArtifacts(options.stored_object_bytes));
   return kernels;
 }

@@ -31,11 +31,6 @@ Status CheckShapes(const Settings& settings) {
   return {};
 }
 
-Status CheckTunedOnly(const Settings& settings) {
-  if (!settings.tuned_only || (settings.trials == 0 && settings.time_limit_seconds == 0)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "no trials and no time limit: nothing is measured");
-}
-
 constexpr std::array kTable = {
     Setting{.name = "shapes",
             .flag = "--shape",
@@ -134,8 +129,7 @@ constexpr std::array kTable = {
     Setting{.name = "tuned_only",
             .flag = "--tuned-only",
             .help = "measure nothing, and fail if a kernel has no tuned schedule",
-            .field = &Settings::tuned_only,
-            .check = CheckTunedOnly},
+            .field = &Settings::tuned_only},
     Setting{.name = "verbose",
             .flag = "--verbose",
             .help = "also print notes on rejected schedules",
@@ -345,6 +339,9 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.time_limit_seconds = settings.time_limit_seconds;
   options.retune = settings.retune;
   options.tuned_only = settings.tuned_only;
+  if (options.tuned_only && options.Tunes())
+    return Fail(ErrorCode::kInvalidArgument,
+                "tuned_only measures nothing, so it takes no trials and no time limit");
   options.seed = settings.seed;
   options.disabled_passes = settings.disabled_passes;
   TUNEC_ASSIGN(options.user_rules, ReadRules(settings.rules));

@@ -301,7 +301,7 @@ TEST(TaskSchedulerTest, AGainIsExpectedWhereTheLastTrialsHadOne) {
   EXPECT_EQ(share->task, 1u);
   EXPECT_NEAR(share->part, 0.5 / 0.54, 1e-12);
   EXPECT_DOUBLE_EQ(ExpectedGain(tasks[0]), 0.04);  // 2 % of its time
-  tasks[1].saved = 5;  // from a slow first schedule
+  tasks[1].saved = 5;                              // from a slow first schedule
   EXPECT_DOUBLE_EQ(ExpectedGain(tasks[1]), 1) << "no task gets faster than its roofline";
 }
 

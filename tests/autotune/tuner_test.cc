@@ -158,10 +158,11 @@ TEST_F(TunerTest, SchedulesOfSimilarTasksPrecedeOtherAnalyticOnes) {
   };
   const std::string transfer = "lower direct\nunroll acc.i 8\nunroll acc.j 4\nunroll acc.k 2\n";
   const TuningKey similar = MakeTuningKey(TaskOf(Matmul(128)), options_.target, {});
-  ASSERT_TRUE(database_->RecordTrial(similar, {.schedule = transfer,
-                                               .median_seconds = 1e-3,
-                                               .samples = {1e-3},
-                                               .note = "sketch=main i=8 j=4 k=2 by=test seed=0"}));
+  ASSERT_TRUE(
+      database_->RecordTrial(similar, {.schedule = transfer,
+                                       .median_seconds = 1e-3,
+                                       .samples = {1e-3},
+                                       .note = "sketch=direct/main i=8 j=4 k=2 by=test seed=0"}));
   tasks_ = {TaskOf(Matmul(96))};
   options_.trials = 5;
   ScriptedMeasurer measurer;

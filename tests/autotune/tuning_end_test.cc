@@ -166,12 +166,14 @@ TEST_F(TuningEnd, RetuningBeginsWithEvolution) {
       count += trial.note.find("by=" + strategy) != std::string::npos ? 1 : 0;
     return count;
   };
-  const int evolved = by("evolve");
+  const int evolved = by("evolve"), descended = by("descend");
   EXPECT_GT(evolved, 0);
   options_.retune = {0};
   options_.trials = 12;
+  options_.batch = 12;
   Tuned(measurer, ManySketches);
   EXPECT_GT(by("evolve"), evolved);
+  EXPECT_EQ(by("descend"), descended) << "one batch is the first";
 }
 
 TEST_F(TuningEnd, TimeEndsASearch) {

@@ -217,8 +217,11 @@ std::vector<Settings> EachSize(const Settings& settings) {
 /// there are several sizes.
 Result<int> RunEachSize(const ModelCommand& command, double started) {
   if (!HasSeveralSizes(command.compile.settings)) return RunCompile(command, started);
-  if (command.json)
-    return Fail(ErrorCode::kInvalidArgument, "--json is of one size: give each --dim one");
+  for (const auto& [option, given] :
+       {std::pair("--json", command.json), std::pair("--events", !command.events.empty())}) {
+    if (given)
+      return Fail(ErrorCode::kInvalidArgument, "{} is of one size: give each --dim one", option);
+  }
   for (Settings& settings : EachSize(command.compile.settings)) {
     std::string sizes;
     for (const auto& [name, dim] : settings.dims)

@@ -448,10 +448,10 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
   explain.add_option("MODEL", arguments->file, "an .onnx or .graph file")
       ->required()
       ->type_name("FILE");
-  AddSettings(
-      explain, arguments->settings,
-      {"shapes", "dims", "constants", "random_weights", "external_data", "target", "arch", "gpu",
-       "emulate", "device", "threads", "accuracy", "cpu", "disable_pass", "rules", "fast_math"});
+  AddSettings(explain, arguments->settings,
+              {"shapes", "dims", "layouts", "constants", "random_weights", "external_data",
+               "target", "arch", "gpu", "emulate", "device", "threads", "accuracy", "cpu",
+               "disable_pass", "rules", "fast_math"});
   add_json(explain);
   add_file(add("export", "write everything but objects as JSON lines", ExportTo), "to write");
   add_file(add("import", "take in JSON lines", ImportFrom), "to read");

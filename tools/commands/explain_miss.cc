@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "autotune/best_schedule.h"
 #include "autotune/key_parts.h"
 #include "autotune/keys.h"
 #include "autotune/near_keys.h"
@@ -51,20 +52,29 @@ Result<std::string> DescribeOtherKeys(const Database& database, const TuningKey&
   return fmt::format("tuned for other options: {}", fmt::join(texts, "; "));
 }
 
-Result<GroupState> StateOf(const Database& database, const TuningTask& task, const Target& target,
-                           const Accuracy& accuracy) {
-  const TuningKey key = MakeTuningKey(task, target, accuracy);
+Result<GroupState> StateOf(const Database& database, const TuningTask& task,
+                           const CompileOptions& options) {
+  const TuningKey key = MakeTuningKey(task, options.target, options.accuracy);
   GroupState state;
   TUNEC_ASSIGN(state.trials, database.CountTrials(key));
-  TUNEC_ASSIGN(const std::optional<TrialRecord> best, database.Best(key));
-  state.tuned = best.has_value();
+  TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(&database, task,
+                                                            {.target = options.target,
+                                                             .device = options.device.name,
+                                                             .accuracy = options.accuracy,
+                                                             .sketches = options.sketches}));
+  const std::optional<RankedSchedule> first = ranking.Next();
+  state.tuned = first && IsMeasured(*first);
   if (state.tuned) return state;
+  if (first && first->predicted) {
+    state.reason = "only predicted times";
+    return state;
+  }
   TUNEC_ASSIGN(const std::vector<TuningKey> others,
                FindOtherKeys(database, key, KnownTexts(key, EarlierWorkloadText(task))));
   if (!others.empty()) {
     TUNEC_ASSIGN(state.reason, DescribeOtherKeys(database, key, others));
   } else if (state.trials > 0) {
-    state.reason = "no trial was correct";
+    state.reason = "no recorded schedule is correct and still applies";
   } else {
     state.reason = "never tuned with these shapes and types";
   }
@@ -85,7 +95,7 @@ Status ExplainMisses(const Database& database, const Settings& settings, const s
   const ModelTasks tasks = CollectTasks(front, options.target);
   int64_t tuned = 0;
   for (const TuningTask& task : tasks.unique) {
-    TUNEC_ASSIGN(const GroupState state, StateOf(database, task, options.target, options.accuracy));
+    TUNEC_ASSIGN(const GroupState state, StateOf(database, task, options));
     tuned += state.tuned ? 1 : 0;
     table.AddRow({VisibleText(task.description),
                   CountCell(state.trials),
