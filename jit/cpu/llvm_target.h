@@ -42,9 +42,9 @@ enum class Optimisation : uint8_t {
   kNone,  // a short time of compilation instead
 };
 
-/// Returns LLVM's machine for the host. The machine belongs to the calling thread, which retains one
-/// machine per optimisation: that of the latest processor and features. Fails with kDevice if the
-/// host lacks needed features, and with kInvalidArgument for an unknown processor.
+/// Returns LLVM's machine for the host. The machine belongs to the calling thread, which retains
+/// one machine per optimisation: that of the latest processor and features. Fails with kDevice if
+/// the host lacks needed features, and with kInvalidArgument for an unknown processor.
 Result<std::shared_ptr<llvm::TargetMachine>> GetTargetMachine(const Host& host,
                                                               Optimisation optimisation);
 
