@@ -160,6 +160,8 @@ typedef struct tunec_callbacks {
  *       tune after the call returns: runs use untuned code until tuning ends
  *   "retune": ["GROUP", ...]
  *       tune these converged groups again with extra trials: a number, a node's name, or all
+ *   "tuned_only": true
+ *       measure nothing, and fail if a kernel has no tuned schedule
  *   "verbose": true
  *       also print notes on rejected schedules
  *   "db": "FILE" or null
