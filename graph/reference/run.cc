@@ -13,11 +13,13 @@ namespace {
 template <class From, class To>
 void Convert(const From* from, int64_t start, int64_t stride, int64_t count, To* to) {
   const From* first = from + start;
+  // NOLINTBEGIN(bugprone-signed-char-misuse): an element of i8 is a number.
   if (stride == 1) {
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(first[i]);
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(first[i * stride]);
   }
+  // NOLINTEND(bugprone-signed-char-misuse)
 }
 
 // Calls `f` with a value of the C++ type that represents an element of this float type exactly, if

@@ -162,8 +162,8 @@ TEST_F(TuningEnd, RetuningBeginsWithEvolution) {
   Tuned(measurer, ManySketches);
   const auto by = [&](const std::string& strategy) {
     int count = 0;
-    for (const TrialRecord& trial : *database_->Trials(Key(0)))
-      count += trial.note.find("by=" + strategy) != std::string::npos ? 1 : 0;
+    const std::vector<TrialRecord> trials = *database_->Trials(Key(0));
+    for (const TrialRecord& trial : trials) count += trial.note.contains("by=" + strategy) ? 1 : 0;
     return count;
   };
   const int evolved = by("evolve"), descended = by("descend");
@@ -277,7 +277,9 @@ TEST(Ceilings, TrafficIsCountedWhereTheDataMayLie) {
     ASSERT_TRUE(bound);
     EXPECT_DOUBLE_EQ(bound->seconds, seconds);
     EXPECT_EQ(Name(bound->by), Name(by));
-    if (flops == 0) EXPECT_DOUBLE_EQ(roofline.TrafficSeconds(bytes), seconds);
+    if (flops == 0) {
+      EXPECT_DOUBLE_EQ(roofline.TrafficSeconds(bytes), seconds);
+    }
   };
   const double l1 = 1e5 / 4e11, l2 = 9e5 / 1e11, l3 = 9e6 / 2e10;
   expect(0, 1e5, l1, Ceiling::kL1);

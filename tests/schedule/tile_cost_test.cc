@@ -87,11 +87,15 @@ TEST(TileSketch, TakesAnOrderThatIsInMemory) {
 // tile.
 TEST(TileSketch, HasOneBlockForAllRowsThatFit) {
   const std::string schedule = FirstSchedule(59, {});
-  const size_t split = schedule.find("split acc.part.i ");
-  ASSERT_NE(split, std::string::npos) << schedule;
-  int64_t block = 0, rows = 0;
-  ASSERT_EQ(std::sscanf(schedule.c_str() + split, "split acc.part.i %ld %ld", &block, &rows), 2);
-  EXPECT_GE(block * rows, 59) << schedule;
+  const Result<Schedule> parsed = ParseSchedule(schedule, "schedule");
+  ASSERT_TRUE(parsed) << schedule;
+  int64_t tiles = 0;
+  for (const LoopStep& step : parsed->loop_steps) {
+    const auto* const split = std::get_if<SplitStep>(&step);
+    if (split != nullptr && split->loop == "acc.part.i")
+      tiles = split->factors.at(0) * split->factors.at(1);
+  }
+  EXPECT_GE(tiles, 59) << schedule;
 }
 
 // A tile of two rows and three vectors has too few independent sums, so it is not chosen.

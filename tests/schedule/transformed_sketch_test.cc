@@ -88,7 +88,7 @@ TEST(TransformedSketch, IsNotFirstForFewChannels) {
 // With 16 or 24 channels it is also 1.2 to 1.7 times as fast (measured). 24 channels are one and a
 // half vectors, of which the direct sum fills two.
 TEST(TransformedSketch, GoesFirstForOneOrTwoVectorsOfChannels) {
-  for (const int64_t channels : {16, 24, 32}) {
+  for (const int channels : {16, 24, 32}) {
     const WinogradConv conv{.channels = channels, .height = 56, .width = 56, .outputs = channels};
     EXPECT_EQ(SketchesUnder(conv, ReductionOrder::kAny, Avx512())[0].name, "transformed")
         << channels;
