@@ -25,6 +25,14 @@ Status ValidateArtifact(const std::string& key_text, const Artifact& artifact) {
   return Fail(ErrorCode::kInvalidArgument, "artifact metadata is not JSON");
 }
 
+/// Returns the size in bytes of all pages that are in use.
+int64_t UsedBytes(DatabaseConnection& connection) {
+  Query query(connection,
+              "SELECT (page_count - freelist_count) * page_size "
+              "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
+  return query.Step() ? query.Integer(0) : 0;
+}
+
 void DeleteArtifact(DatabaseConnection& connection, const ObjectKey& key,
                     const std::string& key_text) {
   Query(connection, "DELETE FROM artifacts WHERE key_hash = ? AND owner = ?", StableHash(key_text),
@@ -92,10 +100,11 @@ Status Database::DropArtifact(const std::string& key_text) {
 }
 
 Result<int64_t> Database::EvictArtifacts(int64_t most_bytes) {
-  // Most calls find little data, and do not begin to write.
+  // A compile calls this function each time. It reads the rows only of a file with more data, and
+  // writes only if there are too many objects.
   TUNEC_ASSIGN(const int64_t stored, connection_->Read([&]() -> Result<int64_t> {
     const ObjectKey* const key = connection_->FindKey();
-    if (key == nullptr) return 0;
+    if (key == nullptr || UsedBytes(*connection_) <= most_bytes) return 0;
     Query query(*connection_,
                 "SELECT ifnull(sum(length(object)), 0) FROM artifacts WHERE owner = ?",
                 key->owner());

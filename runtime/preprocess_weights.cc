@@ -14,8 +14,6 @@
 namespace tunec {
 namespace {
 
-using Kind = ValueRef::Kind;
-
 Result<std::shared_ptr<const void>> AllocateShared(int64_t bytes) {
   TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
   auto owner = std::make_shared<Buffer>(std::move(buffer));
@@ -43,10 +41,7 @@ std::vector<size_t> CountUses(const ExecutablePlan& plan) {
   std::vector<size_t> uses(plan.constants.size());
   for (const Step& step : plan.preprocessing)
     for (const ValueRef& ref : step.arguments) ++uses[ref.index];
-  std::vector<bool> named(plan.constants.size());
-  for (const Step& step : plan.steps)
-    for (const ValueRef& ref : step.arguments)
-      if (ref.kind == Kind::kConstant) named[ref.index] = true;
+  const std::vector<bool> named = NamedBySteps(plan.steps, plan.constants.size());
   for (size_t i = 0; i < uses.size(); ++i) uses[i] += named[i] ? 1 : 0;
   return uses;
 }

@@ -20,14 +20,6 @@ std::string ContentOf(const Constant& constant) {
       {static_cast<const char*>(constant.data.get()), static_cast<size_t>(constant.bytes)});
 }
 
-std::vector<bool> NamedBySteps(const std::vector<Step>& steps, size_t constants) {
-  std::vector<bool> named(constants);
-  for (const Step& step : steps)
-    for (const ValueRef& ref : step.arguments)
-      if (ref.kind == ValueRef::Kind::kConstant) named[ref.index] = true;
-  return named;
-}
-
 // Returns the constants that each preprocessing step makes: constants without data that no earlier
 // step names.
 std::vector<std::vector<int32_t>> MadeBySteps(const ExecutablePlan& plan) {
@@ -80,6 +72,14 @@ bool IsAligned(const std::shared_ptr<const void>& data, int64_t alignment) {
 }
 
 }  // namespace
+
+std::vector<bool> NamedBySteps(const std::vector<Step>& steps, size_t constants) {
+  std::vector<bool> named(constants);
+  for (const Step& step : steps)
+    for (const ValueRef& ref : step.arguments)
+      if (ref.kind == ValueRef::Kind::kConstant) named[ref.index] = true;
+  return named;
+}
 
 std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan) {
   std::vector<std::string> keys = KeysOfData(plan);

@@ -9,6 +9,9 @@
 
 namespace tunec {
 
+/// Returns which of the constants a step names.
+std::vector<bool> NamedBySteps(const std::vector<Step>& steps, size_t constants);
+
 /// Returns a key per constant; equal keys mean equal bytes. The key of a constant with data is its
 /// size with its `content`, or with a hash of the data. The key of a preprocessing step's result
 /// depends on the step's identity and on the keys of the constants that the step reads. Empty: the

@@ -16,11 +16,8 @@
 #include "support/hash.h"
 
 namespace tunec {
-namespace {
 
-// Returns the fields `name=value` of a note. A name may contain blanks: the knob `t rows` of a part
-// of a sketch has the field `t rows=14`.
-std::map<std::string, std::string> Fields(std::string_view note) {
+std::map<std::string, std::string> ParseNote(std::string_view note) {
   std::map<std::string, std::string> fields;
   std::string name;
   while (!note.empty()) {
@@ -37,6 +34,8 @@ std::map<std::string, std::string> Fields(std::string_view note) {
   }
   return fields;
 }
+
+namespace {
 
 // Returns the analytic schedule for the fingerprint, without the storage order of its copies. The
 // order follows from the statements that write the copies, so the fingerprint does not need it.
@@ -130,7 +129,7 @@ std::string SearchSpace::Describe(const Candidate& candidate) const {
 }
 
 std::optional<Candidate> SearchSpace::Transfer(std::string_view note) const {
-  const auto fields = Fields(note);
+  const auto fields = ParseNote(note);
   const auto named = fields.find("sketch");
   if (named == fields.end()) return std::nullopt;
   const auto found = std::ranges::find(names_, named->second);

@@ -1,6 +1,7 @@
 // The search space of one task. A candidate is a sketch of a lowering with a decision per knob.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@ struct Candidate {
   std::string schedule;  // text of the sketch filled with the decisions
   std::string origin;    // strategy that proposed the candidate
 };
+
+/// Returns the fields `name=value` of a trial's note. A name may contain blanks: the knob `t rows`
+/// of a part of a sketch has the field `t rows=14`.
+std::map<std::string, std::string> ParseNote(std::string_view note);
 
 /// The set of a task's candidates, some of which may be illegal. The naive sketch is the last one.
 /// It is not searched unless it is the only one.

@@ -7,6 +7,7 @@
 
 #include "autotune/key_parts.h"
 #include "autotune/keys.h"
+#include "autotune/search/search_space.h"
 #include "autotune/tuner.h"
 #include "compiler/tuning/tasks.h"
 #include "support/hash.h"
@@ -226,14 +227,6 @@ Result<int> ShowBest(const DbArguments& arguments) {
               database.Path());
 }
 
-// Returns the value of `by=` in a trial's note: the strategy that proposed the schedule.
-std::string OriginOf(const std::string& note) {
-  const size_t begin = note.find("by=");
-  if (begin == std::string::npos) return "";
-  const size_t end = note.find(' ', begin);
-  return note.substr(begin + 3, end == std::string::npos ? end : end - begin - 3);
-}
-
 // Returns the trials of a task in the order of recording, with the best time after each trial.
 TextTable HistoryOf(const std::vector<TrialRecord>& trials) {
   TextTable table({{"trial", Align::kRight},
@@ -254,7 +247,7 @@ TextTable HistoryOf(const std::vector<TrialRecord>& trials) {
         {CountCell(trial.id), DateCell(trial.created_at),
          std::string(TrialStatusName(trial.status)), ok ? cell(trial.median_seconds) : Missing(),
          ok ? cell(trial.mad_seconds) : Missing(), CountCell(std::ssize(trial.samples)),
-         best ? cell(*best) : Missing(), VisibleText(OriginOf(trial.note)), trial.schedule});
+         best ? cell(*best) : Missing(), VisibleText(ParseNote(trial.note)["by"]), trial.schedule});
   }
   return table;
 }
