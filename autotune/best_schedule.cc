@@ -9,6 +9,7 @@
 #include "autotune/near_keys.h"
 #include "schedule/apply.h"
 #include "schedule/packed_constant.h"
+#include "schedule/sketches/transformed_plan.h"
 
 namespace tunec {
 namespace {
@@ -69,15 +70,34 @@ Status ScheduleRanking::AddFailures(const Database& database, const TuningKey& k
   return {};
 }
 
+// Returns true if a kernel with this schedule may take only `seconds` on this machine.
+bool ScheduleRanking::IsPlausible(const Schedule& schedule, double seconds,
+                                  const TuningKey& key) const {
+  constexpr double kFasterThanCeiling = 0.9;  // a ceiling may be too low
+  const Compute* const lowering = FindLowering(task_->lowerings, schedule.lowering);
+  if (!roofline_ || lowering == nullptr || target_.device) return true;
+  double least = roofline_->TrafficSeconds(key.workload.bytes);
+  const auto arithmetic = ArithmeticOf(*lowering, schedule, target_);
+  const auto peak = arithmetic ? roofline_->PeakFlops(*arithmetic) : std::nullopt;
+  if (peak && !HasTransforms(*lowering)) least = std::max(least, key.workload.flops / *peak);
+  return seconds >= kFasterThanCeiling * least;
+}
+
 // Calls AddBest for the near keys, the nearest first, until it adds a schedule. Schedules that
-// failed under these keys are not added later, except the naive one.
+// failed under these keys are not added later, except the naive one. Failures among seeds are not
+// trusted.
 Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& options) {
   const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
                NearKeys(database, own, KnownTexts(own, EarlierWorkloadText(*task_))));
+  if (keys.empty()) return {};
+  TUNEC_ASSIGN(roofline_, RecordedRoofline(database, options.target));
   for (const TuningKey& key : keys) {
     TUNEC_RETURN_IF_ERROR(AddBest(database, key));
-    TUNEC_RETURN_IF_ERROR(AddFailures(database, key));
+    if (!key.policy.ends_with(kSeedsClause)) TUNEC_RETURN_IF_ERROR(AddFailures(database, key));
+    std::erase_if(waiting_, [&](const RankedSchedule& found) {
+      return !IsPlausible(found.schedule, *found.seconds, own);
+    });
     for (RankedSchedule& found : waiting_) found.near = true;
     if (!waiting_.empty()) break;
   }

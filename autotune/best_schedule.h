@@ -36,7 +36,9 @@ inline bool IsMeasured(const RankedSchedule& schedule) {
 /// the ranking has only the naive schedule. Otherwise the order is:
 ///   - the best usable recorded schedule of each key of KeysByTrust. A schedule is usable if the
 ///     text can be parsed, the lowering is known, and no earlier key records a failure;
-///   - without any of these, the best usable schedule of the nearest key (NearKeys) that has one;
+///   - without any of these, the best usable schedule of the nearest key (NearKeys) that has one.
+///     Its time must not be below the least time on this machine, if that is known: such a time is
+///     from a faster machine or wrong;
 ///   - the analytic schedules of the sketches, except those recorded as failures;
 ///   - the naive schedule, which is always present.
 class ScheduleRanking {
@@ -60,6 +62,7 @@ class ScheduleRanking {
   Status AddFailures(const Database& database, const TuningKey& key);
   Status AddNear(const Database& database, const TunerOptions& options);
   bool AddRecord(const TrialRecord& record, const TuningKey& key);
+  bool IsPlausible(const Schedule& schedule, double seconds, const TuningKey& key) const;
   Status AddPacked(const Database& database, const TuningKey& key, const TrialRecord& best);
   void AddStage();
 
@@ -68,6 +71,7 @@ class ScheduleRanking {
   RoundingFreedom rounding_;
   ArithmeticGain gain_;
   IsPacked packed_;
+  std::optional<Roofline> roofline_;    // measured on this machine; none: unknown
   std::set<std::string> listed_;        // schedule texts that are ranked or failed
   std::deque<RankedSchedule> waiting_;  // schedules that Next returns first
   std::vector<SketchStage> stages_;     // stages not yet added

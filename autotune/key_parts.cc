@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -97,7 +98,8 @@ KeyDifference Compare(const KeyUse& there, const KeyUse& here) {
 }
 
 std::optional<int> NearDistance(std::string_view a, std::string_view b) {
-  constexpr std::string_view kMayDiffer[] = {"l1", "l2", "l3", "cores"};
+  static const std::map<std::string, int> kDistances = {
+      {"l1", 1}, {"l2", 1}, {"l3", 1}, {"cores", 1}, {"threads", 8}, {"accuracy", 16}};
   const std::vector<KeyPart> ours = SplitTargetText(a);
   const std::vector<KeyPart> theirs = SplitTargetText(b);
   const bool hosts = ours.front() == KeyPart{"kind", "cpu"} && ours.size() == theirs.size();
@@ -105,10 +107,9 @@ std::optional<int> NearDistance(std::string_view a, std::string_view b) {
   int distance = 0;
   for (size_t p = 0; p < ours.size(); ++p) {
     if (ours[p] == theirs[p]) continue;
-    const bool may = ours[p].name == theirs[p].name &&
-                     std::ranges::find(kMayDiffer, ours[p].name) != std::end(kMayDiffer);
-    if (!may) return std::nullopt;
-    ++distance;
+    const auto found = kDistances.find(ours[p].name);
+    if (found == kDistances.end() || ours[p].name != theirs[p].name) return std::nullopt;
+    distance += found->second;
   }
   return distance > 0 ? std::optional(distance) : std::nullopt;
 }

@@ -30,9 +30,10 @@ struct KeyDifference {
 /// Compares targets, policies and schedule versions. Both texts are empty if all three agree.
 KeyDifference Compare(const KeyUse& there, const KeyUse& here);
 
-/// Returns the number of parts in which two near targets differ. Near targets are hosts that differ
-/// only in the sizes of caches or the number of cores. Returns none for all other pairs of targets,
-/// including equal ones.
+/// Returns a measure of how much two near targets differ. Near targets are hosts that differ only
+/// in the sizes of caches, the number of cores or threads, or the accuracy. A cache or the cores
+/// count 1, the threads 8, the accuracy 16. Returns none for all other pairs of targets, including
+/// equal ones.
 std::optional<int> NearDistance(std::string_view a, std::string_view b);
 
 /// The parts that all targets share, and the remaining parts of each target, in the order of the

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "device/open_device.h"
@@ -30,10 +31,15 @@ TuningKey KeyUnder(std::string_view policy, const TuningTask& task, const Target
 
 constexpr std::string_view kCallersClause = "; callers place ";
 
+// Returns a host's policy with the names of the task's callers' arguments.
+std::string WithCallers(std::string_view policy, const TuningTask& task) {
+  if (task.callers.empty()) return std::string(policy);
+  return fmt::format("{}{}{}", policy, kCallersClause, fmt::join(task.callers, " "));
+}
+
 std::string PolicyOfMeasurements(const TuningTask& task, const Target& target) {
   if (target.device) return std::string(kDeviceMeasurementPolicy);
-  if (task.callers.empty()) return std::string(kMeasurementPolicy);
-  return fmt::format("{}{}{}", kMeasurementPolicy, kCallersClause, fmt::join(task.callers, " "));
+  return WithCallers(kMeasurementPolicy, task);
 }
 
 // Returns the task as earlier versions described it: without the marks of finite tensors, and with
@@ -54,7 +60,7 @@ std::optional<TuningTask> EarlierTask(const TuningTask& task) {
 }  // namespace
 
 std::string_view TimingMethod(std::string_view policy) {
-  return policy.substr(0, policy.find(kCallersClause));
+  return policy.substr(0, std::min(policy.find(kCallersClause), policy.find(kSeedsClause)));
 }
 bool IsPrediction(std::string_view policy) { return policy.starts_with("predicted "); }
 bool PredictsTimes(const Target& target) { return EmulatedTarget(target).has_value(); }
@@ -93,11 +99,15 @@ std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
   };
   add(PolicyOfMeasurements(task, own));
   if (own.device) {
+    for (const std::string_view policy : kEarlierDevicePolicies) add(policy);
     add(kPredictionPolicy);
     return keys;
   }
   if (!task.callers.empty()) add(kMeasurementPolicy);
-  for (const std::string_view policy : kEarlierMeasurementPolicies) add(policy);
+  for (const std::string_view policy : kEarlierMeasurementPolicies) {
+    if (!task.callers.empty()) add(WithCallers(policy, task));
+    add(policy);
+  }
   return keys;
 }
 

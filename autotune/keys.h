@@ -19,21 +19,24 @@ namespace tunec {
 /// measure_time.cc would give different numbers for the same kernel. In the key of a host, the
 /// policy also names the arguments that the caller of the model allocates (TuningTask::callers).
 inline constexpr std::string_view kMeasurementPolicy =
-    "weights cold, median of adaptive repeats v2";
+    "in turns with the incumbent, weights cold, activations beyond L2, median v3";
 /// The methods of earlier versions, the latest first. Their times are not compared with those of
 /// other methods. Schedules that were fast under these policies are used until a trial under the
 /// current policy succeeds. A search measures the fastest of them again.
 inline constexpr std::string_view kEarlierMeasurementPolicies[] = {
-    "warm, median of adaptive repeats v1"};
+    "weights cold, median of adaptive repeats v2", "warm, median of adaptive repeats v1"};
 /// The method of timing on a device; runtime/cold_runs.cc implements a part of it.
 inline constexpr std::string_view kDeviceMeasurementPolicy =
-    "cold, graphs of runs in turns with the incumbent, median of adaptive repeats v2";
+    "cold, graphs of runs in turns with the incumbent, median v3";
+/// The methods of earlier versions on a device, the latest first.
+inline constexpr std::string_view kEarlierDevicePolicies[] = {
+    "cold, graphs of runs in turns with the incumbent, median of adaptive repeats v2"};
 /// The policy of trials with predicted times. Change the text whenever kernel/predict would predict
 /// different times for the same kernel.
 inline constexpr std::string_view kPredictionPolicy = "predicted 2";
 
-/// Returns the method of timing of a policy, without the names of the callers' arguments. All
-/// policies with the same method rank schedules in about the same order.
+/// Returns the method of timing of a policy, without the names of the callers' arguments and
+/// without kSeedsClause. All policies with the same method rank schedules in about the same order.
 std::string_view TimingMethod(std::string_view policy);
 /// Returns true if times under the policy are predicted, by any version of the formula.
 bool IsPrediction(std::string_view policy);
@@ -54,8 +57,8 @@ std::optional<std::string> EarlierWorkloadText(const TuningTask& task);
 TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy);
 /// Returns the keys of trials that rank the task's schedules, the most trusted first. The task's
 /// own measurements come first. On a host, next come trials of the same group with all arguments
-/// allocated by the runtime, if the task has callers' arguments, then the policies of earlier
-/// versions. On a device, predictions come next. Each key is followed by the same key with the
+/// allocated by the runtime, if the task has callers' arguments. The policies of earlier versions
+/// follow. On a device, predictions come last. Each key is followed by the same key with the
 /// EarlierWorkloadText, if there is one. An emulated device has the keys of the real device.
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy);

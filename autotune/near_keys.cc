@@ -34,13 +34,18 @@ Result<std::vector<TuningKey>> FindOtherKeys(const Database& database, const Tun
 }
 
 std::vector<TuningKey> SelectNearKeys(std::vector<TuningKey> others, const TuningKey& key) {
+  // Trials of the same target are near if they are seeds.
+  const auto distance = [&](const TuningKey& other) -> std::optional<int> {
+    if (other.target != key.target) return NearDistance(other.target, key.target);
+    return other.policy.ends_with(kSeedsClause) ? std::optional(0) : std::nullopt;
+  };
   std::erase_if(others, [&](const TuningKey& other) {
-    return TimingMethod(other.policy) != TimingMethod(key.policy) ||
-           !NearDistance(other.target, key.target);
+    return IsPrediction(other.policy) != IsPrediction(key.policy) || !distance(other);
   });
   std::ranges::sort(others, {}, [&](const TuningKey& other) {
-    return std::make_tuple(*NearDistance(other.target, key.target), other.policy != key.policy,
-                           other.workload.text != key.workload.text, other.target, other.policy);
+    return std::make_tuple(*distance(other), TimingMethod(other.policy) != TimingMethod(key.policy),
+                           other.policy != key.policy, other.workload.text != key.workload.text,
+                           other.target, other.policy);
   });
   return others;
 }

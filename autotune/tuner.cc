@@ -10,7 +10,7 @@
 #include "autotune/measure/ceilings.h"
 #include "autotune/measure/machine_load.h"
 #include "autotune/measure/measure_time.h"
-#include "autotune/search/retime.h"
+#include "autotune/search/finalists.h"
 #include "autotune/search/task_search.h"
 #include "autotune/trial_budget.h"
 #include "autotune/tune_with.h"
@@ -52,12 +52,13 @@ class TuningRun {
   Status LoadBudget();
   Status Prepare();
   Result<TuneStop> Search();
-  Status Finish(TaskSearch& search);
+  Status Finish(TaskSearch& search, double search_seconds);
   Status LoadNewTrials();
   Status MeetCeiling(const TaskSearch& search);
   Status EndIfDone(TaskSearch& search, bool any);
   Result<bool> RunBatch(TaskSearch& search, const Share& share);
-  Status Record(TaskSearch& search, const Candidate& candidate, const Measurement& measurement);
+  Status Record(TaskSearch& search, const Candidate& candidate, const Measurement& measurement,
+                double seconds);
   void SaveCase(const TaskSearch& search, const Candidate& candidate, TrialRecord& record) const;
   Status CheckMeasured() const;
   int64_t CountRecorded() const;
@@ -176,8 +177,26 @@ void TuningRun::SaveCase(const TaskSearch& search, const Candidate& candidate,
                          : fmt::format(" (no case: {})", path.error().message);
 }
 
+// The time by which a search ranks a candidate, and the lower end of its interval.
+struct RankedTime {
+  double seconds = 0;
+  double low = 0;
+};
+
+// Returns the ratio to the incumbent, times the incumbent's time. So the times of a search are
+// comparable, even if the machine's speed changes. Without a ratio, returns the median. A failure
+// has zeros.
+RankedTime RankTime(const Measurement& measurement, const std::optional<Incumbent>& incumbent) {
+  if (measurement.status != TrialStatus::kOk) return {};
+  const double median = Median(measurement.samples);
+  if (!measurement.ratio || !incumbent) return {median, median};
+  return {*measurement.ratio * incumbent->seconds,
+          measurement.low_ratio.value_or(*measurement.ratio) * incumbent->seconds};
+}
+
+// Records a trial. `seconds` is its RankTime.
 Status TuningRun::Record(TaskSearch& search, const Candidate& candidate,
-                         const Measurement& measurement) {
+                         const Measurement& measurement, double seconds) {
   TrialRecord record{.status = measurement.status,
                      .schedule = candidate.schedule,
                      .samples = measurement.samples,
@@ -212,10 +231,10 @@ Status TuningRun::Record(TaskSearch& search, const Candidate& candidate,
   sums_.check_seconds += record.check_ms / 1e3;
   sums_.measure_seconds += record.measure_ms / 1e3;
   if (record.status == TrialStatus::kOk) {
-    search.NoteTime(record.schedule, record.median_seconds);
+    search.NoteTime(record.schedule, seconds);
     if (measurement.artifact) {
-      TUNEC_RETURN_IF_ERROR(search.best_code.Add(database_, record.schedule, record.median_seconds,
-                                                 *measurement.artifact));
+      TUNEC_RETURN_IF_ERROR(
+          search.best_code.Add(database_, record.schedule, seconds, *measurement.artifact));
     }
   }
   Announce(&record, &search);
@@ -245,18 +264,16 @@ Result<bool> TuningRun::RunBatch(TaskSearch& search, const Share& share) {
   if (candidates.empty()) return false;
   std::vector<CandidateRequest> requests;
   for (const Candidate& candidate : candidates) requests.push_back({candidate.schedule});
-  std::map<size_t, TrialRecord> results;
+  const std::optional<Incumbent> incumbent = search.BestKnown();
+  std::map<size_t, std::pair<TrialStatus, RankedTime>> results;
   std::optional<Error> database_error;
   bool spent_by_others = false;
   Status status = measurer_->Measure(
-      search.MakeWorkload(), requests, search.BestKnown(),
+      search.MakeWorkload(), requests, incumbent,
       [&](size_t i, const Measurement& measurement) -> Status {
-        const double seconds =
-            measurement.status == TrialStatus::kOk ? Median(measurement.samples) : 0;
-        results[i] = {.status = measurement.status,
-                      .schedule = candidates[i].schedule,
-                      .median_seconds = seconds};
-        Status recorded = Record(search, candidates[i], measurement);
+        const RankedTime time = RankTime(measurement, incumbent);
+        results[i] = {measurement.status, time};
+        Status recorded = Record(search, candidates[i], measurement, time.seconds);
         if (!recorded) database_error = recorded.error();
         spent_by_others = budget_->Left() == 0 && results.size() < candidates.size();
         if (recorded && spent_by_others) return Fail(ErrorCode::kCancelled, "the budget is spent");
@@ -264,7 +281,8 @@ Result<bool> TuningRun::RunBatch(TaskSearch& search, const Share& share) {
       });
   // Results arrive in any order. They are added in the order of the proposals, so that the search
   // does not depend on the order of arrival.
-  for (const auto& [i, record] : results) search.Add(candidates[i], record);
+  for (const auto& [i, result] : results)
+    search.Add(candidates[i], result.first, result.second.seconds, result.second.low);
   if (database_error) return std::unexpected(*database_error);
   if (spent_by_others) status = {};
   if (!status && FindFailureScope(status.error()) == FailureScope::kEverything) {
@@ -351,13 +369,22 @@ Status TuningRun::Prepare() {
   return {};
 }
 
-// Times the fastest candidates again, unless times are predicted. Stores the code of the best
-// candidate, if this run has the code (BestCode).
-Status TuningRun::Finish(TaskSearch& search) {
-  if (!predicts_) TUNEC_RETURN_IF_ERROR(RetimeBest(search, *measurer_, database_));
-  const std::vector<TriedCandidate> ranked = search.Ranked();
-  if (ranked.empty()) return {};
-  return search.best_code.StoreBest(database_, ranked.front().schedule);
+// Chooses one of the fastest candidates, unless times are predicted. Stores the code of the best
+// candidate, if this run has the code (BestCode). `search_seconds` is the duration of the search of
+// all tasks.
+Status TuningRun::Finish(TaskSearch& search, double search_seconds) {
+  constexpr double kPart = 0.1;
+  constexpr double kLeastSeconds = 0.1;
+  if (!predicts_) {
+    const double own = static_cast<double>(search.progress.measured) /
+                       static_cast<double>(std::max<int64_t>(sums_.measured, 1));
+    const double before = Elapsed();
+    TUNEC_RETURN_IF_ERROR(ChooseFinalist(search, *measurer_, database_,
+                                         std::max(kLeastSeconds, kPart * own * search_seconds)));
+    sums_.compare_seconds += Elapsed() - before;
+  }
+  const std::optional<Incumbent> best = search.BestKnown();
+  return best ? search.best_code.StoreBest(database_, best->schedule) : Status();
 }
 
 Result<TuneReport> TuningRun::Run() {
@@ -365,11 +392,13 @@ Result<TuneReport> TuningRun::Run() {
   if (!AnyOpen()) return TuneReport{Progress(), TuneStop::kConverged};
   TUNEC_ASSIGN(measurer_, parts_.make_measurer());
   TUNEC_RETURN_IF_ERROR(Prepare());
+  const double start = Elapsed();
   Result<TuneStop> stop = Search();
+  const double search_seconds = Elapsed() - start;
   for (const auto& search : searches_) {
     if (!stop) break;
     if (search->progress.measured == 0) continue;
-    const Status finished = Finish(*search);
+    const Status finished = Finish(*search, search_seconds);
     if (!finished) stop = std::unexpected(finished.error());
   }
   if (!stop && stop.error().code == ErrorCode::kCancelled) {
@@ -417,9 +446,15 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
           [&](const MacInstruction& by) { return MeasureArithmetic(options.target, by); }};
   // Predicted times do not depend on the load of the machine, so it is not measured for them.
   if (!PredictsTimes(options.target)) {
-    parts.machine_is_busy = [&] {
+    // The measurement of the load takes a fifth of a second, so a busy machine is asked again only
+    // after some seconds.
+    parts.machine_is_busy = [&, busy_until = 0.0, clock = parts.clock]() mutable {
+      constexpr double kSecondsBetween = 5;
+      if (clock() < busy_until) return true;
       const int threads = std::min(options.target.host.threads, options.target.host.cores);
-      return BusyShare(threads) > kMostDisturbance;
+      const bool busy = BusyShare(threads) > kMostDisturbance;
+      if (busy) busy_until = clock() + kSecondsBetween;
+      return busy;
     };
   }
   parts.sketches = [&](const TuningTask& task) {

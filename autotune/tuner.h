@@ -49,6 +49,7 @@ struct TuneProgress {
   double compile_seconds = 0;  // sum over this call's trials and over all compiling threads
   double check_seconds = 0;    // sum over this call's trials
   double measure_seconds = 0;  // sum over this call's trials
+  double compare_seconds = 0;  // duration of comparing the finalists of this call
   /// The sum of weight * best_seconds over different tasks; none while a task has no correct trial.
   std::optional<double> total_seconds;
   std::optional<Roofline> ceilings;  // none: not measured, or not applicable

@@ -7,6 +7,7 @@
 #include "compiler/compiler.h"
 #include "compiler/model_stages.h"
 #include "compiler/report/compile_report.h"
+#include "compiler/tuning/confirm_in_model.h"
 #include "compiler/weights/shared_packed_weights.h"
 #include "compiler/weights/task_packed_weights.h"
 #include "runtime/shared_pool.h"
@@ -25,6 +26,10 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
   model.passes_ms = watch.Lap();
   // Groups with equal text are one task, which is tuned and compiled once.
   model.tasks = CollectTasks(model.front, options.target);
+  std::vector<ScheduleRanking> before;
+  if (database != nullptr && options.Tunes()) {
+    TUNEC_ASSIGN(before, RankTasks(database, model.tasks, MakeTunerOptions(options)));
+  }
   TUNEC_ASSIGN(model.tuned, TuneModel(model.front, model.tasks, database, options));
 
   watch.Lap();
@@ -36,6 +41,12 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
   // Beyond this point there are no schedules, only code.
   TUNEC_ASSIGN(model.kernels,
                BuildKernels(model.tasks.unique, database, options, model.tuned.options, packed));
+  const TuneProgress& tuning = model.tuned.report.progress;
+  if (tuning.measured > 0 && !tuning.predicted) {
+    TUNEC_ASSIGN(model.tuned.in_model,
+                 ConfirmInModel(model.front, model.tasks, std::move(before), *database, options,
+                                model.tuned.options, model.kernels));
+  }
   model.groups = KernelsOfGroups(model.front, model.tasks, model.kernels);
   model.build_ms = watch.Milliseconds();
   return model;

@@ -121,10 +121,21 @@ std::string Describe(const KnownTrials& known);
 /// and false if it is only compiled.
 std::string DescribeEarlier(const KnownTrials& known, bool tunes);
 
+/// The times of a tuned model in turns with the model before this tuning.
+struct GainInModel {
+  double before_seconds = 0;  // median of a run before this tuning
+  double ratio = 1;           // median ratio of the tuned model's runs to the earlier one's
+  double low = 1;             // the 90 % interval of the ratio
+  double high = 1;
+  int restored = 0;  // distinct kernels whose earlier schedule is used, since tuning did not help
+};
+
 struct CompileReport {
   std::vector<KernelReport> kernels;  // in the order of the Executable's steps
   KnownTrials known;
   TuneReport tuning;
+  /// None: nothing was measured, or no schedule has changed.
+  std::optional<GainInModel> in_model;
   int objects_compiled = 0;
   int objects_reused = 0;
   double passes_ms = 0;

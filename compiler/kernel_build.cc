@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -148,8 +149,7 @@ bool MayTryAnother(const Error& error) {
 // key of new code to the outcome.
 Result<BuiltKernel> Build(const TuningTask& task, const Database* database,
                           const CompileOptions& options, const TunerOptions& tuner,
-                          const IsPacked& packed, Outcome& outcome) {
-  TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, tuner, packed));
+                          ScheduleRanking& ranking, Outcome& outcome) {
   const KernelOptions kernel_options{.target = options.target,
                                      .loops = {.rounding = RoundingFreedomFor(options.accuracy)}};
   Rejections rejections;
@@ -181,7 +181,7 @@ Result<BuiltKernel> Build(const TuningTask& task, const Database* database,
     }
     if (!MayTryAnother(code.error())) return std::unexpected(code.error());
     AddRejection(task, *candidate, code.error(), outcome.lines);
-    ++(candidate->seconds ? rejections.records : rejections.sketches);
+    ++(IsMeasured(*candidate) ? rejections.records : rejections.sketches);
     last = code.error();
   }
   return std::unexpected(
@@ -189,10 +189,11 @@ Result<BuiltKernel> Build(const TuningTask& task, const Database* database,
 }
 
 Outcome OutcomeOf(const TuningTask& task, const Database* database, const CompileOptions& options,
-                  const TunerOptions& tuner, const IsPacked& packed) {
+                  const TunerOptions& tuner, Result<ScheduleRanking> ranking) {
   const TraceScope scope(kKernelTrace, task.description);
   Outcome outcome;
-  outcome.kernel = Build(task, database, options, tuner, packed, outcome);
+  outcome.kernel = ranking ? Build(task, database, options, tuner, *ranking, outcome)
+                           : std::unexpected(ranking.error());
   return outcome;
 }
 
@@ -235,16 +236,21 @@ int BuildThreads(const CompileOptions& options) {
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner,
                                 const IsPacked& packed) {
-  return Finish(OutcomeOf(task, database, options, tuner, packed), database, options);
+  return Finish(
+      OutcomeOf(task, database, options, tuner, ScheduleRanking::Of(database, task, tuner, packed)),
+      database, options);
 }
 
-Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
-                                              Database* database, const CompileOptions& options,
-                                              const TunerOptions& tuner,
-                                              const std::vector<IsPacked>& packed) {
+namespace {
+
+// Builds the kernels of all tasks. `rank` returns the ranking of a task; it is called in all
+// threads.
+Result<std::vector<BuiltKernel>> BuildAll(
+    const std::vector<TuningTask>& tasks, Database* database, const CompileOptions& options,
+    const TunerOptions& tuner, const std::function<Result<ScheduleRanking>(size_t)>& rank) {
   constexpr std::chrono::milliseconds kBetweenPolls{20};
   OrderedResults<Outcome> outcomes(tasks.size(), BuildThreads(options), [&](size_t i) {
-    return OutcomeOf(tasks[i], database, options, tuner, packed.empty() ? IsPacked() : packed[i]);
+    return OutcomeOf(tasks[i], database, options, tuner, rank(i));
   });
   std::vector<BuiltKernel> kernels;
   while (kernels.size() < tasks.size()) {
@@ -258,6 +264,26 @@ Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tas
   if (database != nullptr)
     TUNEC_RETURN_IF_ERROR(database->EvictArtifacts(options.stored_object_bytes));
   return kernels;
+}
+
+}  // namespace
+
+Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
+                                              Database* database, const CompileOptions& options,
+                                              const TunerOptions& tuner,
+                                              const std::vector<IsPacked>& packed) {
+  return BuildAll(tasks, database, options, tuner, [&](size_t i) {
+    return ScheduleRanking::Of(database, tasks[i], tuner, packed.empty() ? IsPacked() : packed[i]);
+  });
+}
+
+Result<std::vector<BuiltKernel>> BuildRankedKernels(const std::vector<TuningTask>& tasks,
+                                                    std::vector<ScheduleRanking> rankings,
+                                                    Database* database,
+                                                    const CompileOptions& options,
+                                                    const TunerOptions& tuner) {
+  return BuildAll(tasks, database, options, tuner,
+                  [&](size_t i) -> Result<ScheduleRanking> { return std::move(rankings[i]); });
 }
 
 }  // namespace tunec

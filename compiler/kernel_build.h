@@ -43,4 +43,12 @@ Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tas
                                               const TunerOptions& tuner,
                                               const std::vector<IsPacked>& packed = {});
 
+/// Does the same from rankings that were made earlier, one per task. So the kernels can be those of
+/// an earlier state of the database.
+Result<std::vector<BuiltKernel>> BuildRankedKernels(const std::vector<TuningTask>& tasks,
+                                                    std::vector<ScheduleRanking> rankings,
+                                                    Database* database,
+                                                    const CompileOptions& options,
+                                                    const TunerOptions& tuner);
+
 }  // namespace tunec

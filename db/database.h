@@ -73,19 +73,24 @@ class Database {
   // --- Trials (records.cc). A tuning key without records has no trials; this is not an error.
 
   /// Records one candidate. A record in a file then survives the death of this process. A schedule
-  /// is stored once per key, with the record of most information. The order is: a wrong result, a
-  /// time, any other failure; then more samples; then the later record; then the greater export
-  /// line. So a caller that times a schedule again must pass the old samples too. A schedule that
-  /// is new for its key is charged to `model` if `model` is not empty.
+  /// is stored once per key. The order of records is: a wrong result, a time, any other failure;
+  /// then the later record; then more samples; then the greater export line. A schedule that is new
+  /// for its key is charged to `model` if `model` is not empty.
   Result<RecordOutcome> RecordTrial(const TuningKey& key, const TrialRecord& trial,
                                     const std::string& model = "");
   /// Returns all trials of `key` in the order of their ids, except undecodable rows.
   Result<std::vector<TrialRecord>> Trials(const TuningKey& key) const;
   /// Returns the number of recorded trials of `key`, including failures and undecodable rows.
   Result<int64_t> CountTrials(const TuningKey& key) const;
-  /// Returns the ok trial with the smallest median. If several trials have this median, returns the
-  /// one whose schedule has the least hash. Returns none if no decodable trial is ok.
+  /// Returns the chosen trial if it is ok, otherwise the ok trial with the smallest median. If
+  /// several trials have this median, returns the one whose schedule has the least hash. Returns
+  /// none if no decodable trial is ok.
   Result<std::optional<TrialRecord>> Best(const TuningKey& key) const;
+  /// Chooses the recorded trial of this schedule as the best of its key. Returns kNotFound if there
+  /// is no such ok trial.
+  Status Choose(const TuningKey& key, const std::string& schedule);
+  /// Returns the schedule that Choose named last; none if there is no choice or its trial is gone.
+  Result<std::optional<std::string>> Chosen(const TuningKey& key) const;
   /// Returns the record of exactly this schedule; none if it is missing or damaged.
   Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;
   /// Stores that more trials of `key` in the search space `convergence.space` would not help, and
@@ -157,12 +162,12 @@ class Database {
   /// Exports to a file. Replaces `path` only after the whole export is written.
   Status ExportFile(const std::string& path) const;
   /// Imports either all JSON lines or none. An error of a line has the location `name`:line.
-  Result<ExchangeCounts> Import(std::istream& in, const std::string& name);
-  Result<ExchangeCounts> ImportFile(const std::string& path);
+  Result<ExchangeCounts> Import(std::istream& in, const std::string& name, TimesFrom times);
+  Result<ExchangeCounts> ImportFile(const std::string& path, TimesFrom times);
   /// Merges another database, except its artifacts, into this one. A second merge of the same
   /// database changes nothing. If both databases have different records of one schedule, both
   /// directions of merging store the same record.
-  Result<ExchangeCounts> Merge(const std::string& other_path);
+  Result<ExchangeCounts> Merge(const std::string& other_path, TimesFrom times);
 
   // --- Upkeep (upkeep.cc).
 

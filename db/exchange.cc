@@ -39,8 +39,9 @@ Status TakeLines(std::istream& in, const std::string& name, LineImporter& taker)
   return {};
 }
 
-Result<ExchangeCounts> MergeAll(DatabaseConnection& connection, DatabaseConnection& other) {
-  LineImporter taker(connection);
+Result<ExchangeCounts> MergeAll(DatabaseConnection& connection, DatabaseConnection& other,
+                                TimesFrom times) {
+  LineImporter taker(connection, times);
   TUNEC_RETURN_IF_ERROR(
       ForEachLine(other, [&](const ExchangeLine& line) { return taker.Take(line); }));
   return taker.counts();
@@ -64,15 +65,16 @@ Status Database::ExportFile(const std::string& path) const {
   return WriteFileAtomically(path, std::move(lines).str());
 }
 
-Result<ExchangeCounts> Database::Import(std::istream& in, const std::string& name) {
+Result<ExchangeCounts> Database::Import(std::istream& in, const std::string& name,
+                                        TimesFrom times) {
   return connection_->Write([&]() -> Result<ExchangeCounts> {
-    LineImporter taker(*connection_);
+    LineImporter taker(*connection_, times);
     TUNEC_RETURN_IF_ERROR(TakeLines(in, name, taker));
     return taker.counts();
   });
 }
 
-Result<ExchangeCounts> Database::ImportFile(const std::string& path) {
+Result<ExchangeCounts> Database::ImportFile(const std::string& path, TimesFrom times) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     return Fail(ErrorCode::kInvalidArgument, "{}: is a directory, expected an export", path);
@@ -82,17 +84,17 @@ Result<ExchangeCounts> Database::ImportFile(const std::string& path) {
     return Fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, "{}: cannot read: {}",
                 path, std::strerror(errno));
   }
-  return Import(in, path);
+  return Import(in, path, times);
 }
 
-Result<ExchangeCounts> Database::Merge(const std::string& other_path) {
+Result<ExchangeCounts> Database::Merge(const std::string& other_path, TimesFrom times) {
   std::error_code error;
   if (!connection_->in_memory() && fs::equivalent(other_path, connection_->path(), error)) {
     return ExchangeCounts{};  // the same file
   }
   TUNEC_ASSIGN(const auto other, DatabaseConnection::Open(other_path, OpenMode::kReadOnly, ""));
   Result<ExchangeCounts> counts = connection_->Write([&]() -> Result<ExchangeCounts> {
-    return other->Read([&]() { return MergeAll(*connection_, *other); });
+    return other->Read([&]() { return MergeAll(*connection_, *other, times); });
   });
   for (const std::string& reason : other->TakeMissReasons()) connection_->NoteMiss(reason);
   return counts;

@@ -23,7 +23,8 @@ Status ForEachLine(DatabaseConnection& connection,
 
 class LineImporter {
  public:
-  explicit LineImporter(DatabaseConnection& connection) : connection_(connection) {}
+  LineImporter(DatabaseConnection& connection, TimesFrom times)
+      : connection_(connection), times_(times) {}
 
   /// Stores one line. Returns kParse for an undefined id, a negative charge or a line before the
   /// header, kInvalidArgument for another value that cannot be stored, kUnsupported for an unknown
@@ -41,9 +42,11 @@ class LineImporter {
   Status TakeLine(const TaskLine& line);
   Status TakeLine(const TrialLine& line);
   Status TakeLine(const ChargeLine& line);
+  void TakeChoice(int64_t task, const TrialRecord& trial);
   void Count(RecordOutcome outcome);
 
   DatabaseConnection& connection_;
+  TimesFrom times_;
   int64_t version_ = 0;  // version of the export; 0 before its header
   Ids targets_;
   Ids workloads_;

@@ -1,5 +1,6 @@
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "db/tables/sketch_names.h"
 #include "db/tables/tasks.h"
 #include "db/tables/validate.h"
+#include "support/statistics.h"
 
 namespace tunec {
 namespace {
@@ -40,13 +42,14 @@ Status VisitFacts(DatabaseConnection& connection, const std::string& target, int
 Status VisitTrials(DatabaseConnection& connection, int64_t row, int64_t id, const Visit& visit) {
   Query query(connection,
               "SELECT " TUNEC_TRIAL_COLUMNS
-              " FROM trials WHERE task = ? ORDER BY created_at, schedule",
+              ", trials.id = (SELECT chosen FROM tasks WHERE tasks.id = trials.task) "
+              "FROM trials WHERE task = ? ORDER BY created_at, schedule",
               row);
   while (query.Step()) {
     std::optional<TrialRecord> trial = ReadTrial(connection, query);
     if (!trial) continue;
     trial->id = 0;
-    TUNEC_RETURN_IF_ERROR(visit(TrialLine{id, std::move(*trial)}));
+    TUNEC_RETURN_IF_ERROR(visit(TrialLine{id, std::move(*trial), query.Integer(14) != 0}));
   }
   return {};
 }
@@ -149,7 +152,7 @@ Status LineImporter::TakeLine(const TargetLine& line) {
 Status LineImporter::TakeLine(const FactLine& line) {
   TUNEC_ASSIGN(const int64_t target, Lookup(targets_, "target", line.target));
   TUNEC_RETURN_IF_ERROR(Validate(line.fact));
-  Count(UpsertFact(connection_, target, line.fact));
+  if (times_ == TimesFrom::kThisMachine) Count(UpsertFact(connection_, target, line.fact));
   return {};
 }
 
@@ -169,14 +172,18 @@ Status LineImporter::TakeLine(const TaskLine& line) {
   }
   TUNEC_RETURN_IF_ERROR(ValidateText("policy text", line.policy));
   const bool older = version_ < 4 && line.schedule_version == 1;  // schedules are converted
-  const int64_t task = EnsureTask(connection_, workload, target, line.policy,
-                                  older ? 2 : static_cast<int>(line.schedule_version));
+  const bool comparable = times_ == TimesFrom::kThisMachine;
+  const int64_t task =
+      EnsureTask(connection_, workload, target, comparable ? line.policy : SeedsPolicy(line.policy),
+                 older ? 2 : static_cast<int>(line.schedule_version));
   // The greater of two convergences is stored, so that the order of merging does not matter.
-  Query(connection_,
-        "UPDATE tasks SET converged = ?1, converged_by = ?2, converged_bound = ?3 WHERE id = ?4 "
-        "AND (converged, converged_by, converged_bound) < (?1, ?2, ?3)",
-        line.converged, line.converged_by, line.converged_bound, task)
-      .Run();
+  if (comparable) {
+    Query(connection_,
+          "UPDATE tasks SET converged = ?1, converged_by = ?2, converged_bound = ?3 WHERE id = ?4 "
+          "AND (converged, converged_by, converged_bound) < (?1, ?2, ?3)",
+          line.converged, line.converged_by, line.converged_bound, task)
+        .Run();
+  }
   tasks_[line.id] = task;
   older_.erase(line.id);
   if (older) older_[line.id] = workload_texts_.at(line.workload);
@@ -197,13 +204,30 @@ Status LineImporter::TakeLine(const TrialLine& line) {
     Query(connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", task).Run();
     return {};
   }
+  if (HasMixedTimes(trial)) {
+    trial.median_seconds = Median(trial.samples);
+    Count(UpsertTrial(connection_, EnsureSeedsTask(connection_, task), trial));
+    return {};
+  }
   Count(UpsertTrial(connection_, task, trial));
+  if (line.chosen && times_ == TimesFrom::kThisMachine) TakeChoice(task, trial);
   return {};
+}
+
+// Chooses the trial, unless the task already has a later choice. So the order of merging does not
+// matter.
+void LineImporter::TakeChoice(int64_t task, const TrialRecord& trial) {
+  const std::optional<TrialRecord> stored = FindTrial(connection_, task, trial.schedule);
+  if (!stored || stored->status != TrialStatus::kOk) return;
+  const std::optional<TrialRecord> chosen = ChosenTrial(connection_, task);
+  const auto age = [](const TrialRecord& t) { return std::tie(t.created_at, t.schedule); };
+  if (!chosen || age(*chosen) < age(*stored)) ChooseTrial(connection_, task, stored->id);
 }
 
 Status LineImporter::TakeLine(const ChargeLine& line) {
   TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
   TUNEC_RETURN_IF_ERROR(ValidateCharge(line.model, line.trials));
+  if (times_ == TimesFrom::kElsewhere) return {};
   Query(connection_,
         "INSERT INTO charges(model, task, trials) VALUES (?, ?, ?) "
         "ON CONFLICT(model, task) DO UPDATE SET trials = max(trials, excluded.trials)",

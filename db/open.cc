@@ -30,7 +30,7 @@ using SqlitePtr = std::unique_ptr<SQLite::Database>;
 
 struct OpenedDatabase {
   SqlitePtr sqlite;
-  int64_t dropped_objects = 0;  // objects that the migration dropped from the file
+  MigrationCounts migrated = {};  // rows of the file that the migration changed
 };
 
 constexpr int kHeaderBytes = 100;
@@ -162,11 +162,11 @@ Result<OpenedDatabase> OpenForWriting(const std::string& path, OpenMode mode) {
       path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
   CheckpointOnClose(*sqlite, 0);
   ConfigureConnection(*sqlite);
-  TUNEC_ASSIGN(const int64_t dropped, Migrate(*sqlite, path, Migrations()));
+  TUNEC_ASSIGN(const MigrationCounts migrated, Migrate(*sqlite, path, Migrations()));
   TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
   CheckpointOnClose(*sqlite, 1);
   EnterWriteAheadLogging(*sqlite);
-  return OpenedDatabase{std::move(sqlite), dropped};
+  return OpenedDatabase{std::move(sqlite), migrated};
 }
 
 /// Returns `path` as a URI that declares the file immutable to SQLite.
@@ -186,7 +186,7 @@ Result<OpenedDatabase> OpenAndCheck(const std::string& path, const std::string& 
   if (HasCurrentSchema(*sqlite)) return OpenedDatabase{std::move(sqlite)};
   SqlitePtr migrated = CopyInMemory(*sqlite);
   TUNEC_RETURN_IF_ERROR(Migrate(*migrated, path, Migrations()));
-  return OpenedDatabase{std::move(migrated)};  // no object of the file is dropped
+  return OpenedDatabase{std::move(migrated)};  // the file itself is not changed
 }
 
 Result<OpenedDatabase> OpenForReading(const std::string& path) {
@@ -251,11 +251,18 @@ Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::
   TUNEC_ASSIGN(OpenedDatabase opened, OpenSqlite(name, mode));
   std::unique_ptr<DatabaseConnection> connection(new DatabaseConnection(
       std::move(name), mode, path == kInMemory ? "" : key_file, std::move(opened.sqlite)));
-  if (opened.dropped_objects > 0) {
+  const MigrationCounts& migrated = opened.migrated;
+  if (migrated.dropped_objects > 0) {
     connection->NoteMiss(fmt::format(
         "{}: migrated to schema {}; its compiled objects ({}) are dropped, and compiled again on "
         "first use",
-        connection->path(), SchemaVersion(), opened.dropped_objects));
+        connection->path(), SchemaVersion(), migrated.dropped_objects));
+  }
+  if (migrated.seeds > 0) {
+    connection->NoteMiss(fmt::format(
+        "{}: migrated to schema {}; the times of {} trials are from several sessions: they are "
+        "seeds now; {} converged tasks are open again",
+        connection->path(), SchemaVersion(), migrated.seeds, migrated.reopened));
   }
   return connection;
 }

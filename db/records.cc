@@ -33,6 +33,11 @@ std::string_view TrialStatusName(TrialStatus status) {
   return "";
 }
 
+std::string SeedsPolicy(std::string_view policy) {
+  return policy.ends_with(kSeedsClause) ? std::string(policy)
+                                        : fmt::format("{}{}", policy, kSeedsClause);
+}
+
 Database::Database(std::unique_ptr<DatabaseConnection> connection)
     : connection_(std::move(connection)) {}
 
@@ -102,6 +107,28 @@ Result<std::optional<TrialRecord>> Database::Best(const TuningKey& key) const {
   return connection_->Read([&]() -> Result<std::optional<TrialRecord>> {
     const std::optional<int64_t> task = FindTask(*connection_, key);
     return task ? BestTrial(*connection_, *task) : std::nullopt;
+  });
+}
+
+Status Database::Choose(const TuningKey& key, const std::string& schedule) {
+  return connection_->Write([&]() -> Status {
+    const std::optional<int64_t> task = FindTask(*connection_, key);
+    const std::optional<TrialRecord> trial =
+        task ? FindTrial(*connection_, *task, schedule) : std::nullopt;
+    if (!trial || trial->status != TrialStatus::kOk) {
+      return Fail(ErrorCode::kNotFound, "{}: the chosen schedule has no correct trial",
+                  key.workload.description);
+    }
+    ChooseTrial(*connection_, *task, trial->id);
+    return {};
+  });
+}
+
+Result<std::optional<std::string>> Database::Chosen(const TuningKey& key) const {
+  return connection_->Read([&]() -> Result<std::optional<std::string>> {
+    const std::optional<int64_t> task = FindTask(*connection_, key);
+    const std::optional<TrialRecord> trial = task ? ChosenTrial(*connection_, *task) : std::nullopt;
+    return trial ? std::optional(trial->schedule) : std::nullopt;
   });
 }
 

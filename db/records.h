@@ -46,6 +46,16 @@ struct TuningKey {
   bool operator==(const TuningKey&) const = default;
 };
 
+/// The end of the policy of trials whose times must not be compared with times of this database:
+/// they come from another database, or from several sessions. Their schedules are seeds of a
+/// search.
+inline constexpr std::string_view kSeedsClause = "; seeds";
+/// Returns the policy with kSeedsClause at its end.
+std::string SeedsPolicy(std::string_view policy);
+
+/// Returns the current time in unix seconds.
+int64_t UnixNow();
+
 /// One tried candidate, with its measured or predicted times or the reason of its failure.
 struct TrialRecord {
   int64_t id = 0;  // id of the row; set by the database, ignored when recording
@@ -53,7 +63,7 @@ struct TrialRecord {
   std::string schedule;                  // text of the schedule; unique within a tuning key
   double median_seconds = 0;             // > 0 when ok, stored as NULL otherwise
   double mad_seconds = 0;                // median absolute deviation of the samples
-  std::vector<double> samples;           // raw times in seconds, in the order measured
+  std::vector<double> samples;           // times of one session in seconds, in the order measured
   std::optional<double> accuracy_error;  // error of the outputs, if checked
   std::string message;                   // reason of a failure; if ok, the assembler's warnings
   double compile_ms = 0;
@@ -178,6 +188,11 @@ struct ExchangeCounts {
   int64_t unchanged = 0;
   bool operator==(const ExchangeCounts&) const = default;
 };
+
+/// The machine that measured the times of an imported or merged database. Times of another machine
+/// are stored under policies that end with kSeedsClause; its facts, charges, convergences and
+/// choices are not stored.
+enum class TimesFrom { kElsewhere, kThisMachine };
 
 /// The rule for removing trials and artifacts. Trials created before the date are removed (without
 /// a date, all trials), except the fastest `keep_best` ok trials of each tuning key. Artifacts

@@ -14,9 +14,9 @@ namespace {
 
 constexpr const char* kPruneTrials =
     "DELETE FROM trials WHERE (?1 IS NULL OR created_at < ?1) AND id NOT IN ("
-    "SELECT id FROM (SELECT id, row_number() OVER ("
-    "PARTITION BY task ORDER BY median_seconds, schedule_hash) AS place "
-    "FROM trials WHERE status = 1) WHERE place <= ?2)";
+    "SELECT id FROM (SELECT trials.id AS id, row_number() OVER ("
+    "PARTITION BY task ORDER BY trials.id != tasks.chosen, median_seconds, schedule_hash) AS place "
+    "FROM trials JOIN tasks ON tasks.id = trials.task WHERE status = 1) WHERE place <= ?2)";
 
 using Problems = std::vector<std::string>;
 

@@ -2,6 +2,7 @@
 
 #include <cpuid.h>
 #include <immintrin.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +16,17 @@ constexpr size_t kPiece = size_t{64} << 10;
 bool HasClflushopt() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_CLFLUSHOPT) != 0;
+}
+
+// The pieces into which a thread divides the bytes of its second level.
+constexpr size_t kPiecesOfLevel = 8;
+
+// Returns the bytes of a core's second-level cache, or a usual number if it is unknown.
+size_t SecondLevelBytes() {
+  constexpr size_t kUsual = size_t{1} << 20;
+  constexpr size_t kMost = size_t{4} << 20;
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? std::min(static_cast<size_t>(bytes), kMost) : kUsual;
 }
 
 const std::byte* FirstLine(std::span<const std::byte> piece) {
@@ -51,6 +63,31 @@ void CacheEviction::Run(ThreadPool& pool) const {
       FlushInOrder(pieces_[piece]);
     }
     _mm_mfence();
+  });
+}
+
+// The next piece that a thread reads, on a cache line of its own.
+struct alignas(kLine) CacheDisplacement::Share {
+  size_t next = 0;
+};
+
+CacheDisplacement::CacheDisplacement(int threads)
+    : piece_(SecondLevelBytes() / kPiecesOfLevel),
+      memory_(piece_ * kPiecesOfLevel * static_cast<size_t>(threads)),
+      shares_(static_cast<size_t>(threads)) {}
+
+CacheDisplacement::~CacheDisplacement() = default;
+CacheDisplacement::CacheDisplacement(CacheDisplacement&&) noexcept = default;
+CacheDisplacement& CacheDisplacement::operator=(CacheDisplacement&&) noexcept = default;
+
+void CacheDisplacement::Run(ThreadPool& pool) {
+  const auto tasks = static_cast<int64_t>(2 * kPiecesOfLevel) * pool.threads();
+  pool.ParallelFor(tasks, [&](int64_t, int thread) {
+    size_t& next = shares_[static_cast<size_t>(thread)].next;
+    const size_t first = (static_cast<size_t>(thread) * kPiecesOfLevel + next) * piece_;
+    next = (next + 1) % kPiecesOfLevel;
+    for (size_t at = first; at < first + piece_; at += kLine)
+      (void)*static_cast<const volatile std::byte*>(&memory_[at]);
   });
 }
 

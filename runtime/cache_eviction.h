@@ -1,7 +1,9 @@
-// Eviction of bytes from a processor's caches, so that the next kernel reads the bytes from memory.
+// Preparation of a processor's caches for a timed run of a kernel, as other kernels of a model
+// leave them: constants are in no cache, and activations are beyond the second level.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,6 +26,26 @@ class CacheEviction {
 
  private:
   std::vector<std::span<const std::byte>> pieces_;  // parts of the ranges, one per task
+};
+
+/// Memory of each thread of a pool. When the thread reads its memory, what it used before leaves
+/// the first two levels of its caches.
+class CacheDisplacement {
+ public:
+  explicit CacheDisplacement(int threads);
+  ~CacheDisplacement();
+  CacheDisplacement(CacheDisplacement&&) noexcept;
+  CacheDisplacement& operator=(CacheDisplacement&&) noexcept;
+
+  /// Reads twice the bytes of the second level on each thread of the pool that takes its share of
+  /// tasks. Requires: the pool has at most the threads of this object. Allocates nothing.
+  void Run(ThreadPool& pool);
+
+ private:
+  struct Share;
+  size_t piece_ = 0;  // bytes that a task reads
+  std::vector<std::byte> memory_;
+  std::vector<Share> shares_;  // one per thread
 };
 
 }  // namespace tunec

@@ -115,6 +115,7 @@ class ThreadPool::Impl {
   Impl& operator=(const Impl&) = delete;
 
   int threads() const { return threads_; }
+  std::optional<int> CallersProcessor() const { return callers_processor_; }
   void RunPhases(std::span<const ParallelPhase> phases);
 
  private:
@@ -147,19 +148,23 @@ class ThreadPool::Impl {
   const int threads_;  // requested number of threads: thread numbers are below it
   const pid_t process_ = getpid();
   bool share_cores_ = false;
+  std::optional<int> callers_processor_;
   std::vector<Worker> workers_;
 };
 
 ThreadPool::Impl::Impl(int threads, Pinning pinning) : threads_(std::max(threads, 1)) {
-  const std::vector<int> processors = AllowedProcessors();
+  const std::vector<int> processors = DistinctCoresFirst(AllowedProcessors());
   share_cores_ = threads_ > static_cast<int>(processors.size());
+  const bool pinned =
+      pinning == Pinning::kCores && threads_ > 1 && !share_cores_ && threads_ <= UsableProcessors();
+  if (pinned) callers_processor_ = processors[0];
   workers_.reserve(threads_ - 1);  // workers store addresses of its elements
   const BlockedSignals blocked;    // the program's own threads handle signals
   for (int thread = 1; thread < threads_ && StartWorker(thread); ++thread) {
-    if (pinning == Pinning::kNone || processors.empty()) continue;
+    if (!pinned) continue;
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(processors[thread % processors.size()], &one);
+    CPU_SET(processors[thread], &one);
     pthread_setaffinity_np(workers_.back().handle, sizeof one, &one);
   }
 }
@@ -270,12 +275,22 @@ void ThreadPool::Impl::RunPhases(std::span<const ParallelPhase> phases) {
   RunAlone(phases);
 }
 
+PinnedThread::PinnedThread(std::optional<int> processor) {
+  if (!processor) return;
+  before_ = AllowedProcessors();
+  RestrictThreadTo({&*processor, 1});
+}
+
+PinnedThread::~PinnedThread() { RestrictThreadTo(before_); }
+
 ThreadPool::ThreadPool(int threads, Pinning pinning)
     : impl_(std::make_unique<Impl>(threads, pinning)) {}
 
 ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::threads() const { return impl_->threads(); }
+
+std::optional<int> ThreadPool::CallersProcessor() const { return impl_->CallersProcessor(); }
 
 void ThreadPool::RunPhases(std::span<const ParallelPhase> phases) { impl_->RunPhases(phases); }
 

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace tunec {
 
@@ -20,8 +22,23 @@ struct ParallelPhase {
 
 /// Placement of a pool's workers on processors.
 enum class Pinning : uint8_t {
-  kNone,   // the operating system places the threads
-  kCores,  // worker i stays on processor i mod n of the n usable processors
+  kNone,  // the operating system places the threads
+  /// Each worker stays on a processor of its own, on different cores if possible. A pool with one
+  /// thread is not pinned. A pool with more threads than the process can run at once is not pinned.
+  kCores,
+};
+
+/// A scope in which the calling thread stays on one processor; without a processor it does nothing.
+/// Threads that are started within the scope stay there, too.
+class PinnedThread {
+ public:
+  explicit PinnedThread(std::optional<int> processor);
+  ~PinnedThread();
+  PinnedThread(const PinnedThread&) = delete;
+  PinnedThread& operator=(const PinnedThread&) = delete;
+
+ private:
+  std::vector<int> before_;  // processors to restore; empty: nothing was changed
 };
 
 /// A fixed set of workers. A job is a call of RunPhases; its caller works, too. Thread-safe:
@@ -41,6 +58,9 @@ class ThreadPool {
   /// Returns the requested number of threads, at least 1. Thread numbers are in [0, threads()), and
   /// the caller has number 0. No two threads of a job have the same number.
   int threads() const;
+  /// Returns the processor for the calling thread of timed jobs, which no worker is pinned to; none
+  /// if the workers are not pinned.
+  std::optional<int> CallersProcessor() const;
 
   /// Runs the phases in order. All tasks of a phase finish, and their writes are visible, before
   /// the next phase begins and before the call returns. Allocates nothing.

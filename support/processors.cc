@@ -3,11 +3,14 @@
 // `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
 #include "support/processors.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <set>
+#include <string>
 
 #include "support/control_groups.h"
 
@@ -40,6 +43,22 @@ std::vector<int> AllowedProcessors() {
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(cpu, &set)) processors.push_back(cpu);
   return processors;
+}
+
+std::vector<int> DistinctCoresFirst(std::span<const int> processors, const fs::path& root) {
+  std::set<std::string> cores;
+  std::vector<int> first;
+  std::vector<int> siblings;
+  for (const int processor : processors) {
+    std::string core;
+    std::ifstream(root / fmt::format("sys/devices/system/cpu/cpu{}/topology/thread_siblings_list",
+                                     processor)) >>
+        core;
+    const bool is_new = core.empty() || cores.insert(core).second;
+    (is_new ? first : siblings).push_back(processor);
+  }
+  first.insert(first.end(), siblings.begin(), siblings.end());
+  return first;
 }
 
 void RestrictThreadTo(std::span<const int> processors) {

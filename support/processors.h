@@ -11,6 +11,13 @@ namespace tunec {
 /// the affinity, too. Returns an empty list if the affinity cannot be read.
 std::vector<int> AllowedProcessors();
 
+/// Returns the processors in an order in which the first one of each core comes before the others
+/// of the same core. The file topology/thread_siblings_list of each processor below
+/// `root`/sys/devices/system/cpu names the processors of its core. Without this file, a processor
+/// counts as a core.
+std::vector<int> DistinctCoresFirst(std::span<const int> processors,
+                                    const std::filesystem::path& root = "/");
+
 /// Restricts this thread to these processors. Does nothing if the list is empty or the system
 /// rejects the list.
 void RestrictThreadTo(std::span<const int> processors);

@@ -1,11 +1,16 @@
 #include "autotune/measure/measure.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <new>
 #include <numeric>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "autotune/checker/check.h"
@@ -77,6 +82,7 @@ Status RunPrepackOnHost(Device& host, Device& device, const CompiledPrepack& pre
 
 struct CompiledCandidate::Impl {
   std::optional<Measurement> failure;
+  std::string schedule;
   CompiledKernel kernel;
   std::optional<Prediction> prediction;
   double compile_ms = 0;
@@ -106,6 +112,7 @@ struct LoadedCandidate {
 struct LoadedIncumbent {
   std::string schedule;
   std::optional<LoadedCandidate> loaded;
+  ReferenceRuns runs;  // of `loaded`
 };
 
 struct CheckedRun {
@@ -125,8 +132,19 @@ struct Workbench::Impl {
   std::set<std::string> weights;
   CandidateHook hook;
   std::optional<LoadedIncumbent> incumbent;
+  std::optional<CacheDisplacement> displacement;  // made when a host's kernel is first timed
+  Stopwatch watch;                                // since the workbench was made
+  double paused_seconds = 0;                      // sum of MayPause
+
+  // The code of correct candidates that may be finalists, by their schedules. They are compiled
+  // once.
+  mutable std::mutex kernels_mutex;
+  std::map<std::string, CompiledKernel> kernels;
 
   Status AllocateStorage();
+  void Retain(const std::string& schedule, const CompiledKernel& kernel,
+              const Measurement& measurement);
+  std::optional<CompiledKernel> FindRetained(const std::string& schedule) const;
   Status CompileInto(const CandidateRequest& request, CompiledCandidate::Impl& candidate) const;
   Result<Storage> Pack(const std::vector<CompiledPrepack>& prepacks);
   Result<LoadedCandidate> Load(const CompiledCandidate::Impl& candidate);
@@ -138,9 +156,10 @@ struct Workbench::Impl {
   Result<double> Seconds(LoadedCandidate& candidate, int runs);
   Result<double> SecondsOfHost(LoadedCandidate& candidate, int runs);
   Result<Measurement> Predict(const CompiledCandidate::Impl& candidate);
-  LoadedCandidate* ReadyIncumbent(const std::string& schedule);
-  Result<std::vector<double>> Time(LoadedCandidate& candidate, const std::optional<Incumbent>& best,
-                                   const TimingPolicy& policy, double before);
+  ReferenceRuns* ReadyIncumbent(const Incumbent& best);
+  Result<TimesInTurns> Time(LoadedCandidate& candidate, const std::optional<Incumbent>& best,
+                            const TimingPolicy& policy, double before);
+  bool MayPause();
   Result<Measurement> Measure(const CompiledCandidate::Impl& candidate,
                               const std::optional<Incumbent>& best, const TimingPolicy& policy);
 };
@@ -166,8 +185,31 @@ Status Workbench::Impl::AllocateStorage() {
   return {};
 }
 
+// Retains the code of a candidate that is not clearly slower than the incumbent. If there is too
+// much code, an arbitrary one is dropped; it is then compiled again when it is needed.
+void Workbench::Impl::Retain(const std::string& schedule, const CompiledKernel& kernel,
+                             const Measurement& measurement) {
+  constexpr double kSlower = 1.1;
+  constexpr size_t kMost = 32;
+  if (measurement.ratio.value_or(1) > kSlower) return;
+  const std::lock_guard lock(kernels_mutex);
+  if (kernels.size() >= kMost) kernels.erase(kernels.begin());
+  kernels.emplace(schedule, kernel);
+}
+
+std::optional<CompiledKernel> Workbench::Impl::FindRetained(const std::string& schedule) const {
+  const std::lock_guard lock(kernels_mutex);
+  const auto found = kernels.find(schedule);
+  return found == kernels.end() ? std::nullopt : std::optional(found->second);
+}
+
 Status Workbench::Impl::CompileInto(const CandidateRequest& request,
                                     CompiledCandidate::Impl& candidate) const {
+  candidate.schedule = request.schedule;
+  if (std::optional<CompiledKernel> retained = FindRetained(request.schedule)) {
+    candidate.kernel = *std::move(retained);
+    return {};
+  }
   KernelOptions options{.target = workload.target,
                         .loops = {.rounding = RoundingFreedomFor(workload.accuracy)}};
   if (hook) hook(options.loops, request.schedule);
@@ -304,17 +346,19 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
   return CheckOutputs(actual, reference.checkers, written);
 }
 
-// Returns the seconds of `runs` runs. The constants are evicted from the caches before each run. If
-// runs and evictions together take longer than 3 ms, the remaining runs are skipped, and the mean
-// of the others is used for them. Evictions take long, for example, if a constant is a large table.
+// Returns the seconds of `runs` runs. Before each run, the constants are evicted from the caches,
+// and other data leaves the first two levels. If runs and evictions together take longer than 3 ms,
+// the remaining runs are skipped, and the mean of the others is used for them. Evictions take long,
+// for example, if a constant is a large table.
 Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int runs) {
-  if (candidate.constants.Empty()) return candidate.kernel->Seconds(runs);
+  if (!displacement) displacement.emplace(pool->threads());
   constexpr double kMostMilliseconds = 3;
   const Stopwatch watch;
   double seconds = 0;
   int done = 0;
   do {
     candidate.constants.Run(*pool);
+    displacement->Run(*pool);
     TUNEC_ASSIGN(const double one, candidate.kernel->Seconds(1));
     seconds += one;
     ++done;
@@ -370,31 +414,47 @@ Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& cand
   return result;
 }
 
-// Returns the loaded incumbent, or null if it cannot run. Its schedule may come from a database
-// that another version or device wrote.
-LoadedCandidate* Workbench::Impl::ReadyIncumbent(const std::string& schedule) {
-  if (!incumbent || incumbent->schedule != schedule) {
-    incumbent = {.schedule = schedule, .loaded = std::nullopt};
+// Returns the runs of the incumbent, or null if it cannot run. Its schedule may come from a
+// database that another version or device wrote.
+ReferenceRuns* Workbench::Impl::ReadyIncumbent(const Incumbent& best) {
+  if (!incumbent || incumbent->schedule != best.schedule) {
+    incumbent = {.schedule = best.schedule, .loaded = std::nullopt, .runs = {}};
     CompiledCandidate::Impl compiled;
-    if (!CompileInto({schedule}, compiled)) return nullptr;
+    if (!CompileInto({best.schedule}, compiled)) return nullptr;
     Result<LoadedCandidate> loaded = Load(compiled);
     if (loaded) incumbent->loaded = *std::move(loaded);
+    incumbent->runs.time_of = [this](int runs) { return Seconds(*incumbent->loaded, runs); };
   }
-  return incumbent->loaded ? &*incumbent->loaded : nullptr;
+  incumbent->runs.known = best.seconds;
+  return incumbent->loaded ? &incumbent->runs : nullptr;
 }
 
-Result<std::vector<double>> Workbench::Impl::Time(LoadedCandidate& candidate,
-                                                  const std::optional<Incumbent>& best,
-                                                  const TimingPolicy& policy, double before) {
+// Returns true and sleeps, if the pauses of this workbench are at most a tenth of its time.
+bool Workbench::Impl::MayPause() {
+  constexpr double kPauseSeconds = 0.2;
+  constexpr double kMostPart = 0.1;
+  if (paused_seconds + kPauseSeconds > kPauseSeconds + kMostPart * watch.Milliseconds() / 1e3)
+    return false;
+  std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
+  paused_seconds += kPauseSeconds;
+  return true;
+}
+
+Result<TimesInTurns> Workbench::Impl::Time(LoadedCandidate& candidate,
+                                           const std::optional<Incumbent>& best,
+                                           const TimingPolicy& policy, double before) {
   const auto run = [&](int times) { return Seconds(candidate, times); };
-  const bool beside = best && workload.target.device;
-  LoadedCandidate* const other = beside ? ReadyIncumbent(best->schedule) : nullptr;
+  ReferenceRuns* const other = best ? ReadyIncumbent(*best) : nullptr;
+  const PinnedThread pinned(pool->CallersProcessor());
   if (other == nullptr) {
     const auto known = best ? std::optional(best->seconds) : std::nullopt;
-    return TimeRuns(run, known, policy, SteadyClock(), before);
+    TUNEC_ASSIGN(std::vector<double> samples, TimeRuns(run, known, policy, SteadyClock(), before));
+    return TimesInTurns{.samples = std::move(samples)};
   }
-  const auto run_other = [&](int times) { return Seconds(*other, times); };
-  return TimeInTurns(run, {run_other, best->seconds}, policy, SteadyClock(), before);
+  for (;;) {
+    TUNEC_ASSIGN(TimesInTurns times, TimeInTurns(run, *other, policy, SteadyClock(), before));
+    if (3 * times.disturbed <= times.turns || !MayPause()) return times;
+  }
 }
 
 Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& candidate,
@@ -412,10 +472,21 @@ Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& cand
     result.samples = {checked.seconds};
     return result;
   }
-  TUNEC_ASSIGN(result.samples, Time(loaded, best, policy, checked.seconds));
+  TUNEC_ASSIGN(TimesInTurns times, Time(loaded, best, policy, checked.seconds));
+  result.samples = std::move(times.samples);
+  if (!times.ratios.empty()) {
+    const auto interval = FindMedianInterval(times.ratios, kDecided);
+    result.ratio = Median(times.ratios);
+    result.low_ratio = interval ? interval->low : std::ranges::min(times.ratios);
+  }
   result.measure_ms = watch.Lap();
-  if (loaded.cold) result.note = fmt::format("timed.copies={}", loaded.cold->lap().copies);
+  std::vector<std::string> notes;
+  if (loaded.cold) notes.push_back(fmt::format("timed.copies={}", loaded.cold->lap().copies));
+  if (times.disturbed > 0)
+    notes.push_back(fmt::format("timed.disturbed={}/{}", times.disturbed, times.turns));
+  result.note = fmt::format("{}", fmt::join(notes, " "));
   result.artifact = ToArtifact(candidate.kernel);
+  Retain(candidate.schedule, candidate.kernel, result);
   return result;
 }
 
@@ -498,37 +569,41 @@ Measurement Workbench::Measure(CompiledCandidate candidate,
   return *std::move(result);
 }
 
-std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candidates, int rounds,
-                                           const TimingPolicy& policy) {
+std::vector<Measurement> Workbench::Compare(std::vector<CompiledCandidate> candidates,
+                                            const CompareLimits& limits,
+                                            const TimingPolicy& policy) {
   std::vector<Measurement> results(candidates.size());
   std::vector<std::optional<LoadedCandidate>> loaded(candidates.size());
   impl_->incumbent.reset();  // frees memory for the candidates
+  std::vector<size_t> compared;
+  std::vector<TimeOf> kernels;
+  std::optional<size_t> failing;  // the candidate whose run failed last
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i].failure()) {
       results[i] = *candidates[i].failure();
       continue;
     }
     Result<LoadedCandidate> one = impl_->Load(*candidates[i].impl_);
-    if (one) loaded[i] = std::move(*one);
-    if (!one) results[i] = MakeFailedMeasurement(one.error());
-  }
-  const Clock clock = SteadyClock();
-  for (int round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      if (!loaded[i]) continue;
-      const auto run = [&](int times) { return impl_->Seconds(*loaded[i], times); };
-      // If the previous run was of another kernel, the warm-up run of TimeRuns is necessary.
-      TimingPolicy once = policy;
-      once.least_samples = once.most_samples = 1;
-      const auto samples = TimeRuns(run, std::nullopt, once, clock);
-      if (samples) {
-        results[i].samples.push_back(samples->back());
-        continue;
-      }
-      results[i] = MakeFailedMeasurement(samples.error());
-      loaded[i].reset();
+    if (!one) {
+      results[i] = MakeFailedMeasurement(one.error());
+      continue;
     }
+    loaded[i] = std::move(*one);
+    compared.push_back(i);
+    kernels.emplace_back([this, &failing, i, &candidate = *loaded[i]](int runs) {
+      Result<double> seconds = impl_->Seconds(candidate, runs);
+      if (!seconds) failing = i;
+      return seconds;
+    });
   }
+  if (kernels.empty()) return results;
+  const PinnedThread pinned(impl_->pool->CallersProcessor());
+  Result<ComparedTimes> times = CompareInTurns(kernels, limits, policy, SteadyClock());
+  if (!times) {
+    results[failing.value_or(compared.front())] = MakeFailedMeasurement(times.error());
+    return results;
+  }
+  for (size_t k = 0; k < compared.size(); ++k) results[compared[k]].samples = (*times)[k];
   return results;
 }
 

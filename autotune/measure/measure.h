@@ -61,19 +61,19 @@ class Workbench {
   CompiledCandidate Compile(const CandidateRequest& request) const;
   /// Checks a candidate, then times it. If the host emulates the target's device, the time is
   /// predicted from the device's code, and only some blocks of a large kernel are checked
-  /// (sample_blocks.h). Not thread-safe. `incumbent` is the fastest known schedule: the candidate's
-  /// timing ends early if the candidate is clearly slower. On a device, runs of the candidate and
-  /// of the incumbent alternate, so that changing clock frequencies do not affect the choice. The
-  /// candidate is timed alone if the incumbent cannot run. The status is kCrashed if the device
+  /// (sample_blocks.h). Not thread-safe. `incumbent` is the fastest known schedule: runs of
+  /// both alternate, so that changes of the machine's speed do not affect the choice. Timing ends
+  /// early if the candidate is clearly slower. It is repeated after a pause if many turns are
+  /// disturbed, unless the pauses of this workbench are long already. The candidate is timed alone
+  /// if the incumbent cannot run. The status is kCrashed if the device
   /// failed at the candidate; the workbench must not be used afterwards.
   Measurement Measure(CompiledCandidate candidate, const std::optional<Incumbent>& incumbent,
                       const TimingPolicy& policy = {});
-  /// Takes `rounds` samples of each candidate that does not fail. A round has one sample of each,
-  /// because drift then affects all alike. The outputs are not checked, since Measure has checked
-  /// them. The status is kCrashed under the same condition as in Measure. Requires: a target whose
-  /// times are measured.
-  std::vector<Measurement> Retime(std::vector<CompiledCandidate> candidates, int rounds,
-                                  const TimingPolicy& policy = {});
+  /// Times the candidates that do not fail in turns (CompareInTurns). The first of them is the
+  /// reference. The outputs are not checked, since Measure has checked them. The status is kCrashed
+  /// under the same condition as in Measure. Requires: a target whose times are measured.
+  std::vector<Measurement> Compare(std::vector<CompiledCandidate> candidates,
+                                   const CompareLimits& limits, const TimingPolicy& policy = {});
 
  private:
   struct Impl;

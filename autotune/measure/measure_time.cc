@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "support/check.h"
 
@@ -35,17 +36,20 @@ Result<double> SampleOf(const TimeOf& time_of, int runs) {
   return std::max(seconds / runs, 1e-9);
 }
 
+bool AllAbove(const std::vector<double>& values, double limit) {
+  return std::ranges::all_of(values, [&](double value) { return value > limit; });
+}
+
 }  // namespace
 
 Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before) {
-  const auto decided = [&](double seconds) {
-    return seconds >= policy.long_run_seconds || (best && IsLost(seconds, *best, policy));
-  };
-  if (before && decided(*before)) return std::vector{*before};
+  if (before && *before >= policy.long_run_seconds) return std::vector{*before};
   TUNEC_ASSIGN(const double first, time_of(1));
-  if (decided(first)) return std::vector{first};
+  const double least = std::min(first, before.value_or(first));
+  if (first >= policy.long_run_seconds || (best && before && IsLost(least, *best, policy)))
+    return std::vector{least};
   const int runs = RunsPerSample(first, policy);
   std::vector<double> samples;
   const double start = clock();
@@ -53,26 +57,37 @@ Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double
   while (static_cast<int>(samples.size()) < most) {
     TUNEC_ASSIGN(const double sample, SampleOf(time_of, runs));
     samples.push_back(sample);
-    if (samples.size() == 1 && best && samples[0] > policy.race_factor * *best) break;
+    if (samples.size() == 2 && best && AllAbove(samples, policy.race_factor * *best)) break;
     const bool enough = static_cast<int>(samples.size()) >= policy.least_samples;
     if (enough && clock() - start >= policy.budget_seconds) break;
   }
   return samples;
 }
 
-Result<std::vector<double>> TimeInTurns(const TimeOf& time_of, const ReferenceRuns& other,
-                                        const TimingPolicy& policy, const Clock& clock,
-                                        std::optional<double> before) {
-  if (before && IsLost(*before, other.known, policy)) return std::vector{*before};
+Result<TimesInTurns> TimeInTurns(const TimeOf& time_of, ReferenceRuns& other,
+                                 const TimingPolicy& policy, const Clock& clock,
+                                 std::optional<double> before) {
   TUNEC_ASSIGN(const double first, time_of(1));
-  if (IsLost(first, other.known, policy)) return std::vector{first};
+  const double lesser = std::min(first, before.value_or(first));
+  if (before && IsLost(lesser, other.known, policy))
+    return TimesInTurns{.samples = {lesser}, .ratios = {lesser / other.known}};
+  TUNEC_ASSIGN([[maybe_unused]] const double warm, other.time_of(1));
   const int runs = RunsPerSample(first, policy);
   const int other_runs = RunsPerSample(other.known, policy);
   const int most = first >= policy.long_run_seconds ? 1 : std::max(policy.most_samples, 1);
-  std::vector<double> samples;
+  const int enough = std::min(policy.least_samples, most);
+  TimesInTurns times;
+  TimesInTurns disturbed;  // the turns that do not count unless there are hardly any others
+  const auto add = [](TimesInTurns& to, double own, double beside) {
+    to.samples.push_back(own);
+    to.ratios.push_back(own / beside);
+  };
+  // The level may rise slowly, for example if the clock frequency falls.
+  constexpr double kRise = 1.02;
+  other.least *= kRise;
   const double start = clock();
-  while (static_cast<int>(samples.size()) < most) {
-    const bool other_first = samples.size() % 2 == 0;
+  while (static_cast<int>(times.samples.size()) < most && times.turns < 2 * most) {
+    const bool other_first = times.turns++ % 2 == 0;
     double own = 0;
     if (!other_first) {
       TUNEC_ASSIGN(own, SampleOf(time_of, runs));
@@ -81,26 +96,141 @@ Result<std::vector<double>> TimeInTurns(const TimeOf& time_of, const ReferenceRu
     if (other_first) {
       TUNEC_ASSIGN(own, SampleOf(time_of, runs));
     }
-    samples.push_back(own / beside * other.known);
-    if (samples.size() == 1 && samples[0] > policy.race_factor * other.known) break;
-    const bool enough = static_cast<int>(samples.size()) >= policy.least_samples;
-    if (enough && clock() - start >= policy.budget_seconds) break;
+    const bool is_disturbed = beside > policy.disturbance_factor * other.least;
+    other.least = std::min(other.least, beside);
+    add(is_disturbed ? disturbed : times, own, beside);
+    const int taken = static_cast<int>(times.samples.size());
+    const bool over = clock() - start >= policy.budget_seconds;
+    if (over && (taken >= enough || times.turns >= 2 * enough)) break;
+    if (taken == 2 && AllAbove(times.ratios, policy.race_factor)) break;
+    if (taken >= enough && AllAbove(times.ratios, policy.slower_factor)) break;
   }
-  return samples;
+  times.disturbed = static_cast<int>(disturbed.samples.size());
+  if (static_cast<int>(times.samples.size()) < std::min(enough, 2)) {
+    for (size_t i = 0; i < disturbed.samples.size(); ++i) {
+      times.samples.push_back(disturbed.samples[i]);
+      times.ratios.push_back(disturbed.ratios[i]);
+    }
+  }
+  return times;
 }
 
-double Median(std::vector<double> samples) {
-  TUNEC_CHECK(!samples.empty(), "no samples");
-  std::ranges::sort(samples);
-  const size_t middle = samples.size() / 2;
-  return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
+std::vector<double> RatiosOf(const std::vector<double>& times, const std::vector<double>& others) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(times.size(), others.size()); ++i)
+    ratios.push_back(times[i] / others[i]);
+  return ratios;
 }
 
-double MedianDeviation(const std::vector<double>& samples) {
-  const double median = Median(samples);
-  std::vector<double> deviations;
-  for (const double sample : samples) deviations.push_back(std::abs(sample - median));
-  return Median(std::move(deviations));
+namespace {
+
+// The state of a comparison: the kernels that are still timed.
+class Comparison {
+ public:
+  Comparison(std::span<const TimeOf> kernels, const TimingPolicy& policy)
+      : kernels_(kernels), policy_(policy), times_(kernels.size()), open_(kernels.size(), true) {}
+
+  // Runs each kernel once, to find its number of runs per sample.
+  Status WarmUp() {
+    for (const TimeOf& kernel : kernels_) {
+      TUNEC_ASSIGN(const double first, kernel(1));
+      runs_.push_back(RunsPerSample(first, policy_));
+    }
+    return {};
+  }
+
+  // Takes a sample of each open kernel. The first kernel and the direction change from round to
+  // round. Adds the samples, unless the reference shows a disturbance and may repeat.
+  Status RunRound() {
+    std::vector<size_t> order;
+    for (size_t k = 0; k < kernels_.size(); ++k) {
+      if (open_[k]) order.push_back(k);
+    }
+    std::ranges::rotate(order, order.begin() + std::ssize(order) * (rounds_ % 2) / 2);
+    if (rounds_ % 4 >= 2) std::ranges::reverse(order);
+    ++rounds_;
+    std::vector<double> round(kernels_.size());
+    for (const size_t k : order) {
+      TUNEC_ASSIGN(round[k], SampleOf(kernels_[k], runs_[k]));
+    }
+    const bool disturbed = round[0] > policy_.disturbance_factor * least_;
+    least_ = std::min(least_, round[0]);
+    if (disturbed && 2 * Counted() >= rounds_) return {};
+    for (const size_t k : order) times_[k].push_back(round[k]);
+    return {};
+  }
+
+  // Returns the number of rounds whose samples count.
+  int Counted() const { return static_cast<int>(times_[0].size()); }
+
+  // Leaves out the kernels that are slower than the fastest. Returns true if the order is decided.
+  bool Decide() {
+    const size_t fastest = FindFastest();
+    size_t left = 0;
+    for (size_t k = 1; k < kernels_.size(); ++k) {
+      if (!open_[k] || k == fastest) continue;
+      const auto interval = FindMedianInterval(RatiosOf(times_[k], times_[fastest]), kDecided);
+      if (interval && interval->low > 1) {
+        open_[k] = false;
+      } else {
+        ++left;
+      }
+    }
+    if (left > 0) return false;
+    if (fastest == 0) return true;
+    const auto interval = FindMedianInterval(RatiosOf(times_[fastest], times_[0]), kDecided);
+    return interval && (interval->high < 1 || interval->low > 1);
+  }
+
+  ComparedTimes Take() { return std::move(times_); }
+
+ private:
+  // Returns the open kernel with the least median ratio to the reference.
+  size_t FindFastest() const {
+    size_t fastest = 0;
+    double least = 1;
+    for (size_t k = 1; k < kernels_.size(); ++k) {
+      if (!open_[k]) continue;
+      const double ratio = Median(RatiosOf(times_[k], times_[0]));
+      if (ratio < least) fastest = k;
+      least = std::min(least, ratio);
+    }
+    return fastest;
+  }
+
+  std::span<const TimeOf> kernels_;
+  const TimingPolicy& policy_;
+  ComparedTimes times_;
+  std::vector<bool> open_;
+  std::vector<int> runs_;
+  int rounds_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+Result<ComparedTimes> CompareInTurns(std::span<const TimeOf> kernels, const CompareLimits& limits,
+                                     const TimingPolicy& policy, const Clock& clock) {
+  TUNEC_CHECK(!kernels.empty(), "no kernel to compare");
+  constexpr int kLeastRounds = 7;
+  constexpr int kMostRounds = 112;
+  Comparison comparison(kernels, policy);
+  TUNEC_RETURN_IF_ERROR(comparison.WarmUp());
+  const double start = clock();
+  if (limits.rounds > 0) {
+    while (comparison.Counted() < limits.rounds) TUNEC_RETURN_IF_ERROR(comparison.RunRound());
+    return comparison.Take();
+  }
+  // Each look at the intervals may decide wrongly, so the number of rounds doubles between looks.
+  for (int look = kLeastRounds; look <= kMostRounds; look *= 2) {
+    while (comparison.Counted() < look) {
+      TUNEC_RETURN_IF_ERROR(comparison.RunRound());
+      if (comparison.Counted() >= kLeastRounds && clock() - start >= limits.seconds)
+        return comparison.Take();
+    }
+    if (comparison.Decide()) break;
+  }
+  return comparison.Take();
 }
 
 }  // namespace tunec

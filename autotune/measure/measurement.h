@@ -38,16 +38,19 @@ struct Incumbent {
 struct Measurement {
   TrialStatus status = TrialStatus::kOk;
   /// Seconds per run, one entry for each sample. A wrong result has one entry, the time of the
-  /// checked run. Samples in turns with an incumbent are scaled to its recorded time (TimeInTurns).
-  /// If the host emulates the target's device, a correct candidate has one entry, the predicted
-  /// time, and a wrong one has none. Other failures have none.
+  /// checked run. If the host emulates the target's device, a correct candidate has one entry, the
+  /// predicted time, and a wrong one has none. Other failures have none.
   std::vector<double> samples;
+  /// The median ratio to the incumbent's time in the same turns, and the lower end of its interval
+  /// of 90 %, or the least ratio of fewer than five. None without an incumbent.
+  std::optional<double> ratio = {};
+  std::optional<double> low_ratio = {};
   std::optional<double> accuracy_error;
   std::string message;  // reason of a failure; if correct, the assembler's warnings
   double compile_ms = 0;
   double check_ms = 0;
   double measure_ms = 0;
-  /// The code that was checked, and timed unless emulated. None for failures and after Retime.
+  /// The code that was checked, and timed unless emulated. None for failures and after Compare.
   std::optional<Artifact> artifact = {};
   /// Facts about the code, the check and the timing, as fields of a trial's note:
   /// `code.registers=40 code.spilled=0`. May be empty.

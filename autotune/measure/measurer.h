@@ -18,16 +18,16 @@ using OnMeasured = std::function<Status(size_t candidate, const Measurement&)>;
 class Measurer {
  public:
   virtual ~Measurer() = default;
-  /// Measures all candidates. On a device, runs of each candidate alternate with runs of the
-  /// incumbent, if it can run. A candidate that crashes or hangs is a result, not an error. Errors:
-  /// kCancelled, of `on_measured`, and any reason why no candidate of the workload can be measured.
+  /// Measures all candidates. Runs of each candidate alternate with runs of the incumbent, if it
+  /// can run. A candidate that crashes or hangs is a result, not an error. Errors: kCancelled, of
+  /// `on_measured`, and any reason why no candidate of the workload can be measured.
   virtual Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
                          const std::optional<Incumbent>& incumbent,
                          const OnMeasured& on_measured) = 0;
-  /// Takes `rounds` samples of each candidate; each round has one sample of every candidate.
-  /// `on_measured` receives all samples of a candidate in one Measurement.
-  virtual Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates,
-                        int rounds, const OnMeasured& on_measured) = 0;
+  /// Compares the candidates in turns for at most about `seconds` (CompareInTurns). The first one
+  /// is the reference. `on_measured` receives all samples of a candidate in one Measurement.
+  virtual Status Compare(const Workload& workload, std::span<const CandidateRequest> candidates,
+                         double seconds, const OnMeasured& on_measured) = 0;
 };
 
 }  // namespace tunec

@@ -31,6 +31,13 @@ void History::CompareWithBest(size_t index) {
   if (!best_ || IsBefore(tried_[index], tried_[*best_])) best_ = index;
 }
 
+std::optional<double> History::SecondsOf(const std::string& schedule) const {
+  for (const TriedCandidate& tried : tried_) {
+    if (tried.schedule == schedule && tried.status == TrialStatus::kOk) return tried.seconds;
+  }
+  return std::nullopt;
+}
+
 std::optional<double> History::Best() const {
   return best_ ? std::optional(tried_[*best_].seconds) : std::nullopt;
 }
@@ -71,7 +78,7 @@ std::optional<double> History::SavedByLaterHalf() const {
 void History::SetSeconds(const std::string& schedule, double seconds) {
   best_.reset();
   for (size_t i = 0; i < tried_.size(); ++i) {
-    if (tried_[i].schedule == schedule) tried_[i].seconds = seconds;
+    if (tried_[i].schedule == schedule) tried_[i].low = tried_[i].seconds = seconds;
     CompareWithBest(i);
   }
 }

@@ -16,6 +16,7 @@ struct TriedCandidate {
   std::string schedule;
   TrialStatus status = TrialStatus::kOk;
   double seconds = 0;  // valid if the status is ok
+  double low = 0;      // lower end of the interval of `seconds`
 };
 
 class History {
@@ -25,6 +26,9 @@ class History {
   bool HasSeen(const std::string& schedule) const { return seen_.contains(schedule); }
   size_t size() const { return tried_.size(); }
   bool HasCorrect() const { return best_.has_value(); }
+  /// Returns the seconds of a correct schedule; none if the schedule was not tried or is not
+  /// correct.
+  std::optional<double> SecondsOf(const std::string& schedule) const;
   /// Returns the seconds of the fastest correct schedule; none if no schedule is correct.
   std::optional<double> Best() const;
   /// Returns the text of the fastest correct schedule, which may be outside the search space. Among

@@ -28,12 +28,13 @@ std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   return parts;
 }
 
-// Returns the other keys of the key's own target. If either key is one of predictions, both must
-// have the same policy. Keys with the key's method of timing come first.
+// Returns the other keys of the key's own target, except keys of seeds. If either key is one of
+// predictions, both must have the same policy. Keys with the key's method of timing come first.
 std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey& key) {
   std::erase_if(keys, [&](const TuningKey& other) {
     const bool predicted = IsPrediction(key.policy) || IsPrediction(other.policy);
-    return other.target != key.target || (predicted && other.policy != key.policy);
+    return other.target != key.target || other.policy.ends_with(kSeedsClause) ||
+           (predicted && other.policy != key.policy);
   });
   std::ranges::sort(keys, {}, [&](const TuningKey& other) {
     return std::make_tuple(TimingMethod(other.policy) != TimingMethod(key.policy),

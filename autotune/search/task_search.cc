@@ -57,7 +57,8 @@ Status TaskSearch::Load(const Database& database, const SketchSource& sketches) 
   TUNEC_ASSIGN(records_, database.Trials(key_));
   TUNEC_ASSIGN(progress.trials, database.CountTrials(key_));
   for (const TrialRecord& record : records_) Take(record);
-  ShowBest();
+  TUNEC_ASSIGN(const std::optional<std::string> chosen, database.Chosen(key_));
+  Choose(chosen.value_or(""));
   TUNEC_ASSIGN(const std::optional<Convergence> converged, database.Converged(key_));
   if (!converged) return {};
   EnsureSpace(sketches);
@@ -106,7 +107,8 @@ Status TaskSearch::LoadNewTrials(const Database& database) {
 void TaskSearch::Take(const TrialRecord& record) {
   std::optional<Candidate> candidate;
   if (space_) candidate = space_->Recall(record.note, record.schedule);
-  history_.Add({std::move(candidate), record.schedule, record.status, record.median_seconds});
+  const double seconds = record.median_seconds;
+  history_.Add({std::move(candidate), record.schedule, record.status, seconds, seconds});
 }
 
 Status TaskSearch::RecordConverged(Database& database, const Convergence& convergence) {
@@ -238,6 +240,7 @@ void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double
 
 Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
                                                    const Database& database) {
+  if (!chosen_.empty()) Choose("");
   std::vector<Candidate> chosen;
   if (!seeds_) {
     TUNEC_ASSIGN(seeds_, FindSeeds(database, key_, kPredictions, EarlierWorkloadText(task_)));
@@ -254,9 +257,22 @@ Result<std::vector<Candidate>> TaskSearch::Propose(int count, double spent,
   return chosen;
 }
 
-void TaskSearch::Add(const Candidate& candidate, const TrialRecord& record) {
-  history_.Add({candidate, record.schedule, record.status, record.median_seconds});
+void TaskSearch::Add(const Candidate& candidate, TrialStatus status, double seconds, double low) {
+  history_.Add({candidate, candidate.schedule, status, seconds, low});
   ShowBest();
+}
+
+void TaskSearch::Choose(const std::string& schedule) {
+  chosen_ = schedule;
+  ShowBest();
+}
+
+std::optional<std::string> TaskSearch::AnalyticSchedule() const {
+  for (int sketch = 0; sketch <= space_->Naive(); ++sketch) {
+    std::string schedule = space_->Initial(sketch).schedule;
+    if (history_.SecondsOf(schedule)) return schedule;
+  }
+  return std::nullopt;
 }
 
 void TaskSearch::UpdateTime(const std::string& schedule, double seconds) {
@@ -272,8 +288,9 @@ void TaskSearch::NoteTime(const std::string& schedule, double seconds) {
 }
 
 void TaskSearch::ShowBest() {
-  progress.best_seconds = history_.Best();
-  const std::string best = history_.BestSchedule();
+  const std::optional<double> chosen = history_.SecondsOf(chosen_);
+  progress.best_seconds = chosen ? chosen : history_.Best();
+  const std::string best = chosen ? chosen_ : history_.BestSchedule();
   if (best != shown_) progress.arithmetic = CurrentArithmetic(best);
   shown_ = best;
 }

@@ -57,11 +57,15 @@ class TaskSearch {
   Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
   static constexpr double kDescendFrom = 0.62;
 
-  /// Adds a recorded trial to the history.
-  void Add(const Candidate& candidate, const TrialRecord& record);
+  /// Adds a trial to the history. `seconds` and `low` are comparable with the history's other
+  /// times: the ratio to the incumbent times the incumbent's time, and the lower end of its
+  /// interval.
+  void Add(const Candidate& candidate, TrialStatus status, double seconds, double low);
   /// Updates the best time from one trial, while the rest of its batch is still being measured.
   void NoteTime(const std::string& schedule, double seconds);
   void UpdateTime(const std::string& schedule, double seconds);
+  /// Reports this schedule as the best one, until the search proposes candidates again.
+  void Choose(const std::string& schedule);
   /// Returns the reason to end the search; none if it should continue. One reason is a large number
   /// of trials without progress. The other is a best kernel within 3 % of the firm ceiling of its
   /// arithmetic (Ceilings::IsFirm), if no other sketch may be faster and Reopen was not called.
@@ -83,6 +87,12 @@ class TaskSearch {
   /// Returns the text that describes a candidate, its origin and the seed in a trial's note.
   std::string DescribeNote(const Candidate& candidate) const;
   std::vector<TriedCandidate> Ranked() const { return history_.Ranked(); }
+  std::optional<double> SecondsOf(const std::string& schedule) const {
+    return history_.SecondsOf(schedule);
+  }
+  /// Returns the schedule that is used without tuning: the first sketch's analytic one that is
+  /// correct. Returns none if no such schedule was tried. Requires: EnsureSpace.
+  std::optional<std::string> AnalyticSchedule() const;
   TaskState State() const;
 
   double weight = 1;      // sum of the weights of all equal tasks
@@ -127,6 +137,7 @@ class TaskSearch {
   std::vector<TrialRecord> records_;  // loaded records, until the space exists
   std::optional<SearchSpace> space_;
   History history_;
+  std::string chosen_;          // schedule of Choose; empty: the fastest one is reported
   std::string shown_;           // schedule of progress.arithmetic; empty: the plain loops
   std::optional<Seeds> seeds_;  // none: not read yet
   std::optional<std::vector<Candidate>> transfers_;  // none: not read yet

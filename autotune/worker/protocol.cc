@@ -168,10 +168,10 @@ Json ToJson(const MeasureRequest& request) {
   return json;
 }
 
-Json ToJson(const RetimeRequest& request) {
-  return {{"request", "retime"},
+Json ToJson(const CompareRequest& request) {
+  return {{"request", "compare"},
           {"candidates", ToJson(request.candidates)},
-          {"rounds", request.rounds}};
+          {"seconds", request.seconds}};
 }
 
 Status CheckVersion(const Json& json) {
@@ -216,11 +216,12 @@ Result<MeasureRequest> MeasureFrom(const Json& json) {
   return request;
 }
 
-Result<RetimeRequest> RetimeFrom(const Json& json) {
-  constexpr int kMostRounds = 1000;
-  RetimeRequest request{.candidates = CandidatesFrom(json)};
-  TUNEC_RETURN_IF_ERROR(Get(json, "rounds", 1, kMostRounds, request.rounds));
-  return request;
+Result<CompareRequest> CompareFrom(const Json& json) {
+  CompareRequest request{.candidates = CandidatesFrom(json),
+                         .seconds = json.at("seconds").get<double>()};
+  if (request.seconds >= 0) return request;
+  return Fail(ErrorCode::kInvalidArgument, "a comparison has {} seconds, expected at least 0",
+              request.seconds);
 }
 
 Result<Request> RequestFrom(const Json& json) {
@@ -228,7 +229,7 @@ Result<Request> RequestFrom(const Json& json) {
   if (kind == "hello") return HelloFrom(json);
   if (kind == "prepare") return PrepareFrom(json);
   if (kind == "measure") return MeasureFrom(json);
-  if (kind == "retime") return RetimeFrom(json);
+  if (kind == "compare") return CompareFrom(json);
   return Fail(ErrorCode::kParse, "unknown request '{}'", kind);
 }
 
@@ -259,6 +260,8 @@ Json ToJson(const FinishedEvent& event) {
             {"check_ms", m.check_ms},
             {"measure_ms", m.measure_ms}};
   if (m.accuracy_error) json["error"] = *m.accuracy_error;
+  if (m.ratio) json["ratio"] = *m.ratio;
+  if (m.low_ratio) json["low_ratio"] = *m.low_ratio;
   if (m.artifact)
     json["code"] = {{"metadata", m.artifact->metadata}, {"hash", HashOf(*m.artifact)}};
   return json;
@@ -299,6 +302,8 @@ Result<FinishedEvent> FinishedFrom(const Json& json, std::string_view code) {
   json.at("check_ms").get_to(m.check_ms);
   json.at("measure_ms").get_to(m.measure_ms);
   if (json.contains("error")) m.accuracy_error = json.at("error").get<double>();
+  if (json.contains("ratio")) m.ratio = json.at("ratio").get<double>();
+  if (json.contains("low_ratio")) m.low_ratio = json.at("low_ratio").get<double>();
   if (!json.contains("code")) return event;
   m.artifact = {.object = std::string(code),
                 .metadata = json.at("code").at("metadata").get<std::string>()};

@@ -18,7 +18,7 @@ namespace tunec {
 
 /// The version of the messages, to be increased with each change of them. A worker rejects a
 /// HelloRequest or a PrepareRequest with another version.
-inline constexpr int kProtocolVersion = 8;
+inline constexpr int kProtocolVersion = 9;
 
 /// The first request to a worker, which answers at once. So a program that is not a worker, or has
 /// another kProtocolVersion, is detected before the first real request.
@@ -30,11 +30,11 @@ struct MeasureRequest {
   std::vector<CandidateRequest> candidates;
   std::optional<Incumbent> incumbent;
 };
-struct RetimeRequest {
-  std::vector<CandidateRequest> candidates;
-  int rounds = 5;
+struct CompareRequest {
+  std::vector<CandidateRequest> candidates;  // the first one is the reference
+  double seconds = 0;
 };
-using Request = std::variant<HelloRequest, PrepareRequest, MeasureRequest, RetimeRequest>;
+using Request = std::variant<HelloRequest, PrepareRequest, MeasureRequest, CompareRequest>;
 
 enum class Stage { kCompile, kMeasure };
 

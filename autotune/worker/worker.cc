@@ -99,7 +99,7 @@ class Server {
     const int threads = workload.target.host.threads;
     if (!pool_ || pool_->threads() != threads) {
       benches_.clear();
-      pool_ = std::make_unique<ThreadPool>(threads);
+      pool_ = std::make_unique<ThreadPool>(threads, Pinning::kCores);
     }
     Result<Workbench> bench = Prepared(workload);
     if (!bench) {
@@ -136,7 +136,7 @@ class Server {
       return;
     }
     if (const auto* measure = std::get_if<MeasureRequest>(&request)) Measure(*measure);
-    if (const auto* retime = std::get_if<RetimeRequest>(&request)) Retime(*retime);
+    if (const auto* compare = std::get_if<CompareRequest>(&request)) Compare(*compare);
   }
 
   Workbench& Bench() { return *benches_.front().bench; }
@@ -160,13 +160,14 @@ class Server {
     }
   }
 
-  void Retime(const RetimeRequest& request) {
+  void Compare(const CompareRequest& request) {
     std::vector<CompiledCandidate> compiled = CompileAll(request.candidates);
     std::vector<bool> sent;
     for (const CompiledCandidate& candidate : compiled) {
       sent.push_back(candidate.failure().has_value());
     }
-    const std::vector<Measurement> timed = Bench().Retime(std::move(compiled), request.rounds);
+    const std::vector<Measurement> timed =
+        Bench().Compare(std::move(compiled), {.seconds = request.seconds});
     for (size_t i = 0; i < timed.size(); ++i) {
       if (!sent[i]) Send(FinishedEvent{i, timed[i]});
       device_lost_ |= timed[i].status == TrialStatus::kCrashed;

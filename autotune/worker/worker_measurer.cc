@@ -53,13 +53,13 @@ class WorkerMeasurer : public Measurer {
     return Fail(ErrorCode::kInternal, "the worker died between candidates: {}", ending_.text);
   }
 
-  Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates, int rounds,
-                const OnMeasured& on_measured) override {
+  Status Compare(const Workload& workload, std::span<const CandidateRequest> candidates,
+                 double seconds, const OnMeasured& on_measured) override {
     TUNEC_RETURN_IF_ERROR(Prepare(workload));
-    const RetimeRequest request{{candidates.begin(), candidates.end()}, rounds};
+    const CompareRequest request{{candidates.begin(), candidates.end()}, seconds};
     TUNEC_ASSIGN(const Outcome outcome, Exchange(request, candidates.size(), on_measured));
     if (outcome == Outcome::kDone) return {};
-    return Fail(ErrorCode::kInternal, "the worker ended while timing again: {}", ending_.text);
+    return Fail(ErrorCode::kInternal, "the worker ended while comparing: {}", ending_.text);
   }
 
  private:

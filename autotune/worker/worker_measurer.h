@@ -20,8 +20,8 @@ struct WorkerLimits {
 /// Makes a measurer with one worker process, which is started when needed and again after its end.
 /// If the worker dies while several candidates are compiled, each of these is repeated alone, to
 /// find the one that ends the worker. `cancelled` may be empty. While the worker is busy,
-/// `cancelled` is called at least about ten times a second. Measure and Retime fail with kIo if the
-/// program does not answer as a worker.
+/// `cancelled` is called at least about ten times a second. Measure and Compare fail with kIo if
+/// the program does not answer as a worker.
 std::unique_ptr<Measurer> MakeWorkerMeasurer(std::string worker_path, WorkerLimits limits,
                                              std::function<bool()> cancelled);
 

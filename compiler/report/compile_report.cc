@@ -75,6 +75,7 @@ Result<CompileReport> MakeReport(const Graph& graph, const StagedModel& staged,
   CompileReport report{.kernels = std::move(described),
                        .known = staged.tuned.known,
                        .tuning = staged.tuned.report,
+                       .in_model = staged.tuned.in_model,
                        .passes_ms = staged.passes_ms,
                        .nodes_before = static_cast<int>(CountNodes(graph))};
   for (const BuiltKernel& kernel : staged.kernels) {

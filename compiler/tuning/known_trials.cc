@@ -69,18 +69,22 @@ Status AddNear(const Database& database, const TuningTask& task, const TuningKey
                NearKeys(database, own, KnownTexts(own, EarlierWorkloadText(task))));
   if (keys.empty()) return {};
   near.groups += 1;
-  // Both policies have the same method of timing and differ at most in the callers' arguments, so
-  // only targets are compared.
+  // Only targets are compared, since these trials are used in the same way under any policy.
   near.difference = Compare({keys.front().target, own.policy, own.schedule_version},
                             {own.target, own.policy, own.schedule_version});
   return {};
 }
 
 std::string DescribeNear(const NearTrials& near, int64_t groups, bool tunes) {
+  const std::string_view use = tunes ? "measured here first" : "used until it is measured here";
+  if (near.difference == KeyDifference{})
+    return fmt::format(
+        "groups with trials of another database: {} of {}; the fastest schedule of "
+        "each is {}",
+        near.groups, groups, use);
   return fmt::format(
       "groups tuned for {}, not for {}: {} of {}; the fastest schedule of each is {}",
-      near.difference.there, near.difference.here, near.groups, groups,
-      tunes ? "measured here first" : "used until it is measured here");
+      near.difference.there, near.difference.here, near.groups, groups, use);
 }
 
 // Describes a key `there` under which more groups are tuned than under the key `here`.

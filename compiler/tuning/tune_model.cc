@@ -10,22 +10,6 @@
 namespace tunec {
 namespace {
 
-TunerOptions MakeTunerOptions(const CompileOptions& options) {
-  const bool timed = options.trials == 0 && options.time_limit_seconds > 0;
-  return {.trials = timed ? kUnlimitedTrials : options.trials,
-          .time_limit_seconds = options.time_limit_seconds,
-          .seed = options.seed,
-          .target = options.target,
-          .device = options.device.name,
-          .accuracy = options.accuracy,
-          .sketches = options.sketches,
-          .worker_path = options.worker_path,
-          .failure_folder = options.failure_folder,
-          .tool_version = TUNEC_VERSION,
-          .on_progress = options.on_progress,
-          .cancelled = options.cancelled};
-}
-
 // Returns the tasks of the groups to be tuned again.
 Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const ModelTasks& tasks,
                                           const CompileOptions& options) {
@@ -68,6 +52,22 @@ Result<TuneReport> Measure(Database* database, const ModelTasks& tasks, const Tu
 }
 
 }  // namespace
+
+TunerOptions MakeTunerOptions(const CompileOptions& options) {
+  const bool timed = options.trials == 0 && options.time_limit_seconds > 0;
+  return {.trials = timed ? kUnlimitedTrials : options.trials,
+          .time_limit_seconds = options.time_limit_seconds,
+          .seed = options.seed,
+          .target = options.target,
+          .device = options.device.name,
+          .accuracy = options.accuracy,
+          .sketches = options.sketches,
+          .worker_path = options.worker_path,
+          .failure_folder = options.failure_folder,
+          .tool_version = TUNEC_VERSION,
+          .on_progress = options.on_progress,
+          .cancelled = options.cancelled};
+}
 
 Result<TunedModel> TuneModel(const FrontReport& front, const ModelTasks& tasks, Database* database,
                              const CompileOptions& options) {

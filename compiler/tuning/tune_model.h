@@ -12,7 +12,11 @@ struct TunedModel {
   TunerOptions options;  // also used to choose the schedules for compilation
   KnownTrials known;
   TuneReport report;
+  std::optional<GainInModel> in_model;  // set after the kernels are built
 };
+
+/// Returns the tuner's options. The list of tasks to tune again is empty.
+TunerOptions MakeTunerOptions(const CompileOptions& options);
 
 /// Looks up the trials of the tasks in the database, and measures as the options request. `on_log`
 /// receives a note if groups were measured only under less trusted keys. It receives another note

@@ -78,6 +78,7 @@ void Fields(Archive& archive, TrialLine& line) {
   archive("note", line.trial.note);
   archive("created_at", line.trial.created_at);
   archive("tool_version", line.trial.tool_version);
+  archive.MayLack("chosen", line.chosen);
 }
 
 /// Values of a line's field `record`, by the position of the line's type in ExchangeLine.
@@ -146,6 +147,11 @@ class Reader {
       return false;
     }
     value = field.get<int64_t>();
+    return true;
+  }
+  static bool Get(const Json& field, bool& value) {
+    if (!field.is_boolean()) return false;
+    value = field.get<bool>();
     return true;
   }
   static bool Get(const Json& field, double& value) {

@@ -60,7 +60,8 @@ struct ChargeLine {
 };
 struct TrialLine {
   int64_t task = 0;
-  TrialRecord trial;  // without its row id
+  TrialRecord trial;    // without its row id
+  bool chosen = false;  // the task's chosen trial
   bool operator==(const TrialLine&) const = default;
 };
 using ExchangeLine =
@@ -69,8 +70,9 @@ using ExchangeLine =
 /// Version of the format of exports. All older versions can be read. Version 1 had no charges and
 /// no reasons of convergence. Up to version 2, notes had numbers instead of names for some
 /// sketches. Up to version 3, schedules had version 1 of their language. Up to version 5, wrong
-/// results may be errors of an earlier checker, and are not imported.
-inline constexpr int64_t kExchangeVersion = 6;
+/// results may be errors of an earlier checker, and are not imported. Up to version 6, there were
+/// no choices, and the median of a trial could differ from that of its samples.
+inline constexpr int64_t kExchangeVersion = 7;
 
 /// Returns one line of JSON without the line break. Requires: IsStorableText of all texts.
 std::string EncodeLine(const ExchangeLine& line);

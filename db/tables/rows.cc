@@ -3,6 +3,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "db/tables/text.h"
 #include "db/tables/validate.h"
 #include "support/hash.h"
+#include "support/statistics.h"
 
 namespace tunec {
 namespace {
@@ -230,7 +232,35 @@ std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query
   return std::nullopt;
 }
 
+int64_t EnsureSeedsTask(DatabaseConnection& connection, int64_t task) {
+  Query row(connection, "SELECT workload, target, policy, schedule_version FROM tasks WHERE id = ?",
+            task);
+  row.Step();
+  return EnsureTask(connection, row.Integer(0), row.Integer(1), SeedsPolicy(row.Text(2)),
+                    static_cast<int>(row.Integer(3)));
+}
+
+bool HasMixedTimes(const TrialRecord& trial) {
+  constexpr double kRounding = 1e-9;
+  if (trial.status != TrialStatus::kOk || trial.samples.empty()) return false;
+  return std::abs(trial.median_seconds / Median(trial.samples) - 1) > kRounding;
+}
+
+void ChooseTrial(DatabaseConnection& connection, int64_t task, int64_t trial) {
+  Query(connection, "UPDATE tasks SET chosen = ? WHERE id = ?", trial, task).Run();
+}
+
+std::optional<TrialRecord> ChosenTrial(DatabaseConnection& connection, int64_t task) {
+  Query query(connection,
+              "SELECT " TUNEC_TRIAL_COLUMNS
+              " FROM trials JOIN tasks ON tasks.id = trials.task AND tasks.chosen = trials.id "
+              "WHERE tasks.id = ? AND status = 1",
+              task);
+  return query.Step() ? ReadTrial(connection, query) : std::nullopt;
+}
+
 std::optional<TrialRecord> BestTrial(DatabaseConnection& connection, int64_t task) {
+  if (auto chosen = ChosenTrial(connection, task)) return chosen;
   Query query(connection,
               "SELECT " TUNEC_TRIAL_COLUMNS
               " FROM trials WHERE task = ? AND status = 1 ORDER BY median_seconds, schedule_hash",
@@ -274,7 +304,7 @@ std::optional<MachineFact> ReadFact(DatabaseConnection& connection, const Query&
 
 bool Supersedes(const TrialRecord& a, const TrialRecord& b) {
   const auto worth = [](const TrialRecord& trial) {
-    return std::tuple(Weight(trial.status), trial.samples.size(), trial.created_at);
+    return std::tuple(Weight(trial.status), trial.created_at, trial.samples.size());
   };
   if (worth(a) != worth(b)) return worth(a) > worth(b);
   const auto content = [](const TrialRecord& trial) { return EncodeLine(TrialLine{0, trial}); };

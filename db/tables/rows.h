@@ -48,7 +48,19 @@ Result<TrialRecord> DecodeTrial(const Query& row);
 /// Returns the trial in the current row. If the row is damaged, returns none and stores the reason
 /// as a miss of `connection`.
 std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query& row);
-/// Returns the task's decodable ok trial with the smallest median; none if no such trial exists.
+/// Returns the id of the task for trials of this task whose times must not be compared with others
+/// (kSeedsClause). The task is added if it is missing.
+int64_t EnsureSeedsTask(DatabaseConnection& connection, int64_t task);
+/// Returns true if the median is not the median of the samples. Earlier versions changed medians
+/// and mixed the samples of several sessions.
+bool HasMixedTimes(const TrialRecord& trial);
+
+/// Stores the id of the trial that is used for the task.
+void ChooseTrial(DatabaseConnection& connection, int64_t task, int64_t trial);
+/// Returns the chosen trial if it is decodable and ok.
+std::optional<TrialRecord> ChosenTrial(DatabaseConnection& connection, int64_t task);
+/// Returns the chosen trial, otherwise the decodable ok trial with the smallest median. Returns
+/// none if the task has no such trial.
 std::optional<TrialRecord> BestTrial(DatabaseConnection& connection, int64_t task);
 /// Returns all decodable trials of a task in the order of their ids.
 std::vector<TrialRecord> TrialsOfTask(DatabaseConnection& connection, int64_t task);

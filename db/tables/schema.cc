@@ -6,10 +6,15 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "db/records.h"
+#include "db/tables/codec.h"
 #include "db/tables/older_schedules.h"
+#include "db/tables/rows.h"
 #include "db/tables/sketch_names.h"
 #include "support/hash.h"
+#include "support/statistics.h"
 
 namespace tunec {
 namespace {
@@ -192,12 +197,70 @@ CREATE INDEX artifacts_by_key ON artifacts(key_hash, owner);
 )sql");
 }
 
+// Adds the choice of a trial for each task. Moves the ok trials whose median is not that of their
+// samples to tasks of seeds, with the median of their samples. Times of such a trial are from
+// several sessions, and its median may be below each of them. Tasks that lose a trial are not
+// converged any more.
+void SeparateMixedTimes(SQLite::Database& sqlite) {
+  sqlite.exec(R"sql(
+ALTER TABLE tasks ADD COLUMN chosen INTEGER NOT NULL DEFAULT 0;
+DROP VIEW best;
+CREATE VIEW best AS
+SELECT task, trial, median_seconds, schedule FROM (
+  SELECT trials.task, trials.id AS trial, median_seconds, schedule,
+         row_number() OVER (PARTITION BY trials.task
+                            ORDER BY trials.id != tasks.chosen, median_seconds, schedule_hash)
+           AS place
+  FROM trials JOIN tasks ON tasks.id = trials.task WHERE status = 1)
+WHERE place = 1;
+)sql");
+  struct Mixed {
+    int64_t id = 0, task = 0;
+    double median = 0;
+  };
+  std::vector<Mixed> mixed;
+  SQLite::Statement trials(sqlite,
+                           "SELECT id, task, median_seconds, samples FROM trials WHERE status = 1");
+  while (trials.executeStep()) {
+    TrialRecord trial{.median_seconds = trials.getColumn(2).getDouble()};
+    trial.samples = DecodeSamples(trials.getColumn(3).getString()).value_or(std::vector<double>());
+    if (!HasMixedTimes(trial)) continue;
+    mixed.push_back(
+        {trials.getColumn(0).getInt64(), trials.getColumn(1).getInt64(), Median(trial.samples)});
+  }
+  SQLite::Statement seeds(sqlite,
+                          "INSERT INTO tasks(workload, target, policy, schedule_version) "
+                          "SELECT workload, target, policy || ?1, schedule_version FROM tasks "
+                          "WHERE id = ?2 ON CONFLICT DO NOTHING");
+  SQLite::Statement move(
+      sqlite,
+      "UPDATE trials SET median_seconds = ?1, task = (SELECT other.id FROM tasks, tasks AS other "
+      "WHERE tasks.id = ?2 AND other.workload = tasks.workload AND other.target = tasks.target "
+      "AND other.policy = tasks.policy || ?3 AND other.schedule_version = tasks.schedule_version) "
+      "WHERE id = ?4");
+  SQLite::Statement reopen(sqlite, "UPDATE tasks SET converged = 0 WHERE id = ?");
+  for (const Mixed& row : mixed) {
+    seeds.bind(1, std::string(kSeedsClause));
+    seeds.bind(2, row.task);
+    move.bind(1, row.median);
+    move.bind(2, row.task);
+    move.bind(3, std::string(kSeedsClause));
+    move.bind(4, row.id);
+    reopen.bind(1, row.task);
+    for (SQLite::Statement* statement : {&seeds, &move, &reopen}) {
+      statement->exec();
+      statement->reset();
+    }
+  }
+}
+
 // The migrations, in order of versions. ForgetWrongResults is repeated for each correction of the
 // checker's tolerances. From schema 7 on, the checker tolerates reordered additions of rounded
 // operands; from schema 8 on, also reordered float32 additions, and rounded operands that are sums.
 constexpr Migration kMigrations[] = {
-    CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults, NameSketches,
-    SpellOutCopies, ForgetWrongResults,  ForgetWrongResults,       SealArtifacts};
+    CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults,
+    NameSketches,   SpellOutCopies,      ForgetWrongResults,       ForgetWrongResults,
+    SealArtifacts,  SeparateMixedTimes};
 
 int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();
@@ -259,22 +322,30 @@ Status ClaimIfEmpty(SQLite::Database& sqlite, const std::string& path) {
   return {};
 }
 
-// Returns the number of compiled objects; 0 for a file without tables.
-int64_t CountObjects(SQLite::Database& sqlite) {
-  return sqlite.tableExists("artifacts") ? Number(sqlite, "SELECT count(*) FROM artifacts") : 0;
+// Returns the numbers of rows that a migration may drop or move; zeros for a file without tables.
+MigrationCounts CountRows(SQLite::Database& sqlite) {
+  if (!sqlite.tableExists("artifacts")) return {};
+  return {.dropped_objects = Number(sqlite, "SELECT count(*) FROM artifacts"),
+          .seeds = Number(sqlite,
+                          "SELECT count(*) FROM trials JOIN tasks ON tasks.id = trials.task "
+                          "WHERE tasks.policy LIKE '%; seeds'"),
+          .reopened = Number(sqlite, "SELECT count(*) FROM tasks WHERE converged != 0")};
 }
 
-Result<int64_t> ApplyMissing(SQLite::Database& sqlite, const std::string& path,
-                             std::span<const Migration> migrations) {
+Result<MigrationCounts> ApplyMissing(SQLite::Database& sqlite, const std::string& path,
+                                     std::span<const Migration> migrations) {
   TUNEC_RETURN_IF_ERROR(ClaimIfEmpty(sqlite, path));
   const int64_t supported = static_cast<int64_t>(migrations.size());
   const int64_t version = Number(sqlite, "PRAGMA user_version");
   TUNEC_RETURN_IF_ERROR(CheckVersion(version, supported, path));
   TUNEC_RETURN_IF_ERROR(CheckTables(sqlite, path, migrations.first(static_cast<size_t>(version))));
-  const int64_t objects = CountObjects(sqlite);
+  const MigrationCounts before = CountRows(sqlite);
   for (int64_t i = version; i < supported; ++i) migrations[i](sqlite);
   sqlite.exec(fmt::format("PRAGMA user_version = {}", supported));
-  return objects - CountObjects(sqlite);
+  const MigrationCounts after = CountRows(sqlite);
+  return MigrationCounts{.dropped_objects = before.dropped_objects - after.dropped_objects,
+                         .seeds = after.seeds - before.seeds,
+                         .reopened = before.reopened - after.reopened};
 }
 
 bool IsAt(SQLite::Database& sqlite, size_t version) {
@@ -288,14 +359,14 @@ std::span<const Migration> Migrations() { return kMigrations; }
 
 int SchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
 
-Result<int64_t> Migrate(SQLite::Database& sqlite, const std::string& path,
-                        std::span<const Migration> migrations) {
+Result<MigrationCounts> Migrate(SQLite::Database& sqlite, const std::string& path,
+                                std::span<const Migration> migrations) {
   // Without this check, opening a current file would wait while another connection writes.
-  if (IsAt(sqlite, migrations.size())) return 0;
+  if (IsAt(sqlite, migrations.size())) return MigrationCounts{};
   SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
-  TUNEC_ASSIGN(const int64_t dropped, ApplyMissing(sqlite, path, migrations));
+  TUNEC_ASSIGN(const MigrationCounts counts, ApplyMissing(sqlite, path, migrations));
   transaction.commit();
-  return dropped;
+  return counts;
 }
 
 Status CheckSchema(SQLite::Database& sqlite, const std::string& path) {

@@ -27,12 +27,20 @@ std::span<const Migration> Migrations();
 
 int SchemaVersion();
 
+/// The numbers of rows that a migration changed in a way that users notice.
+struct MigrationCounts {
+  int64_t dropped_objects = 0;  // compiled objects that were deleted
+  int64_t seeds = 0;            // trials that are seeds now (kSeedsClause)
+  int64_t reopened = 0;         // tasks that are not converged any more
+  bool operator==(const MigrationCounts&) const = default;
+};
+
 /// Applies the missing migrations to `sqlite` in one transaction. Error messages name `path`.
-/// Returns the number of compiled objects that were dropped. Initializes an empty database. Errors:
+/// Initializes an empty database. Errors:
 /// kInvalidArgument for another program's file, kUnsupported for a version newer than the list,
 /// kParse for an older file with a damaged schema. May throw SQLite::Exception.
-Result<int64_t> Migrate(SQLite::Database& sqlite, const std::string& path,
-                        std::span<const Migration> migrations);
+Result<MigrationCounts> Migrate(SQLite::Database& sqlite, const std::string& path,
+                                std::span<const Migration> migrations);
 
 /// Checks that `sqlite` has the tables of its schema version. Returns kParse if the version or a
 /// table is damaged, kUnsupported if a later tunec wrote the file.

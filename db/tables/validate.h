@@ -21,6 +21,4 @@ Status ValidateName(const char* field, const std::string& text);
 /// accuracy error. Message and note are storable. A creation time of 0 becomes the current time.
 TrialRecord Normalised(TrialRecord trial);
 
-int64_t UnixNow();
-
 }  // namespace tunec

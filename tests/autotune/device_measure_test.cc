@@ -79,7 +79,7 @@ TEST_F(DeviceMeasureTest, AFailureWhileTimingAgainIsNoTime) {
   paper_.failing_run = 3;
   std::vector<CompiledCandidate> candidates;
   candidates.push_back(bench.Compile({kGoodSchedule}));
-  const std::vector<Measurement> timed = bench.Retime(std::move(candidates), 4);
+  const std::vector<Measurement> timed = bench.Compare(std::move(candidates), {.rounds = 4});
   ASSERT_EQ(timed.size(), 1u);
   EXPECT_EQ(timed[0].status, TrialStatus::kCrashed);
   EXPECT_TRUE(timed[0].samples.empty());
@@ -102,7 +102,7 @@ TEST_F(DeviceMeasureTest, WhereThereIsACacheRunsFindItCold) {
   std::vector<CompiledCandidate> candidates;
   candidates.push_back(bench.Compile({kGoodSchedule}));
   paper_.log.clear();
-  const std::vector<Measurement> again = bench.Retime(std::move(candidates), 2);
+  const std::vector<Measurement> again = bench.Compare(std::move(candidates), {.rounds = 2});
   EXPECT_THAT(again.at(0).samples, Each(::testing::DoubleNear(1e-3, 1e-9)));
   EXPECT_THAT(paper_.log, Contains("start copying 4292 within").Times(3));  // before the rounds
 }

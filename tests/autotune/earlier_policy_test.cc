@@ -20,6 +20,7 @@ using testing::TaskOf;
 
 // The text of an earlier policy, as databases have it. The current constants must not change it.
 constexpr std::string_view kWarm = "warm, median of adaptive repeats v1";
+constexpr std::string_view kCold = "weights cold, median of adaptive repeats v2";
 
 class EarlierPolicy : public testing::TunerTest {
  protected:
@@ -99,8 +100,10 @@ TEST_F(EarlierPolicy, IsUsedUntilSomethingIsMeasured) {
   EXPECT_EQ(Print(ranked().schedule), ScheduleFor(1, 1, 4));
 }
 
-TEST_F(EarlierPolicy, OfAnotherTargetIsNoSeed) {
-  TuningKey elsewhere = MakeTuningKey(tasks_[0], DetectCpu(1), {});
+TEST_F(EarlierPolicy, OfAnotherProcessorIsNoSeed) {
+  Target other = options_.target;
+  other.host.cpu = "other";
+  TuningKey elsewhere = MakeTuningKey(tasks_[0], other, {});
   elsewhere.policy = kWarm;
   Record(elsewhere, 4, 2, 8, 1e-3);
   const auto seeds = FindSeeds(*database_, Key(), 8);
@@ -132,8 +135,9 @@ TEST_F(EarlierWorkload, IsTheOneWithoutTheMarks) {
   for (const TuningKey& key : KeysByTrust(tasks_[0], options_.target, {})) {
     keys.push_back((key.workload == Key().workload ? "" : "unmarked ") + key.policy);
   }
-  const std::string policy(kMeasurementPolicy), warm(kWarm);
-  EXPECT_THAT(keys, ElementsAre(policy, "unmarked " + policy, warm, "unmarked " + warm));
+  const std::string policy(kMeasurementPolicy), cold(kCold), warm(kWarm);
+  EXPECT_THAT(keys, ElementsAre(policy, "unmarked " + policy, cold, "unmarked " + cold, warm,
+                                "unmarked " + warm));
 }
 
 TEST_F(EarlierWorkload, ItsBestIsMeasuredAgainFirst) {
@@ -172,7 +176,9 @@ TEST(Callers, AreAPartOfTheKeyOnTheHost) {
   EXPECT_EQ(outside.workload.text, inside.workload.text);
   std::vector<std::string> policies;
   for (const TuningKey& key : KeysByTrust(task, cpu, {})) policies.push_back(key.policy);
-  EXPECT_THAT(policies, ElementsAre(outside.policy, inside.policy, kWarm));
+  EXPECT_THAT(policies,
+              ElementsAre(outside.policy, inside.policy, std::string(kCold) + "; callers place A C",
+                          kCold, std::string(kWarm) + "; callers place A C", kWarm));
   // The policy does not change the code.
   const Schedule schedule{.lowering = "direct"};
   EXPECT_EQ(ArtifactKey(task, schedule, cpu, {}),

@@ -98,8 +98,8 @@ scripted_cuda::Script& ScriptOfGpuThatSlowsDown() {
   return script;
 }
 
-// Returns the median seconds of schedules that are measured one after the other. If `beside` is
-// true, the runs of a schedule alternate with runs of the fastest schedule so far.
+// Returns the seconds by which a search ranks schedules that are measured one after the other. If
+// `beside` is true, the runs of a schedule alternate with runs of the fastest schedule so far.
 std::vector<double> TimesOf(Workbench& bench, const std::vector<int>& threads, bool beside) {
   std::vector<double> times;
   std::optional<Incumbent> best;
@@ -107,7 +107,7 @@ std::vector<double> TimesOf(Workbench& bench, const std::vector<int>& threads, b
     const Measurement result =
         bench.Measure(bench.Compile({ScheduleOf(count)}), beside ? best : std::nullopt);
     EXPECT_EQ(result.status, TrialStatus::kOk) << result.message;
-    times.push_back(Median(result.samples));
+    times.push_back(result.ratio ? *result.ratio * best->seconds : Median(result.samples));
     if (!best || times.back() < best->seconds) best = {ScheduleOf(count), times.back()};
   }
   return times;

@@ -172,24 +172,18 @@ TEST_F(MeasureTest, NonsenseIsACompileError) {
   EXPECT_EQ(Measured(MatmulRelu(), {"rubbish"}).status, TrialStatus::kCompileError);
 }
 
-TEST_F(MeasureTest, RetimingTakesTurns) {
+TEST_F(MeasureTest, CandidatesAreComparedInTurns) {
   Result<Workbench> bench = Workbench::Make(WorkloadOf(MatmulRelu()), pool_);
   ASSERT_TRUE(bench) << bench.error().Format();
   std::vector<CompiledCandidate> candidates;
   candidates.push_back(bench->Compile({kGoodSchedule}));
   candidates.push_back(bench->Compile({kIllegalSchedule}));
   candidates.push_back(bench->Compile({"lower direct\n"}));
-  const std::vector<Measurement> timed = bench->Retime(std::move(candidates), 5);
+  const std::vector<Measurement> timed = bench->Compare(std::move(candidates), {.rounds = 5});
   ASSERT_EQ(timed.size(), 3u);
   EXPECT_EQ(timed[0].samples.size(), 5u);
   EXPECT_EQ(timed[1].status, TrialStatus::kIllegal);
   EXPECT_EQ(timed[2].samples.size(), 5u);
-}
-
-TEST(Statistics, MedianAndItsDeviation) {
-  EXPECT_EQ(Median({3, 1, 2}), 2);
-  EXPECT_EQ(Median({4, 1, 2, 3}), 2.5);
-  EXPECT_EQ(MedianDeviation({1, 2, 3, 10}), 1);
 }
 
 // A simulated kernel, the number of its runs, and a clock that only these runs advance.
@@ -217,18 +211,15 @@ TEST(TimeRunsTest, ShortKernelsRunManyTimesASample) {
 
 TEST(TimeRunsTest, TheBudgetBoundsTheSamples) {
   Simulated simulated;
-  EXPECT_EQ(simulated.Time(5e-3, std::nullopt).size(), 6u);
+  EXPECT_EQ(simulated.Time(5e-3, std::nullopt).size(), 4u);
   EXPECT_EQ(simulated.Time(100e-3, std::nullopt).size(), 3u);
   EXPECT_EQ(simulated.Time(2, std::nullopt).size(), 1u);
 }
 
-TEST(TimeRunsTest, ASlowCandidateLosesTheRaceAtOnce) {
+TEST(TimeRunsTest, ASlowCandidateLosesTheRaceAfterTwoSamples) {
   Simulated simulated;
-  EXPECT_EQ(simulated.Time(3e-3, 1e-3).size(), 1u);
-  EXPECT_EQ(simulated.runs, 2);
-  simulated.runs = 0;
-  EXPECT_EQ(simulated.Time(20e-3, 1e-3).size(), 1u);
-  EXPECT_EQ(simulated.runs, 1);
+  EXPECT_EQ(simulated.Time(3e-3, 1e-3).size(), 2u);
+  EXPECT_EQ(simulated.runs, 3);
   EXPECT_GT(simulated.Time(1.5e-3, 1e-3).size(), 3u);
 }
 
@@ -236,12 +227,14 @@ TEST(TimeRunsTest, TheCheckingRunMayDecide) {
   Simulated simulated;
   const auto run = [&](int times) {
     simulated.runs += times;
-    return Result<double>(0.0);
+    return Result<double>(0.05 * times);
   };
   const Clock clock = [] { return 0.0; };
-  EXPECT_EQ(TimeRuns(run, 1e-3, {}, clock, 0.1), (std::vector<double>{0.1}));
+  EXPECT_EQ(TimeRuns(run, 1e-3, {}, clock, 0.1), (std::vector<double>{0.05}));
+  EXPECT_EQ(simulated.runs, 1) << "the warm-up run confirms that the candidate is slow";
   EXPECT_EQ(TimeRuns(run, std::nullopt, {}, clock, 3), (std::vector<double>{3}));
-  EXPECT_EQ(simulated.runs, 0);
+  EXPECT_EQ(simulated.runs, 1);
+  EXPECT_GT(TimeRuns(run, 0.04, {}, clock, 0.45)->size(), 2u) << "only the checking run was slow";
 }
 
 TEST(TimeRunsTest, AClockThatStandsStillEnds) {
@@ -268,49 +261,140 @@ struct SlowingDown {
       return Result<double>(sum);
     };
   }
-  std::vector<double> Time(double seconds, double other, double known,
-                           std::optional<double> before = std::nullopt) {
+  TimesInTurns Time(double seconds, double other, double known,
+                    std::optional<double> before = std::nullopt) {
     int own = 0;
+    ReferenceRuns reference{.time_of = Of(other, others), .known = known};
     return *TimeInTurns(
-        Of(seconds, own), {Of(other, others), known}, {}, [this] { return now; }, before);
+        Of(seconds, own), reference, {}, [this] { return now; }, before);
   }
 };
 
-TEST(TimeBesideTest, SamplesAreRelativeToTheOthersOfTheirTurn) {
+TEST(TimeInTurnsTest, RatiosDoNotDependOnTheMachinesSpeed) {
   SlowingDown machine;
-  const std::vector<double> samples = machine.Time(1.5e-3, 1e-3, 1e-3);
-  EXPECT_GE(samples.size(), 3u);
-  EXPECT_EQ(static_cast<int>(samples.size()), machine.others);
-  EXPECT_NEAR(Median(samples), 1.5e-3, 0.003e-3);
-  // The machine is twice as slow as when the other kernel's time was recorded.
+  const TimesInTurns times = machine.Time(1.05e-3, 1e-3, 1e-3);
+  EXPECT_GE(times.samples.size(), 3u);
+  EXPECT_EQ(times.samples.size(), times.ratios.size());
+  EXPECT_EQ(times.turns + 1, machine.others) << "one run of warming up";
+  EXPECT_NEAR(Median(times.ratios), 1.05, 0.003);
+  // The machine is half as fast as when the other kernel's time was recorded. The samples are the
+  // measured times.
   machine.runs = 1000;
-  EXPECT_NEAR(Median(machine.Time(1.5e-3, 1e-3, 1e-3)), 1.5e-3, 0.003e-3);
-  // The machine is not slower, but the recorded time is twice as long.
-  machine.runs = 0;
-  EXPECT_NEAR(Median(machine.Time(1.5e-3, 1e-3, 2e-3)), 3e-3, 0.006e-3);
+  const TimesInTurns slow = machine.Time(1.05e-3, 1e-3, 1e-3);
+  EXPECT_NEAR(Median(slow.ratios), 1.05, 0.003);
+  EXPECT_NEAR(Median(slow.samples), 2.1e-3, 0.1e-3);
 }
 
-TEST(TimeBesideTest, TheRaceEnds) {
+TEST(TimeInTurnsTest, SlowerCandidatesEndEarly) {
   SlowingDown machine;
-  EXPECT_EQ(machine.Time(3e-3, 1e-3, 1e-3).size(), 1u);
-  EXPECT_EQ(machine.others, 1);
-  EXPECT_EQ(machine.Time(20e-3, 1e-3, 1e-3).size(), 1u);
-  EXPECT_EQ(machine.Time(20e-3, 1e-3, 1e-3, 0.1), std::vector<double>{0.1});
-  EXPECT_EQ(machine.others, 1);
+  EXPECT_EQ(machine.Time(1.5e-3, 1e-3, 1e-3).samples.size(), 3u) << "all ratios above 1.1";
+  EXPECT_EQ(machine.Time(3e-3, 1e-3, 1e-3).samples.size(), 2u) << "both ratios above 2";
+  machine = {};
+  EXPECT_EQ(machine.Time(20e-3, 1e-3, 1e-3, 0.1).samples, std::vector<double>{20e-3});
+  EXPECT_EQ(machine.others, 0);
 }
 
-TEST(TimeBesideTest, LongRunsHaveOneTurn) {
+TEST(TimeInTurnsTest, LongRunsHaveOneTurn) {
   SlowingDown machine;
-  EXPECT_EQ(machine.Time(2, 1.9, 1.9).size(), 1u);
-  EXPECT_EQ(machine.others, 1);
+  EXPECT_EQ(machine.Time(2, 1.9, 1.9).samples.size(), 1u);
+  EXPECT_EQ(machine.others, 2);
 }
 
-TEST(TimeBesideTest, AFailureOfEitherIsTheResult) {
+// Two kernels of one machine. While `is_slow` is true, the machine is three times slower.
+struct Disturbed {
+  double now = 0;
+  std::function<bool()> is_slow;
+  TimeOf Of(double seconds) {
+    return [this, seconds](int times) {
+      const double sum = seconds * times * (is_slow() ? 3 : 1);
+      now += sum;
+      return Result<double>(sum);
+    };
+  }
+  TimesInTurns Time(double seconds, double other) {
+    ReferenceRuns reference{.time_of = Of(other), .known = other, .least = other};
+    return *TimeInTurns(Of(seconds), reference, {}, [this] { return now; });
+  }
+};
+
+TEST(TimeInTurnsTest, DisturbedTurnsAreTakenAgain) {
+  Disturbed machine;
+  int calls = 0;
+  machine.is_slow = [&] { return ++calls % 8 >= 6; };  // both kernels of every fourth turn
+  const TimesInTurns times = machine.Time(1e-3, 1e-3);
+  EXPECT_GT(times.disturbed, 0);
+  EXPECT_EQ(times.turns, static_cast<int>(times.samples.size()) + times.disturbed);
+  for (const double sample : times.samples) EXPECT_NEAR(sample, 1e-3, 1e-9);
+}
+
+// A preemption of the candidate alone does not lose the candidate.
+TEST(TimeInTurnsTest, OneSlowSampleDecidesNothing) {
+  Disturbed machine;
+  int calls = 0;
+  machine.is_slow = [&] { return ++calls == 4; };  // the candidate's first sample
+  const TimesInTurns times = machine.Time(1e-3, 1e-3);
+  EXPECT_GT(times.ratios[0], 2);
+  EXPECT_GT(times.samples.size(), 5u);
+  EXPECT_NEAR(Median(times.ratios), 1, 1e-9);
+}
+
+TEST(TimeInTurnsTest, ALastingDisturbanceStillGivesRatios) {
+  Disturbed machine;
+  machine.is_slow = [] { return true; };
+  const TimesInTurns times = machine.Time(1.02e-3, 1e-3);
+  EXPECT_EQ(times.disturbed, times.turns);
+  ASSERT_FALSE(times.ratios.empty());
+  EXPECT_NEAR(Median(times.ratios), 1.02, 1e-9);
+}
+
+TEST(TimeInTurnsTest, AFailureOfEitherIsTheResult) {
   const auto fails = [](int) -> Result<double> { return Fail(ErrorCode::kDevice, "failed"); };
   const auto runs = [](int times) -> Result<double> { return 1e-3 * times; };
   const Clock clock = [] { return 0.0; };
-  EXPECT_FALSE(TimeInTurns(fails, {runs, 1e-3}, {}, clock));
-  EXPECT_FALSE(TimeInTurns(runs, {fails, 1e-3}, {}, clock));
+  ReferenceRuns good{.time_of = runs, .known = 1e-3};
+  ReferenceRuns bad{.time_of = fails, .known = 1e-3};
+  EXPECT_FALSE(TimeInTurns(fails, good, {}, clock));
+  EXPECT_FALSE(TimeInTurns(runs, bad, {}, clock));
+}
+
+// Kernels whose times vary by a known pattern around `seconds`.
+struct Varying {
+  double now = 0;
+  int calls = 0;
+  TimeOf Of(double seconds) {
+    return [this, seconds](int times) {
+      const double sum = seconds * times * (1 + 0.01 * ((calls++ * 7) % 5 - 2));
+      now += sum;
+      return Result<double>(sum);
+    };
+  }
+  ComparedTimes Compare(const std::vector<double>& kernels, const CompareLimits& limits) {
+    std::vector<TimeOf> runs;
+    for (const double seconds : kernels) runs.push_back(Of(seconds));
+    return *CompareInTurns(runs, limits, {}, [this] { return now; });
+  }
+};
+
+TEST(CompareInTurnsTest, AClearOrderIsDecidedAtOnce) {
+  Varying machine;
+  const ComparedTimes times = machine.Compare({1e-3, 0.9e-3, 1.2e-3}, {.seconds = 10});
+  for (const auto& samples : times) EXPECT_EQ(samples.size(), 7u);
+}
+
+// A kernel that is slower than the fastest one is left out; the reference stays.
+TEST(CompareInTurnsTest, SlowerKernelsAreLeftOut) {
+  Varying machine;
+  const ComparedTimes times = machine.Compare({1e-3, 1e-3, 1.2e-3}, {.seconds = 10});
+  EXPECT_EQ(times[2].size(), 7u);
+  EXPECT_EQ(times[1].size(), times[0].size());
+  EXPECT_GT(times[0].size(), 7u) << "equal kernels are compared longer";
+}
+
+TEST(CompareInTurnsTest, TimeAndRoundsAreLimits) {
+  Varying machine;
+  EXPECT_EQ(machine.Compare({1, 1}, {.seconds = 0.1})[0].size(), 7u);
+  EXPECT_EQ(machine.Compare({1, 0.5, 2}, {.rounds = 3}).at(1).size(), 3u);
+  EXPECT_EQ(machine.Compare({1e-3}, {.seconds = 10})[0].size(), 7u) << "nothing to decide";
 }
 
 TEST(TimeRunsTest, AFailingRunIsTheResult) {

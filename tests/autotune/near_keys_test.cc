@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::RooflineOf;
 using testing::ScriptedMeasurer;
 
 class NearTargets : public testing::TunerTest {
@@ -74,19 +75,59 @@ TEST_F(NearTargets, ComeInTheOrderOfTheirDistance) {
   EXPECT_EQ(Print(Ranked()[0].schedule), ScheduleFor(8));
 }
 
-TEST_F(NearTargets, OfOtherThreadsAccuracyOrTimesAreNone) {
-  Target threads = options_.target;
-  threads.host.threads += 1;
-  Record(MakeTuningKey(tasks_[0], threads, {}), 4, 1e-3);
+// Trials for other threads, another accuracy or an earlier policy are near, but farther.
+TEST_F(NearTargets, MayDifferInThreadsAccuracyAndPolicy) {
+  Target other = options_.target;
+  other.host.threads += 1;
+  const TuningKey threads = MakeTuningKey(tasks_[0], other, {});
+  Record(threads, 4, 1e-3);
+  const TuningKey accuracy = MakeTuningKey(tasks_[0], options_.target, *ParseAccuracy("bf16"));
+  Record(accuracy, 2, 1e-3);
+  TuningKey earlier = KeyWithL3(1);
+  earlier.policy = kEarlierMeasurementPolicies[0];
+  Record(earlier, 8, 1e-3);
+  EXPECT_THAT(*NearKeys(*database_, Key(), {Key().workload.text}),
+              ElementsAre(earlier, threads, accuracy));
+  EXPECT_EQ(Print(Ranked()[0].schedule), ScheduleFor(8));
+}
+
+// Trials of another database are used while nothing was measured here, and measured first.
+TEST_F(NearTargets, OfAnotherDatabaseAreSeeds) {
+  TuningKey seeds = Key();
+  seeds.policy = SeedsPolicy(seeds.policy);
+  Record(seeds, 4, 1e-3);
+  const std::string analytic = Print(Ranked()[1].schedule);
+  const TrialRecord failed{.status = TrialStatus::kWrongResult, .schedule = analytic};
+  ASSERT_TRUE(database_->RecordTrial(seeds, failed));
+  EXPECT_EQ(Print(Ranked()[0].schedule), ScheduleFor(4));
+  EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kNear);
+  EXPECT_EQ(Print(Ranked()[1].schedule), analytic) << "failures of seeds are not believed";
+  ScriptedMeasurer measurer;
+  measurer.seconds = 0.5;
+  Tuned(measurer);
+  EXPECT_EQ(measurer.order.front(), ScheduleFor(4));
+}
+
+// A time below the least time of this machine is from a faster machine or forged.
+TEST_F(NearTargets, ImpossibleTimesAreNotUsed) {
+  ASSERT_TRUE(RecordRoofline(*database_, options_.target, RooflineOf(1e9, 1e9)));
+  const double least = Key().workload.flops / 1e9;
+  Record(KeyWithL3(1), 4, 0.5 * least);
+  EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kAnalytic);
+  Record(KeyWithL3(2), 8, 1.5 * least);
+  EXPECT_EQ(Print(Ranked()[0].schedule), ScheduleFor(8));
+}
+
+TEST_F(NearTargets, OfOtherProcessorsOrPredictedTimesAreNone) {
   TuningKey predicted = KeyWithL3(1);
   predicted.policy = "predicted 2";
   Record(predicted, 4, 1e-3);
   TuningKey older = KeyWithL3(1);
   older.schedule_version -= 1;
   Record(older, 4, 1e-3);
-  TuningKey exact = KeyWithL3(1);
-  exact.target += "x";
-  Record(exact, 4, 1e-3);
+  Target other = options_.target;
+  other.host.cpu = "other";
+  Record(MakeTuningKey(tasks_[0], other, {}), 4, 1e-3);
   EXPECT_THAT(*NearKeys(*database_, Key(), {Key().workload.text}), IsEmpty());
   EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kAnalytic);
 }

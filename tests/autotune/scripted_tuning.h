@@ -37,12 +37,15 @@ class ScriptedMeasurer : public Measurer {
     }
     return failure ? Status(std::unexpected(*failure)) : Status();
   }
-  Status Retime(const Workload&, std::span<const CandidateRequest> candidates, int rounds,
-                const OnMeasured& on_measured) override {
-    retimed += candidates.size();
+  Status Compare(const Workload&, std::span<const CandidateRequest> candidates, double,
+                 const OnMeasured& on_measured) override {
+    constexpr size_t kRounds = 7;
+    compared.push_back({});
     for (size_t i = 0; i < candidates.size(); ++i) {
+      compared.back().push_back(candidates[i].schedule);
       Measurement again = Outcome(candidates[i].schedule);
-      again.samples.assign(rounds, again.samples.at(0));
+      const double factor = compare ? compare(candidates[i].schedule) : 1;
+      again.samples.assign(kRounds, again.samples.at(0) * factor);
       if (Status status = on_measured(i, again); !status) return status;
     }
     return {};
@@ -75,7 +78,9 @@ class ScriptedMeasurer : public Measurer {
   std::vector<std::string> order;
   std::vector<size_t> batches;
   std::vector<std::optional<Incumbent>> incumbents;  // incumbent of each batch
-  size_t retimed = 0;
+  std::vector<std::vector<std::string>> compared;    // the schedules of each Compare
+  /// Returns the factor between the compared and the measured time of a schedule; empty: 1.
+  std::function<double(const std::string&)> compare;
 };
 
 /// A measurer that forwards all calls to a measurer that the test owns.
@@ -87,9 +92,9 @@ class Borrowed : public Measurer {
                  const OnMeasured& on_measured) override {
     return measurer_.Measure(workload, candidates, incumbent, on_measured);
   }
-  Status Retime(const Workload& workload, std::span<const CandidateRequest> candidates, int rounds,
-                const OnMeasured& on_measured) override {
-    return measurer_.Retime(workload, candidates, rounds, on_measured);
+  Status Compare(const Workload& workload, std::span<const CandidateRequest> candidates,
+                 double seconds, const OnMeasured& on_measured) override {
+    return measurer_.Compare(workload, candidates, seconds, on_measured);
   }
 
  private:

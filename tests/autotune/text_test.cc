@@ -34,7 +34,7 @@ TEST(Protocol, RequestsReadBack) {
       PrepareRequest{of_callers},
       MeasureRequest{{{kGoodSchedule}, {"x"}}, Incumbent{"lower direct\n", 0.125}},
       MeasureRequest{{{kGoodSchedule}}, std::nullopt},
-      RetimeRequest{{{kGoodSchedule}}, 9},
+      CompareRequest{{{kGoodSchedule}}, 0.5},
   };
   for (const Request& request : requests) {
     const Result<Request> back = DecodeRequest(Encode(request));
@@ -245,11 +245,10 @@ TEST(KeyParts, TellNearTargetsFromOthers) {
               target.host.cores = 8;
             }),
             3);
-  EXPECT_EQ(distance([](Target& target) { target.host.threads = 1; }), std::nullopt);
+  EXPECT_EQ(distance([](Target& target) { target.host.threads = 1; }), 8);
   EXPECT_EQ(distance([](Target& target) { target.host.features = {"avx2", "fma"}; }), std::nullopt);
   EXPECT_EQ(distance([](Target& target) { target.host.cpu = "znver3"; }), std::nullopt);
-  EXPECT_EQ(NearDistance("cpu x [avx2] l3=1 accuracy=f32", "cpu x [avx2] l3=2 accuracy=exact"),
-            std::nullopt);
+  EXPECT_EQ(NearDistance("cpu x [avx2] l3=1 accuracy=f32", "cpu x [avx2] l3=2 accuracy=exact"), 17);
   EXPECT_EQ(NearDistance("cuda sm_90 [] l2=1 accuracy=f32", "cuda sm_90 [] l2=2 accuracy=f32"),
             std::nullopt);
   EXPECT_EQ(NearDistance("rubbish", "cpu x [avx2] l3=2"), std::nullopt);

@@ -260,8 +260,8 @@ TEST_F(TunerTest, NothingMeasuredIsAnError) {
                    const std::optional<Incumbent>&, const OnMeasured&) override {
       return Fail(ErrorCode::kInternal, "the worker died between candidates");
     }
-    Status Retime(const Workload&, std::span<const CandidateRequest>, int,
-                  const OnMeasured&) override {
+    Status Compare(const Workload&, std::span<const CandidateRequest>, double,
+                   const OnMeasured&) override {
       return {};
     }
   };
@@ -291,14 +291,64 @@ TEST_F(TunerTest, BatchesAreMeasuredBesideTheIncumbent) {
   EXPECT_GE(measurer.batches.size(), 3u);
 }
 
-TEST_F(TunerTest, TheBestAreTimedAgain) {
+TEST_F(TunerTest, FinalistsAreComparedWithTheAnalyticSchedule) {
   ScriptedMeasurer measurer;
   Tuned(measurer);
-  EXPECT_GE(measurer.retimed, 2u);
-  const auto best = database_->Best(MakeTuningKey(tasks_[0], options_.target, {}));
+  ASSERT_EQ(measurer.compared.size(), tasks_.size());
+  const std::string analytic = Print(Sketches(tasks_[0]).front().Fill({1, 1, 1}));
+  for (const auto& finalists : measurer.compared) {
+    EXPECT_EQ(finalists.front(), analytic) << "the reference";
+    EXPECT_GE(finalists.size(), 2u);
+  }
+  const TuningKey key = MakeTuningKey(tasks_[0], options_.target, {});
+  const auto best = database_->Best(key);
   ASSERT_TRUE(best && *best);
-  EXPECT_GT((*best)->samples.size(), 3u);
-  EXPECT_NEAR((*best)->median_seconds, ScriptedMeasurer::Seconds((*best)->schedule), 1e-9);
+  EXPECT_EQ(*database_->Chosen(key), (*best)->schedule);
+  EXPECT_EQ((*best)->samples.size(), 7u) << "only the samples of the comparison";
+  EXPECT_EQ((*best)->median_seconds, Median((*best)->samples));
+}
+
+// A lead that the comparison does not confirm is no reason to replace the analytic schedule.
+TEST_F(TunerTest, AScheduleThatIsNotFasterBesideTheAnalyticOneIsNotChosen) {
+  const std::string analytic = Print(Sketches(tasks_[0]).front().Fill({1, 1, 1}));
+  ScriptedMeasurer measurer;
+  measurer.compare = [&](const std::string& schedule) {
+    const double equal = ScriptedMeasurer::Seconds(analytic) / ScriptedMeasurer::Seconds(schedule);
+    return schedule == analytic ? equal : 1.001 * equal;
+  };
+  const TuneReport report = Tuned(measurer);
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    const TuningKey key = MakeTuningKey(tasks_[i], options_.target, {});
+    EXPECT_EQ(*database_->Chosen(key), analytic);
+    EXPECT_EQ((*database_->Best(key))->schedule, analytic);
+    EXPECT_NEAR(*report.progress.tasks[i].best_seconds, ScriptedMeasurer::Seconds(analytic), 1e-9);
+  }
+}
+
+// A later call compares with the schedule that was chosen before.
+TEST_F(TunerTest, TheEarlierChoiceIsTheReference) {
+  ScriptedMeasurer measurer;
+  Tuned(measurer);
+  const std::string chosen = **database_->Chosen(MakeTuningKey(tasks_[0], options_.target, {}));
+  options_.retune = {0};
+  options_.trials = 8;
+  measurer.compared.clear();
+  Tuned(measurer);
+  ASSERT_EQ(measurer.compared.size(), 1u);
+  EXPECT_EQ(measurer.compared[0].front(), chosen);
+}
+
+// No recorded time differs from the median of its own samples.
+TEST_F(TunerTest, RecordedMediansAreThoseOfTheirSamples) {
+  ScriptedMeasurer measurer;
+  int compared = 0;
+  measurer.compare = [&](const std::string&) { return 1 + 0.01 * compared++; };
+  Tuned(measurer);
+  for (const TuningTask& task : tasks_) {
+    const auto trials = database_->Trials(MakeTuningKey(task, options_.target, {}));
+    for (const TrialRecord& trial : *trials)
+      EXPECT_EQ(trial.median_seconds, Median(trial.samples)) << trial.schedule;
+  }
 }
 
 TEST_F(TunerTest, RankedSchedulesBeginWithTheRecordAndEndWithTheNaive) {

@@ -22,27 +22,54 @@ Host TunedHost() {
           .threads = 1};
 }
 
-TEST(EarlierDatabase, NeedsNoNewTrials) {
-  Database database = testing::InMemory();
-  const std::string folder = TUNEC_TEST_DATA;
-  const auto counts = database.ImportFile(folder + "/compiler/earlier_database.jsonl");
-  ASSERT_TRUE(counts) << counts.error().Format();
-  const auto graph =
-      LoadModel(folder + "/../examples/small/residual_block.graph", {.random_weights = 1});
-  ASSERT_TRUE(graph) << graph.error().Format();
-  CompileOptions options = testing::Options();
-  options.target = {.host = TunedHost()};
-  options.trials = 12;
-  const auto model = Compile(*graph, &database, options);
+class EarlierDatabase : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string folder = TUNEC_TEST_DATA;
+    const auto counts =
+        database_.ImportFile(folder + "/compiler/earlier_database.jsonl", TimesFrom::kThisMachine);
+    ASSERT_TRUE(counts) << counts.error().Format();
+    const auto graph =
+        LoadModel(folder + "/../examples/small/residual_block.graph", {.random_weights = 1});
+    ASSERT_TRUE(graph) << graph.error().Format();
+    graph_ = *graph;
+    options_.target = {.host = TunedHost()};
+  }
+
+  Database database_ = testing::InMemory();
+  Graph graph_;
+  CompileOptions options_ = testing::Options();
+};
+
+// Without trials, the schedules that were fastest then are used.
+TEST_F(EarlierDatabase, IsUsedWithoutTrials) {
+  const auto model = Compile(graph_, &database_, options_);
   ASSERT_TRUE(model) << model.error().Format();
-  EXPECT_EQ(model->report.tuning.progress.measured, 0);
   ASSERT_EQ(model->report.kernels.size(), 2U);
   for (const KernelReport& kernel : model->report.kernels)
     EXPECT_EQ(kernel.sketch_source, "tuned") << kernel.name;
-  if (!CheckRunsHere(options.target)) GTEST_SKIP() << "this processor lacks a feature of haswell";
-  const auto error = testing::ErrorAgainstReference(*graph, *model->executable);
+  EXPECT_EQ(model->report.known.earlier, 2);
+  if (!CheckRunsHere(options_.target)) GTEST_SKIP() << "this processor lacks a feature of haswell";
+  const auto error = testing::ErrorAgainstReference(graph_, *model->executable);
   ASSERT_TRUE(error) << error.error().Format();
   EXPECT_LT(*error, testing::kTolerance);
+}
+
+// A search measures the fastest schedules of then first. Their times of then do not count.
+TEST_F(EarlierDatabase, GivesSeeds) {
+  if (!CheckRunsHere(options_.target)) GTEST_SKIP() << "this processor lacks a feature of haswell";
+  options_.trials = 6;
+  std::vector<std::string> notes;
+  options_.on_progress = [&](const TuneProgress& progress) {
+    if (progress.latest != nullptr) notes.push_back(progress.latest->note);
+  };
+  const auto model = Compile(graph_, &database_, options_);
+  ASSERT_TRUE(model) << model.error().Format();
+  EXPECT_EQ(model->report.tuning.progress.measured, 6);
+  ASSERT_GE(notes.size(), 2u);
+  EXPECT_TRUE(notes[0].contains(" by=remeasured ")) << notes[0];
+  EXPECT_TRUE(notes[1].contains(" by=remeasured ")) << notes[1];
+  for (const TaskProgress& task : model->report.tuning.progress.tasks) EXPECT_GT(task.trials, 0);
 }
 
 }  // namespace

@@ -222,8 +222,9 @@ TEST(Tuning, SaysForWhichOthersAModelIsTuned) {
   options.on_log = [&](const std::string& line) { notes.push_back(line); };
   const auto two = Compile(GraphOf(kConvRelu), &database, options);
   ASSERT_TRUE(two) << two.error().Format();
-  EXPECT_THAT(notes,
-              ::testing::Contains("groups tuned for threads=1: 1 of 1; for threads=2: none"));
+  EXPECT_THAT(notes, ::testing::Contains(
+                         "groups tuned for threads=1, not for threads=2: 1 of 1; the fastest "
+                         "schedule of each is used until it is measured here"));
   EXPECT_EQ(Describe(two->report.known), "groups tuned: none of 1");
   const auto one = Compile(GraphOf(kConvRelu), &database, Tuned(0));
   ASSERT_TRUE(one) << one.error().Format();
@@ -260,7 +261,7 @@ TEST(Tuning, HoldsForItsOwnThreadsAccuracyAndCpu) {
   for (const CompileOptions& options : {two_threads, exact}) {
     const auto model = Compile(graph, &database, options);
     ASSERT_TRUE(model) << model.error().Format();
-    EXPECT_EQ(model->report.kernels[0].sketch_source, "analytic");
+    EXPECT_NE(model->report.kernels[0].sketch_source, "tuned") << "at most a near schedule";
     EXPECT_EQ(model->report.objects_reused, 0);
     ExpectRight(graph, *model);
   }

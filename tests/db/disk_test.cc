@@ -90,14 +90,14 @@ TEST_P(Disk, FailingDuringAnImportImportsNothing) {
   for (const int writes : {0, 1, 2, 5, 20}) {
     disk_.FailAfter(writes, GetParam());
     std::istringstream in(text);
-    const auto counts = database.Import(in, "lines");
+    const auto counts = database.Import(in, "lines", TimesFrom::kThisMachine);
     ASSERT_FALSE(counts.has_value());
     ExpectDiskError(counts.error());
     disk_.Heal();
     EXPECT_EQ(database.Stats()->trials, 0);
   }
   std::istringstream in(text);
-  EXPECT_TRUE(database.Import(in, "lines").has_value());
+  EXPECT_TRUE(database.Import(in, "lines", TimesFrom::kThisMachine).has_value());
   EXPECT_EQ(ExportText(database), text);
 }
 

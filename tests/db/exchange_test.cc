@@ -51,7 +51,7 @@ TEST(Exchange, ExportImportExportIsTheSame) {
   const std::string text = ExportText(first);
   std::istringstream in(text);
   Database second = OpenForTest();
-  const auto counts = second.Import(in, "lines");
+  const auto counts = second.Import(in, "lines", TimesFrom::kThisMachine);
   ASSERT_TRUE(counts.has_value()) << counts.error().Format();
   EXPECT_EQ(*counts, (ExchangeCounts{.added = 22}));
   EXPECT_EQ(ExportText(second), text);
@@ -66,11 +66,12 @@ TEST(Exchange, ReadsTheFirstVersion) {
 {"record":"task","id":1,"workload":1,"target":1,"policy":"p","schedule_version":1,"converged":9}
 )");
   Database database = OpenForTest();
-  ASSERT_TRUE(database.Import(in, "lines").has_value());
+  ASSERT_TRUE(database.Import(in, "lines", TimesFrom::kThisMachine).has_value());
   TuningKey key = KeyOfExports();
   EXPECT_EQ(database.Converged(key)->value(), (Convergence{9, ConvergenceReason::kUnknown, 0}));
-  std::istringstream newer(R"({"record":"tunec_database","version":7})");
-  EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
+  std::istringstream newer(R"({"record":"tunec_database","version":8})");
+  EXPECT_EQ(database.Import(newer, "lines", TimesFrom::kThisMachine).error().code,
+            ErrorCode::kUnsupported);
 }
 
 // Older checkers rejected some correct results, so imports of older exports omit wrong results.
@@ -100,7 +101,7 @@ TEST(Exchange, WrongResultsOfOlderVersionsAreLeftOut) {
   for (const int version : {1, 5, 6}) {
     std::istringstream in = export_of(version);
     Database database = OpenForTest();
-    const auto counts = database.Import(in, "lines");
+    const auto counts = database.Import(in, "lines", TimesFrom::kThisMachine);
     ASSERT_TRUE(counts.has_value()) << counts.error().Format();
     EXPECT_EQ(database.CountTrials(key), version < 6 ? 1 : 2);
     EXPECT_EQ(database.Converged(key)->has_value(), version == 6);
@@ -123,7 +124,7 @@ TEST(Exchange, SketchesOfOlderVersionsGetTheirNames) {
         R"("note":"sketch=direct/tile2 rows=7","created_at":1,"tool_version":"0"})"
         "\n");
     Database database = OpenForTest();
-    ASSERT_TRUE(database.Import(in, "lines").has_value());
+    ASSERT_TRUE(database.Import(in, "lines", TimesFrom::kThisMachine).has_value());
     EXPECT_EQ(database.Best(key)->value().note,
               version < 3 ? "sketch=direct/tile/j rows=7" : "sketch=direct/tile2 rows=7");
   }
@@ -152,7 +153,7 @@ TEST(Exchange, SchedulesOfOlderVersionsSpellOutTheirCopies) {
                           R"({"record":"charge","task":1,"model":"m","trials":1})"
                           "\n");
     Database database = OpenForTest();
-    ASSERT_TRUE(database.Import(in, "lines").has_value());
+    ASSERT_TRUE(database.Import(in, "lines", TimesFrom::kThisMachine).has_value());
     TuningKey key = KeyOfExports(workload);
     if (version == 4) key.schedule_version = 1;
     EXPECT_EQ(database.Best(key)->value().schedule,
@@ -170,7 +171,8 @@ TEST(Exchange, ImportingTwiceKeepsEverything) {
   Fill(database, 0);
   const std::string text = ExportText(database);
   std::istringstream in(text);
-  EXPECT_EQ(database.Import(in, "lines"), (ExchangeCounts{.unchanged = 22}));
+  EXPECT_EQ(database.Import(in, "lines", TimesFrom::kThisMachine),
+            (ExchangeCounts{.unchanged = 22}));
   EXPECT_EQ(ExportText(database), text);
 }
 
@@ -191,9 +193,9 @@ TEST(Exchange, ExportsMayBeConcatenated) {
   Fill(second, 1);
   std::istringstream in(ExportText(first) + ExportText(second));
   Database both = OpenForTest();
-  ASSERT_TRUE(both.Import(in, "lines").has_value());
+  ASSERT_TRUE(both.Import(in, "lines", TimesFrom::kThisMachine).has_value());
   std::istringstream more(ExportText(second));
-  ASSERT_TRUE(first.Import(more, "lines").has_value());
+  ASSERT_TRUE(first.Import(more, "lines", TimesFrom::kThisMachine).has_value());
   EXPECT_EQ(ExportText(both), ExportText(first));
 }
 
@@ -204,7 +206,7 @@ TEST(Exchange, FileIsWrittenWholeOrNotAtAll) {
   ASSERT_TRUE(database.ExportFile(folder.File("out.jsonl")).has_value());
   EXPECT_EQ(ReadBytes(folder.File("out.jsonl")), ExportText(database));
   Database other = OpenForTest();
-  ASSERT_TRUE(other.ImportFile(folder.File("out.jsonl")).has_value());
+  ASSERT_TRUE(other.ImportFile(folder.File("out.jsonl"), TimesFrom::kThisMachine).has_value());
   EXPECT_EQ(ExportText(other), ExportText(database));
 
   std::filesystem::create_directory(folder.File("taken"));
@@ -220,8 +222,10 @@ TEST(Exchange, FileIsWrittenWholeOrNotAtAll) {
 TEST(Exchange, ImportOfNoFile) {
   TempFolder folder;
   Database database = OpenForTest();
-  EXPECT_EQ(database.ImportFile(folder.File("none")).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(database.ImportFile(folder.path()).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(database.ImportFile(folder.File("none"), TimesFrom::kThisMachine).error().code,
+            ErrorCode::kNotFound);
+  EXPECT_EQ(database.ImportFile(folder.path(), TimesFrom::kThisMachine).error().code,
+            ErrorCode::kInvalidArgument);
 }
 
 TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
@@ -244,7 +248,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "target", "id": 9, "text": "t", "more": 1})", "1 unknown or repeated fields"},
       {R"({"record": "target", "id": 9, "text": ""})", "target text is empty"},
       {R"({"record": "target", "id": 9, "text": "a\u0000b"})", "target text is not UTF-8"},
-      {R"({"record": "tunec_database", "version": 7})", "export version 7, expected at most 6"},
+      {R"({"record": "tunec_database", "version": 8})", "export version 8, expected at most 7"},
       {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
        R"( "created_at": 1})",
        "target 77 is not defined in an earlier line"},
@@ -257,7 +261,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
   for (const auto& [line, message] : kCases) {
     Database database = OpenForTest();
     std::istringstream in(good + line + "\n");
-    const auto counts = database.Import(in, "lines");
+    const auto counts = database.Import(in, "lines", TimesFrom::kThisMachine);
     ASSERT_FALSE(counts.has_value()) << line;
     EXPECT_THAT(counts.error().message, HasSubstr(message));
     const int lines = static_cast<int>(std::count(good.begin(), good.end(), '\n'));
@@ -270,7 +274,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
 TEST(Exchange, ImportWithoutHeaderIsRejected) {
   Database database = OpenForTest();
   std::istringstream in(R"({"record": "target", "id": 1, "text": "t"})");
-  const auto counts = database.Import(in, "lines");
+  const auto counts = database.Import(in, "lines", TimesFrom::kThisMachine);
   ASSERT_FALSE(counts.has_value());
   EXPECT_EQ(counts.error().Format(), "lines:1: error: the first record is not 'tunec_database'");
 }
@@ -282,7 +286,7 @@ TEST(Exchange, EveryPrefixOfAnExportIsRejectedOrTaken) {
   for (size_t size = 0; size < text.size(); ++size) {
     Database database = OpenForTest();
     std::istringstream in(text.substr(0, size));
-    const auto counts = database.Import(in, "lines");
+    const auto counts = database.Import(in, "lines", TimesFrom::kThisMachine);
     EXPECT_TRUE(counts || counts.error().code == ErrorCode::kParse);
   }
 }
@@ -290,9 +294,9 @@ TEST(Exchange, EveryPrefixOfAnExportIsRejectedOrTaken) {
 TEST(Exchange, DeeplyNestedLineIsRejected) {
   Database database = OpenForTest();
   std::istringstream in(std::string(1 << 20, '['));
-  EXPECT_FALSE(database.Import(in, "lines").has_value());
+  EXPECT_FALSE(database.Import(in, "lines", TimesFrom::kThisMachine).has_value());
   std::istringstream closed(std::string(1 << 20, '[') + std::string(1 << 20, ']'));
-  EXPECT_FALSE(database.Import(closed, "lines").has_value());
+  EXPECT_FALSE(database.Import(closed, "lines", TimesFrom::kThisMachine).has_value());
 }
 
 class Merge : public testing::Test {
@@ -312,6 +316,7 @@ class Merge : public testing::Test {
     TrialRecord equal = OkTrial(20, 5);
     ASSERT_TRUE(a.RecordTrial(SampleKey(1), equal).has_value());
     equal.median_seconds = 4;
+    equal.samples = {4, 4, 4};
     ASSERT_TRUE(b.RecordTrial(SampleKey(1), equal).has_value());
     TuningKey described = SampleKey(2);
     described.workload.description = "z";
@@ -329,11 +334,11 @@ class Merge : public testing::Test {
 
 TEST_F(Merge, IsTheSameWhicheverWayRound) {
   Database ab = OpenForTest(folder_.File("ab.db"));
-  ASSERT_TRUE(ab.Merge(a_).has_value());
-  ASSERT_TRUE(ab.Merge(b_).has_value());
+  ASSERT_TRUE(ab.Merge(a_, TimesFrom::kThisMachine).has_value());
+  ASSERT_TRUE(ab.Merge(b_, TimesFrom::kThisMachine).has_value());
   Database ba = OpenForTest(folder_.File("ba.db"));
-  ASSERT_TRUE(ba.Merge(b_).has_value());
-  ASSERT_TRUE(ba.Merge(a_).has_value());
+  ASSERT_TRUE(ba.Merge(b_, TimesFrom::kThisMachine).has_value());
+  ASSERT_TRUE(ba.Merge(a_, TimesFrom::kThisMachine).has_value());
   EXPECT_EQ(ExportText(ab), ExportText(ba));
   for (Database* merged : {&ab, &ba}) {
     EXPECT_EQ(merged->Stats()->artifacts, 0);
@@ -343,18 +348,18 @@ TEST_F(Merge, IsTheSameWhicheverWayRound) {
     EXPECT_THAT(*merged->IntegrityCheck(), IsEmpty());
   }
   Database a = OpenForTest(a_);
-  ASSERT_TRUE(a.Merge(b_).has_value());
+  ASSERT_TRUE(a.Merge(b_, TimesFrom::kThisMachine).has_value());
   EXPECT_EQ(ExportText(a), ExportText(ab));
 }
 
 TEST_F(Merge, AgainChangesNothing) {
   Database a = OpenForTest(a_);
-  const auto first = a.Merge(b_);
+  const auto first = a.Merge(b_, TimesFrom::kThisMachine);
   ASSERT_TRUE(first.has_value()) << first.error().Format();
   EXPECT_GT(first->added, 0);
   EXPECT_GT(first->replaced, 0);
   const std::string text = ExportText(a);
-  const auto again = a.Merge(b_);
+  const auto again = a.Merge(b_, TimesFrom::kThisMachine);
   EXPECT_EQ(again->added, 0);
   EXPECT_EQ(again->replaced, 0);
   EXPECT_EQ(ExportText(a), text);
@@ -362,24 +367,26 @@ TEST_F(Merge, AgainChangesNothing) {
 
 TEST_F(Merge, WithItselfIsNothing) {
   Database a = OpenForTest(a_);
-  EXPECT_EQ(a.Merge(a_), kNothing);
-  EXPECT_EQ(a.Merge(folder_.path() / "." / "a.db"), kNothing);
+  EXPECT_EQ(a.Merge(a_, TimesFrom::kThisMachine), kNothing);
+  EXPECT_EQ(a.Merge(folder_.path() / "." / "a.db", TimesFrom::kThisMachine), kNothing);
 }
 
 TEST_F(Merge, LeavesTheOtherFileAsItIs) {
   const std::string before = ReadBytes(b_);
   Database a = OpenForTest(a_);
-  ASSERT_TRUE(a.Merge(b_).has_value());
+  ASSERT_TRUE(a.Merge(b_, TimesFrom::kThisMachine).has_value());
   EXPECT_TRUE(ReadBytes(b_) == before);
   WriteBytes(folder_.File("garbage"), "garbage");
-  EXPECT_EQ(a.Merge(folder_.File("garbage")).error().code, ErrorCode::kParse);
-  EXPECT_EQ(a.Merge(folder_.File("none")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(a.Merge(folder_.File("garbage"), TimesFrom::kThisMachine).error().code,
+            ErrorCode::kParse);
+  EXPECT_EQ(a.Merge(folder_.File("none"), TimesFrom::kThisMachine).error().code,
+            ErrorCode::kNotFound);
 }
 
 TEST_F(Merge, PassesOverDamagedRowsWithAReason) {
   SQLite::Database(b_, SQLite::OPEN_READWRITE).exec("UPDATE trials SET samples = '' WHERE id = 1");
   Database a = OpenForTest(a_);
-  ASSERT_TRUE(a.Merge(b_).has_value());
+  ASSERT_TRUE(a.Merge(b_, TimesFrom::kThisMachine).has_value());
   EXPECT_THAT(a.TakeMissReasons(), ElementsAre(HasSubstr(b_ + ": trial 1 passed over")));
 }
 
@@ -391,7 +398,7 @@ TEST_F(Merge, PassesOverNegativeCharges) {
   EXPECT_THAT(*b.IntegrityCheck(),
               ElementsAre("charge of task 1: a charge of model 'negative' has -9 trials"));
   Database a = OpenForTest(a_);
-  ASSERT_TRUE(a.Merge(b_).has_value());
+  ASSERT_TRUE(a.Merge(b_, TimesFrom::kThisMachine).has_value());
   EXPECT_THAT(a.TakeMissReasons(),
               ElementsAre(HasSubstr("a charge of model 'negative' has -9 trials")));
 }
@@ -399,10 +406,69 @@ TEST_F(Merge, PassesOverNegativeCharges) {
 // Objects are executable code, so a merge copies no object from another file.
 TEST_F(Merge, LeavesObjectsOut) {
   Database a = OpenForTest(a_);
-  ASSERT_TRUE(a.Merge(b_).has_value());
+  ASSERT_TRUE(a.Merge(b_, TimesFrom::kThisMachine).has_value());
   EXPECT_FALSE(a.GetArtifact("b")->has_value());
   EXPECT_EQ(a.GetArtifact("both")->value().object, "old");
   EXPECT_EQ(a.Stats()->artifacts, 2);
+}
+
+// Times of another machine are not compared with own times: they are stored under a policy of their
+// own. A fast time there does not change the best trial here.
+TEST_F(Merge, FromElsewhereBringsOnlySeeds) {
+  Database a = OpenForTest(a_);
+  {
+    Database b = OpenForTest(b_);
+    ASSERT_TRUE(b.RecordTrial(SampleKey(1), OkTrial(30, 1e-9), "model").has_value());
+    ASSERT_TRUE(b.Choose(SampleKey(1), OkTrial(30, 1).schedule).has_value());
+    ASSERT_TRUE(b.SetConverged(SampleKey(1), {99, ConvergenceReason::kStale, 1}).has_value());
+    ASSERT_TRUE(b.SetMachineFact(SampleKey().target, {"peak_flops", 1e15, "", 2'000'000'000}));
+  }
+  const auto best = a.Best(SampleKey(1));
+  const auto converged = a.Converged(SampleKey(1));
+  const auto fact = a.GetMachineFact(SampleKey().target, "peak_flops");
+  const auto first = a.Merge(b_, TimesFrom::kElsewhere);
+  ASSERT_TRUE(first.has_value()) << first.error().Format();
+  EXPECT_GT(first->added, 0);
+  EXPECT_EQ(*a.Best(SampleKey(1)), *best);
+  EXPECT_EQ(*a.Converged(SampleKey(1)), *converged);
+  EXPECT_EQ(*a.GetMachineFact(SampleKey().target, "peak_flops"), *fact);
+  EXPECT_EQ(a.Charged("model")->value_or(0), 0);
+  TuningKey seeds = SampleKey(1);
+  seeds.policy = SeedsPolicy(seeds.policy);
+  EXPECT_EQ(a.Best(seeds)->value().schedule, OkTrial(30, 1).schedule);
+  EXPECT_EQ(a.Chosen(seeds)->value_or("none"), "none");
+  EXPECT_EQ(a.Merge(b_, TimesFrom::kElsewhere)->added, 0);
+  EXPECT_THAT(*a.IntegrityCheck(), IsEmpty());
+}
+
+// The choice of a trial is exported and merged. Of two choices the later trial's is stored.
+TEST_F(Merge, BringsChoices) {
+  Database a = OpenForTest(a_);
+  Database b = OpenForTest(b_);
+  ASSERT_TRUE(a.RecordTrial(SampleKey(3), OkTrial(40, 1)).has_value());
+  ASSERT_TRUE(a.RecordTrial(SampleKey(3), OkTrial(41, 2)).has_value());
+  ASSERT_TRUE(a.Choose(SampleKey(3), OkTrial(41, 2).schedule).has_value());
+  ASSERT_TRUE(b.Merge(a_, TimesFrom::kThisMachine).has_value());
+  EXPECT_EQ(b.Best(SampleKey(3))->value().schedule, OkTrial(41, 2).schedule);
+  ASSERT_TRUE(b.Choose(SampleKey(3), OkTrial(40, 1).schedule).has_value());
+  ASSERT_TRUE(b.Merge(a_, TimesFrom::kThisMachine).has_value());
+  EXPECT_EQ(b.Chosen(SampleKey(3))->value(), OkTrial(41, 2).schedule);
+  EXPECT_NE(ExportText(b).find("\"chosen\":true"), std::string::npos);
+}
+
+// An export of an earlier version may have a median that is not that of its samples.
+TEST(Import, TrialsOfSeveralSessionsAreSeeds) {
+  Database database = OpenForTest();
+  TrialRecord mixed = OkTrial(1, 1);
+  mixed.samples = {3, 3, 3};
+  ASSERT_TRUE(database.RecordTrial(SampleKey(), mixed).has_value());
+  std::istringstream in(ExportText(database));
+  Database other = OpenForTest();
+  ASSERT_TRUE(other.Import(in, "lines", TimesFrom::kThisMachine).has_value());
+  EXPECT_EQ(*other.CountTrials(SampleKey()), 0);
+  TuningKey seeds = SampleKey();
+  seeds.policy = SeedsPolicy(seeds.policy);
+  EXPECT_EQ(other.Best(seeds)->value().median_seconds, 3);
 }
 
 TEST(Upkeep, PruneKeepsTheBest) {
@@ -518,7 +584,7 @@ TEST(Exchange, DamagedTextStopsTheExportAndIsNamed) {
     ASSERT_FALSE(status.has_value()) << sql;
     EXPECT_EQ(status.error().code, ErrorCode::kParse);
     EXPECT_EQ(status.error().message, path + message);
-    EXPECT_FALSE(OpenForTest().Merge(path).has_value());
+    EXPECT_FALSE(OpenForTest().Merge(path, TimesFrom::kThisMachine).has_value());
   }
 }
 

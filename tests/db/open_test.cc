@@ -531,10 +531,53 @@ TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
   }
 }
 
+// Up to version 9, a trial could have the samples of two sessions and a median that no run took.
+TEST(Schema, TrialsOfSeveralSessionsAreSeedsSinceVersion10) {
+  TempFolder folder;
+  const std::string path = folder.File("t.db");
+  {
+    SQLite::Database raw(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    ASSERT_TRUE(Migrate(raw, path, Migrations().first(9)).has_value());
+    const std::string w = StableHash("w"), t = StableHash("t");
+    raw.exec(
+        fmt::format("INSERT INTO workloads VALUES (1, '{}', 'w', 'k', 'd', 1, 1);"
+                    "INSERT INTO targets VALUES (1, '{}', 't');"
+                    "INSERT INTO tasks(id, workload, target, policy, schedule_version, converged) "
+                    "VALUES (1, 1, 1, 'p', 2, 77), (2, 1, 1, 'q', 2, 78)",
+                    w, t));
+    const auto add = [&](int task, const char* schedule, double median, const char* samples) {
+      raw.exec(fmt::format(
+          "INSERT INTO trials(task, schedule_hash, schedule, status, median_seconds, mad_seconds, "
+          "samples, message, compile_ms, check_ms, measure_ms, note, created_at, tool_version) "
+          "VALUES ({}, '{}', '{}', 1, {}, 0, '{}', '', 0, 0, 0, '', 1, '')",
+          task, StableHash(schedule), schedule, median, samples));
+    };
+    add(1, "fake", 1, "[2.0, 2.0, 4.0]");
+    add(1, "true", 3, "[3.0, 3.0]");
+    add(2, "true", 3, "[2.0, 4.0]");
+    add(2, "predicted", 3, "[]");
+  }
+  const Database database = OpenForTest(path);
+  const auto key = [](const char* policy) {
+    return TuningKey{
+        .workload = {.text = "w"}, .target = "t", .policy = policy, .schedule_version = 2};
+  };
+  EXPECT_EQ(database.Best(key("p"))->value().schedule, "true");
+  EXPECT_EQ(*database.CountTrials(key("p")), 1);
+  EXPECT_EQ(database.Best(key("p; seeds"))->value().median_seconds, 2);
+  EXPECT_EQ(*database.CountTrials(key("q")), 2);
+  EXPECT_FALSE(*database.Converged(key("p")));
+  EXPECT_EQ(database.Converged(key("q"))->value().space, 78);
+  EXPECT_THAT(database.TakeMissReasons(),
+              ElementsAre(HasSubstr("the times of 1 trials are from several sessions: they are "
+                                    "seeds now; 1 converged tasks are open again")));
+  EXPECT_THAT(*database.IntegrityCheck(), IsEmpty());
+}
+
 TEST(Schema, ForeignTablesAreNotClaimed) {
   SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
   raw.exec("CREATE TABLE t(x)");
-  const Result<int64_t> status = Migrate(raw, "m", Migrations());
+  const auto status = Migrate(raw, "m", Migrations());
   ASSERT_FALSE(status.has_value());
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(raw.execAndGet("PRAGMA application_id").getInt(), 0);

@@ -100,6 +100,31 @@ TEST(Records, ScheduleIsKeptOnce) {
   EXPECT_EQ(database.CountTrials(key), 1);
 }
 
+TEST(Records, TheChosenTrialIsTheBest) {
+  Database database = OpenForTest();
+  const TuningKey key = SampleKey();
+  EXPECT_EQ(database.Choose(key, "none").error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(database.RecordTrial(key, OkTrial(1, 1)).has_value());
+  ASSERT_TRUE(database.RecordTrial(key, OkTrial(2, 2)).has_value());
+  const TrialRecord failed = FailedTrial(3, TrialStatus::kCrashed);
+  ASSERT_TRUE(database.RecordTrial(key, failed).has_value());
+  EXPECT_EQ(database.Choose(key, failed.schedule).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(*database.Chosen(key), std::nullopt);
+  EXPECT_EQ(database.Best(key)->value().schedule, OkTrial(1, 1).schedule);
+  ASSERT_TRUE(database.Choose(key, OkTrial(2, 2).schedule).has_value());
+  EXPECT_EQ(*database.Chosen(key), OkTrial(2, 2).schedule);
+  EXPECT_EQ(database.Best(key)->value().schedule, OkTrial(2, 2).schedule);
+  // Pruning retains the chosen trial.
+  ASSERT_TRUE(database.Prune({.keep_best = 1}).has_value());
+  EXPECT_EQ(database.Trials(key)->size(), 1u);
+  EXPECT_EQ(*database.Chosen(key), OkTrial(2, 2).schedule);
+  // A choice ends if its trial turns out to be wrong.
+  ASSERT_TRUE(database.RecordTrial(key, OkTrial(1, 1)).has_value());
+  ASSERT_TRUE(database.RecordTrial(key, FailedTrial(2, TrialStatus::kWrongResult)).has_value());
+  EXPECT_EQ(*database.Chosen(key), std::nullopt);
+  EXPECT_EQ(database.Best(key)->value().schedule, OkTrial(1, 1).schedule);
+}
+
 TEST(Records, RetimingCanCostTheFirstPlace) {
   Database database = OpenForTest();
   const TuningKey key = SampleKey();

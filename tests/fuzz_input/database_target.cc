@@ -175,7 +175,7 @@ void Exchange(const Database& database, bool sound) {
   if (!Answered(exported)) return Require(!sound, "a sound database is exported");
   Database copy = OpenForTest();
   std::istringstream in(text.str());
-  const auto imported = copy.Import(in, "lines");
+  const auto imported = copy.Import(in, "lines", TimesFrom::kThisMachine);
   RequireOk(imported, "an export is imported");
   if (sound) Require(ExportText(copy) == text.str(), "an export comes back");
 }
@@ -200,7 +200,7 @@ void ChangeFurther(const std::string& path) {
   (void)Answered(database->PutArtifact(kKeys[0], SampleArtifact(0)));
   (void)Answered(database->SetMachineFact(SampleKey().target, {"peak_flops", 2e11, "fma", 20}));
   (void)Answered(database->SetConverged(SampleKey(), {.space = 4}));
-  (void)Answered(OpenForTest().Merge(path));
+  (void)Answered(OpenForTest().Merge(path, TimesFrom::kThisMachine));
   (void)Answered(database->Prune({.created_before = 1'700'000'001, .keep_best = 1}));
   AskForObjects(*database);
 }

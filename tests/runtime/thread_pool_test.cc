@@ -1,14 +1,19 @@
 #include "runtime/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <thread>
 #include <vector>
+
+#include "support/processors.h"
 
 namespace tunec {
 namespace {
@@ -254,6 +259,36 @@ TEST(ThreadPool, LeavesNoThreadBehind) {
 TEST(ThreadPool, PinnedWorkersRunTasks) {
   ThreadPool pool(3, Pinning::kCores);
   ExpectEveryTaskOnce(pool, 1000);
+}
+
+// Each thread of a pinned pool stays on a processor of its own.
+TEST(ThreadPool, PinnedThreadsHaveTheirOwnProcessors) {
+  if (UsableProcessors() < 2) GTEST_SKIP() << "one processor";
+  ThreadPool pool(2, Pinning::kCores);
+  ASSERT_TRUE(pool.CallersProcessor());
+  const std::vector<int> before = AllowedProcessors();
+  std::array<std::set<int>, 2> seen;
+  {
+    const PinnedThread pinned(pool.CallersProcessor());
+    EXPECT_EQ(AllowedProcessors(), std::vector<int>{*pool.CallersProcessor()});
+    for (int round = 0; round < 50; ++round)
+      pool.ParallelFor(64, [&](int64_t, int thread) { seen[thread].insert(sched_getcpu()); });
+  }
+  EXPECT_EQ(AllowedProcessors(), before);
+  EXPECT_EQ(seen[0], std::set<int>{*pool.CallersProcessor()});
+  EXPECT_LE(seen[1].size(), 1u);
+  EXPECT_FALSE(seen[1].contains(*pool.CallersProcessor()));
+}
+
+// A process with too few processors, as under `taskset`, runs an unpinned pool.
+TEST(ThreadPool, MoreThreadsThanProcessorsAreNotPinned) {
+  const std::vector<int> before = AllowedProcessors();
+  RestrictThreadTo({before.data(), 1});
+  ThreadPool pool(2, Pinning::kCores);
+  EXPECT_FALSE(pool.CallersProcessor());
+  ExpectEveryTaskOnce(pool, 100);
+  RestrictThreadTo(before);
+  EXPECT_FALSE(ThreadPool(1, Pinning::kCores).CallersProcessor()) << "one thread is not pinned";
 }
 
 TEST(ThreadPool, WorksAndEndsInAForkedProcess) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "support/usable_memory.h"
 
@@ -56,6 +57,21 @@ class Processors : public testing::Test {
 
   fs::path root_;
 };
+
+TEST_F(Processors, DistinctCoresComeFirst) {
+  const std::vector<int> processors = {0, 1, 2, 3};
+  EXPECT_EQ(DistinctCoresFirst(processors, root_), processors) << "no file: each is a core";
+  const auto siblings = [&](int cpu, const char* list) {
+    Write("sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list",
+          std::string(list) + "\n");
+  };
+  siblings(0, "0-1");
+  siblings(1, "0-1");
+  siblings(2, "2-3");
+  siblings(3, "2-3");
+  EXPECT_EQ(DistinctCoresFirst(processors, root_), (std::vector<int>{0, 2, 1, 3}));
+  EXPECT_EQ(DistinctCoresFirst(std::vector<int>{1, 3}, root_), (std::vector<int>{1, 3}));
+}
 
 TEST_F(Processors, WithoutGroupsTheAffinityCounts) {
   EXPECT_EQ(Usable(), Allowed());

@@ -33,6 +33,9 @@ struct DbArguments {
   int64_t keep_best = 1;
   std::optional<int64_t> older_than_days;
   bool json = false;
+  bool trust_times = false;  // imported times were measured on this machine
+
+  TimesFrom Times() const { return trust_times ? TimesFrom::kThisMachine : TimesFrom::kElsewhere; }
 };
 
 // Prints why results of the database are missing, such as a damaged record.
@@ -159,6 +162,12 @@ std::vector<std::string> TargetsOf(const std::vector<TaskSummary>& tasks) {
   return FindDistinctTargets(texts).own;
 }
 
+// Returns the reason for convergence, or `seeds` for trials whose times are not compared.
+std::string StateText(const TaskSummary& task) {
+  if (task.key.policy.ends_with(kSeedsClause)) return "seeds";
+  return task.converged ? "converged: " + Describe(*task.converged) : "";
+}
+
 Result<int> ListTasks(const DbArguments& arguments) {
   TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
   TUNEC_ASSIGN(const std::vector<TaskSummary> tasks, database.List(arguments.filter));
@@ -189,7 +198,7 @@ Result<int> ListTasks(const DbArguments& arguments) {
                   predicted ? Cell(time.text + " predicted", nullptr) : time,
                   predicted ? time : Missing(),
                   rate > 0 ? Cell(fmt::format("{:.1f}", rate), rate) : Missing(),
-                  task.converged ? "converged: " + Describe(*task.converged) : "",
+                  StateText(task),
                   DateCell(task.latest_at),
                   {targets[t], task.key.target}});
   }
@@ -299,14 +308,14 @@ int PrintCounts(const ExchangeCounts& counts) {
 
 Result<int> ImportFrom(const DbArguments& arguments) {
   TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
-  TUNEC_ASSIGN(const ExchangeCounts counts, database.ImportFile(arguments.file));
+  TUNEC_ASSIGN(const ExchangeCounts counts, database.ImportFile(arguments.file, arguments.Times()));
   PrintNotes(database);
   return PrintCounts(counts);
 }
 
 Result<int> MergeWith(const DbArguments& arguments) {
   TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
-  TUNEC_ASSIGN(const ExchangeCounts counts, database.Merge(arguments.file));
+  TUNEC_ASSIGN(const ExchangeCounts counts, database.Merge(arguments.file, arguments.Times()));
   PrintNotes(database);
   return PrintCounts(counts);
 }
@@ -447,9 +456,16 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
                "disable_pass", "rules", "fast_math"});
   add_json(explain);
   add_file(add("export", "write everything but objects as JSON lines", ExportTo), "to write");
-  add_file(add("import", "take in JSON lines", ImportFrom), "to read");
-  add_file(add("merge", "take in another database but its objects", MergeWith),
-           "the other database");
+  const auto add_trust = [&](CLI::App& command) {
+    command.add_flag("--trust-times", arguments->trust_times,
+                     "its times were measured on this machine: compare them with own times");
+  };
+  CLI::App& import = add("import", "take in JSON lines", ImportFrom);
+  add_file(import, "to read");
+  add_trust(import);
+  CLI::App& merge = add("merge", "take in another database but its objects", MergeWith);
+  add_file(merge, "the other database");
+  add_trust(merge);
   add("check", "look for damage", Check);
   CLI::App& forget = add(
       "forget", "remove all trials of workloads or models, so that they are tuned anew", Forget);

@@ -199,7 +199,7 @@ class Runner {
       candidates.push_back(bench.Compile({Print(request_.prefixes[one.prefix].schedule)}));
       timed.push_back(&one);
     }
-    const auto again = bench.Retime(std::move(candidates), arguments_.rounds);
+    const auto again = bench.Compare(std::move(candidates), {.rounds = arguments_.rounds});
     for (size_t i = 0; i < timed.size(); ++i) timed[i]->samples = again[i].samples;
   }
 

@@ -28,11 +28,22 @@ class Tuning(CliTest):
         self.assertIn("lower ", self.good("db", "best"))
         self.assertIn("sound", self.good("db", "check"))
         self.good("db", "export", "all.jsonl")
-        self.assertIn("added", self.good("db", "--db", "other.db", "import", "all.jsonl"))
-        self.assertIn("added 0", self.good("db", "merge", "other.db"))
+        self.assertIn("added", self.good("db", "--db", "other.db", "import", "all.jsonl", "--trust-times"))
+        self.assertIn("added 0", self.good("db", "merge", "other.db", "--trust-times"))
+        self.assertNotIn("added 0", self.good("db", "merge", "other.db"))
         self.bad(2, "no tuned workload", "db", "best", "ffffffffffff0")
         self.bad(2, "nowhere.db", "db", "stats", "--db", "nowhere.db")
         self.assertFalse((self.dir / "nowhere.db").exists())
+
+    def test_trials_of_another_database_are_seeds(self):
+        path = self.file("g.graph", GRAPH)
+        self.good(path, "--trials", "3", "--threads", "1", "--db", "other.db")
+        self.good("db", "merge", "other.db")
+        self.assertIn("seeds", self.good("db", "list"))
+        untuned = self.tunec(path, "--threads", "1")
+        self.assertIn("groups with trials of another database: 1 of 1; the fastest schedule of each is used",
+                      untuned.stderr)
+        self.assertRegex(self.good(path, "--trials", "3", "--threads", "1"), r"(?m)^3 new trials")
 
     def test_says_for_which_others_a_model_is_tuned(self):
         path = self.file("g.graph", GRAPH)
@@ -40,7 +51,8 @@ class Tuning(CliTest):
         self.good(path, "--trials", "2", "--threads", "1")
         self.assertIn("groups tuned: 1 of 1 (", self.good(path, "--threads", "1"))
         done = self.tunec("run", path, "--threads", "1", "--accuracy", "exact")
-        self.assertIn("note: groups tuned for accuracy=f32: 1 of 1; for accuracy=exact: none", done.stderr)
+        self.assertIn("note: groups tuned for accuracy=f32, not for accuracy=exact: 1 of 1; the fastest schedule "
+                      "of each is used until it is measured here", done.stderr)
 
     def test_only_tuned_schedules_are_allowed(self):
         path = self.file("g.graph", GRAPH)

@@ -1,0 +1,25 @@
+// Robust statistics of samples.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace tunec {
+
+/// Returns the median. Requires: `samples` is not empty.
+double Median(std::vector<double> samples);
+/// Returns the median absolute deviation from the median. Requires: `samples` is not empty.
+double MedianDeviation(const std::vector<double>& samples);
+
+/// An interval of a median that was estimated from samples.
+struct MedianInterval {
+  double low = 0;
+  double high = 0;
+  bool operator==(const MedianInterval&) const = default;
+};
+/// Returns the narrowest interval between two samples of equal rank from both ends that contains
+/// the true median with a probability of at least `confidence`, for independent samples of any
+/// distribution. Returns none if there are too few samples: 90 % needs five.
+std::optional<MedianInterval> FindMedianInterval(std::vector<double> samples, double confidence);
+
+}  // namespace tunec
