@@ -4,12 +4,15 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "autotune/measure/arithmetic_gain.h"
 #include "autotune/measure/ceilings.h"
 #include "autotune/measure/machine_load.h"
 #include "autotune/measure/measure_time.h"
+#include "autotune/measure/timing_lock.h"
 #include "autotune/search/retime.h"
 #include "autotune/search/task_search.h"
 #include "autotune/trial_budget.h"
@@ -401,6 +404,13 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     const double limit = options.time_limit_seconds;
     return (options.cancelled && options.cancelled()) || (limit > 0 && clock() - start >= limit);
   };
+  // This process and the worker may have the same lines.
+  auto note = [&options, told = std::set<std::string>()](const std::string& line) mutable {
+    if (told.insert(line).second && options.on_log) options.on_log(line);
+  };
+  // Ceilings and the load of the machine are measured in this process, on the processor.
+  TimingLock host_lock(HostTimingLockPath(), {.cancelled = stopped, .on_note = std::ref(note)});
+  TimingLock* const lock = options.timing_lock ? &host_lock : nullptr;
   parts.make_measurer = [&]() -> Result<std::unique_ptr<Measurer>> {
     std::string path = options.worker_path;
     if (path.empty()) {
@@ -408,26 +418,34 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     }
     const WorkerLimits limits{.seconds_per_candidate = options.seconds_per_candidate,
                               .seconds_to_prepare = options.seconds_to_prepare,
-                              .memory_bytes = options.worker_memory_bytes};
-    return MakeWorkerMeasurer(std::move(path), limits, stopped);
+                              .memory_bytes = options.worker_memory_bytes,
+                              .timing_lock = options.timing_lock};
+    return MakeWorkerMeasurer(std::move(path), limits, stopped, std::ref(note));
   };
-  parts.ceilings = {
-      .machine = [&] { return MeasureRoofline(options.target); },
-      .arithmetic =
-          [&](const MacInstruction& by) { return MeasureArithmetic(options.target, by); }};
+  parts.ceilings = {.machine = [&]() -> Result<Roofline> {
+                      TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(lock));
+                      return MeasureRoofline(options.target);
+                    },
+                    .arithmetic = [&](const MacInstruction& by) -> Result<ArithmeticCeiling> {
+                      TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(lock));
+                      return MeasureArithmetic(options.target, by);
+                    }};
   // Predicted times do not depend on the load of the machine, so it is not measured for them.
   if (!PredictsTimes(options.target)) {
     parts.machine_is_busy = [&] {
+      const Result<TimingLock::Hold> hold = AcquireIfAny(lock);
+      if (!hold) return true;  // cancelled
       const int threads = std::min(options.target.host.threads, options.target.host.cores);
       return BusyShare(threads) > kMostDisturbance;
     };
   }
   parts.sketches = [&](const TuningTask& task) {
-    return SketchesFor({.lowerings = task.lowerings,
-                        .target = options.target,
-                        .rounding = RoundingFreedomFor(options.accuracy),
-                        .set = options.sketches,
-                        .gain = MeasuredGain(&database, options.target)});
+    return SketchesFor(
+        {.lowerings = task.lowerings,
+         .target = options.target,
+         .rounding = RoundingFreedomFor(options.accuracy),
+         .set = options.sketches,
+         .gain = MeasuredGain(&database, options.target, {options.timing_lock, stopped})});
   };
   return TuneWith(database, tasks, options, parts);
 }

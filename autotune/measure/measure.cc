@@ -124,6 +124,7 @@ struct Workbench::Impl {
   std::vector<Tensor> outputs;  // outputs of the default lowering
   std::set<std::string> weights;
   CandidateHook hook;
+  TimingLock* lock = nullptr;
   std::optional<LoadedIncumbent> incumbent;
 
   Status AllocateStorage();
@@ -412,7 +413,13 @@ Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& cand
     result.samples = {checked.seconds};
     return result;
   }
-  TUNEC_ASSIGN(result.samples, Time(loaded, best, policy, checked.seconds));
+  {
+    // The incumbent is compiled here, so that its compilation does not use the lock.
+    if (best && workload.target.device) (void)ReadyIncumbent(best->schedule);
+    TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(lock));
+    (void)watch.Lap();  // waiting is not part of the measurement
+    TUNEC_ASSIGN(result.samples, Time(loaded, best, policy, checked.seconds));
+  }
   result.measure_ms = watch.Lap();
   if (loaded.cold) result.note = fmt::format("timed.copies={}", loaded.cold->lap().copies);
   result.artifact = ToArtifact(candidate.kernel);
@@ -434,7 +441,8 @@ size_t Workbench::Bytes() const {
   return bytes;
 }
 
-Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHook hook) {
+Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHook hook,
+                                  TimingLock* lock) {
   TUNEC_ASSIGN(auto device,
                OpenDevice(workload.target, pool, PerfMap::kOff, {.name = workload.device}));
   if (workload.lowerings.empty()) {
@@ -446,6 +454,7 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
     TUNEC_ASSIGN(impl->host, OpenDevice({.host = workload.target.host}, pool));
   }
   impl->hook = std::move(hook);
+  impl->lock = lock;
   impl->pool = &pool;
   impl->emulated = EmulatedTarget(workload.target);
   // The host's own code computes the reference faster than emulated code of a device.
@@ -514,6 +523,8 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
   }
   const Clock clock = SteadyClock();
   for (int round = 0; round < rounds; ++round) {
+    const Result<TimingLock::Hold> hold = AcquireIfAny(impl_->lock);
+    if (!hold) break;  // cancelled
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!loaded[i]) continue;
       const auto run = [&](int times) { return impl_->Seconds(*loaded[i], times); };
