@@ -39,7 +39,7 @@ ScheduleRanking::ScheduleRanking(const Database* database, const TuningTask& tas
     : task_(&task),
       target_(options.target),
       rounding_(RoundingFreedomFor(options.accuracy)),
-      gain_(MeasuredGain(database, options.target)),
+      gain_(MeasuredGain(database, options.target, {options.timing_lock, options.cancelled})),
       packed_(std::move(packed)) {
   stages_ = {SketchStage::kNaive};
   if (options.sketches == SketchSet::kNaiveOnly) return;

@@ -4,12 +4,15 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "autotune/measure/arithmetic_gain.h"
 #include "autotune/measure/ceilings.h"
 #include "autotune/measure/machine_load.h"
 #include "autotune/measure/measure_time.h"
+#include "autotune/measure/timing_lock.h"
 #include "autotune/search/finalists.h"
 #include "autotune/search/task_search.h"
 #include "autotune/trial_budget.h"
@@ -430,6 +433,13 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     const double limit = options.time_limit_seconds;
     return (options.cancelled && options.cancelled()) || (limit > 0 && clock() - start >= limit);
   };
+  // This process and the worker may have the same lines.
+  auto note = [&options, told = std::set<std::string>()](const std::string& line) mutable {
+    if (told.insert(line).second && options.on_log) options.on_log(line);
+  };
+  // Ceilings and the load of the machine are measured in this process, on the processor.
+  TimingLock host_lock(HostTimingLockPath(), {.cancelled = stopped, .on_note = std::ref(note)});
+  TimingLock* const lock = options.timing_lock ? &host_lock : nullptr;
   parts.make_measurer = [&]() -> Result<std::unique_ptr<Measurer>> {
     std::string path = options.worker_path;
     if (path.empty()) {
@@ -437,13 +447,18 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     }
     const WorkerLimits limits{.seconds_per_candidate = options.seconds_per_candidate,
                               .seconds_to_prepare = options.seconds_to_prepare,
-                              .memory_bytes = options.worker_memory_bytes};
-    return MakeWorkerMeasurer(std::move(path), limits, stopped);
+                              .memory_bytes = options.worker_memory_bytes,
+                              .timing_lock = options.timing_lock};
+    return MakeWorkerMeasurer(std::move(path), limits, stopped, std::ref(note));
   };
-  parts.ceilings = {
-      .machine = [&] { return MeasureRoofline(options.target); },
-      .arithmetic =
-          [&](const MacInstruction& by) { return MeasureArithmetic(options.target, by); }};
+  parts.ceilings = {.machine = [&]() -> Result<Roofline> {
+                      TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(lock));
+                      return MeasureRoofline(options.target);
+                    },
+                    .arithmetic = [&](const MacInstruction& by) -> Result<ArithmeticCeiling> {
+                      TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(lock));
+                      return MeasureArithmetic(options.target, by);
+                    }};
   // Predicted times do not depend on the load of the machine, so it is not measured for them.
   if (!PredictsTimes(options.target)) {
     // The measurement of the load takes a fifth of a second, so a busy machine is asked again only
@@ -451,6 +466,8 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     parts.machine_is_busy = [&, busy_until = 0.0, clock = parts.clock]() mutable {
       constexpr double kSecondsBetween = 5;
       if (clock() < busy_until) return true;
+      const Result<TimingLock::Hold> hold = AcquireIfAny(lock);
+      if (!hold) return true;  // cancelled
       const int threads = std::min(options.target.host.threads, options.target.host.cores);
       const bool busy = BusyShare(threads) > kMostDisturbance;
       if (busy) busy_until = clock() + kSecondsBetween;
@@ -458,11 +475,12 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
     };
   }
   parts.sketches = [&](const TuningTask& task) {
-    return SketchesFor({.lowerings = task.lowerings,
-                        .target = options.target,
-                        .rounding = RoundingFreedomFor(options.accuracy),
-                        .set = options.sketches,
-                        .gain = MeasuredGain(&database, options.target)});
+    return SketchesFor(
+        {.lowerings = task.lowerings,
+         .target = options.target,
+         .rounding = RoundingFreedomFor(options.accuracy),
+         .set = options.sketches,
+         .gain = MeasuredGain(&database, options.target, {options.timing_lock, stopped})});
   };
   return TuneWith(database, tasks, options, parts);
 }

@@ -82,7 +82,9 @@ struct TunerOptions {
   /// of time or memory. If empty, none is written.
   std::string failure_folder;
   std::string tool_version;  // stored with every trial
+  bool timing_lock = true;   // time only while no other tuner of this user does (timing_lock.h)
   std::function<void(const TuneProgress&)> on_progress;
+  std::function<void(const std::string&)> on_log;  // receives a line for users; may be empty
   std::function<bool()> cancelled;  // called between messages of the worker; may be empty
 };
 

@@ -66,6 +66,8 @@ struct CompileOptions {
   /// prefer the packed weights that already exist. If null, the executable shares no weights.
   std::shared_ptr<SharedPackedWeights> packed_weights = nullptr;
   std::string worker_path;  // path of tunec-worker; empty: found beside the program or library
+  /// Kernels are timed only while no other tuner of this user does (measure/timing_lock.h).
+  bool timing_lock = true;
   /// Number of bytes of compiled objects in the database. Beyond this number the oldest objects are
   /// removed after the kernels are built.
   int64_t stored_object_bytes = int64_t{1} << 30;

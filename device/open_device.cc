@@ -28,7 +28,11 @@ DeviceDriver DriverOfGpus() {
                      PerfMap perf_map) -> Result<std::unique_ptr<Device>> {
             if (IsEmulated(request.device)) return MakeEmulatedDevice(pool, perf_map);
             return OpenGpu(request.device, request.choice);
-          }};
+          },
+          .identify =
+              [](const DeviceRequest& request) {
+                return FindGpuUuid(request.device, request.choice.name);
+              }};
 }
 
 struct KnownDrivers {
@@ -78,6 +82,13 @@ Status CheckTimesHere(const Target& target, const DeviceChoice& choice) {
   if (here || !target.device || target.device->kind != kCudaKind) return here;
   here.error().message += "; with --emulate, candidates are ranked by predicted times";
   return here;
+}
+
+std::string DeviceIdentity(const Target& target, const DeviceChoice& choice) {
+  if (!target.device || IsEmulated(*target.device)) return Target().Kind();
+  const Result<DeviceDriver> driver = DriverFor(*target.device);
+  if (!driver || !driver->identify) return target.Kind();
+  return driver->identify({*target.device, choice}).value_or(target.Kind());
 }
 
 Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool, PerfMap perf_map,

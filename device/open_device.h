@@ -27,6 +27,11 @@ std::optional<Target> EmulatedTarget(const Target& target);
 /// because times are predicted from assembled code.
 Status CheckTimesHere(const Target& target, const DeviceChoice& choice = {});
 
+/// Returns a text that identifies the device that OpenDevice would open: `cpu` for the host and for
+/// emulated devices, the UUID of a GPU. For a device that is not found, returns the kind. The text
+/// is the same in all processes of this machine.
+std::string DeviceIdentity(const Target& target, const DeviceChoice& choice = {});
+
 /// Opens the target's device, or the host on the pool's threads if the target has no separate
 /// device. The pool must outlive the returned device. `perf_map` applies to code loaded on the
 /// host. Errors: those of CheckRunsHere and of opening the device.
@@ -49,6 +54,8 @@ struct DeviceDriver {
   /// Opens the device. Errors: those of `check` and of opening the device. An emulated device runs
   /// on the pool, which outlives the device.
   std::function<Result<std::unique_ptr<Device>>(const DeviceRequest&, ThreadPool&, PerfMap)> open;
+  /// Returns the text of DeviceIdentity. An empty function means that there is one device.
+  std::function<Result<std::string>(const DeviceRequest&)> identify = {};
 };
 
 /// A registration of a driver for targets of the driver's kind. The registration ends with this

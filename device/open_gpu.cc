@@ -57,6 +57,13 @@ Status CheckGpu(const Accelerator& device, std::string_view choice) {
   return {};
 }
 
+Result<std::string> FindGpuUuid(const Accelerator& device, std::string_view choice) {
+  TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
+  TUNEC_ASSIGN(const int number, FindGpu(driver, device, choice));
+  TUNEC_ASSIGN(const GpuFacts gpu, ReadGpuFacts(driver, number));
+  return gpu.uuid;
+}
+
 Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, const DeviceChoice& choice) {
   TUNEC_ASSIGN(const CudaDriver driver, LoadCudaDriver());
   TUNEC_ASSIGN(const int number, FindGpu(driver, device, choice.name));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "ir/target.h"
@@ -25,6 +26,9 @@ Result<Accelerator> DetectCuda(std::string_view choice = {});
 /// Checks if this machine has a driver and a GPU for the device's code. Errors: kDevice, with what
 /// is missing. `choice` is that of DetectCuda; empty selects any GPU.
 Status CheckGpu(const Accelerator& device, std::string_view choice = {});
+
+/// Returns the UUID of the GPU that OpenGpu opens. Errors: those of CheckGpu.
+Result<std::string> FindGpuUuid(const Accelerator& device, std::string_view choice = {});
 
 /// Opens the first GPU that runs the device's code and that `choice` allows. Errors: those of
 /// CheckGpu and OpenCudaDevice.

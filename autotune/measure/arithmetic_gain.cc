@@ -5,9 +5,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "autotune/measure/mac_instruction.h"
 #include "autotune/measure/roofline.h"
+#include "autotune/measure/timing_lock.h"
 #include "ir/emulated_amx.h"
 
 namespace tunec {
@@ -37,12 +39,15 @@ std::optional<double> RecordedGain(const Database* database, const Target& targe
 
 // Measures the gain with one thread, since other processes disturb one thread less than several.
 // The measurements of the two ceilings alternate, so that a disturbance affects both. A disturbance
-// can only lower a ceiling, so the greatest value of each ceiling is taken.
-double MeasureGain(Target target, const MacInstruction& by) {
+// can only lower a ceiling, so the greatest value of each ceiling is taken. Returns none if a wait
+// for the lock is cancelled.
+std::optional<double> MeasureGain(Target target, const MacInstruction& by, TimingLock* lock) {
   constexpr int kMostTurns = 4;
   target.host.threads = 1;
   ArithmeticCeiling plain, ceiling;
   for (int turn = 0; turn < kMostTurns; ++turn) {
+    const Result<TimingLock::Hold> hold = AcquireIfAny(lock);
+    if (!hold) return std::nullopt;
     const Result<ArithmeticCeiling> plain_now = MeasureArithmetic(target, Float32Fma());
     const Result<ArithmeticCeiling> now = MeasureArithmetic(target, by);
     if (!plain_now || !now) return kUnknown;
@@ -55,26 +60,30 @@ double MeasureGain(Target target, const MacInstruction& by) {
 
 // Returns the gain, which is measured once per process, target and instruction. Concurrent calls
 // wait, so that two measurements do not disturb each other.
-double GainOfProcess(const Target& target, const MacInstruction& by) {
+double GainOfProcess(const Target& target, const MacInstruction& by, const GainLock& use) {
+  constexpr double kMostSeconds = 10;  // a compilation should not wait longer
   static std::mutex mutex;
   // Never destroyed: tuning in the background may use it during the end of the process.
   static auto& known = *new std::map<std::string, double>;
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock guard(mutex);
   const std::string key = Print(target) + " " + by.name;
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
-  return known[key] = MeasureGain(target, by);
+  TimingLock lock(HostTimingLockPath(), {.cancelled = use.cancelled, .most_seconds = kMostSeconds});
+  const std::optional<double> gain = MeasureGain(target, by, use.use ? &lock : nullptr);
+  if (!gain) return kUnknown;
+  return known[key] = *gain;
 }
 
 }  // namespace
 
-ArithmeticGain MeasuredGain(const Database* database, const Target& target) {
-  return [database, target](const TileIntrinsic& intrinsic) {
+ArithmeticGain MeasuredGain(const Database* database, const Target& target, GainLock lock) {
+  return [database, target, lock = std::move(lock)](const TileIntrinsic& intrinsic) {
     const MacInstruction* const by = MacOf(intrinsic);
     if (by == nullptr || by->intrinsic == nullptr) return kUnknown;
     if (IsEmulated(intrinsic, target)) return kEmulated;
     if (const auto recorded = RecordedGain(database, target, *by)) return *recorded;
-    return GainOfProcess(target, *by);
+    return GainOfProcess(target, *by, lock);
   };
 }
 

@@ -131,6 +131,7 @@ struct Workbench::Impl {
   std::vector<Tensor> outputs;  // outputs of the default lowering
   std::set<std::string> weights;
   CandidateHook hook;
+  TimingLock* lock = nullptr;
   std::optional<LoadedIncumbent> incumbent;
   std::optional<CacheDisplacement> displacement;  // made when a host's kernel is first timed
   Stopwatch watch;                                // since the workbench was made
@@ -472,7 +473,14 @@ Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& cand
     result.samples = {checked.seconds};
     return result;
   }
-  TUNEC_ASSIGN(TimesInTurns times, Time(loaded, best, policy, checked.seconds));
+  TimesInTurns times;
+  {
+    // The incumbent is compiled here, so that its compilation does not use the lock.
+    if (best) (void)ReadyIncumbent(*best);
+    TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(lock));
+    (void)watch.Lap();  // waiting is not part of the measurement
+    TUNEC_ASSIGN(times, Time(loaded, best, policy, checked.seconds));
+  }
   result.samples = std::move(times.samples);
   if (!times.ratios.empty()) {
     const auto interval = FindMedianInterval(times.ratios, kDecided);
@@ -505,7 +513,8 @@ size_t Workbench::Bytes() const {
   return bytes;
 }
 
-Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHook hook) {
+Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHook hook,
+                                  TimingLock* lock) {
   TUNEC_ASSIGN(auto device,
                OpenDevice(workload.target, pool, PerfMap::kOff, {.name = workload.device}));
   if (workload.lowerings.empty()) {
@@ -517,6 +526,7 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
     TUNEC_ASSIGN(impl->host, OpenDevice({.host = workload.target.host}, pool));
   }
   impl->hook = std::move(hook);
+  impl->lock = lock;
   impl->pool = &pool;
   impl->emulated = EmulatedTarget(workload.target);
   // The host's own code computes the reference faster than emulated code of a device.
@@ -597,6 +607,8 @@ std::vector<Measurement> Workbench::Compare(std::vector<CompiledCandidate> candi
     });
   }
   if (kernels.empty()) return results;
+  const Result<TimingLock::Hold> hold = AcquireIfAny(impl_->lock);
+  if (!hold) return results;  // cancelled
   const PinnedThread pinned(impl_->pool->CallersProcessor());
   Result<ComparedTimes> times = CompareInTurns(kernels, limits, policy, SteadyClock());
   if (!times) {

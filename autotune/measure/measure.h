@@ -13,6 +13,7 @@
 
 #include "autotune/measure/measure_time.h"
 #include "autotune/measure/measurement.h"
+#include "autotune/measure/timing_lock.h"
 #include "runtime/thread_pool.h"
 #include "support/error.h"
 
@@ -45,10 +46,12 @@ class CompiledCandidate {
 /// workload's arguments and reference outputs.
 class Workbench {
  public:
-  /// Opens the device, computes the reference outputs and allocates the arguments. Requires: the
-  /// pool outlives the workbench. Errors: of the device, of ComputeKernelReference, and
+  /// Opens the device, computes the reference outputs and allocates the arguments. The workbench
+  /// times kernels only while it holds `lock`, unless `lock` is null. Requires: the pool and the
+  /// lock outlive the workbench. Errors: of the device, of ComputeKernelReference, and
   /// kInvalidArgument without a lowering.
-  static Result<Workbench> Make(Workload workload, ThreadPool& pool, CandidateHook hook = {});
+  static Result<Workbench> Make(Workload workload, ThreadPool& pool, CandidateHook hook = {},
+                                TimingLock* lock = nullptr);
   Workbench(Workbench&&) noexcept;
   Workbench& operator=(Workbench&&) noexcept;
   ~Workbench();

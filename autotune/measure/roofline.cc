@@ -185,12 +185,13 @@ Result<Roofline> RecordRoofline(Database& database, const Target& target,
 }
 
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
-                                 std::span<const MacInstruction* const> used) {
+                                 std::span<const MacInstruction* const> used, TimingLock* lock) {
   for (const MacInstruction* by : used) {
     // The ceiling of float32 was measured with those of caches and memory, so it is skipped.
     if (by == &Float32Fma() || !MissingFeatures(*by, target).empty()) continue;
     const std::optional<ArithmeticCeiling> known = roofline.CeilingOf(*by);
     if (known && !known->IsProvisional()) continue;
+    TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(lock));
     const Result<ArithmeticCeiling> ceiling = MeasureArithmetic(target, *by);
     if (ceiling) {
       roofline.arithmetics[by->name] = known ? Combine(*known, *ceiling) : *ceiling;
@@ -202,21 +203,22 @@ Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
 }
 
 Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
-                                    std::span<const MacInstruction* const> used) {
+                                    std::span<const MacInstruction* const> used, TimingLock* lock) {
   std::optional<Roofline> machine;
   if (database != nullptr) {
     TUNEC_ASSIGN(machine, RecordedRoofline(*database, target));
   }
   if (!machine || !machine->IsReliable()) {
+    TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(lock));
     TUNEC_ASSIGN(const Roofline measured, MeasureRoofline(target));
     machine = machine ? Combine(*machine, measured) : measured;
   }
-  return WithArithmetics(*std::move(machine), target, used);
+  return WithArithmetics(*std::move(machine), target, used, lock);
 }
 
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
-                                std::span<const MacInstruction* const> used) {
-  TUNEC_ASSIGN(Roofline roofline, RecordedOrMeasured(database, target, used));
+                                std::span<const MacInstruction* const> used, TimingLock* lock) {
+  TUNEC_ASSIGN(Roofline roofline, RecordedOrMeasured(database, target, used, lock));
   if (database == nullptr) return roofline;
   TUNEC_ASSIGN(const std::optional<Roofline> recorded, RecordedRoofline(*database, target));
   return roofline == recorded ? roofline : RecordRoofline(*database, target, roofline);

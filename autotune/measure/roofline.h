@@ -21,6 +21,7 @@
 
 #include "autotune/measure/kernel_arithmetic.h"
 #include "autotune/measure/mac_instruction.h"
+#include "autotune/measure/timing_lock.h"
 #include "db/database.h"
 #include "ir/target.h"
 #include "support/error.h"
@@ -118,18 +119,23 @@ Result<Roofline> RecordRoofline(Database& database, const Target& target, const 
 
 /// Returns the roofline with the ceilings of these arithmetics. Missing or provisional ceilings,
 /// except that of float32, are measured. Arithmetics that the target lacks, or this machine cannot
-/// measure, are skipped. Errors: kInternal.
+/// measure, are skipped. If `lock` is not null, the measurements hold the lock. Errors: kInternal;
+/// those of TimingLock::Acquire.
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
-                                 std::span<const MacInstruction* const> used);
+                                 std::span<const MacInstruction* const> used,
+                                 TimingLock* lock = nullptr);
 
 /// Returns the recorded roofline, combined with measurements. Measures the machine if its roofline
 /// is not recorded or not reliable (IsReliable), and the arithmetics `used` as WithArithmetics
 /// does. The measurements are not recorded. `database` may be null: then everything is measured.
+/// `lock` is that of WithArithmetics.
 Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
-                                    std::span<const MacInstruction* const> used);
+                                    std::span<const MacInstruction* const> used,
+                                    TimingLock* lock = nullptr);
 /// Returns the roofline of RecordedOrMeasured. Records a changed roofline if `database` is not
 /// null.
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
-                                std::span<const MacInstruction* const> used = {});
+                                std::span<const MacInstruction* const> used = {},
+                                TimingLock* lock = nullptr);
 
 }  // namespace tunec

@@ -156,6 +156,7 @@ Json ToJson(const PrepareRequest& request) {
                {"seed", request.workload.seed}};
   if (!request.workload.device.empty()) json["device"] = request.workload.device;
   if (!request.workload.callers.empty()) json["callers"] = request.workload.callers;
+  if (request.timing_lock) json["timing_lock"] = true;
   return json;
 }
 
@@ -199,6 +200,7 @@ Result<PrepareRequest> PrepareFrom(const Json& json) {
   json.at("seed").get_to(request.workload.seed);
   if (json.contains("device")) json.at("device").get_to(request.workload.device);
   if (json.contains("callers")) json.at("callers").get_to(request.workload.callers);
+  if (json.contains("timing_lock")) json.at("timing_lock").get_to(request.timing_lock);
   TUNEC_RETURN_IF_ERROR(Verify(request.workload));
   return request;
 }
@@ -247,6 +249,10 @@ Json ToJson(const StartedEvent& event) {
 Json ToJson(const CompiledEvent& event) {
   return {{"event", "compiled"}, {"candidate", event.candidate}};
 }
+
+Json ToJson(const WaitingEvent&) { return {{"event", "waiting"}}; }
+
+Json ToJson(const NoteEvent& event) { return {{"event", "note"}, {"line", event.line}}; }
 
 Json ToJson(const FinishedEvent& event) {
   const Measurement& m = event.measurement;
@@ -330,6 +336,8 @@ Result<Event> EventFrom(const Json& json, std::string_view code) {
     TUNEC_ASSIGN(const size_t candidate, CandidateFrom(json));
     return CompiledEvent{candidate};
   }
+  if (kind == "waiting") return WaitingEvent{};
+  if (kind == "note") return NoteEvent{json.at("line").get<std::string>()};
   if (kind == "finished") return FinishedFrom(json, code);
   if (kind == "failed") return FailedFrom(json);
   if (kind == "done") return DoneEvent{};

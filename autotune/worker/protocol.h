@@ -25,6 +25,7 @@ inline constexpr int kProtocolVersion = 9;
 struct HelloRequest {};
 struct PrepareRequest {
   Workload workload;
+  bool timing_lock = false;  // kernels are timed under the lock of the device (timing_lock.h)
 };
 struct MeasureRequest {
   std::vector<CandidateRequest> candidates;
@@ -47,6 +48,13 @@ struct StartedEvent {
 struct CompiledEvent {
   size_t candidate = 0;
 };
+/// The event that the worker waits for the timing lock. It is sent again and again during the wait.
+/// The tuner starts all time limits anew.
+struct WaitingEvent {};
+/// A line for users.
+struct NoteEvent {
+  std::string line;
+};
 struct FinishedEvent {
   size_t candidate = 0;
   Measurement measurement;
@@ -56,7 +64,8 @@ struct FailedEvent {
   Error error;
 };
 struct DoneEvent {};
-using Event = std::variant<StartedEvent, CompiledEvent, FinishedEvent, FailedEvent, DoneEvent>;
+using Event = std::variant<StartedEvent, CompiledEvent, WaitingEvent, NoteEvent, FinishedEvent,
+                           FailedEvent, DoneEvent>;
 
 std::string Encode(const Request& request);
 /// Decodes a request and verifies its workload (verify_workload.h). The schedules of candidates are

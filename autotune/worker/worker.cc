@@ -11,6 +11,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -69,7 +70,7 @@ class Server {
       prepared_ = false;  // a failed Prepare must not leave an earlier workload active
       Send(FailedEvent{request.error()});
     } else if (const auto* prepare = std::get_if<PrepareRequest>(&*request)) {
-      Prepare(text, prepare->workload);
+      Prepare(text, *prepare);
     } else if (!std::holds_alternative<HelloRequest>(*request)) {
       Handle(*request);
     }
@@ -83,7 +84,8 @@ class Server {
 
   // Prepares a workload, or sends a FailedEvent. The tuner returns to earlier workloads, so their
   // benches are cached.
-  void Prepare(const std::string& text, const Workload& workload) {
+  void Prepare(const std::string& text, const PrepareRequest& request) {
+    const Workload& workload = request.workload;
     prepared_ = false;
     const auto same = [&](const CachedBench& cached) { return cached.text == text; };
     const auto known = std::ranges::find_if(benches_, same);
@@ -101,7 +103,7 @@ class Server {
       benches_.clear();
       pool_ = std::make_unique<ThreadPool>(threads, Pinning::kCores);
     }
-    Result<Workbench> bench = Prepared(workload);
+    Result<Workbench> bench = Prepared(workload, request.timing_lock ? &LockOf(workload) : nullptr);
     if (!bench) {
       Send(FailedEvent{bench.error()});
       return;
@@ -122,9 +124,19 @@ class Server {
     benches_.resize(cached);
   }
 
-  Result<Workbench> Prepared(const Workload& workload) {
+  // Returns the lock of the workload's device. The tuner's time limits start anew during a wait.
+  TimingLock& LockOf(const Workload& workload) {
+    const std::string path =
+        TimingLockPath(DeviceIdentity(workload.target, {.name = workload.device}));
+    const LockWait wait{.cancelled = [this] { return disconnected_.load(); },
+                        .on_wait = [this] { Send(WaitingEvent{}); },
+                        .on_note = [this](const std::string& line) { Send(NoteEvent{line}); }};
+    return locks_.try_emplace(path, path, wait).first->second;
+  }
+
+  Result<Workbench> Prepared(const Workload& workload, TimingLock* lock) {
     try {
-      return Workbench::Make(workload, *pool_, hook_);
+      return Workbench::Make(workload, *pool_, hook_, lock);
     } catch (const std::bad_alloc&) {
       return Fail(ErrorCode::kResourceLimit, "no memory for the workload's reference");
     }
@@ -203,7 +215,9 @@ class Server {
   std::mutex mutex_;  // guards writes to the socket
   std::atomic<bool> disconnected_ = false;
   std::unique_ptr<ThreadPool> pool_;
-  // The cached benches, most recently used first. They follow the pool, which must outlive them.
+  std::map<std::string, TimingLock> locks_;  // key: path
+  // The cached benches, most recently used first. They follow the pool and the locks, which must
+  // outlive them.
   std::vector<CachedBench> benches_;
   bool prepared_ = false;     // the last Prepare succeeded
   bool device_lost_ = false;  // a candidate failed on the device, so later ones would fail

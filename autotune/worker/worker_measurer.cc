@@ -34,8 +34,12 @@ enum class Outcome { kDone, kDied, kOverdue };
 
 class WorkerMeasurer : public Measurer {
  public:
-  WorkerMeasurer(std::string path, WorkerLimits limits, std::function<bool()> cancelled)
-      : path_(std::move(path)), limits_(limits), cancelled_(std::move(cancelled)) {
+  WorkerMeasurer(std::string path, WorkerLimits limits, std::function<bool()> cancelled,
+                 std::function<void(const std::string&)> on_note)
+      : path_(std::move(path)),
+        limits_(limits),
+        cancelled_(std::move(cancelled)),
+        on_note_(std::move(on_note)) {
     if (limits_.memory_bytes == 0) limits_.memory_bytes = DefaultMemoryLimit();
   }
 
@@ -109,7 +113,8 @@ class WorkerMeasurer : public Measurer {
 
   // Starts a worker if needed. Sends the workload unless the worker prepared the same one last.
   Status Prepare(const Workload& workload) {
-    std::string request = Encode(PrepareRequest{workload});
+    const PrepareRequest prepare{workload, limits_.timing_lock};
+    std::string request = Encode(prepare);
     if (worker_ && prepared_ == request) return {};
     for (int attempt = 0;; ++attempt) {
       if (!worker_) {
@@ -117,7 +122,7 @@ class WorkerMeasurer : public Measurer {
         TUNEC_RETURN_IF_ERROR(Greet());
       }
       prepared_.clear();
-      TUNEC_ASSIGN(const Outcome outcome, Exchange(PrepareRequest{workload}, 0, {}));
+      TUNEC_ASSIGN(const Outcome outcome, Exchange(prepare, 0, {}));
       if (outcome == Outcome::kDone) break;
       if (outcome == Outcome::kOverdue) {
         return Fail(ErrorCode::kResourceLimit, "the reference took over {} s",
@@ -210,6 +215,13 @@ class WorkerMeasurer : public Measurer {
       TUNEC_RETURN_IF_ERROR(check(started->candidate));
       in_flight_[started->candidate] = After(limits_.seconds_per_candidate);
     }
+    if (std::holds_alternative<WaitingEvent>(event)) {
+      for (auto& [candidate, deadline] : in_flight_)
+        deadline = After(limits_.seconds_per_candidate);
+    }
+    if (const auto* note = std::get_if<NoteEvent>(&event)) {
+      if (on_note_) on_note_(note->line);
+    }
     if (const auto* compiled = std::get_if<CompiledEvent>(&event)) {
       in_flight_.erase(compiled->candidate);
     }
@@ -266,6 +278,7 @@ class WorkerMeasurer : public Measurer {
   std::string path_;
   WorkerLimits limits_;
   std::function<bool()> cancelled_;
+  std::function<void(const std::string&)> on_note_;
   std::optional<WorkerProcess> worker_;
   std::string prepared_;                                // last PrepareRequest of the worker
   std::map<size_t, SteadyTime::time_point> in_flight_;  // position in the request -> deadline
@@ -276,8 +289,10 @@ class WorkerMeasurer : public Measurer {
 }  // namespace
 
 std::unique_ptr<Measurer> MakeWorkerMeasurer(std::string worker_path, WorkerLimits limits,
-                                             std::function<bool()> cancelled) {
-  return std::make_unique<WorkerMeasurer>(std::move(worker_path), limits, std::move(cancelled));
+                                             std::function<bool()> cancelled,
+                                             std::function<void(const std::string&)> on_note) {
+  return std::make_unique<WorkerMeasurer>(std::move(worker_path), limits, std::move(cancelled),
+                                          std::move(on_note));
 }
 
 }  // namespace tunec

@@ -206,6 +206,11 @@ constexpr std::array kTable = {
             .help = "the program that measures candidates",
             .unset = "tunec-worker beside the program or library",
             .field = &Settings::worker_path},
+    Setting{.name = "timing_lock",
+            .flag = "--no-lock",
+            .help = "time kernels without waiting for other tuners of this user",
+            .sets = false,
+            .field = &Settings::timing_lock},
     Setting{.name = "perf_map",
             .flag = "--perf-map",
             .help = "write the names of kernels for the profiler perf",
@@ -215,8 +220,9 @@ constexpr std::array kTable = {
 /// A visitor that returns the JSON form of a value, with one overload per type of field.
 struct JsonFormVisitor {
   std::string_view value;
+  bool sets;
 
-  std::string operator()(bool Settings::*) const { return "true"; }
+  std::string operator()(bool Settings::*) const { return sets ? "true" : "false"; }
   std::string operator()(int Settings::*) const { return "N"; }
   std::string operator()(double Settings::*) const { return fmt::format("\"{}\"", value); }
   std::string operator()(uint64_t Settings::*) const { return "N"; }
@@ -277,7 +283,7 @@ std::optional<DimSizes> ParseDimSizes(std::string_view text) {
 }
 
 std::string JsonForm(const Setting& setting) {
-  return std::visit(JsonFormVisitor{setting.value}, setting.field);
+  return std::visit(JsonFormVisitor{setting.value, setting.sets}, setting.field);
 }
 
 std::string DescribeAsC(std::span<const Setting> settings) {
@@ -351,6 +357,7 @@ Result<CompileOptions> MakeCompileOptions(const Settings& settings) {
   options.device = {.name = settings.device, .hang_seconds = settings.hang_seconds};
   options.share_threads = settings.share_threads;
   options.worker_path = settings.worker_path;
+  options.timing_lock = settings.timing_lock;
   options.stored_object_bytes = int64_t{settings.db_limit} << 20;
   options.failure_folder = settings.failure_folder;
   return options;

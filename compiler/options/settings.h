@@ -49,6 +49,7 @@ struct Settings : ModelOptions {
   bool naive = false;
   std::string failure_folder;  // empty: failing candidates are not written out
   std::string worker_path;     // empty: found beside the program or library
+  bool timing_lock = true;     // time only while no other tuner of this user does
   bool perf_map = false;
 
   FloatRules float_rules() const { return fast_math ? FloatRules::kFast : FloatRules::kStrict; }
@@ -70,6 +71,8 @@ struct Setting {
   std::string_view flag;   // option of the command, for lists and maps repeatable; empty: none
   std::string_view value;  // name of a value in help texts: FILE
   std::string_view help;   // one line of help for both spellings
+  /// Value that the flag sets in a field for a bool. The default value is the other one.
+  bool sets = true;
   /// Value of the flag if the user gives no value; empty: the flag requires a value. A flag for a
   /// bool has no value.
   std::string_view bare = {};

@@ -11,6 +11,7 @@
 
 #include "autotune/keys.h"
 #include "autotune/measure/measure_time.h"
+#include "autotune/measure/timing_lock.h"
 #include "compiler/assemble/assemble.h"
 #include "graph/random_inputs.h"
 #include "ir/array.h"
@@ -82,6 +83,10 @@ Status RunInTurns(TimedModel& before, TimedModel& tuned, std::span<const void* c
   constexpr size_t kMostRounds = 400;
   for (TimedModel* model : {&before, &tuned})
     TUNEC_RETURN_IF_ERROR(model->executable->Run(inputs, model->to));
+  // Rounds on the processor take turns with the timings of other tuners.
+  const bool locks = options.timing_lock && !options.target.device;
+  TimingLock lock(locks ? HostTimingLockPath() : "",
+                  {.cancelled = options.cancelled, .on_note = options.on_log});
   const double limit = options.time_limit_seconds;
   const double seconds = limit > 0 ? std::min(kMostSeconds, kPartOfLimit * limit) : kMostSeconds;
   const Stopwatch watch;
@@ -89,6 +94,7 @@ Status RunInTurns(TimedModel& before, TimedModel& tuned, std::span<const void* c
     if (options.cancelled && options.cancelled())
       return Fail(ErrorCode::kCancelled, "cancelled while comparing models");
     if (round >= kLeastRounds && watch.Milliseconds() > 1e3 * seconds) break;
+    TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(locks ? &lock : nullptr));
     TimedModel& first = round % 2 == 0 ? before : tuned;
     TimedModel& second = round % 2 == 0 ? tuned : before;
     TUNEC_RETURN_IF_ERROR(TimeOnce(first, inputs));

@@ -65,7 +65,9 @@ TunerOptions MakeTunerOptions(const CompileOptions& options) {
           .worker_path = options.worker_path,
           .failure_folder = options.failure_folder,
           .tool_version = TUNEC_VERSION,
+          .timing_lock = options.timing_lock,
           .on_progress = options.on_progress,
+          .on_log = options.on_log,
           .cancelled = options.cancelled};
 }
 

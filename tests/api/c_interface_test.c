@@ -198,7 +198,7 @@ static void test_errors(void) {
                       "\"cpu\":\"native\",\"db\":null,\"seed\":7,\"shapes\":{},"
                       "\"rules\":[],\"fast_math\":true,\"naive\":true,\"perf_map\":false,"
                       "\"constants\":{},\"dims\":{},\"disable_pass\":[\"fold_constants\"],"
-                      "\"failures\":\"\",\"worker\":\"\","
+                      "\"failures\":\"\",\"worker\":\"\",\"timing_lock\":false,"
                       "\"random_weights\":1}",
                       &model) == TUNEC_OK);
   tunec_release(model);

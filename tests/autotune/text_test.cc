@@ -32,6 +32,7 @@ TEST(Protocol, RequestsReadBack) {
       PrepareRequest{WorkloadOf(MatmulRelu())},
       PrepareRequest{on_a_device},
       PrepareRequest{of_callers},
+      PrepareRequest{WorkloadOf(MatmulRelu()), /*timing_lock=*/true},
       MeasureRequest{{{kGoodSchedule}, {"x"}}, Incumbent{"lower direct\n", 0.125}},
       MeasureRequest{{{kGoodSchedule}}, std::nullopt},
       CompareRequest{{{kGoodSchedule}}, 0.5},
@@ -43,6 +44,7 @@ TEST(Protocol, RequestsReadBack) {
   }
   const Request back = *DecodeRequest(Encode(requests[2]));
   EXPECT_EQ(std::get<PrepareRequest>(back).workload.device, "GPU-01");
+  EXPECT_FALSE(std::get<PrepareRequest>(back).timing_lock);
 }
 
 TEST(Protocol, EventsReadBack) {
@@ -51,8 +53,13 @@ TEST(Protocol, EventsReadBack) {
   finished.measurement.note = "code.registers=40";
   finished.measurement.message = "caf\xc3\xa9 \n\"";
   const std::vector<Event> events = {
-      StartedEvent{1, Stage::kMeasure}, CompiledEvent{2}, finished,
-      FailedEvent{{ErrorCode::kResourceLimit, "no memory", std::nullopt}}, DoneEvent{}};
+      StartedEvent{1, Stage::kMeasure},
+      CompiledEvent{2},
+      WaitingEvent{},
+      NoteEvent{"a line"},
+      finished,
+      FailedEvent{{ErrorCode::kResourceLimit, "no memory", std::nullopt}},
+      DoneEvent{}};
   for (const Event& event : events) {
     const Result<Event> back = DecodeEvent(Encode(event));
     ASSERT_TRUE(back) << back.error().Format();

@@ -30,6 +30,7 @@ TEST(Settings, HaveNamesAndFlagsOfTheirOwn) {
 TEST(Settings, FormsInJson) {
   EXPECT_EQ(JsonForm(*FindSetting("trials")), "N");
   EXPECT_EQ(JsonForm(*FindSetting("naive")), "true");
+  EXPECT_EQ(JsonForm(*FindSetting("timing_lock")), "false");
   EXPECT_EQ(JsonForm(*FindSetting("rules")), R"(["FILE", ...])");
   EXPECT_EQ(JsonForm(*FindSetting("shapes")), R"({"INPUT": [N, ...], ...})");
   EXPECT_EQ(JsonForm(*FindSetting("db")), R"("FILE" or null)");

@@ -101,6 +101,8 @@ TEST_F(OpenGpuTest, TakesTheOneThatIsChosen) {
     ASSERT_TRUE(device) << device.error().Format();
     EXPECT_EQ((*device)->Number(), 1);
     EXPECT_EQ(DetectCuda(choice)->name, "sm_90a");
+    EXPECT_EQ(DeviceIdentity(target_, {.name = choice}),
+              "GPU-01020304-0506-0708-090a-0b0c0d0e0f10");
   }
   EXPECT_EQ(DetectCuda("2")->name, "sm_80");
   EXPECT_EQ(OpenDevice(target_, pool_, PerfMap::kOff, {.name = "2"}).error().message,
@@ -111,6 +113,15 @@ TEST_F(OpenGpuTest, TakesTheOneThatIsChosen) {
       "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f";
   EXPECT_EQ(CheckRunsHere(target_, {.name = "1"}).error().message, none);
   EXPECT_EQ(DetectCuda("1").error().message, none);
+}
+
+TEST_F(OpenGpuTest, IsIdentifiedByItsUuid) {
+  EXPECT_EQ(DeviceIdentity(target_), "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
+  script_.capabilities = {{8, 0}};
+  EXPECT_EQ(DeviceIdentity(target_), "cuda");
+  target_.device->features.emplace(kEmulated);
+  EXPECT_EQ(DeviceIdentity(target_), "cpu");
+  EXPECT_EQ(DeviceIdentity({.host = target_.host}), "cpu");
 }
 
 TEST_F(OpenGpuTest, NamesThoseThatDoNotRunIt) {

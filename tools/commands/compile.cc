@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autotune/keys.h"
+#include "autotune/measure/timing_lock.h"
 #include "compiler/report/report_json.h"
 #include "compiler/sized/load_sized.h"
 #include "device/open_device.h"
@@ -32,7 +33,11 @@ struct ModelCommand {
 /// measured. Otherwise only recorded ceilings are read, and a missing record is an error.
 Result<Roofline> FindRoofline(const Session& session, const CompileReport& report) {
   if (session.options.Tunes()) {
-    return EnsureRoofline(session.database.get(), session.options.target, ArithmeticsOf(report));
+    const Target& target = session.options.target;
+    TimingLock lock(HostTimingLockPath(),
+                    {.cancelled = session.options.cancelled, .most_seconds = 10});
+    return EnsureRoofline(session.database.get(), target, ArithmeticsOf(report),
+                          session.options.timing_lock ? &lock : nullptr);
   }
   if (session.database == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the ceilings are read from the database only");

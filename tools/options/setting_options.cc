@@ -10,14 +10,14 @@
 namespace tunec {
 namespace {
 
-/// A visitor that sets or extends a field from the text of a value. A bool becomes true.
+/// A visitor that sets or extends a field from the text of a value. A bool gets Setting::sets.
 class TextReader {
  public:
   TextReader(Settings& settings, const Setting& setting, const std::string& text)
       : settings_(settings), setting_(setting), text_(text) {}
 
   Status operator()(bool Settings::*field) const {
-    settings_.*field = true;
+    settings_.*field = setting_.sets;
     return {};
   }
   Status operator()(int Settings::*field) const {
@@ -154,8 +154,11 @@ CLI::Option& AddSetting(CLI::App& command, Settings& settings, std::string_view 
   const Setting* setting = FindSetting(name);
   TUNEC_CHECK(setting != nullptr, "no setting is called {}", name);
   const std::string flag(setting->flag);
-  if (const auto* field = std::get_if<bool Settings::*>(&setting->field))
-    return *command.add_flag(flag, settings.*(*field), HelpOf(*setting, false));
+  if (const auto* field = std::get_if<bool Settings::*>(&setting->field)) {
+    if (setting->sets) return *command.add_flag(flag, settings.*(*field), HelpOf(*setting, false));
+    const auto clear = [&settings, field = *field](int64_t) { settings.*field = false; };
+    return *command.add_flag_function(flag, clear, HelpOf(*setting, false));
+  }
   const bool repeated = std::visit(IsRepeated(), setting->field);
   const auto set = [&settings, setting](const CLI::results_t& texts) {
     for (const std::string& text : texts) {

@@ -190,6 +190,8 @@ typedef struct tunec_callbacks {
  *       write each failing candidate to this folder as a case for tunec-worker --repeat
  *   "worker": "FILE"
  *       the program that measures candidates (default: tunec-worker beside the program or library)
+ *   "timing_lock": false
+ *       time kernels without waiting for other tuners of this user
  *   "perf_map": true
  *       write the names of kernels for the profiler perf
  *

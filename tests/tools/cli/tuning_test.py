@@ -1,7 +1,9 @@
 """Tests of tuning. They check trials, their budget, and the database."""
+import fcntl
 import json
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -132,6 +134,42 @@ class Tuning(CliTest):
             self.assertEqual(tuner.returncode, 0, out + err)
         recorded = int(self.good("db", "stats").split("trials ")[1].split()[0])
         self.assertLessEqual(recorded, 16 + len(tuners) - 1)
+
+    def lock(self):
+        """Opens the file of the timing lock. A shared lock of all bytes excludes all owners."""
+        path = self.dir / "cache/tunec/timing-cpu.lock"
+        path.parent.mkdir(parents=True)
+        file = path.open("w+")
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 0, 0, 0))
+        return file
+
+    def wait_for_waiting(self, file):
+        """Waits until another process has marked the file as one for which it waits."""
+        request = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)
+        while struct.unpack("hhqqi4x", fcntl.fcntl(file, fcntl.F_OFD_GETLK, request))[0] == fcntl.F_UNLCK:
+            time.sleep(0.01)
+
+    def test_tuners_take_turns(self):
+        paths = [self.file(f"{size}.graph", GRAPH.replace("40", size)) for size in ("40", "48")]
+        tuners = [self.start(path, "--trials", "8", "--threads", "2") for path in paths]
+        for tuner in tuners:
+            out, err = tuner.communicate(timeout=300)
+            self.assertEqual(tuner.returncode, 0, out + err)
+            self.assertRegex(out, r"(?m)^[1-8] new trials?; stopped after ")
+            self.assertNotIn("timing lock", err)
+        self.assertTrue((self.dir / "cache/tunec/timing-cpu.lock").exists())
+
+    def test_a_tuner_that_waits_is_interrupted(self):
+        path = self.file("g.graph", GRAPH)
+        with self.lock() as file:
+            tuner = self.start(path, "--trials", "4", "--threads", "1")
+            self.wait_for_waiting(file)
+            tuner.send_signal(signal.SIGINT)
+            out, err = tuner.communicate(timeout=120)
+            self.assertEqual(tuner.returncode, 130, out + err)
+            self.assertIn("0 new trials kept", err)
+            out = self.good(path, "--trials", "4", "--threads", "1", "--no-lock")
+            self.assertRegex(out, r"(?m)^[1-4] new trials?; stopped after ")
 
     def test_tuning_ends_with_its_time_and_goes_on_when_told(self):
         path = self.file("g.graph", GRAPH)
