@@ -481,12 +481,7 @@ Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& cand
     (void)watch.Lap();  // waiting is not part of the measurement
     TUNEC_ASSIGN(times, Time(loaded, best, policy, checked.seconds));
   }
-  result.samples = std::move(times.samples);
-  if (!times.ratios.empty()) {
-    const auto interval = FindMedianInterval(times.ratios, kDecided);
-    result.ratio = Median(times.ratios);
-    result.low_ratio = interval ? interval->low : std::ranges::min(times.ratios);
-  }
+  SetTimes(times, result);
   result.measure_ms = watch.Lap();
   std::vector<std::string> notes;
   if (loaded.cold) notes.push_back(fmt::format("timed.copies={}", loaded.cold->lap().copies));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "autotune/accuracy.h"
+#include "autotune/measure/measure_time.h"
 #include "db/records.h"
 #include "ir/target.h"
 #include "schedule/sketch.h"
@@ -57,5 +58,8 @@ struct Measurement {
   std::string note = {};
   bool operator==(const Measurement&) const = default;
 };
+
+/// Stores the samples, the median ratio and the lower end of its interval.
+void SetTimes(const TimesInTurns& times, Measurement& measurement);
 
 }  // namespace tunec

@@ -25,7 +25,7 @@ constexpr milliseconds kShortestPoll{5};
 constexpr milliseconds kLongestPoll{20};
 // The time that a handle leaves to others after a release. It is longer than all poll intervals.
 constexpr milliseconds kYield{25};
-constexpr milliseconds kCallInterval{100};  // of LockWait::on_wait
+constexpr milliseconds kCallInterval{100};  // time between calls of LockWait::on_wait
 
 // Returns the position of the owner's byte. The position depends on the running system, so that
 // machines with a common home folder do not exclude each other.

@@ -29,6 +29,8 @@ class SearchSpace {
   explicit SearchSpace(std::vector<Sketch> sketches);
 
   const std::vector<Sketch>& sketches() const { return sketches_; }
+  /// Returns the name of the sketch in notes, with the lowering: `direct/tile/j`.
+  const std::string& NameOf(int sketch) const { return names_[sketch]; }
   int Naive() const { return static_cast<int>(sketches_.size()) - 1; }
   /// Returns the number of searched sketches: all but the naive one, unless it is the only one.
   int Searched() const { return Naive() == 0 ? 1 : Naive(); }

@@ -79,7 +79,7 @@ class TimingLockTest : public ::testing::Test {
     TUNEC_CHECK(memory != MAP_FAILED, "no memory");
     shared_ = new (memory) Shared;
   }
-  ~TimingLockTest() override {
+  void TearDown() override {
     while (!children_.empty()) End(children_.back());
     munmap(shared_, sizeof(Shared));
   }
@@ -324,6 +324,7 @@ TEST_F(TunerTest, NotesOnceThatThereIsNoLock) {
   options_.on_log = [&](const std::string& line) { notes.push_back(line); };
   options_.worker_path = TUNEC_BINARY_DIR "/bin/tunec-worker";
   options_.trials = 0;
+  tasks_.pop_back();
   for (const bool uses_lock : {true, false}) {
     options_.timing_lock = uses_lock;
     options_.trials += 4;

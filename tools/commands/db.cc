@@ -12,6 +12,7 @@
 #include "compiler/tuning/tasks.h"
 #include "support/hash.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/db_tables.h"
 #include "tools/commands/explain_miss.h"
 #include "tools/options/model_options.h"
 #include "tools/options/number_checks.h"
@@ -30,6 +31,12 @@ struct DbArguments {
   TaskFilter filter;
   std::string workload;                // prefix of a workload's hash
   std::vector<std::string> forgotten;  // prefixes of hashes, or models
+  std::vector<std::string> tables;     // files with tables of times to simulate
+  std::string output;                  // file of the recorded table
+  std::string group = "0";
+  int64_t candidates = 2000;
+  int64_t trials = 64;
+  int64_t seeds = 5;
   int64_t keep_best = 1;
   std::optional<int64_t> older_than_days;
   bool json = false;
@@ -294,6 +301,17 @@ Result<int> ExplainMiss(const DbArguments& arguments) {
   return kExitOk;
 }
 
+Result<int> Record(const DbArguments& arguments) {
+  return RecordTable(arguments.settings, arguments.file, arguments.group, arguments.output,
+                     arguments.candidates);
+}
+
+Result<int> Simulate(const DbArguments& arguments) {
+  TUNEC_RETURN_IF_ERROR(SimulateTables(arguments.tables, arguments.trials, arguments.seeds,
+                                       arguments.json ? OutputForm::kJson : OutputForm::kText));
+  return kExitOk;
+}
+
 Result<int> ExportTo(const DbArguments& arguments) {
   TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
   TUNEC_RETURN_IF_ERROR(database.ExportFile(arguments.file));
@@ -412,6 +430,45 @@ void AddFilters(CLI::App& command, DbArguments& arguments) {
       ->check(NotNegative());
 }
 
+// Adds `record` and `simulate`, which do not use the database.
+void AddTableCommands(CLI::App& db, Invocation& invocation,
+                      const std::shared_ptr<DbArguments>& arguments) {
+  const auto count = [](int64_t most) { return HideDescription(CLI::Range(int64_t{1}, most)); };
+  CLI::App& record = AddSubcommand(db, invocation, "record",
+                                   "measure random candidates of one group, and write their times",
+                                   arguments, Record);
+  record.add_option("MODEL", arguments->file, "an .onnx or .graph file")
+      ->required()
+      ->type_name("FILE");
+  record.add_option("-o,--output", arguments->output, "the table; a part of it is completed")
+      ->required()
+      ->type_name("FILE");
+  record.add_option("--group", arguments->group, "its number, or the name of a node (default 0)")
+      ->type_name("GROUP");
+  record
+      .add_option("--candidates", arguments->candidates,
+                  "number beside the analytic schedules (default 2000)")
+      ->type_name("N")
+      ->check(count(1'000'000));
+  AddSettings(record, arguments->settings,
+              {"shapes", "dims", "layouts", "constants", "random_weights", "external_data",
+               "target", "arch", "gpu", "emulate", "device", "threads", "accuracy", "cpu", "seed",
+               "disable_pass", "rules", "fast_math", "worker"});
+  CLI::App& simulate =
+      AddSubcommand(db, invocation, "simulate",
+                    "the errors of searches on tables that record wrote", arguments, Simulate);
+  simulate.add_option("TABLE", arguments->tables, "files that record wrote")
+      ->required()
+      ->type_name("");
+  simulate.add_option("--trials", arguments->trials, "of each search (default 64)")
+      ->type_name("N")
+      ->check(count(1'000'000));
+  simulate.add_option("--seeds", arguments->seeds, "number of searches (default 5)")
+      ->type_name("N")
+      ->check(count(10'000));
+  simulate.add_flag("--json", arguments->json, "print JSON");
+}
+
 }  // namespace
 
 void AddDbCommand(CLI::App& root, Invocation& invocation) {
@@ -455,6 +512,7 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
                "target", "arch", "gpu", "emulate", "device", "threads", "accuracy", "cpu",
                "disable_pass", "rules", "fast_math"});
   add_json(explain);
+  AddTableCommands(*db, invocation, arguments);
   add_file(add("export", "write everything but objects as JSON lines", ExportTo), "to write");
   const auto add_trust = [&](CLI::App& command) {
     command.add_flag("--trust-times", arguments->trust_times,

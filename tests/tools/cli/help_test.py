@@ -27,7 +27,7 @@ class Help(CliTest):
         page = self.good("help", "--man-page")
         for part in (".TH TUNEC 1", ".SS tunec bench", ".SS tunec db list", r"\-\-trials N", ".SH EXIT STATUS"):
             self.assertIn(part, page)
-        self.assertEqual(page.count(r".B \-\-trials N"), 1, "an option of many commands is explained once")
+        self.assertEqual(page.count(r".B \-\-threads N"), 1, "an option of many commands is explained once")
         for line in page.splitlines():
             self.assertRegex(line, r"^(\.([A-Z]{1,2}|br)( |$)|[^.'])")  # a macro, or plain text
         if shutil.which("groff"):

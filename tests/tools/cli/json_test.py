@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cli_case import CliTest, main
 from cuda_case import PTXAS
-from sample_models import COMPUTE, GRAPH
+from sample_models import COMPUTE, GRAPH, TABLE
 
 
 class Json(CliTest):
@@ -53,7 +53,8 @@ class Json(CliTest):
     def test_json_has_the_documented_keys(self):
         model = self.file("g.graph", GRAPH)
         root = Path(__file__).parents[3]
-        files = {"MODEL": model, "COMPUTE": self.file("c.compute", COMPUTE)}
+        files = {"MODEL": model, "COMPUTE": self.file("c.compute", COMPUTE),
+                 "TABLE": self.file("t.jsonl", TABLE)}
         self.good(model, "--trials", "1", "--threads", "1")
         files["BUNDLE"] = model + ".tnc"
         self.good("build", model, "-o", files["BUNDLE"])

@@ -60,6 +60,14 @@ DOT = """compute d {
     y[j] sum= a[k] * b[k, j]
 }
 """
+# A table of measured times, as tunec db record writes it.
+TABLE = """{"tunec_times":1,"workload":"0","description":"","target":"cpu","fixed_sketch":0,"fixed_seconds":0.001}
+{"sketch":"direct/tile","knobs":[{"name":"rows","choices":[1,2],"initial":0}]}
+{"sketch":"direct/naive","knobs":[]}
+[0,[0],1,0.01]
+[0,[1],0.8,0.01]
+[1,[],5,0]
+"""
 RELU = model([node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [2, 3]})
 
 

@@ -126,6 +126,23 @@ class Tuning(CliTest):
         self.bad(2, "--dim n=1", "db", "forget", open_model)
         self.bad(2, "no group of", "db", "forget", open_model, "--dim", "n=4")
 
+    def test_a_table_of_times_is_recorded_and_completed(self):
+        path = self.file("g.graph", GRAPH)
+        record = ("db", "record", path, "-o", "t.jsonl", "--threads", "1")
+        self.assertRegex(self.good(*record, "--candidates", "3"), r"t.jsonl: [1-9]\d* of \d+ candidates are ok, ")
+        few = (self.dir / "t.jsonl").read_text()
+        self.good(*record, "--candidates", "20")
+        more = (self.dir / "t.jsonl").read_text()
+        self.assertTrue(more.startswith(few))
+        self.assertGreater(len(more), len(few))
+        rows = json.loads(self.good("db", "simulate", "t.jsonl", "--trials", "8", "--json"))["simulations"]
+        self.assertEqual([row["strategy"] for row in rows], ["search", "draws"])
+        self.bad(2, "record to another file", *record, "--seed", "1")
+        self.bad(2, "no group '7'", *record, "--group", "7")
+        (self.dir / "t.jsonl").write_text(more + "[0,[]]\n")
+        self.bad(2, f"t.jsonl:{len(more.splitlines()) + 1}: error: ", "db", "simulate", "t.jsonl")
+        self.bad(2, "nowhere.jsonl", "db", "simulate", "nowhere.jsonl")
+
     def test_tuners_at_once_share_their_budget(self):
         path = self.file("g.graph", GRAPH)
         tuners = [self.start(path, "--trials", "16", "--seed", str(seed), "--threads", "1") for seed in range(3)]
