@@ -89,7 +89,8 @@ class Database {
   /// Chooses the recorded trial of this schedule as the best of its key. Returns kNotFound if there
   /// is no such ok trial.
   Status Choose(const TuningKey& key, const std::string& schedule);
-  /// Returns the schedule that Choose named last; none if there is no choice or its trial is gone.
+  /// Returns the schedule that Choose named last; none if there is no choice or its
+  /// trial was removed.
   Result<std::optional<std::string>> Chosen(const TuningKey& key) const;
   /// Returns the record of exactly this schedule; none if it is missing or damaged.
   Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;

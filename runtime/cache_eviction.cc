@@ -66,7 +66,7 @@ void CacheEviction::Run(ThreadPool& pool) const {
   });
 }
 
-// The next piece that a thread reads, on a cache line of its own.
+// The next piece that a thread reads, on a separate cache line.
 struct alignas(kLine) CacheDisplacement::Share {
   size_t next = 0;
 };

@@ -28,7 +28,7 @@ class CacheEviction {
   std::vector<std::span<const std::byte>> pieces_;  // parts of the ranges, one per task
 };
 
-/// Memory of each thread of a pool. When the thread reads its memory, what it used before leaves
+/// Memory of each thread of a pool. When a thread reads this memory, other data leaves
 /// the first two levels of its caches.
 class CacheDisplacement {
  public:

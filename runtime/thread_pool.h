@@ -23,7 +23,7 @@ struct ParallelPhase {
 /// Placement of a pool's workers on processors.
 enum class Pinning : uint8_t {
   kNone,  // the operating system places the threads
-  /// Each worker stays on a processor of its own, on different cores if possible. A pool with one
+  /// Each worker stays on a separate processor, on different cores if possible. A pool with one
   /// thread is not pinned. A pool with more threads than the process can run at once is not pinned.
   kCores,
 };

@@ -17,9 +17,10 @@ struct MedianInterval {
   double high = 0;
   bool operator==(const MedianInterval&) const = default;
 };
-/// Returns the narrowest interval between two samples of equal rank from both ends that contains
-/// the true median with a probability of at least `confidence`, for independent samples of any
-/// distribution. Returns none if there are too few samples: 90 % needs five.
+/// Returns an interval that contains the true median with a probability of at least `confidence`.
+/// The samples are independent, of any distribution. The ends are samples of equal rank from both
+/// ends; the narrowest such interval is returned. Returns none if there are too few samples: 90 %
+/// needs five.
 std::optional<MedianInterval> FindMedianInterval(std::vector<double> samples, double confidence);
 
 }  // namespace tunec

@@ -197,10 +197,10 @@ CREATE INDEX artifacts_by_key ON artifacts(key_hash, owner);
 )sql");
 }
 
-// Adds the choice of a trial for each task. Moves the ok trials whose median is not that of their
-// samples to tasks of seeds, with the median of their samples. Times of such a trial are from
-// several sessions, and its median may be below each of them. Tasks that lose a trial are not
-// converged any more.
+// Adds the choice of a trial for each task. Moves the ok trials with a changed median to tasks of
+// seeds, and sets the median of the samples. The times of such a trial are from several sessions,
+// and the changed median may be below each of them. Tasks that lose a trial are not converged any
+// more.
 void SeparateMixedTimes(SQLite::Database& sqlite) {
   sqlite.exec(R"sql(
 ALTER TABLE tasks ADD COLUMN chosen INTEGER NOT NULL DEFAULT 0;

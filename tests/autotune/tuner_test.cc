@@ -338,7 +338,7 @@ TEST_F(TunerTest, TheEarlierChoiceIsTheReference) {
   EXPECT_EQ(measurer.compared[0].front(), chosen);
 }
 
-// No recorded time differs from the median of its own samples.
+// Each recorded time is the median of the recorded samples.
 TEST_F(TunerTest, RecordedMediansAreThoseOfTheirSamples) {
   ScriptedMeasurer measurer;
   int compared = 0;

@@ -412,8 +412,8 @@ TEST_F(Merge, LeavesObjectsOut) {
   EXPECT_EQ(a.Stats()->artifacts, 2);
 }
 
-// Times of another machine are not compared with own times: they are stored under a policy of their
-// own. A fast time there does not change the best trial here.
+// Times of another machine are not compared with own times: they are stored under a separate
+// policy. A fast time there does not change the best trial here.
 TEST_F(Merge, FromElsewhereBringsOnlySeeds) {
   Database a = OpenForTest(a_);
   {
@@ -441,7 +441,8 @@ TEST_F(Merge, FromElsewhereBringsOnlySeeds) {
   EXPECT_THAT(*a.IntegrityCheck(), IsEmpty());
 }
 
-// The choice of a trial is exported and merged. Of two choices the later trial's is stored.
+// The choice of a trial is exported and merged. If both databases have
+// a choice, that of the later trial is stored.
 TEST_F(Merge, BringsChoices) {
   Database a = OpenForTest(a_);
   Database b = OpenForTest(b_);
@@ -456,7 +457,7 @@ TEST_F(Merge, BringsChoices) {
   EXPECT_NE(ExportText(b).find("\"chosen\":true"), std::string::npos);
 }
 
-// An export of an earlier version may have a median that is not that of its samples.
+// An export of an earlier version may have a changed median.
 TEST(Import, TrialsOfSeveralSessionsAreSeeds) {
   Database database = OpenForTest();
   TrialRecord mixed = OkTrial(1, 1);

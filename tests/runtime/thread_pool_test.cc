@@ -261,7 +261,7 @@ TEST(ThreadPool, PinnedWorkersRunTasks) {
   ExpectEveryTaskOnce(pool, 1000);
 }
 
-// Each thread of a pinned pool stays on a processor of its own.
+// Each thread of a pinned pool stays on a separate processor.
 TEST(ThreadPool, PinnedThreadsHaveTheirOwnProcessors) {
   if (UsableProcessors() < 2) GTEST_SKIP() << "one processor";
   ThreadPool pool(2, Pinning::kCores);
