@@ -128,7 +128,9 @@ class TableMeasurer : public Measurer {
                  const std::optional<Incumbent>& incumbent,
                  const OnMeasured& on_measured) override {
     const TableEntry* other = nullptr;
-    if (incumbent) TUNEC_ASSIGN(other, FindEntry(table_, incumbent->schedule));
+    if (incumbent) {
+      TUNEC_ASSIGN(other, FindEntry(table_, incumbent->schedule));
+    }
     for (size_t i = 0; i < candidates.size(); ++i) {
       TUNEC_ASSIGN(const TableEntry* entry, FindEntry(table_, candidates[i].schedule));
       TUNEC_ASSIGN(const Measurement measurement,
