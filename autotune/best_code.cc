@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// The maximum number of cached candidates. The final timing reorders only the few candidates that
+// The maximum number of cached candidates. The comparison chooses among the few candidates that
 // are nearly as fast as the best.
 constexpr size_t kMostCached = 8;
 
@@ -26,8 +26,7 @@ Status BestCode::Add(Database& database, const std::string& schedule, double sec
 
 Status BestCode::StoreBest(Database& database, const std::string& schedule) {
   const auto best = std::ranges::find(cached_, schedule, &CachedCandidate::schedule);
-  if (best == cached_.end()) return {};
-  TUNEC_RETURN_IF_ERROR(Store(database, *best));
+  if (best != cached_.end()) TUNEC_RETURN_IF_ERROR(Store(database, *best));
   TUNEC_ASSIGN(const std::string retained, KeyOf(schedule));
   for (const std::string& key : std::exchange(stored_, {retained})) {
     if (key != retained) TUNEC_RETURN_IF_ERROR(database.DropArtifact(key));

@@ -25,8 +25,8 @@ class BestCode {
   /// and of ParseSchedule.
   Status Add(Database& database, const std::string& schedule, double seconds, Artifact code);
   /// Stores the code of the schedule that was finally the best, and drops the code stored for
-  /// earlier winners. Does nothing for a schedule without code here, such as one measured by
-  /// another process or in an earlier run. Unless its code is stored already, a model compiles it.
+  /// earlier winners. A schedule may have no code here, such as one measured by another process or
+  /// in an earlier run. Unless its code is stored already, a model compiles it.
   Status StoreBest(Database& database, const std::string& schedule);
 
  private:

@@ -142,7 +142,12 @@ Status ScheduleRanking::AddBest(const Database& database, const TuningKey& key) 
   TUNEC_ASSIGN(const std::optional<TrialRecord> best, database.Best(key));
   if (!best) return {};
   if (packed_) TUNEC_RETURN_IF_ERROR(AddPacked(database, key, *best));
-  AddRecord(*best, key);
+  if (AddRecord(*best, key)) return {};
+  // The chosen schedule is not usable, so the fastest usable one is added.
+  TUNEC_ASSIGN(std::vector<TrialRecord> trials, database.Trials(key));
+  std::erase_if(trials, [](const TrialRecord& t) { return t.status != TrialStatus::kOk; });
+  std::ranges::stable_sort(trials, {}, &TrialRecord::median_seconds);
+  (void)std::ranges::any_of(trials, [&](const TrialRecord& t) { return AddRecord(t, key); });
   return {};
 }
 

@@ -329,7 +329,7 @@ Status TuningRun::EndIfDone(TaskSearch& search, bool any) {
 
 Result<TuneStop> TuningRun::Search() {
   // The fraction of the time limit for the search. In the rest of the time the fastest candidates
-  // are timed again.
+  // are compared.
   constexpr double kSearchPart = 0.9;
   for (;;) {
     if (Cancelled()) return Fail(ErrorCode::kCancelled, "cancelled");
@@ -378,12 +378,14 @@ Status TuningRun::Prepare() {
 Status TuningRun::Finish(TaskSearch& search, double search_seconds) {
   constexpr double kPart = 0.1;
   constexpr double kLeastSeconds = 0.1;
+  constexpr double kMostSeconds = 20;  // far below the watchdog's limit without events
   if (!predicts_) {
     const double own = static_cast<double>(search.progress.measured) /
                        static_cast<double>(std::max<int64_t>(sums_.measured, 1));
     const double before = Elapsed();
-    TUNEC_RETURN_IF_ERROR(ChooseFinalist(search, *measurer_, database_,
-                                         std::max(kLeastSeconds, kPart * own * search_seconds)));
+    TUNEC_RETURN_IF_ERROR(
+        ChooseFinalist(search, *measurer_, database_,
+                       std::clamp(kPart * own * search_seconds, kLeastSeconds, kMostSeconds)));
     sums_.compare_seconds += Elapsed() - before;
   }
   const std::optional<Incumbent> best = search.BestKnown();

@@ -1,5 +1,7 @@
 // Functions that run the stages from a graph to an Executable, in order. Readers who are new to the
 // code can start with this file.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -43,9 +45,18 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
                BuildKernels(model.tasks.unique, database, options, model.tuned.options, packed));
   const TuneProgress& tuning = model.tuned.report.progress;
   if (tuning.measured > 0 && !tuning.predicted) {
-    TUNEC_ASSIGN(model.tuned.in_model,
-                 ConfirmInModel(model.front, model.tasks, std::move(before), *database, options,
-                                model.tuned.options, model.kernels));
+    auto gain = ConfirmInModel(model.front, model.tasks, std::move(before), *database, options,
+                               model.tuned.options, model.kernels);
+    const auto stops = [](const Error& error) {
+      return error.code == ErrorCode::kCancelled || error.code == ErrorCode::kInternal ||
+             error.code == ErrorCode::kIo;
+    };
+    if (!gain && stops(gain.error())) return std::unexpected(gain.error());
+    // The tuned model is complete without the comparison, for which memory may be missing.
+    if (!gain && options.on_log)
+      options.on_log(fmt::format("the tuned model was not compared with the earlier one: {}",
+                                 gain.error().message));
+    if (gain) model.tuned.in_model = *gain;
   }
   model.groups = KernelsOfGroups(model.front, model.tasks, model.kernels);
   model.build_ms = watch.Milliseconds();

@@ -197,6 +197,8 @@ Status LineImporter::TakeLine(const TrialLine& line) {
   if (const auto older = older_.find(line.task); older != older_.end()) {
     trial.schedule = WithStorageOrders(trial.schedule, older->second);
   }
+  const bool mixed = HasMixedTimes(trial);
+  if (mixed) trial.median_seconds = Median(trial.samples);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   // In exports up to version 5, wrong results may be errors of an earlier checker. They are left
   // out, and the task counts as not converged.
@@ -204,8 +206,8 @@ Status LineImporter::TakeLine(const TrialLine& line) {
     Query(connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", task).Run();
     return {};
   }
-  if (HasMixedTimes(trial)) {
-    trial.median_seconds = Median(trial.samples);
+  if (mixed) {
+    Query(connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", task).Run();
     Count(UpsertTrial(connection_, EnsureSeedsTask(connection_, task), trial));
     return {};
   }

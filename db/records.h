@@ -195,8 +195,9 @@ struct ExchangeCounts {
 enum class TimesFrom { kElsewhere, kThisMachine };
 
 /// The rule for removing trials and artifacts. Trials created before the date are removed (without
-/// a date, all trials), except the fastest `keep_best` ok trials of each tuning key. Artifacts
-/// created before the date are removed; without a date, none are removed.
+/// a date, all trials), except the chosen one and the fastest ok trials of each tuning key,
+/// `keep_best` in all. Artifacts created before the date are removed; without a date, none are
+/// removed.
 struct PrunePolicy {
   std::optional<int64_t> created_before;  // unix seconds
   int64_t keep_best = 1;

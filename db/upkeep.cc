@@ -102,9 +102,11 @@ void CheckContents(DatabaseConnection& connection, Problems& problems) {
   }
 }
 
-/// Removes tasks without trials, and their charges, then workloads and targets without references.
-/// Returns the number of removed tasks.
+/// Removes choices of removed trials, tasks without trials, and their charges, then workloads and
+/// targets without references. Returns the number of removed tasks.
 int64_t RemoveOrphans(DatabaseConnection& c) {
+  // A later trial may get the id of a removed one.
+  Query(c, "UPDATE tasks SET chosen = 0 WHERE chosen NOT IN (SELECT id FROM trials)").Run();
   const int64_t tasks =
       Query(c, "DELETE FROM tasks WHERE id NOT IN (SELECT task FROM trials)").Run();
   Query(c, "DELETE FROM workloads WHERE id NOT IN (SELECT workload FROM tasks)").Run();

@@ -78,6 +78,13 @@ Status RunPrepackOnHost(Device& host, Device& device, const CompiledPrepack& pre
   return device.CopyIn(packed.data().address, to.address, packed.size());
 }
 
+// Returns the memory that displaces other data in the caches. All workbenches of a thread share
+// this memory, which has the size of all second-level caches.
+CacheDisplacement& DisplacementFor(int threads) {
+  thread_local std::map<int, CacheDisplacement> displacements;
+  return displacements.try_emplace(threads, threads).first->second;
+}
+
 }  // namespace
 
 struct CompiledCandidate::Impl {
@@ -112,7 +119,8 @@ struct LoadedCandidate {
 struct LoadedIncumbent {
   std::string schedule;
   std::optional<LoadedCandidate> loaded;
-  ReferenceRuns runs;  // of `loaded`
+  ReferenceRuns runs;   // of `loaded`
+  bool failed = false;  // a run has failed
 };
 
 struct CheckedRun {
@@ -133,9 +141,8 @@ struct Workbench::Impl {
   CandidateHook hook;
   TimingLock* lock = nullptr;
   std::optional<LoadedIncumbent> incumbent;
-  std::optional<CacheDisplacement> displacement;  // made when a host's kernel is first timed
-  Stopwatch watch;                                // since the workbench was made
-  double paused_seconds = 0;                      // sum of MayPause
+  double timing_seconds = 0;  // sum of timing in turns
+  double paused_seconds = 0;  // sum of MayPause
 
   // The code of correct candidates that may be finalists, by their schedules. They are compiled
   // once.
@@ -352,14 +359,14 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
 // the remaining runs are skipped, and the mean of the others is used for them. Evictions take long,
 // for example, if a constant is a large table.
 Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int runs) {
-  if (!displacement) displacement.emplace(pool->threads());
+  CacheDisplacement& displacement = DisplacementFor(pool->threads());
   constexpr double kMostMilliseconds = 3;
   const Stopwatch watch;
   double seconds = 0;
   int done = 0;
   do {
     candidate.constants.Run(*pool);
-    displacement->Run(*pool);
+    displacement.Run(*pool);
     TUNEC_ASSIGN(const double one, candidate.kernel->Seconds(1));
     seconds += one;
     ++done;
@@ -419,23 +426,26 @@ Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& cand
 // database that another version or device wrote.
 ReferenceRuns* Workbench::Impl::ReadyIncumbent(const Incumbent& best) {
   if (!incumbent || incumbent->schedule != best.schedule) {
-    incumbent = {.schedule = best.schedule, .loaded = std::nullopt, .runs = {}};
+    incumbent = {.schedule = best.schedule, .loaded = std::nullopt, .runs = {}, .failed = false};
     CompiledCandidate::Impl compiled;
     if (!CompileInto({best.schedule}, compiled)) return nullptr;
     Result<LoadedCandidate> loaded = Load(compiled);
     if (loaded) incumbent->loaded = *std::move(loaded);
-    incumbent->runs.time_of = [this](int runs) { return Seconds(*incumbent->loaded, runs); };
+    incumbent->runs.time_of = [this](int runs) {
+      Result<double> seconds = Seconds(*incumbent->loaded, runs);
+      incumbent->failed |= !seconds;
+      return seconds;
+    };
   }
   incumbent->runs.known = best.seconds;
   return incumbent->loaded ? &incumbent->runs : nullptr;
 }
 
-// Returns true and sleeps, if the pauses of this workbench are at most a tenth of its time.
+// Returns true and sleeps, if the pauses of this workbench are at most a tenth of its timing.
 bool Workbench::Impl::MayPause() {
   constexpr double kPauseSeconds = 0.2;
   constexpr double kMostPart = 0.1;
-  if (paused_seconds + kPauseSeconds > kPauseSeconds + kMostPart * watch.Milliseconds() / 1e3)
-    return false;
+  if (paused_seconds > kMostPart * timing_seconds) return false;
   std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
   paused_seconds += kPauseSeconds;
   return true;
@@ -452,10 +462,19 @@ Result<TimesInTurns> Workbench::Impl::Time(LoadedCandidate& candidate,
     TUNEC_ASSIGN(std::vector<double> samples, TimeRuns(run, known, policy, SteadyClock(), before));
     return TimesInTurns{.samples = std::move(samples)};
   }
-  for (;;) {
-    TUNEC_ASSIGN(TimesInTurns times, TimeInTurns(run, *other, policy, SteadyClock(), before));
-    if (3 * times.disturbed <= times.turns || !MayPause()) return times;
+  constexpr int kMostRepeats = 2;
+  for (int repeat = 0;; ++repeat) {
+    const Stopwatch watch;
+    Result<TimesInTurns> times = TimeInTurns(run, *other, policy, SteadyClock(), before);
+    timing_seconds += watch.Milliseconds() / 1e3;
+    if (!times && incumbent->failed) break;
+    if (!times) return times;
+    const bool disturbed = 3 * times->disturbed > times->turns;
+    if (!disturbed || repeat == kMostRepeats || !MayPause()) return times;
   }
+  incumbent->loaded.reset();  // the candidate is timed alone
+  TUNEC_ASSIGN(std::vector<double> samples, TimeRuns(run, best->seconds, policy, SteadyClock()));
+  return TimesInTurns{.samples = std::move(samples)};
 }
 
 Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& candidate,
@@ -498,6 +517,8 @@ Workbench::Workbench(Workbench&&) noexcept = default;
 Workbench& Workbench::operator=(Workbench&&) noexcept = default;
 Workbench::~Workbench() = default;
 const Workload& Workbench::workload() const { return impl_->workload; }
+
+void Workbench::DropIncumbent() { impl_->incumbent.reset(); }
 
 size_t Workbench::Bytes() const {
   size_t bytes = 0;

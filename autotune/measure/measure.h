@@ -60,6 +60,9 @@ class Workbench {
   /// Returns the bytes of the arguments, outputs included, and of the data that checks the outputs.
   size_t Bytes() const;
 
+  /// Frees the memory of the loaded incumbent. It is loaded again when it is needed.
+  void DropIncumbent();
+
   /// Compiles a candidate. Thread-safe. Never fails: an error is stored in the candidate.
   CompiledCandidate Compile(const CandidateRequest& request) const;
   /// Checks a candidate, then times it. If the host emulates the target's device, the time is

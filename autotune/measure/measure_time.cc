@@ -67,13 +67,17 @@ Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double
 Result<TimesInTurns> TimeInTurns(const TimeOf& time_of, ReferenceRuns& other,
                                  const TimingPolicy& policy, const Clock& clock,
                                  std::optional<double> before) {
+  if (before && *before >= policy.long_run_seconds) {
+    TUNEC_ASSIGN(const double beside, SampleOf(other.time_of, 1));
+    return TimesInTurns{.samples = {*before}, .ratios = {*before / beside}, .turns = 1};
+  }
   TUNEC_ASSIGN(const double first, time_of(1));
   const double lesser = std::min(first, before.value_or(first));
   if (before && IsLost(lesser, other.known, policy))
     return TimesInTurns{.samples = {lesser}, .ratios = {lesser / other.known}};
-  TUNEC_ASSIGN([[maybe_unused]] const double warm, other.time_of(1));
+  TUNEC_ASSIGN(const double warm, other.time_of(1));
   const int runs = RunsPerSample(first, policy);
-  const int other_runs = RunsPerSample(other.known, policy);
+  const int other_runs = std::min(RunsPerSample(other.known, policy), RunsPerSample(warm, policy));
   const int most = first >= policy.long_run_seconds ? 1 : std::max(policy.most_samples, 1);
   const int enough = std::min(policy.least_samples, most);
   TimesInTurns times;

@@ -1,7 +1,7 @@
 #include "autotune/search/finalists.h"
 
 #include <algorithm>
-#include <map>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,39 +21,39 @@ std::vector<std::string> SelectFinalists(const TaskSearch& search,
   // A long kernel has fewer finalists: a comparison has at least seven rounds.
   constexpr double kMostRoundSeconds = 3;
   std::vector<std::string> finalists;
+  double round = 0;  // seconds of one run of each finalist
   const auto add = [&](const std::string& schedule) {
-    if (std::ranges::find(finalists, schedule) == finalists.end()) finalists.push_back(schedule);
+    if (std::ranges::find(finalists, schedule) != finalists.end()) return;
+    finalists.push_back(schedule);
+    round += search.SecondsOf(schedule).value_or(0);
   };
   if (chosen) add(*chosen);
   if (const auto analytic = search.AnalyticSchedule()) add(*analytic);
   const std::vector<TriedCandidate> ranked = search.Ranked();
-  double round = 0;
   size_t close = 0;
   for (const TriedCandidate& tried : ranked) {
-    round += tried.seconds;
-    const bool fits = close == 0 || (close < kMost && round <= kMostRoundSeconds);
-    if (!fits) break;
     if (tried.low > kClose * ranked.front().seconds) continue;
+    if (close > 0 && (close == kMost || round + tried.seconds > kMostRoundSeconds)) break;
     add(tried.schedule);
     ++close;
   }
   return finalists;
 }
 
-// Returns the position of the finalist to choose: 0, the reference, unless another one is faster by
+// Returns the position of the finalist to choose: the reference, unless another one is faster by
 // the whole interval of its median ratio.
-size_t FindWinner(const ComparedTimes& times) {
-  size_t fastest = 0;
+size_t FindWinner(const ComparedTimes& times, size_t reference) {
+  size_t fastest = reference;
   double least = 1;
-  for (size_t i = 1; i < times.size(); ++i) {
-    if (times[i].size() < times[0].size()) continue;  // left out as slower than another one
-    const double ratio = Median(RatiosOf(times[i], times[0]));
+  for (size_t i = reference + 1; i < times.size(); ++i) {
+    if (times[i].size() < times[reference].size()) continue;  // failed, or slower than another one
+    const double ratio = Median(RatiosOf(times[i], times[reference]));
     if (ratio < least) fastest = i;
     least = std::min(least, ratio);
   }
-  if (fastest == 0) return 0;
-  const auto interval = FindMedianInterval(RatiosOf(times[fastest], times[0]), kDecided);
-  return interval && interval->high < 1 ? fastest : 0;
+  if (fastest == reference) return reference;
+  const auto interval = FindMedianInterval(RatiosOf(times[fastest], times[reference]), kDecided);
+  return interval && interval->high < 1 ? fastest : reference;
 }
 
 // Replaces the samples of a recorded trial by those of the comparison.
@@ -64,7 +64,9 @@ Status RecordCompared(TaskSearch& search, const std::string& schedule,
   record->samples = samples;
   record->median_seconds = Median(samples);
   record->mad_seconds = MedianDeviation(samples);
-  record->created_at = std::max(UnixNow(), record->created_at + 1);  // so that it replaces the old
+  // The new record must be later than the old one to replace it.
+  const int64_t before = std::min(record->created_at, std::numeric_limits<int64_t>::max() - 1);
+  record->created_at = std::max(UnixNow(), before + 1);
   TUNEC_ASSIGN([[maybe_unused]] const RecordOutcome outcome,
                database.RecordTrial(search.key(), *record));
   return {};
@@ -89,19 +91,23 @@ Status ChooseFinalist(TaskSearch& search, Measurer& measurer, Database& database
                                            });
     // If the comparison failed, records and choice stay, so only a cancellation is returned.
     if (!status) return status.error().code == ErrorCode::kCancelled ? status : Status();
-    if (times[0].empty()) return {};
-    winner = FindWinner(times);
-    const std::optional<double> reference = search.SecondsOf(finalists[0]);
-    for (size_t i = 0; i < finalists.size(); ++i) {
+    // The first finalist that runs is the reference.
+    size_t reference = 0;
+    while (reference < times.size() && times[reference].empty()) ++reference;
+    if (reference == times.size()) return {};
+    winner = FindWinner(times, reference);
+    const std::optional<double> known = search.SecondsOf(finalists[reference]);
+    for (size_t i = reference; i < finalists.size(); ++i) {
       if (times[i].empty()) continue;
       TUNEC_RETURN_IF_ERROR(RecordCompared(search, finalists[i], times[i], database));
-      if (reference)
-        search.UpdateTime(finalists[i], *reference * Median(RatiosOf(times[i], times[0])));
+      if (known)
+        search.UpdateTime(finalists[i], *known * Median(RatiosOf(times[i], times[reference])));
     }
   }
-  TUNEC_RETURN_IF_ERROR(database.Choose(search.key(), finalists[winner]));
-  search.Choose(finalists[winner]);
-  return {};
+  const Status status = database.Choose(search.key(), finalists[winner]);
+  if (status) search.Choose(finalists[winner]);
+  // Another process may have removed the trial meanwhile.
+  return status || status.error().code == ErrorCode::kNotFound ? Status() : status;
 }
 
 }  // namespace tunec

@@ -26,7 +26,7 @@ struct SimulatedErrors {
 Result<SimulatedErrors> SimulateSearch(const TimeTable& table, int64_t trials, uint64_t seed);
 
 /// Simulates the measurement of `trials` different entries, drawn uniformly from the table. The one
-/// with the least median is chosen; no candidate is timed again. Error: kNotFound as above.
+/// with the least median is chosen; finalists are not compared. Error: kNotFound as above.
 Result<SimulatedErrors> SimulateDraws(const TimeTable& table, int64_t trials, uint64_t seed);
 
 }  // namespace tunec

@@ -87,6 +87,7 @@ class Server {
   void Prepare(const std::string& text, const PrepareRequest& request) {
     const Workload& workload = request.workload;
     prepared_ = false;
+    if (!benches_.empty() && benches_.front().text != text) benches_.front().bench->DropIncumbent();
     const auto same = [&](const CachedBench& cached) { return cached.text == text; };
     const auto known = std::ranges::find_if(benches_, same);
     if (known != benches_.end()) {

@@ -172,8 +172,16 @@ Result<std::optional<GainInModel>> ConfirmInModel(const FrontReport& front, cons
   const auto log = [&](const std::string& line) {
     if (options.on_log) options.on_log(line);
   };
-  std::vector<size_t> restored;
+  // The database can only choose a schedule that has a trial.
+  std::vector<size_t> restorable;
   for (const size_t task : changed) {
+    const TuningKey key = MakeTuningKey(tasks.unique[task], options.target, options.accuracy);
+    TUNEC_ASSIGN(const std::optional<TrialRecord> trial,
+                 database.Find(key, Print(earlier[task].schedule.schedule)));
+    if (trial && trial->status == TrialStatus::kOk) restorable.push_back(task);
+  }
+  std::vector<size_t> restored;
+  for (const size_t task : restorable) {
     const double ratio = Median(RatiosOf(tuned.of_task[task], old.of_task[task]));
     if (ratio < 1) continue;
     restored.push_back(task);
@@ -184,9 +192,11 @@ Result<std::optional<GainInModel>> ConfirmInModel(const FrontReport& front, cons
   }
   std::vector<double> ratios = RatiosOf(WithRestored(old, tuned, restored), old.whole);
   std::optional<MedianInterval> interval = FindMedianInterval(ratios, kDecided);
-  if (restored.size() < changed.size() && interval && interval->low > 1) {
+  if (restored.size() < restorable.size() && interval && interval->low > 1) {
     log("the tuned model is slower than the earlier one: all earlier schedules are used");
-    restored = changed;
+    restored = restorable;
+    ratios = RatiosOf(WithRestored(old, tuned, restored), old.whole);
+    interval = FindMedianInterval(ratios, kDecided);
   }
   if (restored.size() == changed.size()) {
     ratios = {1};
@@ -196,9 +206,9 @@ Result<std::optional<GainInModel>> ConfirmInModel(const FrontReport& front, cons
     const std::string schedule = Print(earlier[task].schedule.schedule);
     const TuningKey key = MakeTuningKey(tasks.unique[task], options.target, options.accuracy);
     const Status chosen = database.Choose(key, schedule);
+    // Another process may have removed the trial meanwhile.
     if (!chosen && chosen.error().code != ErrorCode::kNotFound)
       return std::unexpected(chosen.error());
-    if (!chosen) continue;  // the earlier schedule has no trial, so the database cannot name it
     kernels[task] = std::move(earlier[task]);
   }
   const double ratio = Median(ratios);

@@ -224,7 +224,7 @@ WHERE place = 1;
   while (trials.executeStep()) {
     TrialRecord trial{.median_seconds = trials.getColumn(2).getDouble()};
     trial.samples = DecodeSamples(trials.getColumn(3).getString()).value_or(std::vector<double>());
-    if (!HasMixedTimes(trial)) continue;
+    if (!HasMixedTimes(trial) || Median(trial.samples) <= 0) continue;
     mixed.push_back(
         {trials.getColumn(0).getInt64(), trials.getColumn(1).getInt64(), Median(trial.samples)});
   }

@@ -24,7 +24,9 @@
 // If `skips_` is set, chunks that a causal mask hides from all rows of a block are not in the
 // domain. If `ends_` is set, a block's columns after the last visible one are not in the domain
 // either. The number of a block's visible columns is then rounded up to a multiple of
-// kColumnsTogether, so that the first product has complete tiles.
+// kColumnsTogether, so that the first product has complete tiles. If `begins_` is set, chunks and
+// columns before the first visible one of a windowed mask are not in the domain. The first column
+// is rounded down in the same way. A block's first chunk is then not chunk 0 in general.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -88,6 +90,9 @@ class AttentionBuilder {
     const bool has_first = rows_ - 1 + node.Int("causal_offset") >= 0;
     skips_ = HidesColumns(node) && has_first;
     ends_ = skips_ && cut && context.streaming_sizes().ends;
+    // If the window ends before the last block's rows, a block has no visible column.
+    const bool has_last = (blocks_ - 1) * rows_ + FirstVisible() < extents_.keys;
+    begins_ = ends_ && node.Int("window") > 0 && has_last;
   }
 
   Lazy Build() {
@@ -134,9 +139,11 @@ class AttentionBuilder {
           "k", extents_.depth, axes & kKey ? IteratorKind::kReduction : IteratorKind::kParallel);
     if (axes & kKey) builder.Require(IndexExpr(extents_.keys - 1) - Key(site));
     if (axes & kKey && ends_) builder.Require(LastColumn(site) - Key(site));
+    if (axes & kKey && begins_) builder.Require(Key(site) - FirstColumn(site));
     if (axes & kChunk && skips_)
       builder.Require(site.block * rows_ + (rows_ - 1 + node_.Int("causal_offset")) -
                       site.chunk * chunk_);
+    if (axes & kChunk && begins_) builder.Require(InChunkAfter(site, site.chunk));
     return site;
   }
 
@@ -146,6 +153,23 @@ class AttentionBuilder {
   IndexExpr LastColumn(const Point& site) const {
     const int64_t visible = rows_ + node_.Int("causal_offset");
     return site.block * rows_ + (CeilDivide(visible, kColumnsTogether) * kColumnsTogether - 1);
+  }
+
+  // Returns the first column of a windowed mask that row 0 sees.
+  int64_t FirstVisible() const { return node_.Int("causal_offset") - node_.Int("window") + 1; }
+  // Returns a block's first column for `begins_`. The column can be negative.
+  IndexExpr FirstColumn(const Point& site) const {
+    return site.block * rows_ + FloorDivide(FirstVisible(), kColumnsTogether) * kColumnsTogether;
+  }
+  // Returns a number that is negative if all columns of the chunk precede FirstColumn.
+  IndexExpr InChunkAfter(const Point& site, const IndexExpr& chunk) const {
+    return chunk * chunk_ + (chunk_ - 1) - FirstColumn(site);
+  }
+  // Returns the conditions for an earlier chunk in the block.
+  std::vector<IndexExpr> HasPrevious(const Point& site) const {
+    std::vector<IndexExpr> conditions = {site.chunk - 1};
+    if (begins_) conditions.push_back(InChunkAfter(site, site.chunk - 1));
+    return conditions;
   }
 
   // Returns the index of q, the mask or y from the site's batch and head and from two more indices.
@@ -193,7 +217,7 @@ class AttentionBuilder {
   Expr ReadPrevious(Site& site, TensorId tensor, int axes, double outside) const {
     Point before = static_cast<const Point&>(site);
     before.chunk -= 1;
-    return site.builder.EvaluateGuarded({site.chunk - 1}, outside, [&] {
+    return site.builder.EvaluateGuarded(HasPrevious(site), outside, [&] {
       return site.builder.ReadTensor(tensor, At(before, axes));
     });
   }
@@ -248,9 +272,12 @@ class AttentionBuilder {
                   ? Expr::Select(mask, score, Number(node_.Float("hidden")))
                   : score + Expr::Cast(mask, type_);
     }
-    const IndexExpr visible = query + node_.Int("causal_offset") - Key(site);
-    if (node_.Int("causal") == 0 || !site.builder.CanFail(visible)) return score;
-    return Expr::Select(Expr::Holds({visible}), score, Number(node_.Float("hidden")));
+    if (node_.Int("causal") == 0) return score;
+    std::vector<IndexExpr> visible = {query + node_.Int("causal_offset") - Key(site)};
+    if (node_.Int("window") > 0) visible.push_back(Key(site) - query - FirstVisible());
+    std::erase_if(visible, [&](const IndexExpr& e) { return !site.builder.CanFail(e); });
+    if (visible.empty()) return score;
+    return Expr::Select(Expr::Holds(std::move(visible)), score, Number(node_.Float("hidden")));
   }
 
   void Maximum() {
@@ -297,7 +324,7 @@ class AttentionBuilder {
     const Expr added = Read(site, own, axes | kChunk);
     const Expr decay = Read(site, decay_, kChunk | kRow);
     const Expr before = site.builder.EvaluateGuarded(
-        {site.chunk - 1}, 0, [&] { return site.builder.ReadTensor(total, At(site, axes)); });
+        HasPrevious(site), 0, [&] { return site.builder.ReadTensor(total, At(site, axes)); });
     Emit(std::move(site), total, axes, before * decay + added);
     return total;
   }
@@ -374,8 +401,9 @@ class AttentionBuilder {
   Extents extents_;
   DataType type_;
   int64_t rows_ = 1, chunk_ = 1, blocks_ = 1, chunks_ = 1;
-  bool skips_ = false;  // hidden chunks are skipped
-  bool ends_ = false;   // hidden columns are skipped, too
+  bool skips_ = false;   // hidden chunks are skipped
+  bool ends_ = false;    // hidden columns are skipped, too
+  bool begins_ = false;  // columns before a window are skipped, too
   TensorId queries_, scores_, maximum_, weights_, decay_, inverse_, output_;
   int output_axes_ = 0;
 };
@@ -395,25 +423,33 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
   const int64_t queries = shape(0)[shape(0).size() - 2];
   const int64_t keys = shape(1)[shape(1).size() - 2];
   // Greatest number of keys for which one chunk of all keys is tried. A whole row of scores is
-  // cheaper than carried values, as long as a block of rows fits into the second-level cache.
+  // cheaper than carried values, as long as a block of rows fits into the second-level cache. Of a
+  // window, only the visible part of a row is written.
   constexpr int64_t kLongestChunk = 1024;
-  std::vector<StreamingSizes> sizes;
-  if (queries == 0 || keys == 0) return sizes;
+  constexpr int64_t kMostKeysOfWindow = int64_t{1} << 14;
+  std::vector<StreamingSizes> candidates;
+  if (queries == 0 || keys == 0) return {};
   for (const int64_t rows : {16, 32, 48, 64}) {
     if (rows > 16 && rows >= queries + 16) continue;
     for (const int64_t chunk : {128, 256, 512})
-      if (chunk < keys) sizes.push_back({rows, chunk});
-    if (keys <= kLongestChunk) sizes.push_back({rows, keys});
+      if (chunk < keys) candidates.push_back({rows, chunk});
+    candidates.push_back({rows, keys});
   }
+  const auto fits = [&](const StreamingSizes& size, int64_t written) {
+    return size.chunk < keys || written <= kLongestChunk;
+  };
+  std::vector<StreamingSizes> sizes;
+  for (const StreamingSizes& size : candidates)
+    if (fits(size, keys)) sizes.push_back(size);
   if (!HidesColumns(node)) return sizes;
-  std::vector<StreamingSizes> ending;
-  for (StreamingSizes size : sizes) {
+  const int64_t window = node.Int("window");
+  const bool narrow = window > 0 && keys <= kMostKeysOfWindow;
+  for (StreamingSizes size : candidates) {
     // `ends` is not tried with one block of rows, nor with a partial last chunk.
     if (size.rows >= queries || keys % size.chunk != 0) continue;
     size.ends = true;
-    ending.push_back(size);
+    if (fits(size, narrow ? std::min(keys, size.rows + window) : keys)) sizes.push_back(size);
   }
-  sizes.insert(sizes.end(), ending.begin(), ending.end());
   return sizes;
 }
 

@@ -56,7 +56,7 @@ enum class Variant { kDirect, kFlat, kStreaming, kWinograd, kWinograd4 };
 
 /// Sizes of kStreaming. A block has `rows` rows of scores; a KV block has `chunk` columns. If
 /// `ends`, a block of rows skips trailing columns that a causal mask hides from all rows of the
-/// block.
+/// block, and leading columns that a window hides.
 struct StreamingSizes {
   int64_t rows = 0;
   int64_t chunk = 0;

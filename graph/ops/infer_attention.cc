@@ -5,6 +5,7 @@
 //   s = softcap * tanh(s / softcap)    if softcap > 0
 //   s = s + mask                       a mask of floats; of bool: s where true, else hidden
 //   s = hidden                         if causal and j > i + causal_offset
+//   s = hidden                         if causal, window > 0 and j <= i + causal_offset - window
 // q is [*, H, S, D], k [*, H/g, T, D], v [*, H/g, T, E], y [*, H, S, E]; head h of q uses head
 // floor(h/g) of k and v (grouped queries). Rank 2 is one head. The mask broadcasts to [*, H, S, T].
 // `hidden` is -inf unless given.
@@ -76,6 +77,11 @@ Status CompleteAttributes(const InferenceInput& input) {
   if (!(input.Float("softcap") >= 0))
     return Fail(ErrorCode::kInvalidArgument, "attention softcap is {}, expected at least 0",
                 input.Float("softcap"));
+  const int64_t window = input.Int("window");
+  if (window < 0 || (window > 0 && input.Int("causal") == 0))
+    return Fail(ErrorCode::kInvalidArgument,
+                "attention window is {} and causal is {}, expected a window of 0, or causal=1",
+                window, input.Int("causal"));
   if (input.Has("scale")) return {};
   const Dim& size = input.operand(0).dims.back();
   if (!size.IsFixed() || size.size() == 0)

@@ -151,7 +151,7 @@
   TUNEC_CONTRACTION(X, kConvTranspose, "conv_transpose", ConvTranspose(),                          \
     Spread, Convolution, Conv, ConvTranspose)                                                      \
   /* q[*,H,S,D] k[*,H/g,T,D] v[*,H/g,T,E] mask?; scale softcap=0 causal=0 causal_offset=0          \
-     hidden=-inf empty_rows="nan"|"zero"; infer_attention.cc */                                    \
+     window=0 hidden=-inf empty_rows="nan"|"zero"; infer_attention.cc */                           \
   TUNEC_CONTRACTION(X, kAttention, "attention", Attention(),                                       \
     Spread, AnyOrder, Attention, Attention)                                                        \
   /* reductions: axes, keepdims=1; argmax, argmin: axis=0 keepdims=1 select_last_index=0 */        \

@@ -77,10 +77,10 @@ OpSpec ConvTranspose() {
                    Derived("output_padding")});
 }
 OpSpec Attention() {
-  return Operands(
-      3, 4, kAny, InferAttention,
-      {Derived("scale", AttributeKind::kFloat), Float("softcap", 0), Int("causal", 0),
-       Int("causal_offset", 0), Float("hidden", -kInfinity), String("empty_rows", "nan")});
+  return Operands(3, 4, kAny, InferAttention,
+                  {Derived("scale", AttributeKind::kFloat), Float("softcap", 0), Int("causal", 0),
+                   Int("causal_offset", 0), Int("window", 0), Float("hidden", -kInfinity),
+                   String("empty_rows", "nan")});
 }
 
 OpSpec Reduction(Domain domain) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/passes/constant_masks.h"
 #include "graph/passes/eliminate_dead_nodes.h"
 #include "graph/passes/largest_magnitude.h"
 #include "ir/rounding.h"
@@ -14,11 +15,6 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-// The greatest number that counts as -inf under FloatRules::kFast when a causal mask adds it to a
-// score. Scores are assumed not to reach this magnitude.
-constexpr double kAsGoodAsMinusInfinity = -1e9;
-// An exponent so low that exp of it, or of a lower one, is 0 in every float type.
-constexpr double kVanishes = -800;
 // A fraction of the largest number of a float type. A sum of two masks below this fraction is taken
 // to stay finite, even with a score added.
 constexpr double kFarFromOverflow = 0.03;
@@ -40,11 +36,11 @@ struct Attention {
   bool negate_mask = false;        // `mask` is a bool mask that is true for hidden scores
   // The scores' shape between two reshapes: one splits the batch axes, the other merges them again.
   std::optional<Axes> split;
-  std::optional<int64_t> causal_offset;
+  std::optional<Band> band;         // a mask that hides exactly the scores outside the band
   std::optional<double> hidden;     // number that replaces a hidden score
   bool added = false;               // `mask` is added; a selecting mask before it must hide
                                     // scores by -inf
-  double least_hidden = -INFINITY;  // greatest number that a causal mask adds to a hidden score
+  double least_hidden = -INFINITY;  // greatest number that the band's mask adds to a hidden score
 };
 
 std::vector<int> CountUses(const Graph& graph) {
@@ -54,12 +50,6 @@ std::vector<int> CountUses(const Graph& graph) {
       if (input.valid()) ++uses[input.index];
   for (const ValueId output : graph.outputs()) ++uses[output.index];
   return uses;
-}
-
-std::optional<double> NumberOf(const Graph& graph, ValueId value) {
-  const Array* constant = graph.ConstantOf(value);
-  if (constant == nullptr || constant->size() != 1 || !IsFloat(constant->type())) return {};
-  return constant->GetDouble(0);
 }
 
 // The two factors of a product with, or a quotient by, a float constant of one element: the other
@@ -79,71 +69,6 @@ std::optional<ScaledValue> AsScaled(const Graph& graph, ValueId value) {
     return ScaledValue{other, node.op == Op::kMul ? *number : 1 / *number};
   }
   return {};
-}
-
-// A mask with known numbers. It is a constant, or a `where` with a constant condition and two
-// numbers. Constant folding leaves such a `where` if its result is large.
-struct KnownMask {
-  const Array* array = nullptr;
-  std::optional<std::array<double, 2>> numbers;  // numbers for false and true
-
-  bool selects() const { return !numbers && array->type() == DataType::kBool; }
-  double At(int64_t i) const {
-    const double value = array->GetDouble(i);
-    return numbers ? (*numbers)[value != 0 ? 1 : 0] : value;
-  }
-};
-
-std::optional<KnownMask> AsKnown(const Graph& graph, ValueId mask) {
-  if (const Array* constant = graph.ConstantOf(mask)) return KnownMask{constant, {}};
-  const Node& node = graph.producer(mask);
-  if (node.op != Op::kWhere) return {};
-  const Array* condition = graph.ConstantOf(node.inputs[0]);
-  const std::optional<double> if_true = NumberOf(graph, node.inputs[1]);
-  const std::optional<double> if_false = NumberOf(graph, node.inputs[2]);
-  const ValueType& type = graph.value(mask).type;
-  if (condition == nullptr || !if_true || !if_false) return {};
-  if (graph.value(node.inputs[0]).type.dims != type.dims) return {};
-  return KnownMask{condition, std::array{*if_false, *if_true}};
-}
-
-// A causal mask. The number at [i, j] is 0 (true in a bool mask) for j <= i + offset. Elsewhere it
-// is at most the parameter `lowest` of DiagonalOf (false in a bool mask).
-struct Diagonal {
-  int64_t offset = 0;
-  double hidden = -INFINITY;  // greatest number of the hidden part; -inf in a bool mask
-};
-// Returns the diagonal of a causal mask. Returns nothing if the mask is not causal, hides no score,
-// has a batch axis of extent other than 1, or is broadcast over the queries or the keys.
-std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, const Dim& keys,
-                                   double lowest) {
-  const auto& shape = mask.array->shape();
-  const size_t rank = shape.size();
-  if (rank < 2) return {};
-  const int64_t rows = shape[rank - 2];
-  const int64_t columns = shape[rank - 1];
-  if (rows * columns != mask.array->size() || rows == 0 || columns == 0) return {};
-  if (queries != Dim(rows) || keys != Dim(columns)) return {};
-  const bool is_bool = mask.selects();
-  double hidden = -INFINITY;
-  const auto visible = [&](int64_t i, int64_t j) -> std::optional<bool> {
-    const double value = mask.At(i * columns + j);
-    if (is_bool || value == 0) return is_bool ? value != 0 : true;
-    hidden = std::max(hidden, value);
-    return value <= lowest ? std::optional(false) : std::nullopt;
-  };
-  // The first row with a hidden score determines the offset.
-  std::optional<int64_t> offset;
-  for (int64_t i = 0; i < rows && !offset; ++i) {
-    int64_t end = 0;
-    while (end < columns && visible(i, end) == true) ++end;
-    if (end < columns) offset = end - 1 - i;
-  }
-  if (!offset) return {};
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      if (visible(i, j) != (j <= i + *offset)) return {};
-  return Diagonal{*offset, hidden};
 }
 
 // Returns the shape that a value which broadcasts to `scores` has after the batch is split as in
@@ -167,8 +92,8 @@ std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, c
 /// null, the matcher assumes that the values in between have no other readers.
 class Matcher {
  public:
-  /// Constructs a matcher. `lowest` is the greatest number by which an added causal mask may hide a
-  /// score.
+  /// Constructs a matcher. `lowest` is the greatest number by which an added mask of a band may
+  /// hide a score.
   Matcher(const Graph& graph, const PassOptions& options, const std::vector<int>* uses,
           double lowest)
       : graph_(graph),
@@ -244,23 +169,20 @@ class Matcher {
   }
 
   // Records a mask in `found_`. Returns false if the mask cannot be combined with the recorded
-  // masks. Besides one causal mask, one bool mask or up to two float masks are possible. All causal
-  // and bool masks must hide scores by the same number.
+  // masks. Besides the mask of one band, one bool mask or up to two float masks are possible. All
+  // masks of bands and bool masks must hide scores by the same number.
   bool RecordMask(ValueId mask, bool negate, double hidden, const ValueType& scores) {
-    const std::optional<KnownMask> known = AsKnown(graph_, mask);
-    std::optional<Diagonal> diagonal;
-    if (const size_t rank = scores.dims.size(); known && !negate && rank >= 2)
-      diagonal = DiagonalOf(*known, scores.dims[rank - 2], scores.dims[rank - 1], lowest_);
+    const std::optional<Band> band = ExactBandOf(mask, negate, scores);
     const bool selects = TypeOf(mask).type == DataType::kBool;
-    if (selects || diagonal) {
+    if (selects || band) {
       if (found_.hidden.value_or(hidden) != hidden) return false;
       // A hidden score to which a mask is then added no longer has the hidden number.
       if (hidden != -INFINITY && found_.added) return false;
       found_.hidden = hidden;
     }
-    if (diagonal && !found_.causal_offset) {
-      found_.causal_offset = diagonal->offset;
-      if (!selects) found_.least_hidden = diagonal->hidden;
+    if (band && !found_.band) {
+      found_.band = band;
+      if (!selects) found_.least_hidden = band->hidden;
       return true;
     }
     if (found_.mask) return RecordMaskSum(mask, selects);
@@ -268,6 +190,16 @@ class Matcher {
     found_.mask = Mask{mask, in_split_};
     found_.negate_mask = negate;
     return true;
+  }
+
+  // Returns the band of visible scores if the mask hides exactly the others.
+  std::optional<Band> ExactBandOf(ValueId mask, bool negate, const ValueType& scores) const {
+    const size_t rank = scores.dims.size();
+    if (rank < 2) return {};
+    const std::optional<MaskNumbers> numbers =
+        MaskNumbersOf(graph_, mask, negate, scores.dims[rank - 2], scores.dims[rank - 1]);
+    std::optional<Band> band = numbers ? BandOf(*numbers, lowest_) : std::nullopt;
+    return band && band->is_exact ? band : std::nullopt;
   }
 
   // Records a second float mask, which will be added to the first. Returns false if one of the
@@ -394,22 +326,22 @@ class Matcher {
 };
 
 // Returns whether exp of each hidden score is proven to be 0 relative to the visible scores of its
-// row. A causal mask adds `number` to a hidden score if `added`, and replaces the score otherwise.
-// Returns false if there is another mask, or if a row may have no visible score.
+// row. The mask of a band adds `number` to a hidden score if `added`, and replaces the score
+// otherwise. Returns false if there is another mask, or if a row may have no visible score.
 bool Vanishes(const Graph& graph, const Attention& found, double number, bool added) {
-  if (found.mask || !found.causal_offset || *found.causal_offset < 0) return false;
   const std::vector<Dim>& q = graph.value(found.q).type.dims;
+  const std::vector<Dim>& k = graph.value(found.k).type.dims;
   const Dim& depth = q[q.size() - (found.transpose_q ? 2 : 1)];
-  if (!depth.IsFixed()) return false;
-  double score = static_cast<double>(depth.size()) * std::abs(found.scale) *
-                 LargestMagnitude(graph, found.q) * LargestMagnitude(graph, found.k);
-  if (found.softcap > 0) score = std::min(score, found.softcap);
+  const Dim& queries = q[q.size() - (found.transpose_q ? 1 : 2)];
+  const Dim& keys = k[k.size() - (found.transpose_k ? 1 : 2)];
+  if (found.mask || !found.band || !EveryRowSees(*found.band, queries, keys)) return false;
+  const double score = LargestScore(graph, found.q, found.k, depth, found.scale, found.softcap);
   return number + (added ? score : 0) <= -score + kVanishes;
 }
 
-// Returns the attention whose last product is `product`; nothing if no attention matches. A causal
-// mask's number may be so low that it has the effect of -inf. The proof needs a bound of the
-// scores, which is known only after a first match.
+// Returns the attention whose last product is `product`; nothing if no attention matches. The
+// number of a band's mask may be so low that it has the effect of -inf. The proof needs a bound of
+// the scores, which is known only after a first match.
 std::optional<Attention> MatchAttention(const Graph& graph, const PassOptions& options,
                                         const std::vector<int>* uses, const Node& product,
                                         const std::vector<ValueId>& inputs) {
@@ -508,27 +440,19 @@ Result<ValueId> MaskOf(GraphBuilder& builder, const Attention& found, const Mask
   return builder.Add(Op::kReshape, {mask.value}, {{"shape", shape}});
 }
 
-// Returns the offset of a causal mask that is the mask operand of an attention node. Returns
-// nothing for other nodes, and if the attribute `causal` cannot replace the mask.
-std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
-  constexpr size_t kMask = 3;
-  if (node.op != Op::kAttention || node.inputs.size() <= kMask || node.Int("causal") != 0)
-    return {};
-  if (!node.inputs[kMask].valid()) return {};
-  const std::optional<KnownMask> mask = AsKnown(graph, node.inputs[kMask]);
-  if (!mask) return {};
-  // An added -inf hides a score by -inf, but `causal` would hide the score by the number `hidden`.
-  if (!mask->selects() && node.Float("hidden") != -INFINITY) return {};
-  const auto dim = [&](size_t operand) {
-    const std::vector<Dim>& dims = graph.value(node.inputs[operand]).type.dims;
-    return dims[dims.size() - 2];
-  };
-  const std::optional<Diagonal> diagonal = DiagonalOf(*mask, dim(0), dim(1), -INFINITY);
-  return diagonal ? std::optional(diagonal->offset) : std::nullopt;
+// Adds the node, with a simpler mask if there is one.
+Result<ValueId> AddWithBestMask(GraphBuilder& builder, const Node& attention,
+                                const PassOptions& options) {
+  TUNEC_ASSIGN(const std::optional<ValueId> simpler,
+               AddWithSimplerMask(builder, attention, options));
+  if (simpler) return *simpler;
+  return builder.Add(Op::kAttention, attention.inputs, attention.attributes, attention.name,
+                     attention.where);
 }
 
 Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, const Node& node,
-                             const ValueType& scores, const Axes& shape) {
+                             const ValueType& scores, const Axes& shape,
+                             const PassOptions& options) {
   double scale = found.scale;
   const auto operand = [&](ValueId value, bool transpose) -> Result<ValueId> {
     if (!transpose) return value;
@@ -562,16 +486,25 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
   }
   Attributes attributes = {{"scale", scale}, {"softcap", found.softcap}};
   if (found.hidden && *found.hidden != -INFINITY) attributes["hidden"] = *found.hidden;
-  if (found.causal_offset) {
+  if (found.band) {
     attributes["causal"] = int64_t{1};
-    attributes["causal_offset"] = *found.causal_offset;
+    attributes["causal_offset"] = found.band->last;
+    if (found.band->window != 0) attributes["window"] = found.band->window;
   }
-  if (!found.split)
-    return builder.Add(Op::kAttention, std::move(operands), std::move(attributes), node.name,
-                       node.where);
-  TUNEC_ASSIGN(const ValueId y,
-               builder.Add(Op::kAttention, std::move(operands), std::move(attributes)));
+  Node attention{
+      .op = Op::kAttention, .inputs = std::move(operands), .attributes = std::move(attributes)};
+  if (!found.split) {
+    attention.name = node.name;
+    attention.where = node.where;
+    return AddWithBestMask(builder, attention, options);
+  }
+  TUNEC_ASSIGN(const ValueId y, AddWithBestMask(builder, attention, options));
   return builder.Add(Op::kReshape, {y}, {{"shape", shape}}, node.name, node.where);
+}
+
+bool HasMask(const Node& node) {
+  constexpr size_t kMask = 3;
+  return node.op == Op::kAttention && node.inputs.size() > kMask && node.inputs[kMask].valid();
 }
 
 }  // namespace
@@ -579,21 +512,20 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
 Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options) {
   const std::vector<int> uses = CountUses(graph);
   const auto may_change = [&](const Node& node) {
-    return CausalMaskOf(graph, node) || MatchAttention(graph, options, &uses, node, node.inputs);
+    return HasMask(node) || MatchAttention(graph, options, &uses, node, node.inputs);
   };
   if (std::ranges::none_of(graph.nodes(), may_change)) return graph;
   bool changed = false;
   const auto replace = [&](const Node& node, const std::vector<ValueId>& inputs,
                            GraphBuilder& builder) -> Result<std::vector<ValueId>> {
     std::vector<ValueId> unchanged;
-    if (const std::optional<int64_t> offset = CausalMaskOf(graph, node)) {
-      changed = true;
-      Attributes attributes = node.attributes;
-      attributes["causal"] = int64_t{1};
-      attributes["causal_offset"] = *offset;
-      TUNEC_ASSIGN(const ValueId value,
-                   builder.Add(node.op, {inputs.begin(), inputs.begin() + 3}, attributes));
-      return std::vector<ValueId>{value};
+    if (HasMask(node)) {
+      Node attention = node;
+      attention.inputs = inputs;
+      TUNEC_ASSIGN(const std::optional<ValueId> simpler,
+                   AddWithSimplerMask(builder, attention, options));
+      changed |= simpler.has_value();
+      return simpler ? std::vector{*simpler} : unchanged;
     }
     if (!MatchAttention(graph, options, &uses, node, node.inputs)) return unchanged;
     const std::optional<Attention> found =
@@ -602,7 +534,7 @@ Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options)
     changed = true;
     const Axes shape = found->split ? graph.value(node.outputs[0]).type.Shape() : Axes();
     const ValueType& scores = graph.value(node.inputs[0]).type;
-    TUNEC_ASSIGN(const ValueId value, AddAttention(builder, *found, node, scores, shape));
+    TUNEC_ASSIGN(const ValueId value, AddAttention(builder, *found, node, scores, shape, options));
     return std::vector<ValueId>{value};
   };
   TUNEC_ASSIGN(Graph next, Rebuild(graph, replace));

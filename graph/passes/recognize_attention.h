@@ -12,19 +12,20 @@ namespace tunec {
 ///
 /// - The mask is added to the scores, or selects between the scores and a number.
 ///
-/// - A constant mask that hides exactly the scores above a diagonal can become `causal`. An added
-///   causal mask adds -inf to hidden scores. A number also suffices if all visible scores are
-///   proven to be far above the hidden scores. Under FloatRules::kFast, -1e9 or less suffices.
+/// - A constant mask that hides exactly the scores outside a band becomes `causal` and `window`. An
+///   added mask adds -inf to hidden scores. A number also suffices if all visible scores are proven
+///   to be far above the hidden scores. Under FloatRules::kFast, -1e9 or less suffices.
 ///
-/// - The mask of an existing attention node can become `causal` if it is a bool mask or adds -inf.
+/// - A constant mask that is the only mask is simplified further, also the mask of an existing
+///   attention node (AddWithSimplerMask).
 ///
 /// - tanh(x / c) * c with a positive c becomes the soft cap.
 ///
 /// - Heads of k and v that are repeated for groups of query heads are read directly, without the
 ///   repetition.
 /// These do not match: scores or attention weights with other readers, a softmax along another
-/// axis, selections of different numbers, and more than two added masks besides a causal mask. A
-/// fixed number of queries below FusionMachine::fewest_queries does not match either, because
+/// axis, selections of different numbers, and more than two added masks besides the mask of a band.
+/// A fixed number of queries below FusionMachine::fewest_queries does not match either, because
 /// separate products are then faster. The graph must be verified and canonicalized, and its
 /// softmaxes recognised. The result has no dead nodes if anything changed.
 Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options);

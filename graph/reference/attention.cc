@@ -83,8 +83,10 @@ struct Rows {
     }
     mask.ApplyTo(scores, head, query);
     if (node.Int("causal") == 0) return;
-    const int64_t first = std::max<int64_t>(0, query + node.Int("causal_offset") + 1);
-    for (int64_t j = first; j < sizes.keys; ++j) scores[j] = node.Float("hidden");
+    const int64_t last = query + node.Int("causal_offset");
+    const int64_t window = node.Int("window");
+    for (int64_t j = 0; j < sizes.keys; ++j)
+      if (j > last || (window > 0 && j <= last - window)) scores[j] = node.Float("hidden");
   }
 
   void Run(int64_t head, int64_t query, std::vector<double>& scores, double* y) const {

@@ -188,8 +188,8 @@ class LengthMeasurer : public Measurer {
     }
     return {};
   }
-  Status Retime(const Workload&, std::span<const CandidateRequest>, int,
-                const OnMeasured&) override {
+  Status Compare(const Workload&, std::span<const CandidateRequest>, double,
+                 const OnMeasured&) override {
     return Fail(ErrorCode::kInternal, "not expected");
   }
   int64_t most = -1;

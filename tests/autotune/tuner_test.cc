@@ -72,7 +72,7 @@ TEST_F(TunerTest, TheCodeThatWasMeasuredIsStoredForTheBest) {
   }
 }
 
-// The final timing may change the best schedule. Then the code of the new best is stored.
+// The comparison may change the best schedule. Then the code of the new best is stored.
 TEST(BestCode, OfWhateverTurnsOutToBeTheFastest) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const TuningTask task = TaskOf(MatmulRelu());

@@ -24,12 +24,13 @@ using testing::TaskOf;
 
 struct Causal {
   int heads = 1, queries = 32, keys = 32, depth = 8, width = 16, offset = 0;
+  int window = 0;
   std::string empty_rows = "nan";
 };
 
 void PrintTo(const Causal& c, std::ostream* out) {
-  *out << fmt::format("{}x{}x{} {} {} offset {}", c.heads, c.queries, c.keys, c.depth, c.width,
-                      c.offset);
+  *out << fmt::format("{}x{}x{} {} {} offset {} window {}", c.heads, c.queries, c.keys, c.depth,
+                      c.width, c.offset, c.window);
 }
 
 Graph GraphOf(const Causal& c) {
@@ -37,10 +38,11 @@ Graph GraphOf(const Causal& c) {
   input q: f32[{0}, {1}, {3}]
   input k: f32[{0}, {2}, {3}]
   input v: f32[{0}, {2}, {4}]
-  y = attention(q, k, v) {{causal=1, causal_offset={5}, empty_rows="{6}"}}
+  y = attention(q, k, v) {{causal=1, causal_offset={5}, window={6}, empty_rows="{7}"}}
   output y
 }})",
-                             c.heads, c.queries, c.keys, c.depth, c.width, c.offset, c.empty_rows));
+                             c.heads, c.queries, c.keys, c.depth, c.width, c.offset, c.window,
+                             c.empty_rows));
 }
 
 std::vector<Array> InputsOf(const Graph& graph) {
@@ -108,6 +110,18 @@ INSTANTIATE_TEST_SUITE_P(
                       Causal{.queries = 90, .keys = 144, .offset = -3},
                       Causal{.queries = 90, .keys = 90, .offset = -14, .empty_rows = "zero"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Windows, CausalAttention,
+    ::testing::Values(Causal{.heads = 2, .queries = 64, .keys = 64, .window = 5},
+                      Causal{.heads = 2, .queries = 77, .keys = 77, .depth = 5, .window = 20},
+                      Causal{.queries = 300, .keys = 300, .width = 7, .offset = 8, .window = 17},
+                      Causal{.queries = 200, .keys = 512, .offset = 312, .window = 64},
+                      Causal{.queries = 100, .keys = 2048, .offset = 1500, .window = 200},
+                      Causal{.queries = 512, .keys = 512, .depth = 3, .offset = 511, .window = 600},
+                      // The last rows see no key, or the first ones.
+                      Causal{.queries = 90, .keys = 48, .window = 4, .empty_rows = "zero"},
+                      Causal{.queries = 90, .keys = 90, .offset = -5, .window = 9}));
+
 // Keys and values of columns that no block computes may be NaN.
 TEST(HiddenColumns, AreNotComputed) {
   const Graph graph = GraphOf(Causal{.queries = 40, .keys = 320});
@@ -118,6 +132,21 @@ TEST(HiddenColumns, AreNotComputed) {
     const int64_t width = inputs[operand].shape()[2];
     // Blocks have 16 or 32 rows here, and no block computes columns from 64 on.
     for (int64_t i = 64 * width; i < inputs[operand].size(); ++i)
+      inputs[operand].SetDouble(i, std::numeric_limits<double>::quiet_NaN());
+  }
+  EXPECT_GT(ExpectRight(graph, inputs, expected->front()), 1);
+}
+
+// Columns before the window of a block's first row are not computed either.
+TEST(HiddenColumns, BeforeAWindowAreNotComputed) {
+  const Graph graph = GraphOf(Causal{.queries = 40, .keys = 320, .offset = 256, .window = 40});
+  std::vector<Array> inputs = InputsOf(graph);
+  const auto expected = RunReference(graph, inputs);
+  ASSERT_TRUE(expected) << expected.error().Format();
+  for (const size_t operand : {1, 2}) {
+    const int64_t width = inputs[operand].shape()[2];
+    // Row 0 sees columns 217 to 256.
+    for (int64_t i = 0; i < 208 * width; ++i)
       inputs[operand].SetDouble(i, std::numeric_limits<double>::quiet_NaN());
   }
   EXPECT_GT(ExpectRight(graph, inputs, expected->front()), 1);

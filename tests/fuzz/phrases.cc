@@ -256,12 +256,18 @@ Made LinearLayer(GraphGenerator& g) {
   return y;
 }
 
-// Returns a causal mask. It is 0 for visible tokens, and else a number that hides the token.
+// Returns a causal mask, perhaps of windows or blocks. The mask is 0 for visible tokens, and else a
+// number that hides the token.
 ValueId Triangle(GraphGenerator& g, DataType type, int64_t tokens) {
   Array mask(type, {tokens, tokens});
   const double hidden = g.OneOf<double>({-INFINITY, -10000});
-  for (int64_t i = 0; i < mask.size(); ++i)
-    mask.SetDouble(i, i % tokens <= i / tokens ? 0 : hidden);
+  const int64_t window = g.Chance(50) ? tokens : g.Between(1, 6);
+  const int64_t block = g.Chance(50) ? tokens : g.Between(4, 10);
+  for (int64_t k = 0; k < mask.size(); ++k) {
+    const int64_t i = k / tokens, j = k % tokens;
+    const bool visible = j <= i && i - j < window && i / block == j / block;
+    mask.SetDouble(k, visible ? 0 : hidden);
+  }
   return g.Constant(std::move(mask));
 }
 

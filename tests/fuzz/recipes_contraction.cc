@@ -55,7 +55,8 @@ Made DrawConv(GraphGenerator& g, Op op) {
   return g.Try(op, std::move(inputs), std::move(window.attributes));
 }
 
-// Adds causal attention with enough rows for several blocks. Each block may hide other columns.
+// Adds causal attention, perhaps with a window, with enough rows for several blocks. Each block may
+// hide other columns.
 Made DrawCausalAttention(GraphGenerator& g, Op op) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t queries = g.Between(17, 70), depth = g.Between(1, 3);
@@ -66,6 +67,7 @@ Made DrawCausalAttention(GraphGenerator& g, Op op) {
   return g.Try(op, inputs,
                {{"causal", int64_t{1}},
                 {"causal_offset", g.Chance(50) ? 0 : g.Between(-3, 40)},
+                {"window", g.Chance(50) ? 0 : g.Between(1, 60)},
                 {"empty_rows", g.Chance(50) ? "nan" : "zero"}});
 }
 

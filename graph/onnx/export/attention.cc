@@ -32,12 +32,16 @@ Written Repeated(FormContext& node, size_t i) {
   return reshape(expanded, merged);
 }
 
-/// Returns a mask [queries, keys] that is true at [i, j] if j <= i + causal_offset.
+/// Returns a mask [queries, keys] that is true where the attributes causal and window hide nothing.
 std::string CausalMask(FormContext& node, int64_t queries, int64_t keys) {
   Array mask(DataType::kBool, {queries, keys});
   const int64_t offset = node.node().Int("causal_offset");
+  const int64_t window = node.node().Int("window");
   for (int64_t i = 0; i < queries; ++i)
-    for (int64_t j = 0; j < keys; ++j) mask.SetInt(i * keys + j, j <= i + offset ? 1 : 0);
+    for (int64_t j = 0; j < keys; ++j) {
+      const bool in_window = window == 0 || j > i + offset - window;
+      mask.SetInt(i * keys + j, j <= i + offset && in_window ? 1 : 0);
+    }
   return node.Constant(std::move(mask));
 }
 

@@ -280,7 +280,7 @@ def rotary():
 
 
 def attention():
-    def plain(q, k, v, mask=None, scale=None, causal=None, cap=0.0, zero=False, hidden=-np.inf):
+    def plain(q, k, v, mask=None, scale=None, causal=None, cap=0.0, zero=False, hidden=-np.inf, window=0):
         q, k, v = q.astype(np.float64), k.astype(np.float64), v.astype(np.float64)
         if q.ndim > 2:
             k, v = (np.repeat(a, q.shape[-3] // a.shape[-3], -3) for a in (k, v))
@@ -290,6 +290,8 @@ def attention():
             s = np.where(mask, s, hidden) if mask.dtype == np.bool_ else s + mask
         if causal is not None:
             s = np.where(np.tri(*s.shape[-2:], causal, dtype=bool), s, hidden)
+        if window:
+            s = np.where(np.tri(*s.shape[-2:], causal - window, dtype=bool), hidden, s)
         p = np.exp(s - s.max(-1, keepdims=True))
         y = p / p.sum(-1, keepdims=True) @ v
         return (np.where(np.isneginf(s.max(-1, keepdims=True)), 0, y) if zero else y).astype(np.float32)
@@ -301,6 +303,9 @@ def attention():
     case("attention(q, k, v) {causal=1}", plain(q, k, v, causal=0), q=q, k=k, v=v)
     case("attention(q, k, v) {causal=1, causal_offset=2}", plain(q, k, v, causal=2), q=q, k=k, v=v)
     case("attention(q, k, v) {causal=1, causal_offset=-2}", plain(q, k, v, causal=-2), q=q, k=k, v=v)
+    case("attention(q, k, v) {causal=1, causal_offset=2, window=3}", plain(q, k, v, causal=2, window=3), q=q, k=k, v=v)
+    case("attention(q, k, v) {causal=1, causal_offset=5, window=4}", plain(q, k, v, causal=5, window=4), q=q, k=k, v=v)
+    case("attention(q, k, v) {causal=1, window=2, hidden=-5}", plain(q, k, v, causal=0, window=2, hidden=-5), q=q, k=k, v=v)
     for zero in [False, True]:
         allowed = np.array([[1, 0, 1, 0, 1, 1], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]], bool)
         case("attention(q, k, v, m)" + (' {empty_rows="zero"}' if zero else ""), plain(q, k, v, allowed, zero=zero),

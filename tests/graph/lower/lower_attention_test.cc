@@ -74,6 +74,17 @@ TEST(LowerAttention, Causal) {
   }
 }
 
+TEST(LowerAttention, Windows) {
+  for (const int64_t offset : {0, 3, 140, -40}) {
+    for (const int64_t window : {1, 20, 145}) {
+      const Attributes attributes = {
+          {"causal", int64_t{1}}, {"causal_offset", offset}, {"window", window}};
+      ExpectEveryLowering(AttentionGraph({{37, 3}, {256, 3}, {256, 2}}, attributes));
+      ExpectEveryLowering(AttentionGraph({{100, 3}, {60, 3}, {60, 2}}, attributes));
+    }
+  }
+}
+
 TEST(LowerAttention, Masks) {
   for (const MaskKind kind : {MaskKind::kBool, MaskKind::kFloat}) {
     const Shapes shapes = {{2, 2, 19, 3}, {2, 2, 140, 3}, {2, 2, 140, 2}};
@@ -177,6 +188,7 @@ TEST(LowerAttention, RandomShapes) {
     if (below(2) == 0) {
       attributes["causal"] = int64_t{1};
       attributes["causal_offset"] = below(30) - 5;
+      if (below(2) == 0) attributes["window"] = 1 + below(50);
     }
     if (below(4) == 0) attributes["softcap"] = 1.5;
     if (below(2) == 0) attributes["empty_rows"] = "zero";
