@@ -96,8 +96,8 @@ TEST(BestCode, OfWhateverTurnsOutToBeTheFastest) {
   EXPECT_TRUE(stored(second));
   EXPECT_FALSE(stored(slow));
   EXPECT_FALSE(stored(first));
-  EXPECT_TRUE(code.StoreBest(database, "lower direct\n"));  // a schedule without code: no effect
-  EXPECT_TRUE(stored(second));
+  EXPECT_TRUE(code.StoreBest(database, "lower direct\n")) << "a schedule without code here";
+  EXPECT_FALSE(stored(second)) << "code of an earlier winner is not used any more";
 }
 
 TEST_F(TunerTest, RecordedTrialsCountAndAreNotRepeated) {

@@ -40,7 +40,7 @@ class Memory(TunecTest):
         trials = self.tune()
         self.good("db", "export", "all.jsonl", "--db", self.db)
         self.db = self.dir / "other.db"
-        self.good("db", "import", "all.jsonl", "--db", self.db)
+        self.good("db", "import", "all.jsonl", "--db", self.db, "--trust-times")
         second = self.compile(self.product, "--trials", trials)
         self.assertIn("\n0 new trials", second)
         self.assertIn("1 object compiled", second)

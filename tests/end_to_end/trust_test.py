@@ -72,7 +72,8 @@ class Trust(TunecTest):
         self.assertRegex(merged, "^added [1-9]")
         self.assertEqual(self.query("select count(*) from artifacts"), [(0,)])
         self.compiled(COMPILED)
-        self.compiled("0 new trials", "--trials", 4)
+        # The times of the foreign database are not compared with own ones.
+        self.compiled("4 new trials", "--trials", 4)
 
     def test_another_key_compiles_again(self):
         self.become("ann")
