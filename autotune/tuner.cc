@@ -395,6 +395,7 @@ Status TuningRun::Finish(TaskSearch& search, double search_seconds) {
 Result<TuneReport> TuningRun::Run() {
   if (budget_->Left() == 0) return TuneReport{Progress(), TuneStop::kBudget};
   if (!AnyOpen()) return TuneReport{Progress(), TuneStop::kConverged};
+  if (options_.before_measuring) TUNEC_RETURN_IF_ERROR(options_.before_measuring());
   TUNEC_ASSIGN(measurer_, parts_.make_measurer());
   TUNEC_RETURN_IF_ERROR(Prepare());
   const double start = Elapsed();

@@ -83,6 +83,8 @@ struct TunerOptions {
   std::string failure_folder;
   std::string tool_version;  // stored with every trial
   bool timing_lock = true;   // time only while no other tuner of this user does (timing_lock.h)
+  /// Called once before the first trial is measured, if any is measured. An error ends the tuning.
+  std::function<Status()> before_measuring;
   std::function<void(const TuneProgress&)> on_progress;
   std::function<void(const std::string&)> on_log;  // receives a line for users; may be empty
   std::function<bool()> cancelled;  // called between messages of the worker; may be empty

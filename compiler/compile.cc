@@ -28,10 +28,6 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
   model.passes_ms = watch.Lap();
   // Groups with equal text are one task, which is tuned and compiled once.
   model.tasks = CollectTasks(model.front, options.target);
-  std::vector<ScheduleRanking> before;
-  if (database != nullptr && options.Tunes()) {
-    TUNEC_ASSIGN(before, RankTasks(database, model.tasks, MakeTunerOptions(options)));
-  }
   TUNEC_ASSIGN(model.tuned, TuneModel(model.front, model.tasks, database, options));
 
   watch.Lap();
@@ -45,8 +41,8 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
                BuildKernels(model.tasks.unique, database, options, model.tuned.options, packed));
   const TuneProgress& tuning = model.tuned.report.progress;
   if (tuning.measured > 0 && !tuning.predicted) {
-    auto gain = ConfirmInModel(model.front, model.tasks, std::move(before), *database, options,
-                               model.tuned.options, model.kernels);
+    auto gain = ConfirmInModel(model.front, model.tasks, std::move(model.tuned.before), *database,
+                               options, model.tuned.options, model.kernels);
     const auto stops = [](const Error& error) {
       return error.code == ErrorCode::kCancelled || error.code == ErrorCode::kInternal ||
              error.code == ErrorCode::kIo;

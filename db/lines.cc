@@ -191,7 +191,7 @@ Status LineImporter::TakeLine(const TaskLine& line) {
 }
 
 Status LineImporter::TakeLine(const TrialLine& line) {
-  TUNEC_ASSIGN(const int64_t task, Lookup(tasks_, "task", line.task));
+  TUNEC_ASSIGN(int64_t task, Lookup(tasks_, "task", line.task));
   TrialRecord trial = Normalised(line.trial);
   if (version_ < 3) trial.note = WithNamedSketch(trial.note, trial.schedule);
   if (const auto older = older_.find(line.task); older != older_.end()) {
@@ -202,17 +202,13 @@ Status LineImporter::TakeLine(const TrialLine& line) {
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   // In exports up to version 5, wrong results may be errors of an earlier checker. They are left
   // out, and the task counts as not converged.
-  if (version_ < 6 && trial.status == TrialStatus::kWrongResult) {
+  const bool left_out = version_ < 6 && trial.status == TrialStatus::kWrongResult;
+  if (left_out || mixed)
     Query(connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", task).Run();
-    return {};
-  }
-  if (mixed) {
-    Query(connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", task).Run();
-    Count(UpsertTrial(connection_, EnsureSeedsTask(connection_, task), trial));
-    return {};
-  }
+  if (left_out) return {};
+  if (mixed) task = EnsureSeedsTask(connection_, task);
   Count(UpsertTrial(connection_, task, trial));
-  if (line.chosen && times_ == TimesFrom::kThisMachine) TakeChoice(task, trial);
+  if (line.chosen && !mixed && times_ == TimesFrom::kThisMachine) TakeChoice(task, trial);
   return {};
 }
 

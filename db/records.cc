@@ -33,6 +33,15 @@ std::string_view TrialStatusName(TrialStatus status) {
   return "";
 }
 
+std::optional<TrialStatus> FindTrialStatus(std::string_view name) {
+  constexpr int kLast = std::to_underlying(TrialStatus::kIllegal);
+  for (int number = 1; number <= kLast; ++number) {
+    const auto status = static_cast<TrialStatus>(number);
+    if (name == TrialStatusName(status)) return status;
+  }
+  return std::nullopt;
+}
+
 std::string SeedsPolicy(std::string_view policy) {
   return policy.ends_with(kSeedsClause) ? std::string(policy)
                                         : fmt::format("{}{}", policy, kSeedsClause);

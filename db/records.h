@@ -24,6 +24,8 @@ enum class TrialStatus {
 /// Returns `ok`, `wrong result`, `compile error`, `crashed`, `timed out`, `out of memory` or
 /// `illegal`; empty for any other number.
 std::string_view TrialStatusName(TrialStatus status);
+/// Returns the status with this TrialStatusName; none if there is no such status.
+std::optional<TrialStatus> FindTrialStatus(std::string_view name);
 
 /// A computation to tune. `text`, the canonical text of the group's default lowering, identifies
 /// the computation. The other fields describe it; recording stores those of the latest caller.

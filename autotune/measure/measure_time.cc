@@ -111,10 +111,8 @@ Result<TimesInTurns> TimeInTurns(const TimeOf& time_of, ReferenceRuns& other,
   }
   times.disturbed = static_cast<int>(disturbed.samples.size());
   if (static_cast<int>(times.samples.size()) < std::min(enough, 2)) {
-    for (size_t i = 0; i < disturbed.samples.size(); ++i) {
-      times.samples.push_back(disturbed.samples[i]);
-      times.ratios.push_back(disturbed.ratios[i]);
-    }
+    times.samples.insert(times.samples.end(), disturbed.samples.begin(), disturbed.samples.end());
+    times.ratios.insert(times.ratios.end(), disturbed.ratios.begin(), disturbed.ratios.end());
   }
   return times;
 }
@@ -124,6 +122,23 @@ std::vector<double> RatiosOf(const std::vector<double>& times, const std::vector
   for (size_t i = 0; i < std::min(times.size(), others.size()); ++i)
     ratios.push_back(times[i] / others[i]);
   return ratios;
+}
+
+std::optional<MedianInterval> RatioInterval(const std::vector<double>& times,
+                                            const std::vector<double>& others) {
+  return FindMedianInterval(RatiosOf(times, others), kDecided);
+}
+
+size_t FindFastest(const ComparedTimes& times, size_t reference) {
+  size_t fastest = reference;
+  double least = 1;
+  for (size_t k = 0; k < times.size(); ++k) {
+    if (k == reference || times[k].size() < times[reference].size()) continue;
+    const double ratio = Median(RatiosOf(times[k], times[reference]));
+    if (ratio < least) fastest = k;
+    least = std::min(least, ratio);
+  }
+  return fastest;
 }
 
 namespace {
@@ -169,11 +184,11 @@ class Comparison {
 
   // Leaves out the kernels that are slower than the fastest. Returns true if the order is decided.
   bool Decide() {
-    const size_t fastest = FindFastest();
+    const size_t fastest = FindFastest(times_);
     size_t left = 0;
     for (size_t k = 1; k < kernels_.size(); ++k) {
       if (!open_[k] || k == fastest) continue;
-      const auto interval = FindMedianInterval(RatiosOf(times_[k], times_[fastest]), kDecided);
+      const auto interval = RatioInterval(times_[k], times_[fastest]);
       if (interval && interval->low > 1) {
         open_[k] = false;
       } else {
@@ -182,26 +197,13 @@ class Comparison {
     }
     if (left > 0) return false;
     if (fastest == 0) return true;
-    const auto interval = FindMedianInterval(RatiosOf(times_[fastest], times_[0]), kDecided);
+    const auto interval = RatioInterval(times_[fastest], times_[0]);
     return interval && (interval->high < 1 || interval->low > 1);
   }
 
   ComparedTimes Take() { return std::move(times_); }
 
  private:
-  // Returns the open kernel with the least median ratio to the reference.
-  size_t FindFastest() const {
-    size_t fastest = 0;
-    double least = 1;
-    for (size_t k = 1; k < kernels_.size(); ++k) {
-      if (!open_[k]) continue;
-      const double ratio = Median(RatiosOf(times_[k], times_[0]));
-      if (ratio < least) fastest = k;
-      least = std::min(least, ratio);
-    }
-    return fastest;
-  }
-
   std::span<const TimeOf> kernels_;
   const TimingPolicy& policy_;
   ComparedTimes times_;

@@ -96,6 +96,12 @@ inline constexpr double kDecided = 0.9;
 
 /// Returns the ratios of the times of two kernels in the rounds that both have.
 std::vector<double> RatiosOf(const std::vector<double>& times, const std::vector<double>& others);
+/// Returns the interval of the median of RatiosOf, with the confidence kDecided.
+std::optional<MedianInterval> RatioInterval(const std::vector<double>& times,
+                                            const std::vector<double>& others);
+/// Returns the kernel with the least median ratio to the reference, among those that were not left
+/// out. Returns the reference if no ratio is below 1.
+size_t FindFastest(const ComparedTimes& times, size_t reference = 0);
 
 /// Returns the number of runs in one sample of a kernel that takes `seconds`.
 int RunsPerSample(double seconds, const TimingPolicy& policy);

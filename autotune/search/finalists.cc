@@ -43,16 +43,8 @@ std::vector<std::string> SelectFinalists(const TaskSearch& search,
 // Returns the position of the finalist to choose: the reference, unless another one is faster by
 // the whole interval of its median ratio.
 size_t FindWinner(const ComparedTimes& times, size_t reference) {
-  size_t fastest = reference;
-  double least = 1;
-  for (size_t i = reference + 1; i < times.size(); ++i) {
-    if (times[i].size() < times[reference].size()) continue;  // failed, or slower than another one
-    const double ratio = Median(RatiosOf(times[i], times[reference]));
-    if (ratio < least) fastest = i;
-    least = std::min(least, ratio);
-  }
-  if (fastest == reference) return reference;
-  const auto interval = FindMedianInterval(RatiosOf(times[fastest], times[reference]), kDecided);
+  const size_t fastest = FindFastest(times, reference);
+  const auto interval = RatioInterval(times[fastest], times[reference]);
   return interval && interval->high < 1 ? fastest : reference;
 }
 

@@ -64,11 +64,8 @@ Result<double> NumberFrom(const Json& json, const char* what, double least, doub
 }
 
 Result<TrialStatus> FailureFrom(const Json& json) {
-  constexpr auto kLast = std::to_underlying(TrialStatus::kIllegal);
-  for (int number = std::to_underlying(TrialStatus::kWrongResult); number <= kLast; ++number) {
-    const auto status = static_cast<TrialStatus>(number);
-    if (json.get<std::string>() == TrialStatusName(status)) return status;
-  }
+  const auto status = FindTrialStatus(json.get<std::string>());
+  if (status && *status != TrialStatus::kOk) return *status;
   return Fail(ErrorCode::kParse, "{} is no status of a failure", Dump(json));
 }
 

@@ -70,7 +70,7 @@ bool IsKnown(const TimedModel& before, const TimedModel& tuned) {
   constexpr double kWidth = 0.002;
   constexpr size_t kLeast = 100;
   if (before.whole.size() < kLeast || before.whole.size() % kLeast != 0) return false;
-  const auto interval = FindMedianInterval(RatiosOf(tuned.whole, before.whole), kDecided);
+  const auto interval = RatioInterval(tuned.whole, before.whole);
   return interval && interval->high - interval->low < kWidth;
 }
 

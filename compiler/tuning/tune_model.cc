@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/front_end.h"
+#include "compiler/tuning/confirm_in_model.h"
 #include "compiler/tuning/known_trials.h"
 #include "device/open_device.h"
 #include "kernel/predict/predict_time.h"
@@ -76,7 +77,12 @@ Result<TunedModel> TuneModel(const FrontReport& front, const ModelTasks& tasks, 
   TunedModel tuned{.options = MakeTunerOptions(options)};
   TUNEC_ASSIGN(tuned.options.retune, TasksToRetune(front, tasks, options));
   TUNEC_ASSIGN(tuned.known, LookUp(database, tasks, options));
-  TUNEC_ASSIGN(tuned.report, Measure(database, tasks, tuned.options));
+  TunerOptions tuner = tuned.options;
+  tuner.before_measuring = [&]() -> Status {
+    TUNEC_ASSIGN(tuned.before, RankTasks(database, tasks, tuner));
+    return {};
+  };
+  TUNEC_ASSIGN(tuned.report, Measure(database, tasks, tuner));
   return tuned;
 }
 

@@ -1,6 +1,10 @@
 // A function that tunes a model. It looks up earlier trials, then measures within the budget.
 #pragma once
 
+#include <optional>
+#include <vector>
+
+#include "autotune/best_schedule.h"
 #include "autotune/tuner.h"
 #include "compiler/compiler.h"
 #include "compiler/tuning/tasks.h"
@@ -12,6 +16,8 @@ struct TunedModel {
   TunerOptions options;  // also used to choose the schedules for compilation
   KnownTrials known;
   TuneReport report;
+  /// A ranking of each task's schedules before this tuning; empty if nothing was measured.
+  std::vector<ScheduleRanking> before;
   std::optional<GainInModel> in_model;  // set after the kernels are built
 };
 

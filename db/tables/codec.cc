@@ -181,12 +181,10 @@ class Reader {
     return true;
   }
   static bool Get(const Json& field, TrialStatus& value) {
-    constexpr int kLast = std::to_underlying(TrialStatus::kIllegal);
-    for (int number = 1; number <= kLast; ++number) {
-      value = static_cast<TrialStatus>(number);
-      if (field == std::string(TrialStatusName(value))) return true;
-    }
-    return false;
+    if (!field.is_string()) return false;
+    const auto status = FindTrialStatus(field.get_ref<const std::string&>());
+    value = status.value_or(value);
+    return status.has_value();
   }
 
  private:
