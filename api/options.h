@@ -10,9 +10,9 @@
 namespace tunec {
 
 /// Parses the object that tunec.h describes. An empty text gives the default settings. Fails with
-/// kInvalidArgument for JSON that is not an object, for an unknown key, and for a value that has
-/// a wrong form or that Setting::check rejects. Fails with kParse for malformed JSON; the message
-/// has the position in bytes.
+/// kInvalidArgument for JSON that is not an object, for an unknown key, for a value of a wrong
+/// form, and for a value rejected by Setting::check. Fails with kParse for malformed JSON; the
+/// message has the position in bytes.
 Result<Settings> ParseApiOptions(std::string_view json);
 
 /// Parses a JSON object that has the form of the value of "layouts". Fails with kInvalidArgument

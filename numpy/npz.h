@@ -28,9 +28,9 @@ struct NamedArrayView {
 
 /// Read arrays that are stored in row-major or column-major order. ReadNpz reads stored and
 /// deflated members, and skips members whose name does not end in .npy. Both functions are safe on
-/// hostile files: sizes and offsets are checked before their use. They fail with kNotFound, kIo,
-/// kParse (such as damage, two members of one name), kUnsupported (such as big-endian, structured
-/// or complex types, encryption) or kResourceLimit without memory. Messages name the file.
+/// hostile files: sizes and offsets are checked before their use. Both fail with kNotFound, kIo,
+/// kParse (damage, two members of one name), kUnsupported (for example big-endian, structured or
+/// complex types, encryption) or kResourceLimit without memory. Messages name the file.
 Result<std::vector<NamedArray>> ReadNpz(const std::string& path);
 Result<NamedArray> ReadNpy(const std::string& path);
 

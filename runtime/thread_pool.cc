@@ -1,9 +1,9 @@
 // The protocol. A phase is published by storing the range of its tasks in `unclaimed_`. A thread
 // claims tasks by removing them from the range with compare-and-swap. After running the tasks, the
 // thread subtracts their number from `unfinished_`. The thread that brings `unfinished_` to zero
-// publishes the next phase, or ends the job. So:
-//   - A successful claim is for the phase that is current at that moment, even if the thread slept
-//     after it read the range, because the range alone says which tasks are free.
+// publishes the next phase, or ends the job. The protocol has three consequences.
+//   - A successful claim is for the current phase, even if the thread slept after it read the
+//     range. The range alone says which tasks are free.
 //   - `phase_` is only read by holders of a claim and by the publishing thread. It is only written
 //     when there is no claim, so it needs no lock.
 //   - No thread waits for a thread without a claim. If a worker is not scheduled, or is missing

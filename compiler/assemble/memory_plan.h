@@ -18,7 +18,8 @@ struct PlannedValue {
   int last_use = 0;
   /// Candidates for reuse in place, best first: values whose storage this value may take over. Step
   /// first_use reads each element of a candidate before it writes the same offset. PlanMemory
-  /// ignores candidates that would break an invariant of VerifyPlan, such as too small ones.
+  /// ignores a candidate if it would break an invariant of VerifyPlan, for example if it is too
+  /// small.
   std::vector<int> in_place_of;
 };
 

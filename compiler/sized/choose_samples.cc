@@ -7,12 +7,12 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostLookedAt = 2048;  // sizes of a dimension
+constexpr int64_t kMostLookedAt = 2048;  // greatest distance from the least size of a dimension
 constexpr size_t kMostSamples = 40;
 
 int64_t MostOf(int64_t size) { return std::max<int64_t>(1, size - 1); }
 
-/// A formula, a division in it, what that leaves over.
+/// The number of a formula, the number of a division in the formula, and the remainder.
 using Remainder = std::tuple<size_t, size_t, int64_t>;
 
 std::set<Remainder> RemaindersAt(const std::vector<SizeExpression>& formulas, const Sizes& sizes) {
@@ -24,7 +24,8 @@ std::set<Remainder> RemaindersAt(const std::vector<SizeExpression>& formulas, co
   return all;
 }
 
-/// Of one dimension the size that leaves over most of what no sample does; 0: none.
+/// Returns the size of a dimension with the most remainders that are not in `seen`; 0 if no size
+/// has any. `left[i]` has the remainders of size `first + i`.
 int64_t BestOf(const std::vector<std::set<Remainder>>& left, int64_t first,
                const std::set<Remainder>& seen) {
   size_t best_count = 0;
@@ -101,7 +102,8 @@ std::vector<Sizes> SamplesOfRemainders(const ServedSizes& served, const std::vec
     if (single.empty()) break;
     const size_t before = seen.size();
     seen.merge(RemaindersAt(formulas, next));
-    // Of a sum of two sizes the one may take back what the other gives.
+    // In a formula of a sum, the changes of two sizes may cancel out. Then only one dimension
+    // differs from the least sizes.
     const bool is_new = seen.size() > before;
     if (!is_new) seen.merge(RemaindersAt(formulas, single));
     further.push_back(is_new ? std::move(next) : std::move(single));

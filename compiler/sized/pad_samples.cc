@@ -5,9 +5,9 @@
 namespace tunec {
 namespace {
 
-constexpr int kMostRounds = 4;  // of samples, until a formula is told by them
+constexpr int kMostRounds = 4;  // rounds of samples, until every remainder occurs
 
-/// Formulas that number the source's dimensions instead of the padded graph's.
+/// Renumbers the sizes in all formulas: from the padded graph's dimensions to the source's.
 void NumberAsSource(const SizedSource& source, PaddedGraph& padded) {
   std::vector<size_t> numbers;
   for (const std::string& dimension : padded.dimensions)
@@ -23,7 +23,8 @@ void NumberAsSource(const SizedSource& source, PaddedGraph& padded) {
   }
 }
 
-/// The graph padded for each of the sizes that are looked at, which is to be one.
+/// Makes the graph at each of the points, and pads it to the bucket's sizes. Fails with
+/// kUnsupported if two padded graphs have different texts.
 Status PadAll(const SizedSource& source, const Graph& bucket, const std::vector<bool>& open,
               const std::vector<Sizes>& points, Looked& looked) {
   for (size_t i = looked.graphs.size(); i < points.size(); ++i) {
@@ -45,7 +46,7 @@ Status PadAll(const SizedSource& source, const Graph& bucket, const std::vector<
   return {};
 }
 
-/// Formulas of the samples, of which all have the same.
+/// Returns the formulas of derived sizes and of parameters. They are equal in all samples.
 std::vector<SizeExpression> FormulasOf(const PaddedGraph& padded) {
   std::vector<SizeExpression> formulas = padded.sizes;
   for (const SizeParameter& parameter : padded.parameters)
@@ -53,7 +54,7 @@ std::vector<SizeExpression> FormulasOf(const PaddedGraph& padded) {
   return formulas;
 }
 
-/// At its own sizes, too, where that is no other graph.
+/// Adds the bucket's own sizes as a sample, if the padded graph is also the same at these sizes.
 void AddWhole(const SizedSource& source, const Graph& bucket, const Sizes& sizes,
               const std::vector<bool>& open, Looked& looked) {
   Result<PaddedGraph> whole = PadGraph(bucket, bucket, OpenAxes(source, open), looked.graphs);
@@ -93,7 +94,8 @@ Result<Looked> PadSamples(const SizedSource& source, const Graph& bucket,
   const auto& [sizes, open] = served.key;
   std::vector<Sizes> points = SamplesOf(served);
   Looked looked;
-  // What is divided, as by a stride, may be another formula for each remainder.
+  // A number that is divided and rounded, such as by a stride, may have another formula for each
+  // remainder.
   for (int round = 0; round < kMostRounds; ++round) {
     TUNEC_RETURN_IF_ERROR(PadAll(source, bucket, open, points, looked));
     const std::vector<Sizes> further =

@@ -7,18 +7,20 @@
 namespace tunec {
 namespace {
 
-// Strides of convolutions multiply: what rounds down is divided by at most this.
+// Greatest divisor of a quotient. The strides of consecutive convolutions multiply.
 constexpr int kGreatestDivisor = 64;
-constexpr size_t kFewestValues = 3;  // of a term, so that few samples do not agree by chance
+constexpr size_t kFewestValues = 3;  // different values of a term; fewer may agree by chance
 
-// The samples hold numbers as a model's constants do, in float32 at worst.
+// Returns true if the numbers are equal, also after rounding to float32. A model's constants may
+// have been rounded to float32.
 bool SameNumber(double a, double b) {
   return a == b || static_cast<float>(a) == static_cast<float>(b);
 }
 
 bool IsWhole(double number) { return number == std::round(number); }
 
-/// The change of the value for each size, from two samples that differ in this dimension alone.
+/// Returns the change of the value per unit of a dimension, from two samples that differ in this
+/// dimension alone; none if there are no such samples.
 std::optional<double> Slope(std::span<const SizeSample> samples, size_t dimension) {
   for (const SizeSample& a : samples) {
     for (const SizeSample& b : samples) {
@@ -44,7 +46,7 @@ std::optional<SizeFormula> FitSum(std::span<const SizeSample> samples) {
   formula.constant = samples[0].value;
   for (size_t d = 0; d < first.size(); ++d) {
     formula.factors[d] = Slope(samples, d).value_or(0);
-    // A half of a size at some sizes may be a half rounded down.
+    // A slope that is not whole may come from a quotient that is rounded down at other sizes.
     if (!IsWhole(formula.factors[d])) return std::nullopt;
     formula.constant -= formula.factors[d] * static_cast<double>(first[d]);
   }
@@ -68,8 +70,9 @@ bool SameBetween(const SizeFormula& a, const SizeFormula& b, std::span<const Siz
   return true;
 }
 
-// One size and what a window and its pads add, divided and rounded down. Few samples agree with
-// many divisors: those that agree have to be the same at all sizes between.
+// Returns floor((size + c) / divisor) for one size, where a window and its pads make c. Few samples
+// agree with many divisors. So all quotients that agree must be equal at all sizes between the
+// samples, otherwise the result is none.
 std::optional<SizeFormula> FitQuotient(std::span<const SizeSample> samples) {
   std::optional<SizeFormula> found;
   const Sizes& first = samples[0].sizes;
@@ -100,7 +103,7 @@ std::optional<SizeFormula> FitProduct(std::span<const SizeSample> samples, SizeF
     for (size_t d = 0; d < dimensions; ++d)
       formula.factors.push_back((chosen >> d & 1U) != 0 ? 1 : 0);
     formula.constant = samples[0].value / formula.At(samples[0].sizes);
-    // What was rounded to float32 gives a constant that is nearly whole.
+    // The constant is only nearly whole if the value was rounded to float32.
     const double whole = std::round(formula.constant);
     if (std::abs(formula.constant - whole) < 1e-6) formula.constant = whole;
     if (form == SizeFormula::Form::kProduct && !IsWhole(formula.constant)) continue;
@@ -142,7 +145,7 @@ SizeFormula FormulaOf(const SizeExpression& expression) {
 std::optional<SizeFormula> FitFormulaOfTerms(std::span<const SizeSample> samples,
                                              std::span<const SizeExpression> terms) {
   std::vector<SizeExpression> known;
-  std::vector<std::vector<int64_t>> values;  // of each, of each sample
+  std::vector<std::vector<int64_t>> values;  // by term and sample
   for (const SizeExpression& term : terms) {
     std::vector<int64_t> found;
     for (const SizeSample& sample : samples) found.push_back(term.At(sample.sizes).value_or(0));

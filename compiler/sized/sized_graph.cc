@@ -1,5 +1,5 @@
-// Padded graphs are compared at several smaller sizes, and what differs between these becomes
-// formulas.
+// Inference of formulas. The padded graphs at several smaller sizes are compared, and numbers that
+// differ between them become formulas.
 #include "compiler/sized/sized_graph.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<SizeSample> NumbersOf(const std::vector<PaddedSample>& samples,
   return numbers;
 }
 
-/// What a rule says, if anything, or a formula for what is seen.
+/// Returns the formula of `rule` unless it is empty. Otherwise fits a formula to the samples.
 Result<SizeFormula> FormulaFor(const std::vector<PaddedSample>& samples, std::string_view what,
                                const SizeExpression& rule,
                                const std::function<double(const PaddedGraph&)>& value) {
@@ -71,7 +71,7 @@ Result<OutputExtents> FitOutputs(const std::vector<PaddedSample>& samples) {
   return form;
 }
 
-/// A formula wants each open dimension at two sizes.
+/// Returns true if the samples have at least two sizes of each open dimension, as formulas require.
 bool Vary(const std::vector<PaddedSample>& samples, const std::vector<bool>& open) {
   for (size_t d = 0; d < open.size(); ++d) {
     std::set<int64_t> seen;
@@ -86,7 +86,8 @@ bool Separates(const SizedSource& source, const PaddedGraph& padded, size_t dime
          padded.separable.end();
 }
 
-/// For all samples, and for one position, too, which a run may be of.
+/// Returns true if the dimension is separable in all samples, and in the graph for one position. A
+/// part of a split run may have one position.
 Result<bool> IsSeparable(const SizedSource& source, const Looked& looked, const Graph& bucket,
                          size_t dimension) {
   const std::vector<PaddedSample>& samples = looked.samples;
@@ -103,7 +104,8 @@ Result<bool> IsSeparable(const SizedSource& source, const Looked& looked, const 
          Print(padded->graph) == Print(samples[0].padded.graph);
 }
 
-/// Half of each size that is open, or less where that is served.
+/// Returns served sizes that begin, in each open dimension, at the smaller of `least` and half of
+/// the key's size.
 ServedSizes AtMostHalf(const SizedKey& key, const Sizes& least) {
   ServedSizes served{key, key.sizes};
   for (size_t d = 0; d < least.size(); ++d)
@@ -111,7 +113,7 @@ ServedSizes AtMostHalf(const SizedKey& key, const Sizes& least) {
   return served;
 }
 
-/// Of each dimension the least size that a run on this code may have.
+/// Returns the least sizes of runs on code with this key.
 Sizes LeastWanted(const SizedForm& form, const SizedKey& key) {
   Sizes least = key.sizes;
   for (size_t d = 0; d < least.size(); ++d)
@@ -135,8 +137,9 @@ Result<SizedGraph> PaddedGraphFrom(const SizedSource& source, const SizedForm& f
   return result;
 }
 
-/// The graph for as much as can be served of what is wanted: where it is not one graph down to the
-/// least sizes, each dimension by itself, in steps.
+/// Returns a padded graph that serves all runs of the key, if there is one. Otherwise begins with a
+/// graph that serves sizes from half of the key's sizes, and extends each dimension separately. For
+/// this, tries the least size of the dimension, and doubles it until a graph is found.
 Result<SizedGraph> PaddedGraphFor(const SizedSource& source, const SizedForm& form,
                                   const SizedKey& key) {
   constexpr int64_t kStep = 2;
@@ -160,7 +163,8 @@ Result<SizedGraph> PaddedGraphFor(const SizedSource& source, const SizedForm& fo
   return best;
 }
 
-/// Formulas of some sizes are to hold at others, too, where there is a graph.
+/// Checks the output formulas at sizes far from `seen` for which the source has a graph. Raises
+/// `form.most` to these sizes.
 Status CheckFarSizes(const SizedSource& source, const Sizes& seen, SizedForm& form) {
   for (const Sizes& sizes : SizesFarFrom(seen, form.listed)) {
     TUNEC_ASSIGN(const std::optional<Graph> graph, source.GraphIfAny(sizes));
@@ -171,8 +175,8 @@ Status CheckFarSizes(const SizedSource& source, const Sizes& seen, SizedForm& fo
   return {};
 }
 
-/// Whether runs may be cut along the dimension up to the size that it has in the larger graph, all
-/// else being as in the example's.
+/// Returns true if runs may be split along the dimension up to its size in `large`. All other
+/// dimensions have the example's sizes.
 bool SeparatesUpTo(const SizedSource& source, const Graph& example, const Graph& large,
                    size_t dimension) {
   std::vector<bool> open(source.example.size(), false);
@@ -187,8 +191,9 @@ Sizes ExampleWith(const SizedSource& source, size_t dimension, int64_t size) {
   return sizes;
 }
 
-/// Along what runs may be cut the model is looked at for sizes that it will hardly see: there is no
-/// code for these, when it is made, whose sizes would be looked at.
+/// Checks the form along each separable dimension at a size that runs hardly exceed, and stores
+/// this size in `most`. Split runs need no code for such sizes, so compilation does not check them.
+/// A dimension that is not separable at this size is no longer separable.
 Status LookFar(const SizedSource& source, SizedForm& form) {
   constexpr int64_t kFar = 64, kFarEnough = 1024;
   if (std::ranges::find(form.separable, true) == form.separable.end()) return {};
@@ -231,7 +236,7 @@ Result<SizedGraph> GraphFor(const SizedSource& source, const SizedForm& form, co
 }
 
 Status LearnShape(const SizedSource& source, SizedForm& form) {
-  constexpr int64_t kLeast = 8;  // so that there are smaller sizes to look at
+  constexpr int64_t kLeast = 8;  // least size of the bucket, so that smaller samples exist
   SizedKey key{source.example, std::vector<bool>(source.example.size(), true)};
   for (int64_t& size : key.sizes) size = std::max(size, kLeast);
   TUNEC_ASSIGN(const Graph bucket, source.graph_at(key.sizes));

@@ -13,13 +13,14 @@
 namespace tunec {
 namespace {
 
-// Where runs are not cut, each size of a batch meets each of a length.
+// Returns the maximum number of cached executables. If runs are not split, each batch size may
+// occur with each length.
 size_t MostVariants(const SizedOptions& options) {
   return options.most_variants.value_or(options.compile.target.device ? 96 : 24);
 }
 
-/// As the executables of these options will have it. None where what the device lacks is theirs to
-/// say.
+/// Returns the device number of executables with these options; none for a processor. Also returns
+/// none if the device cannot be opened. Compile then returns the error.
 std::optional<int> DeviceNumberOf(const CompileOptions& options) {
   if (!options.target.device) return std::nullopt;
   ThreadPool pool(1);
@@ -27,7 +28,8 @@ std::optional<int> DeviceNumberOf(const CompileOptions& options) {
   return device ? (*device)->Number() : std::nullopt;
 }
 
-// Of dimensions that are cut and list nothing.
+// Lists the powers of two up to kMost for separable dimensions without listed sizes. Code for these
+// sizes also serves smaller sizes.
 void ListPowersOfTwo(SizedForm& form) {
   constexpr int64_t kMost = 256;
   for (size_t d = 0; d < form.dimensions.size(); ++d) {
@@ -37,15 +39,16 @@ void ListPowersOfTwo(SizedForm& form) {
   }
 }
 
-/// Whether it is the graph that an error is of. A larger one than a run's may be none: a constant
-/// index may be out of range there.
+/// Returns true if the error may come from the graph of rounded-up sizes. Such a graph may be
+/// invalid although the graph of the run's sizes is valid: a constant index may be out of range.
 bool IsOfGraph(const Error& error) {
   return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kInvalidArgument ||
          error.code == ErrorCode::kParse;
 }
 
-/// What is compiled at once is to be kept, too. Combinations are counted before they are made: of a
-/// few long lists there are more than memory has room for.
+/// Checks that the cache can store the executables of all listed combinations. The combinations are
+/// counted before they are made, because memory may not have room for all combinations of long
+/// lists.
 Status CheckCount(const std::vector<ListedSizes>& listed, size_t most) {
   Sizes each;
   size_t count = 1;
@@ -77,7 +80,7 @@ Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOp
   model->device_number_ = DeviceNumberOf(model->options_.compile);
   TUNEC_RETURN_IF_ERROR(model->Learn());
   TUNEC_RETURN_IF_ERROR(model->CompileListed());
-  // Whom they tell is there during this call alone.
+  // The receivers of these callbacks exist only during this call.
   CompileOptions& compile = model->options_.compile;
   compile.on_progress = nullptr;
   compile.on_log = nullptr;
@@ -116,9 +119,10 @@ Status SizedModel::CompileListed() {
   return {};
 }
 
-// Where no sizes are listed, into as many as are worth joining. On a device only what is more than
-// the largest is cut, and the rest is rounded up: a run of a few elements more takes hardly longer
-// there, a second run does.
+// On the host without listed sizes, splits into powers of two up to the number of runs that is
+// worth joining. On a device, splits only runs above the largest listed size. There a few more
+// elements take hardly longer, but a second run does. So the remainder is later rounded up to a
+// listed size.
 Result<Sizes> SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
   const Sizes& listed = form().listed[dimension].sizes;
   if (options_.compile.target.device) {
@@ -135,8 +139,8 @@ Result<Sizes> SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
   return CutSize(sizes[dimension], parts);
 }
 
-// Without the lock while the source makes a graph: that may wait for a thread that waits for us, as
-// one that holds Python's lock and asks for the report.
+// Does not lock mutex_ while the source makes a graph. The source may wait for a thread that waits
+// for mutex_, for example in Report with Python's lock.
 Result<int64_t> SizedModel::Joined(const Sizes& single) const {
   {
     const std::lock_guard lock(mutex_);
@@ -149,7 +153,8 @@ Result<int64_t> SizedModel::Joined(const Sizes& single) const {
   return joined_.try_emplace(single, joined).first->second;
 }
 
-// Each new size is compared: a number may depend on the size in a way that no sample shows.
+// Compares each new size with its graph: a number may depend on the size in a way that no sample
+// shows.
 Result<bool> SizedModel::Follows(const Sizes& sizes) const {
   if (!checks_form_) return true;
   return Holds(follows_, sizes, [&] { return CheckForm(source_, form(), sizes); });
@@ -163,7 +168,7 @@ Result<bool> SizedModel::Computes(const SizedVariant& variant, const Sizes& size
   });
 }
 
-// Without the lock while the source makes graphs.
+// Does not lock mutex_ during the check, because the source then makes graphs (see Joined).
 Result<bool> SizedModel::Holds(std::map<Sizes, bool>& known, const Sizes& sizes,
                                const std::function<Status()>& check) const {
   {
@@ -195,11 +200,12 @@ Result<SizedModel::PaddedPtr> SizedModel::PaddedFor(const SizedKey& key) const {
   return padded;
 }
 
-// Looks beyond, where there is a graph, so that not each larger size is looked at: well beyond
-// where runs are cut, else as far as the code of this size goes.
+// Checks a larger size first, so that not every larger run needs a check. This is four times the
+// size along a separable dimension, otherwise the size of its bucket. If the larger size fails,
+// checks the size itself.
 Status SizedModel::LookFurther(size_t dimension, int64_t size) const {
   constexpr int64_t kBeyond = 4;
-  if (checks_form_) return {};  // Follows looks at each
+  if (checks_form_) return {};  // Follows checks each size
   const int64_t beyond =
       form().separable[dimension] ? kBeyond * size : BucketOf(size, form().listed[dimension]).size;
   const std::lock_guard lock(looking_);
@@ -265,7 +271,7 @@ std::string SizedModel::Report() const {
                                      {"constant_bytes", memory.constants},
                                      {"context_bytes", memory.per_context * memory.contexts}});
   }
-  // Of all executables, what they share counted once.
+  // Constants of all executables; shared constants are counted once.
   report["constant_bytes"] = options_.compile.packed_weights->constants()->Bytes();
   const std::lock_guard lock(mutex_);
   report["compiled"] = compiled_;

@@ -9,14 +9,15 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kMostJoined = 256;
-// So much arithmetic makes up for what each run costs again. With more, short runs of large batches
-// would come nearer to executables of their own; but each doubling is one more to compile for each
-// size of the other dimensions.
+// The least ratio of the arithmetic of joined runs to the cost that each single run repeats. With a
+// larger ratio, short runs of large batches would be nearer to the speed of exact executables. But
+// each doubling adds one executable to compile for each size of the other dimensions.
 constexpr double kMakesUp = 1.5;
-// Parts of a run go together (SizedExecutable): all but the first find a step's weights in the last
-// cache, which counts as so many times as fast as memory. Chosen by requests (bench/shapes), not by
-// measuring caches: with 4 nothing of a bert_base is joined and 8 x 21 took 1.38 of its exact time,
-// with 2 lengths up to 23 are joined in twos, and its lengths still need no more than are kept.
+// The assumed bandwidth of the last-level cache, as a multiple of the memory's. The parts of a run
+// are executed together (SizedExecutable), so all parts but the first find a step's weights in the
+// cache. The value was chosen by requests (bench/shapes), not by measurements of caches. With 4, no
+// runs of bert_base are joined, and 8 x 21 took 1.38 of its exact time. With 2, lengths up to 23
+// are joined in pairs, and the lengths still need no more executables than are cached.
 constexpr double kCacheOverMemory = 2;
 
 double MultiplyAdds(const Graph& graph, const Node& node) {
@@ -40,7 +41,8 @@ double MultiplyAdds(const Graph& graph, const Node& node) {
   }
 }
 
-/// Of the constants that are read whole: not of tables, of which some rows are gathered.
+/// Returns the bytes of constants that are read completely. A table from which only a gather takes
+/// rows does not count.
 double WeightBytes(const Graph& graph) {
   std::set<ValueId> read;
   for (const Node& node : graph.nodes()) {

@@ -1,9 +1,9 @@
 // The column `operands` of op_list.h: for each operator the number and types of inputs, the
 // attributes with any defaults, and the inference of its output types.
 //
-// Attributes that depend on the operands are completed when a node is added, so that readers of a
-// Graph need no defaults for them. Axes are non-negative, and `axes` is sorted. `axes`, `strides`,
-// `pads`, `dilations` and `perm` are never absent.
+// Attributes that depend on the operands are completed when a node is added. So readers of a Graph
+// need no defaults for these attributes. Axes are non-negative, and `axes` is sorted. `axes`,
+// `strides`, `pads`, `dilations` and `perm` are never absent.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Products and attention.
+// Rules that pad matrix products and attention.
 #include <cmath>
 
 #include "graph/pad/padder.h"
@@ -7,7 +7,8 @@
 namespace tunec::pad {
 namespace {
 
-/// Of a matrix operand: the axis that is summed over, and the other one; -1 where it is a vector.
+/// The axes of a matrix operand. `sum` is the axis that is summed over. `free` is the other axis,
+/// or -1 for a vector.
 struct MatrixAxes {
   size_t sum = 0;
   int free = -1;
@@ -20,7 +21,8 @@ MatrixAxes MatrixAxesOf(size_t rank, bool sums_last) {
                    : MatrixAxes{before, static_cast<int>(last)};
 }
 
-// Hidden keys are a question of the mask: those beyond the exact ones are hidden, too.
+// Extends the mask (operand 3), so that keys beyond the exact ones are also hidden. Rejects a
+// finite `hidden` score, because keys with this score have a weight.
 Status HideKeys(PaddedNode& node, const Axis& keys) {
   if (std::isfinite(node.bucket().Float("hidden")))
     return node.Reject("what it hides counts with a finite score");
@@ -31,7 +33,8 @@ Status HideKeys(PaddedNode& node, const Axis& keys) {
     if (type == DataType::kBool) {
       TUNEC_ASSIGN(mask, node.builder().Add(Op::kAnd, {own, mask}));
     } else {
-      // A score is added to the mask: it has to be a number.
+      // The mask is added to the scores, and NaN plus -inf is NaN. So keys beyond the exact ones
+      // become 0, and do not make scores NaN.
       TUNEC_RETURN_IF_ERROR(node.MaskInput(1, {node.axes(1).size() - 2}, 0));
       const ValueId hidden = node.builder().AddConstant("hidden", ScalarOf(type, -INFINITY));
       TUNEC_ASSIGN(mask, node.builder().Add(Op::kWhere, {mask, own, hidden}));
@@ -41,8 +44,8 @@ Status HideKeys(PaddedNode& node, const Axis& keys) {
   return {};
 }
 
-// Whether a causal mask hides all keys that are not exact from all queries that are, and hidden
-// ones weigh nothing.
+// Returns true if the causal mask hides all keys that are not exact from all exact queries, and
+// hidden keys have no weight.
 bool CausalHides(const PaddedNode& node, const Axis& queries, const Axis& keys) {
   if (std::isfinite(node.bucket().Float("hidden"))) return false;
   if (node.bucket().Int("causal") == 0 || !queries.IsPrefix() || !keys.IsPrefix()) return false;
@@ -71,7 +74,7 @@ Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, rank - 1));
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(2, rank - 1));
   TUNEC_ASSIGN(Axis keys, node.UnifyAxes(node.axis(1, rank - 2), node.axis(2, rank - 2)));
-  // Heads may be fewer in k and v; then they are fixed.
+  // k and v may have fewer heads than q. The axes of the heads must then be fixed.
   const size_t batch = rank > 2 ? rank - 3 : 0;
   Axes scores(node.axes(0).begin(), node.axes(0).begin() + static_cast<std::ptrdiff_t>(batch));
   for (size_t d = 0; d < rank - 2; ++d) {

@@ -1,4 +1,5 @@
-// Operators that compute each element from those at its place.
+// Rules that pad elementwise operators and batch_norm. Each result depends only on operands'
+// elements at the same position.
 #include <numeric>
 #include <set>
 
@@ -7,7 +8,8 @@
 namespace tunec::pad {
 namespace {
 
-// To divide integers by zero is an error, wherever it happens.
+// Replaces divisors of integers by 1 at positions that are not exact, because an integer division
+// by 0 is an error. Constant divisors stay.
 Status KeepDivisors(PaddedNode& node) {
   if (node.op() != Op::kDiv && node.op() != Op::kMod) return {};
   if (IsFloat(node.builder().TypeOf(node.input(1).value).type)) return {};
@@ -25,7 +27,8 @@ Result<std::vector<PaddedValue>> PadElementwise(PaddedNode& node) {
   std::iota(inputs.begin(), inputs.end(), size_t{0});
   TUNEC_ASSIGN(Axes axes, node.UnifyInputs(inputs));
   TUNEC_RETURN_IF_ERROR(KeepDivisors(node));
-  // Not as integers: where a row is NaN so is what is beyond.
+  // A cast to integers does not keep `zero_beyond`: elements beyond are NaN if the exact elements
+  // are.
   const bool stays_float =
       IsFloat(node.padder().bucket().value(node.bucket().outputs[0]).type.type);
   const bool keeps_zero = node.op() == Op::kIdentity || node.op() == Op::kCopy ||

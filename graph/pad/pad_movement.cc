@@ -1,4 +1,4 @@
-// Operators whose elements are operands' elements at other places.
+// Rules that pad operators whose results are operands' elements at other positions.
 #include <algorithm>
 
 #include "graph/pad/padder.h"
@@ -6,7 +6,8 @@
 namespace tunec::pad {
 namespace {
 
-/// Marks of axes at the end that are the same before and after.
+/// Returns the axes of `after` to which the marks `zero_beyond` of `value` apply. Compares axes
+/// from the last one, up to the first with different extents.
 std::set<size_t> ZeroAtEnd(const PaddedValue& value, const Axes& after) {
   std::set<size_t> zero;
   const size_t both = std::min(value.axes.size(), after.size());
@@ -34,8 +35,9 @@ AxisSlice SliceOf(const PaddedNode& node, size_t a) {
           .step = node.bucket().Ints("steps")[a]};
 }
 
-/// How many elements a slice takes of as many as this: up to the end, or to some place before it,
-/// or half of them.
+/// Returns how many elements the slice takes from an axis of `size`; empty if no form holds in all
+/// graphs. The forms are a slice up to the end, `size` plus a constant, and the size divided by
+/// |step|, or by 2 if |step| is 1.
 SizeExpression TakenOf(PaddedNode& node, const AxisSlice& slice, const SizeExpression& size) {
   if (slice.step > 0 && !Varies(slice.starts)) {
     const SizeExpression to_end = size.Plus(slice.step - 1 - slice.starts[0]).Over(slice.step);
@@ -47,7 +49,8 @@ SizeExpression TakenOf(PaddedNode& node, const AxisSlice& slice, const SizeExpre
   return node.padder().Quotient(size, parts, slice.to);
 }
 
-// Where a slice starts depends on the size: its elements are gathered from a start that is given.
+// Gathers the elements of a slice along axis `a`. The start is an input of the padded graph if it
+// depends on the sizes.
 Result<ValueId> TakeFrom(PaddedNode& node, ValueId value, size_t a, const AxisSlice& slice) {
   GraphBuilder& builder = node.builder();
   Padder& padder = node.padder();
@@ -61,7 +64,8 @@ Result<ValueId> TakeFrom(PaddedNode& node, ValueId value, size_t a, const AxisSl
   return TakeAt(padder, value, a, places);
 }
 
-// The slice of the axes whose starts are the same, then the others.
+// Slices along the axes that are not in `taken` by the operator itself, then gathers along the axes
+// in `taken`. Sets the node's result.
 Status SliceAndTake(PaddedNode& node, const std::vector<AxisSlice>& slices,
                     const std::vector<size_t>& taken) {
   Attributes attributes = node.bucket().attributes;
@@ -79,8 +83,8 @@ Status SliceAndTake(PaddedNode& node, const std::vector<AxisSlice>& slices,
   return {};
 }
 
-// Positions of a concatenation without what lies between the operands' exact ones: operand k begins
-// after as many positions as the operands before it have exact ones.
+// Removes the padding between the operands of a concatenation. Operand k then begins at the sum of
+// the exact extents of the operands before it.
 Result<ValueId> WithoutGaps(PaddedNode& node, ValueId value, size_t axis) {
   GraphBuilder& builder = node.builder();
   const ValueId place = CountUp(builder, node.OutputShape()[axis].padded);
@@ -105,7 +109,8 @@ Result<ValueId> WithoutGaps(PaddedNode& node, ValueId value, size_t axis) {
   return TakeAt(node.padder(), value, axis, indices);
 }
 
-// Whether an operand follows one that ends with positions that are not exact.
+// Returns true if an operand other than the last is open along the axis, so that padding may
+// precede the next operand.
 bool HasGaps(const PaddedNode& node, size_t axis) {
   for (size_t i = 0; i + 1 < node.num_inputs(); ++i) {
     if (node.axes(i)[axis].IsOpen()) return true;
@@ -235,7 +240,7 @@ Result<std::vector<PaddedValue>> PadTile(PaddedNode& node) {
   }
   if (taken.empty()) return WithAxes(std::move(axes));
   TUNEC_ASSIGN(ValueId value, node.builder().Add(Op::kTile, {node.input(0).value}, attributes));
-  for (const size_t a : taken) {  // each element comes again after as many as are exact
+  for (const size_t a : taken) {  // position p has element p mod count
     TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(node.axis(0, a)));
     const ValueId places = CountUp(node.builder(), node.OutputShape()[a].padded);
     TUNEC_ASSIGN(const ValueId within, node.builder().Add(Op::kMod, {places, count}));

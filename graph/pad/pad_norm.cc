@@ -1,5 +1,5 @@
-// Normalisations. Over fixed axes they need nothing; over open ones their statistics are sums over
-// the exact elements, divided by how many these are.
+// Rules that pad normalisations. A normalisation over fixed axes is copied. Over open axes, the
+// statistics are sums over the exact elements, divided by the number of exact elements.
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +11,7 @@ namespace {
 
 DataType WideOf(DataType type) { return SizeOf(type) == 2 ? DataType::kF32 : type; }
 
-/// What elements are normalised over.
+/// A normalisation: the axes of the statistics, whether the mean is subtracted, and epsilon.
 struct Group {
   std::set<size_t> axes;
   bool is_centred = true;
@@ -34,8 +34,8 @@ std::set<size_t> OpenOf(const Axes& axes, const std::set<size_t>& of) {
   return open;
 }
 
-/// (x - mean) / sqrt(variance + epsilon), in 32 bits or more. `count`: how many elements a group
-/// has.
+/// Returns (x - mean) / sqrt(variance + epsilon), in at least 32 bits. `count` is the number of
+/// exact elements of a group. Without `is_centred` the mean counts as 0.
 Result<ValueId> Normalised(PaddedNode& node, PaddedValue x, const Group& group, ValueId count) {
   GraphBuilder& builder = node.builder();
   const std::set<size_t> open = OpenOf(x.axes, group.axes);
@@ -56,8 +56,8 @@ Result<ValueId> Normalised(PaddedNode& node, PaddedValue x, const Group& group, 
   return builder.Add(Op::kDiv, {x.value, deviation});
 }
 
-/// Times operand 1 and plus operand 2, where there is one, which are as `shape` if that is not
-/// empty; back in the operands' type.
+/// Sets the node's result: `normalised` times operand 1 plus operand 2, in the type of operand 0.
+/// An omitted operand is skipped. Operands are reshaped to `shape` unless it is empty.
 Status Scale(PaddedNode& node, ValueId normalised, const std::vector<int64_t>& shape) {
   GraphBuilder& builder = node.builder();
   const DataType wide = builder.TypeOf(normalised).type;
@@ -77,8 +77,8 @@ Status Scale(PaddedNode& node, ValueId normalised, const std::vector<int64_t>& s
   return {};
 }
 
-/// As [batch, groups, channels of a group, ...]: what group_norm and instance_norm normalise over
-/// are the axes from 2 on.
+/// Returns operand 0 reshaped to [batch, groups, channels of a group, ...]. group_norm and
+/// instance_norm normalise over the axes from 2 on.
 Result<PaddedValue> InGroups(PaddedNode& node, int64_t groups) {
   PaddedValue grouped = node.input(0);
   const Axes& axes = node.axes(0);

@@ -1,4 +1,5 @@
-// Elements around a value. Where they begin, and what they repeat, may depend on its size.
+// The rule for the operator `pad`, and functions that gather elements at computed positions. The
+// number of added elements may depend on the sizes, and so may the positions of repeated elements.
 #include <algorithm>
 
 #include "graph/pad/padder.h"
@@ -7,7 +8,7 @@
 namespace tunec::pad {
 namespace {
 
-/// What is added along one axis, in each graph.
+/// The number of elements added along one axis, in each graph. A negative number removes elements.
 struct Margin {
   Series begin, end;
 
@@ -21,8 +22,8 @@ struct Margin {
   }
 };
 
-/// Which element of an axis of `count` is found at a place that counts from its first one, and may
-/// be outside.
+/// Returns the position of the element that `mode` repeats at `place`, for an axis of `count`
+/// elements. `place` counts from the first element, and may be outside of the axis.
 Result<ValueId> Reflected(GraphBuilder& builder, const std::string& mode, ValueId place,
                           ValueId count) {
   const ValueId zero = Whole(builder, 0), one = Whole(builder, 1), two = Whole(builder, 2);
@@ -37,7 +38,7 @@ Result<ValueId> Reflected(GraphBuilder& builder, const std::string& mode, ValueI
     TUNEC_ASSIGN(const ValueId back, builder.Add(Op::kSub, {twice, distance}));
     return builder.Add(Op::kMin, {distance, back});
   }
-  // wrap: at most once around
+  // wrap: `place` is at most `count` positions outside
   TUNEC_ASSIGN(const ValueId before, builder.Add(Op::kLt, {place, zero}));
   TUNEC_ASSIGN(const ValueId behind, builder.Add(Op::kGe, {place, count}));
   TUNEC_ASSIGN(const ValueId up, builder.Add(Op::kAdd, {place, count}));
@@ -50,7 +51,7 @@ SizeExpression BeginOf(PaddedNode& node, size_t a, const Margin& margin) {
   const SizeExpression size = node.padder().FormulaOf(node.axis(0, a));
   SizeExpression less = node.padder().Explain(margin.begin, {}, std::span(&size, 1));
   if (!less.empty()) return less;
-  // As much as is wanting, or half of it.
+  // Tries a constant minus the size, then half of that, rounded down.
   for (const int64_t parts : {1, 2}) {
     const SizeExpression half = node.padder().Quotient(size.Times(-1), parts, margin.begin);
     if (!half.empty()) return half;
@@ -58,7 +59,7 @@ SizeExpression BeginOf(PaddedNode& node, size_t a, const Margin& margin) {
   return {};
 }
 
-/// An axis whose pads are found at computed places.
+/// Pads `value` along axis `a`, by a gather at computed positions.
 Result<ValueId> PadByPlaces(PaddedNode& node, ValueId value, size_t a, const Margin& margin) {
   GraphBuilder& builder = node.builder();
   Padder& padder = node.padder();
@@ -77,6 +78,8 @@ Result<ValueId> PadByPlaces(PaddedNode& node, ValueId value, size_t a, const Mar
   return TakeAt(padder, value, a, there);
 }
 
+/// Sets the node's result. Pads the axes in `by_places` by PadByPlaces. If `is_rest` is true, first
+/// pads the other axes by the operator itself.
 Status PadRest(PaddedNode& node, const std::set<size_t>& by_places,
                const std::vector<Margin>& margins, bool is_rest) {
   ValueId value = node.input(0).value;
@@ -158,7 +161,7 @@ Result<std::vector<PaddedValue>> PadPad(PaddedNode& node) {
     const SizeExpression size = node.padder().FormulaOf(axes[a]);
     axes[a] = node.NewAxis(a, size.Plus(margin.begin[0] + margin.end[0]));
   }
-  // Where a row is NaN so is what softmax left beyond.
+  // `zero_beyond` permits NaN, which the pads must not contain. So these axes are masked, too.
   node.input(0).zero_beyond.clear();
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, masked, node.bucket().Float("value")));
   if (!by_places.empty()) TUNEC_RETURN_IF_ERROR(PadRest(node, by_places, margins, is_rest));

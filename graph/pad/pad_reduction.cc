@@ -1,4 +1,5 @@
-// Sums, maxima, normalisations: what is beyond the exact positions becomes neutral.
+// Rules that pad reductions, argmax, softmax and cumulative sums. Elements beyond the exact
+// positions become neutral.
 #include <set>
 
 #include "graph/pad/padder.h"
@@ -35,14 +36,16 @@ Axes Reduced(const Axes& axes, const std::set<size_t>& reduced, bool keep_dims) 
   return result;
 }
 
-// What was repeated along the axis is not after an operator that goes by places.
+// Returns the axes with `axis` not marked as repeated, because results depend on the position along
+// this axis.
 Axes DifferentAlong(Axes axes, size_t axis) {
   axes[axis] = axes[axis].Different();
   return axes;
 }
 
-// Of equal ones the first counts, and that is an exact one; or the last, which is beyond only where
-// all are neutral.
+// Sets the result of an arg operator that selects the last of equal elements. The selected element
+// is beyond the exact ones only if all exact elements are neutral. So the index is limited to the
+// last exact element. The first of equal elements is always exact.
 Status KeepLast(PaddedNode& node, const Axis& along) {
   GraphBuilder& builder = node.builder();
   TUNEC_ASSIGN(const ValueId place, builder.Add(node.op(), {node.input(0).value},
@@ -57,7 +60,7 @@ Status KeepLast(PaddedNode& node, const Axis& along) {
 
 }  // namespace
 
-// 16 bits may not hold the number of elements, nor their sum.
+// Computes in f32 for types of 16 bits, because the sum or the count may exceed their range.
 Result<ValueId> MeanAlong(PaddedNode& node, ValueId value, const std::set<size_t>& axes,
                           const Attributes& attributes) {
   GraphBuilder& builder = node.builder();

@@ -1,7 +1,7 @@
-// Images of other sizes. Along an axis whose factor is the same at all sizes, an element's
-// coordinates are, too: only what is beyond the last exact one has to be like it. Where the factor
-// is the quotient of two sizes, coordinates are computed from these, as whole numbers, so that they
-// meet the same steps as the exact graph's.
+// The rule for the operator `resize`. If an axis has the same factor at all sizes, the coordinates
+// are also the same. Then the padding along the axis is filled with the last exact element. If the
+// factor is the quotient of two sizes, the coordinates are computed from the sizes as whole
+// numbers. So they are rounded as in the exact graph.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@
 namespace tunec::pad {
 namespace {
 
-constexpr int64_t kMostParts = 64;  // factors are p / q with q up to here
+constexpr int64_t kMostParts = 64;  // greatest q of a factor p / q
 
 /// One axis of a resize, in all graphs.
 struct ResizedAxis {
@@ -23,7 +23,7 @@ struct ResizedAxis {
   bool IsSameScale() const {
     return std::ranges::all_of(scales, [&](double scale) { return scale == scales[0]; });
   }
-  /// Whether the factor is what the sizes say, in all graphs.
+  /// Returns true if the factor is the quotient of the sizes in all graphs.
   bool IsQuotient() const {
     for (size_t g = 0; g < scales.size(); ++g) {
       const double quotient = static_cast<double>(to[g]) / static_cast<double>(from[g]);
@@ -41,7 +41,8 @@ ResizedAxis AxisOf(const PaddedNode& node, size_t a) {
           .scales = node.FloatEntries("scales", a)};
 }
 
-/// Whether where an element is found follows from its place and the factor alone.
+/// Returns true if the coordinate of an element depends only on the element's position and the
+/// factor.
 bool GoesByScale(const Node& node, const ResizedAxis& axis) {
   if (!axis.IsSameScale()) return false;
   const std::string& coordinate = node.String("coordinate");
@@ -50,7 +51,7 @@ bool GoesByScale(const Node& node, const ResizedAxis& axis) {
   return coordinate == "half_pixel_symmetric" && axis.IsQuotient();
 }
 
-/// Whether no element that is taken is beyond the last one, so that none has to be like it.
+/// Returns true if exact results read only exact elements. Then WithLastRepeated is not necessary.
 bool StaysInside(const Node& node, const ResizedAxis& axis) {
   if (node.String("mode") != "nearest" || axis.scales[0] < 1) return false;
   const bool is_whole = axis.scales[0] == std::round(axis.scales[0]) && axis.IsQuotient();
@@ -59,7 +60,8 @@ bool StaysInside(const Node& node, const ResizedAxis& axis) {
   return is_whole && rounding.starts_with("round");
 }
 
-/// floor(size * scale), where the scale is a quotient of small numbers.
+/// Returns floor(size * scale) as a formula. Returns an empty expression unless all graphs have one
+/// scale p / q with q <= kMostParts.
 SizeExpression ScaledSize(PaddedNode& node, const ResizedAxis& axis) {
   const SizeExpression size = node.padder().FormulaOf(node.axis(0, axis.axis));
   for (int64_t q = 1; q <= kMostParts && axis.IsSameScale(); ++q) {
@@ -70,7 +72,7 @@ SizeExpression ScaledSize(PaddedNode& node, const ResizedAxis& axis) {
   return {};
 }
 
-/// Elements beyond the last exact one are like it.
+/// Returns `value` with the elements beyond the last exact one of axis `a` equal to that element.
 Result<ValueId> WithLastRepeated(PaddedNode& node, ValueId value, size_t a) {
   GraphBuilder& builder = node.builder();
   TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(node.axis(0, a)));
@@ -80,12 +82,14 @@ Result<ValueId> WithLastRepeated(PaddedNode& node, ValueId value, size_t a) {
   return builder.Add(Op::kGather, {value, clamped}, {{"axis", static_cast<int64_t>(a)}});
 }
 
-/// A coordinate `over / under` of each place of the result; both are i64, `under` more than 0.
+/// A coordinate `over / under` for each position of the result. Both numbers are i64, and `under`
+/// is positive.
 struct Coordinates {
   ValueId over, under;
-  ValueId last;  // the number of the last element there is
+  ValueId last;  // position of the last exact element
 };
 
+/// Builds nodes of i64 arithmetic. Least returns max(a, b), and Most returns min(a, b).
 class Whole64 {
  public:
   explicit Whole64(GraphBuilder& builder) : builder_(builder) {}
@@ -98,7 +102,8 @@ class Whole64 {
     return builder_.Add(Op::kMax, {a, Whole(builder_, b)});
   }
   Result<ValueId> Most(ValueId a, ValueId b) { return builder_.Add(Op::kMin, {a, b}); }
-  /// What is negative becomes 0: such a coordinate is before the first element.
+  /// Returns a / b, rounded down. A negative `a` becomes 0: its coordinate is before the first
+  /// element.
   Result<ValueId> Quotient(ValueId a, ValueId b) {
     TUNEC_ASSIGN(const ValueId least, Least(a, 0));
     return builder_.Add(Op::kDiv, {least, b});
@@ -133,7 +138,7 @@ Result<Coordinates> CoordinatesOf(PaddedNode& node, const ResizedAxis& axis, Val
   return result;
 }
 
-/// The element that is nearest to each place.
+/// Returns the position of the nearest element for each coordinate.
 Result<ValueId> Nearest(PaddedNode& node, const Coordinates& at) {
   Whole64 whole(node.builder());
   const std::string& rounding = node.bucket().String("nearest_mode");
@@ -143,9 +148,9 @@ Result<ValueId> Nearest(PaddedNode& node, const Coordinates& at) {
   if (rounding == "ceil") {  // floor((over + under - 1) / under)
     TUNEC_ASSIGN(over, whole.Add(over, under));
     TUNEC_ASSIGN(over, whole.Add(over, -1));
-  } else if (rounding != "floor") {  // floor((2 over + under) / 2 under), a half down: one less
+  } else if (rounding != "floor") {  // floor((2 over + under) / 2 under)
     TUNEC_ASSIGN(over, whole.Add(double_over, under));
-    if (rounding == "round_prefer_floor") {
+    if (rounding == "round_prefer_floor") {  // rounds halves down
       TUNEC_ASSIGN(over, whole.Add(over, -1));
     }
     under = twice;
@@ -154,7 +159,7 @@ Result<ValueId> Nearest(PaddedNode& node, const Coordinates& at) {
   return whole.Most(place, at.last);
 }
 
-/// Between the two elements beside each place.
+/// Interpolates linearly between the two elements next to each coordinate.
 Result<ValueId> Linear(PaddedNode& node, ValueId value, size_t a, const Coordinates& at) {
   GraphBuilder& builder = node.builder();
   Whole64 whole(builder);
@@ -183,7 +188,7 @@ Result<ValueId> Linear(PaddedNode& node, ValueId value, size_t a, const Coordina
   TUNEC_ASSIGN(const ValueId of_low, builder.Add(Op::kMul, {low, other}));
   TUNEC_ASSIGN(const ValueId of_high, builder.Add(Op::kMul, {high, share}));
   TUNEC_ASSIGN(const ValueId both, builder.Add(Op::kAdd, {of_low, of_high}));
-  // Nothing of an element is not 0 times it, which may be infinite.
+  // A share of 0 gives the low element: 0 times an infinite high element would be NaN.
   const ValueId zero = builder.AddConstant("zero", ScalarOf(wide, 0));
   TUNEC_ASSIGN(const ValueId is_low, builder.Add(Op::kEq, {share, zero}));
   TUNEC_ASSIGN(const ValueId result, builder.Add(Op::kWhere, {is_low, low, both}));
@@ -212,7 +217,8 @@ Status RequireComputable(PaddedNode& node, const ResizedAxis& axis) {
   return {};
 }
 
-/// What the operator itself resizes, of a value whose other axes are as they were.
+/// Resizes `value` by the operator itself along all axes that are not in `by_places`. The axes in
+/// `by_places` keep their extents.
 Result<ValueId> ResizeRest(PaddedNode& node, ValueId value,
                            const std::vector<ResizedAxis>& by_places) {
   Attributes attributes = node.bucket().attributes;

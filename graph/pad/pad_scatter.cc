@@ -1,4 +1,4 @@
-// Updates that are written at the places which indices number.
+// The rule for the operator `scatter`, which writes updates at the positions that indices give.
 #include "graph/pad/exact_numbers.h"
 #include "graph/pad/padder.h"
 #include "graph/pad/size_constant.h"
@@ -6,22 +6,25 @@
 namespace tunec::pad {
 namespace {
 
-/// How the result lies along an axis that is not scattered.
+/// Returns the result's axis for an axis that is not scattered. `axis` is its number in the indices
+/// and updates, `data_axis` in the data.
 Result<Axis> BesideAxis(PaddedNode& node, size_t data_axis, size_t axis) {
   const Axis& data = node.axis(0, data_axis);
   const Axis& updates = node.axis(2, axis);
   const Axis& numbers = node.axis(1, axis);
   if (!HasSamePositions(updates, data))
     return node.Reject(fmt::format("its operands lie differently along axis {}", data_axis));
-  if (!updates.IsOpen()) node.padder().Mix(data);  // the first ones are written
+  if (!updates.IsOpen()) node.padder().Mix(data);  // only the first positions are written
   TUNEC_ASSIGN(const Axis written, node.UnifyAxes(numbers, updates));
   const std::optional<Axis> all = node.padder().Unify(written, data);
-  // What is written at some places only makes elements differ that were alike.
+  // If only some positions are written, elements along a repeated axis are no longer equal.
   const bool everywhere = all && all->extents().padded == updates.extents().padded;
   return everywhere ? *all : data.Different();
 }
 
-/// Indices beyond the exact updates, and those out of the exact range, are out of the padded one.
+/// Converts indices to positions in the padded axis. Indices of updates that are not exact, and
+/// indices out of the exact range, are replaced by an index out of the padded range. So scatter
+/// omits these updates.
 Status NumberPlaces(PaddedNode& node, size_t axis, const Axis& along) {
   const Axis& updates = node.axis(2, axis);
   node.padder().Mix(along);

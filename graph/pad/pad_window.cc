@@ -1,4 +1,5 @@
-// Convolutions and pools: what a window finds beyond the exact positions is what it finds outside.
+// Rules that pad convolutions and pools. A window reads the same value at positions that are not
+// exact as outside of the operand.
 #include <algorithm>
 
 #include "graph/pad/padder.h"
@@ -7,10 +8,10 @@
 namespace tunec::pad {
 namespace {
 
-/// How a window moves along one spatial axis. The pads are those of each graph.
+/// The motion of a window along one spatial axis. `begin` and `end` are the pads in each graph.
 struct Slide {
   int64_t stride = 1;
-  int64_t reach = 1;  // positions from its first element to its last
+  int64_t reach = 1;  // positions from the first element to the last
   Series begin, end;
 };
 
@@ -22,14 +23,14 @@ Slide SlideAlong(const PaddedNode& node, size_t a, int64_t kernel) {
           .end = node.Entries("pads", axes + a)};
 }
 
-/// Of each spatial axis.
+/// Returns the motion along each spatial axis.
 std::vector<Slide> Slides(const PaddedNode& node, std::span<const int64_t> kernel) {
   std::vector<Slide> slides;
   for (size_t a = 0; a < kernel.size(); ++a) slides.push_back(SlideAlong(node, a, kernel[a]));
   return slides;
 }
 
-/// Of the axes that windows move along those that are open.
+/// Returns the open spatial axes, and marks them as mixed.
 Result<std::set<size_t>> OpenSpatialAxes(PaddedNode& node) {
   std::set<size_t> open;
   for (size_t a = 2; a < node.axes(0).size(); ++a) {
@@ -42,7 +43,8 @@ Result<std::set<size_t>> OpenSpatialAxes(PaddedNode& node) {
   return open;
 }
 
-/// How many places a window has: of the operand's size, whether its pads follow from that, too.
+/// Returns the number of window positions along an axis as a formula of the operand's size; empty
+/// if none holds in all graphs. The pads may depend on the size.
 SizeExpression PlacesOf(PaddedNode& node, size_t axis, const Slide& slide) {
   const SizeExpression size = node.padder().FormulaOf(node.axis(0, axis));
   Series steps = node.OutputSeries(axis);
@@ -64,7 +66,7 @@ Result<Axes> WindowAxes(PaddedNode& node, const Axis& channels, const std::set<s
   return axes;
 }
 
-/// Those along which some window reaches beyond the end.
+/// Returns the axes in `open` that have pads at the end in some graph.
 std::set<size_t> PaddedAtEnd(const std::vector<Slide>& slides, const std::set<size_t>& open) {
   std::set<size_t> padded;
   for (const size_t a : open) {
@@ -74,15 +76,16 @@ std::set<size_t> PaddedAtEnd(const std::vector<Slide>& slides, const std::set<si
   return padded;
 }
 
-/// What is left of the pads' total where each side gets a half, as SAME of TensorFlow has it.
+/// Returns half of the total pads, which are (positions - 1) * stride + reach - size. Rounds down
+/// if `more` is 0, and up if it is 1. TensorFlow's SAME splits the pads in this way.
 SizeExpression HalfOfPads(PaddedNode& node, size_t axis, const Slide& slide, int64_t more) {
   const SizeExpression size = node.padder().FormulaOf(node.axis(0, axis));
   const SizeExpression last = PlacesOf(node, axis, slide).Plus(-1).Times(slide.stride);
   return last.Plus(slide.reach + more).Plus(size.Times(-1)).Over(2);
 }
 
-/// Where windows begin depends on the size: the operand is put into a frame that has the bucket's
-/// pads, and then windows have none along this axis.
+/// Returns the frame for an axis whose pads at the beginning depend on the size. The frame includes
+/// the bucket's pads, so that windows on the frame have no pads along this axis.
 Result<Frame> FrameFor(PaddedNode& node, size_t axis, const Slide& slide) {
   SizeExpression begin = HalfOfPads(node, axis, slide, 0);
   if (node.padder().Explain(slide.begin, begin).empty()) begin = HalfOfPads(node, axis, slide, 1);
@@ -93,7 +96,8 @@ Result<Frame> FrameFor(PaddedNode& node, size_t axis, const Slide& slide) {
   return Frame{.axis = axis, .begin = first, .length = length};
 }
 
-/// Axes whose pads at the beginning depend on the size.
+/// Returns the axes whose pads at the beginning depend on the sizes. Rejects pads of a fixed axis
+/// that depend on the sizes.
 Result<std::set<size_t>> MovedAxes(PaddedNode& node, const std::vector<Slide>& slides,
                                    const std::set<size_t>& open) {
   std::set<size_t> moved;
@@ -113,7 +117,7 @@ Attributes WithoutPads(const Node& node, const std::set<size_t>& axes) {
   return attributes;
 }
 
-/// Operand 0, in which windows find `outside` wherever they find no exact element.
+/// Returns operand 0 with `outside` at all positions that are read by a window but not exact.
 Result<ValueId> Surrounded(PaddedNode& node, const std::vector<Slide>& slides,
                            const std::set<size_t>& padded, const std::set<size_t>& moved,
                            double outside) {
@@ -130,7 +134,7 @@ Result<ValueId> Surrounded(PaddedNode& node, const std::vector<Slide>& slides,
   return value.value;
 }
 
-/// For how much of a window's kernel there is an exact element: f32 or wider, of each place.
+/// Returns the fraction of each window's elements that are exact. `type` is f32 or wider.
 Result<ValueId> PartThatIsThere(PaddedNode& node, const std::vector<Slide>& slides,
                                 const std::set<size_t>& padded, const std::set<size_t>& moved,
                                 DataType type, Attributes attributes) {
@@ -158,8 +162,8 @@ Result<ValueId> PartThatIsThere(PaddedNode& node, const std::vector<Slide>& slid
                      node.bucket().name + ".there");
 }
 
-/// An average of what is there is one over the whole window, of zeros where nothing is, by the part
-/// of the window that is there.
+/// Returns each window's average over the exact elements. This is the average over the complete
+/// window, with 0 for other elements, divided by the fraction of exact elements.
 Result<ValueId> AverageOfWhatIsThere(PaddedNode& node, const std::vector<Slide>& slides,
                                      const std::set<size_t>& padded,
                                      const std::set<size_t>& moved) {
@@ -178,7 +182,8 @@ Result<ValueId> AverageOfWhatIsThere(PaddedNode& node, const std::vector<Slide>&
   return node.CastTo(average, type);
 }
 
-/// Whether the one window covers all there is, whatever the size.
+/// Returns true if one window covers all elements in every graph, and the graphs' windows have
+/// different sizes.
 bool IsGlobal(const PaddedNode& node) {
   const std::vector<int64_t>& kernel = node.bucket().Ints("kernel");
   bool differs = false;
@@ -243,8 +248,8 @@ Result<std::vector<PaddedValue>> PadConv(PaddedNode& node) {
   return WithAxes(std::move(axes));
 }
 
-// Element i of the operand goes to i * stride and behind: what is beyond the exact ones has to be
-// 0.
+// Replaces elements beyond the exact ones by 0, because element i of the operand is added to
+// results from i * stride on.
 Result<std::vector<PaddedValue>> PadConvTranspose(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"pads"}));
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, 1));

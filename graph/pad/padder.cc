@@ -95,8 +95,8 @@ void Padder::MixNamed(const std::vector<SizeExpression>& formulas) {
   }
 }
 
-// Told by graphs that differ in the one dimension alone; where there are none, it may be made of
-// it.
+// Compares graphs that differ in one dimension alone. Without such graphs, the constant may depend
+// on the dimension.
 void Padder::MixWhatTells(const std::function<bool(size_t, size_t)>& same) {
   for (size_t d = 0; d < dimensions_.size(); ++d) {
     bool is_told = false, differs = false;
@@ -125,7 +125,8 @@ void Padder::MixWhatMeetsItself(const Axes& axes) {
 std::optional<Axis> Padder::Unify(const Axis& a, const Axis& b) {
   std::optional<Axis> axis = pad::Unify(a, b);
   if (!axis || !a.IsOpen() || !b.IsOpen()) return axis;
-  // Two sizes that are one here: what lies along the one meets what lies along the other.
+  // The axes have different parameters of equal extents. So elements along one size meet elements
+  // along the other.
   const auto parameter = [](const Part& part) { return part.parameter; };
   if (std::ranges::equal(a.parts(), b.parts(), {}, parameter, parameter)) return axis;
   Mix(a);
@@ -188,8 +189,9 @@ Result<ValueId> Padder::Choose(ValueId is_exact, ValueId value, double neutral) 
   return builder_.Add(Op::kWhere, {is_exact, value, other});
 }
 
-// A part of a run has 0 at other places than the run has, but none of them is an exact one. Along a
-// repeated axis all are like an exact one, and have to stay so.
+// Marks no dimension as mixed: a part of a split run has zeros at other positions than the complete
+// run, but never at exact positions. Does not mask repeated axes, because all elements along such
+// an axis equal an exact element.
 Result<ValueId> Padder::ZeroBeyond(const PaddedValue& value) {
   std::set<size_t> open;
   for (size_t a = 0; a < value.axes.size(); ++a) {

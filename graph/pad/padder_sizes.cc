@@ -1,6 +1,6 @@
-// How sizes that a padded graph is given follow from the dimensions' sizes. What a rule says is
-// checked in all graphs that there are; where it says nothing, or what does not hold, as the pads
-// of a window may depend on the size, a form is looked for that holds in all of them.
+// Formulas of the sizes that are inputs of a padded graph. The formula of a rule is checked in all
+// graphs. If there is none, or it does not hold, another form that holds in all graphs is tried.
+// For example, the pads of a window may depend on the size.
 #include <algorithm>
 
 #include "graph/pad/padder.h"
@@ -9,7 +9,8 @@
 namespace tunec::pad {
 namespace {
 
-// Values of a base, so that what is a sum by chance is not taken for one.
+// Least number of different values of a base. With fewer values, a base plus a constant may equal a
+// series by chance.
 constexpr int kFewest = 3;
 
 bool Differ(const Series& series, int at_least) {

@@ -1,4 +1,4 @@
-// Which rule pads which operator.
+// The table of padding rules by operator.
 #include "graph/pad/padder.h"
 
 namespace tunec::pad {

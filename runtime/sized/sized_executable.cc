@@ -14,11 +14,11 @@ namespace {
 
 constexpr int64_t kMostWithMemory = 4;
 
-// What parts of a run that run together may work in: more would put each other out of the cache.
+// Greatest memory of parts that run together. More memory would not fit in the cache.
 constexpr int64_t kMostTogetherBytes = int64_t{16} << 20;
 
-// As ByteSize, but without a new spec: a run asks this of hundreds of inputs. 0 where ByteSize
-// fails.
+// Returns the number of bytes of a tensor, or 0 if ByteSize fails. Unlike ByteSize, needs no new
+// spec: a run calls this function for hundreds of inputs.
 int64_t BytesOf(const TensorSpec& spec, const Shape& shape) {
   constexpr int64_t kMost = int64_t{1} << 56;
   auto bytes = static_cast<int64_t>(SizeOf(spec.type));
@@ -29,7 +29,8 @@ int64_t BytesOf(const TensorSpec& spec, const Shape& shape) {
   return bytes;
 }
 
-// A variant says the same of what it uses where it lies, but not of what it copies.
+// Checks that no pointer to an array with elements is null. A variant checks only the arrays used
+// in place, and no copied arrays.
 template <class Pointer>
 Status CheckGiven(std::string_view what, const std::vector<TensorSpec>& specs,
                   std::span<const Shape> shapes, std::span<Pointer const> data) {
@@ -65,7 +66,7 @@ struct Arrays {
   int64_t OutputBytes(size_t o) const { return BytesOf(output_specs[o], output_shapes[o]); }
 };
 
-/// The inputs of a run on the host, of which those that lie where an output lies are copied aside.
+/// The inputs of a run on the host. Inputs that overlap an output are replaced by copies.
 class CopiedInputs {
  public:
   explicit CopiedInputs(const Arrays& run) : data_(run.inputs.begin(), run.inputs.end()) {
@@ -113,7 +114,7 @@ Result<std::vector<SizedPart>> SizedExecutable::Cut(const Sizes& sizes) const {
   return parts;
 }
 
-// Cut only where the form holds for the whole and for each of the parts.
+// Splits the run only if the form holds for the complete run and for each part.
 Result<std::vector<SizedPart>> SizedExecutable::PartsOf(const Sizes& sizes) const {
   TUNEC_ASSIGN(bool follows, Follows(sizes));
   if (!follows) return std::vector<SizedPart>{Uncut(sizes)};
@@ -134,7 +135,8 @@ SizedExecutable::VariantPtr SizedExecutable::Find(const SizedKey& key) const {
   return found->second.variant;
 }
 
-// With the lock held. Intermediate values are as large as a run, so that few variants keep theirs.
+// Requires: mutex_ is locked. The memory of intermediate values grows with the sizes of a run. So
+// only the kMostWithMemory variants that were used last retain memory.
 void SizedExecutable::NoteUse(CachedVariant& cached) const {
   cached.used = ++clock_;
   if (cached.has_memory) return;
@@ -149,8 +151,9 @@ void SizedExecutable::NoteUse(CachedVariant& cached) const {
   oldest->variant->FreeIdle();
 }
 
-// A run of many parts holds variants that others have taken the place of, or the memory of: what a
-// part leaves there is counted, or goes at once.
+// Notes that a part has run on the variant. The variant may have been evicted, or its memory freed,
+// since the run began. The memory that the part has left is freed for an evicted variant, and
+// counted for a cached variant.
 void SizedExecutable::NoteRun(const SizedVariant& variant) const {
   const std::lock_guard lock(mutex_);
   const auto found = variants_.find(variant.code().key);
@@ -172,7 +175,8 @@ void SizedExecutable::Cache(const SizedKey& key, VariantPtr variant) const {
   DropUnusedEvicted();
 }
 
-// With the lock held. What some run still has goes on counting.
+// Requires: mutex_ is locked. Retains evicted variants that a run still uses, because such a run
+// may count further indices.
 void SizedExecutable::DropUnusedEvicted() const {
   std::erase_if(evicted_, [&](const VariantPtr& variant) {
     if (variant.use_count() > 1) return false;
@@ -207,7 +211,8 @@ int64_t SizedExecutable::CountOutside() const {
   return count;
 }
 
-// Of inputs of these shapes, where the form is right of them.
+// Returns the sizes of inputs with these shapes. Fails if the form may not hold for a size above
+// the verified ones (LookFurther).
 Result<Sizes> SizedExecutable::KnownSizesOf(std::span<const Shape> shapes) const {
   TUNEC_ASSIGN(Sizes sizes, SizesOf(*form_, shapes));
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -240,8 +245,9 @@ Result<std::vector<SizedExecutable::VariantPtr>> SizedExecutable::VariantsFor(
   return variants;
 }
 
-// How many of the parts with these variants, from the first, run together. A device's do not: each
-// takes the memory for its parameters that the one before has given back.
+// Returns how many of the parts with these variants, from the first, run together. Parts on a
+// device do not, because each part reuses the memory for parameters that the previous part has
+// returned.
 size_t SizedExecutable::CountTogether(std::span<const VariantPtr> variants) const {
   const Executable& first = variants[0]->executable();
   int64_t bytes = first.Memory().per_context;
@@ -261,17 +267,18 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   TUNEC_RETURN_IF_ERROR(CheckGiven<const void*>("input", form_->inputs, shapes, inputs));
   TUNEC_RETURN_IF_ERROR(CheckGiven<void*>("output", form_->outputs, results, outputs));
   const Arrays run{form_->inputs, shapes, inputs, form_->outputs, results, outputs};
-  // A variant sees parts, which need not meet where others do.
+  // A variant checks only its part. Parts of outputs may be disjoint although the outputs overlap.
   TUNEC_RETURN_IF_ERROR(
       CheckDisjoint(form_->outputs, outputs, [&](size_t o) { return run.OutputBytes(o); }));
   TUNEC_ASSIGN(std::vector<SizedPart> parts, PartsOf(sizes));
-  // What a part writes must not be what a later one reads: on the host that is copied aside.
+  // A part must not write data that a later part reads. On the host, inputs that overlap outputs
+  // are copied first. On a device, the run is not split.
   const bool meets = parts.size() > 1 && run.SomeLieInOutputs();
   const bool on_host = !DeviceNumber();
   if (meets && !on_host) parts = {Uncut(sizes)};
   std::optional<CopiedInputs> copied;
   if (meets && on_host) inputs = copied.emplace(run).data();
-  // All of them first: where one cannot be made, nothing has been written.
+  // Makes all variants before the first part runs. If this fails, no output was written.
   TUNEC_ASSIGN(std::vector<VariantPtr> variants, VariantsFor(parts));
   Status status;
   for (size_t i = 0, count = 0; status && i < parts.size(); i += count) {

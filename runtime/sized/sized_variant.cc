@@ -13,8 +13,8 @@
 namespace tunec {
 namespace {
 
-/// Whether a box is one run of bytes that begins at its own first element of a target that it
-/// fills: then nothing has to be copied.
+/// Returns true if a tensor of extents `target` needs no copy: it has the extents of the slice, and
+/// the slice is contiguous in the caller's array `place`.
 bool IsContiguous(const SlicePosition& place, const std::vector<int64_t>& slice,
                   const std::vector<int64_t>& target) {
   if (target != slice) return false;
@@ -30,8 +30,8 @@ bool IsEmpty(const std::vector<int64_t>& slice) {
   return std::ranges::find(slice, 0) != slice.end();
 }
 
-/// The box of an output that a run makes: from where it lies in the variant's to the caller's.
-/// Inside both arrays, whatever the formulas are.
+/// Returns the copy of an output's slice from the code's array to the caller's array. Fails with
+/// kParse if the formulas give a slice that is not inside both arrays.
 Result<SliceCopy> OutputSliceOf(const std::vector<std::vector<SizeFormula>>& axes,
                                 const Sizes& sizes, const SizedPart& run) {
   SliceCopy made;
@@ -42,7 +42,8 @@ Result<SliceCopy> OutputSliceOf(const std::vector<std::vector<SizeFormula>>& axe
       const int64_t whole = part.ExtentAt(run.whole).value_or(-1);
       const int64_t size = part.ExtentAt(run.size).value_or(-1);
       const int64_t begin = dimension < 0 ? 0 : run.begin[dimension];
-      // Where a part of a run lies is known of a dimension's own elements alone.
+      // The position of a part is known only along an axis that is one dimension. Any other axis
+      // must have the same extent in the part and in the complete run.
       const bool lies = dimension >= 0 || size == whole;
       if (size < 0 || size > padded || begin + size > whole || !lies)
         return Fail(ErrorCode::kParse, "{} elements of {} do not lie at {} of {}", size, padded,
@@ -132,9 +133,9 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
   return CheckOutputs(form, sizes, outputs);
 }
 
-/// Memory of one run: padded inputs, parameters, padded outputs, each made when it is first wanted.
-/// What of an input is beyond its exact elements is 0 or what a run before left there: a padded
-/// graph's results do not depend on it.
+/// Memory of one run: padded inputs, parameters and padded outputs. Each buffer is allocated at its
+/// first use. Beyond the exact elements, an input contains 0 or data of an earlier run. The results
+/// of a padded graph do not depend on these elements.
 struct SizedVariant::Buffers {
   std::vector<Buffer> inputs;
   std::vector<Buffer> outputs;
@@ -142,7 +143,8 @@ struct SizedVariant::Buffers {
 
 namespace {
 
-/// The buffer's memory, of a tensor's bytes, cleared when it is made.
+/// Returns the buffer's memory. If it is empty, first allocates memory for the tensor and clears
+/// it.
 Result<std::byte*> MemoryFor(Buffer& buffer, const TensorSpec& spec) {
   if (buffer.data() != nullptr) return buffer.data();
   TUNEC_ASSIGN(const int64_t bytes, ByteSize(spec));
@@ -192,7 +194,7 @@ void SizedVariant::FreeIdle() const {
 }
 
 SizedVariant::Place SizedVariant::PlaceOfInput(const SizedPart& part, size_t i) const {
-  // A model may have hundreds of inputs without an open axis: its weights.
+  // A model may have hundreds of inputs without dynamic axes, such as weights.
   if (std::ranges::all_of(open_[i], [](int dimension) { return dimension < 0; })) return {};
   const TensorSpec& spec = executable_->Inputs()[i];
   if (IsEmpty(spec.shape)) return {};
@@ -232,7 +234,8 @@ Result<const void*> SizedVariant::PutInput(const Place& place, size_t i, const v
   if (!place.slice) return static_cast<const std::byte*>(data) + place.offset;
   const TensorSpec& spec = executable_->Inputs()[i];
   TUNEC_ASSIGN(std::byte* const padded, MemoryFor(buffers.inputs[i], spec));
-  // Indices that an earlier run had there would be counted once more.
+  // Removes an earlier run's indices beyond the exact ones. They would be counted again if they are
+  // out of range.
   if (IsInteger(spec.type)) std::memset(padded, 0, static_cast<size_t>(*ByteSize(spec)));
   CopySlice(data, padded, *place.slice);
   return padded;
@@ -252,7 +255,8 @@ Status SizedVariant::SetParameters(const Sizes& sizes, Buffers& buffers) const {
   return {};
 }
 
-/// A part of a run: what of the caller's arrays it is, its memory, and on the host its buffers.
+/// A part of a run: its variant, the places of the caller's arrays, and its buffers. On the host,
+/// `from` and `to` are the arguments of the executable.
 struct SizedVariant::PartRun {
   const SizedVariant* variant;
   Places places;
@@ -307,7 +311,7 @@ Status SizedVariant::RunHere(std::span<PartRun> runs, std::span<const void* cons
   return {};
 }
 
-// Boxes are the device's to copy, in order with the kernels.
+// Runs on a device. The device copies slices, in order with the kernels.
 Status SizedVariant::RunThere(const Buffers& buffers, const Places& places,
                               std::span<const void* const> inputs, std::span<void* const> outputs,
                               const RunOptions& options) const {

@@ -1,17 +1,19 @@
-// Rows abreast: as rows.cc, where not a row's own elements lie side by side in memory but those of
-// neighbouring rows: softmax, sums, argmax and normalisations over a middle or the first axis.
+// Strided reductions: as in rows.cc, but elements of neighbouring rows are contiguous, not the
+// elements of a row. Examples are softmax, sums, argmax and normalisations over a middle or the
+// first axis.
 //
-// Neighbouring rows are the lanes, several vectors of them a block. A task takes a block through
-// all statements: it reduces in registers, element after element, in the order that is written, and
-// keeps what one statement leaves for the next in registers or in a buffer of the thread.
+// Neighbouring rows are lanes, and a block has several vectors of rows. A task computes all
+// statements for a block. It reduces in registers, element by element, in the written order. Values
+// for later statements are stored in registers or in a buffer of the thread.
 //
-//   parallel: rows apart, blocks of neighbouring rows
+//   parallel: other rows, blocks of neighbouring rows
 //     registers: m[B] = identity
 //     for each element r: vectors of the block: m[v] = combine(m[v], x[r][v])
 //     buffer: for each r: e[r][v] = exp(x[r][v] - m[v]) ...
 //
-// An element's block is short and the next one lies far away, where no hardware expects it: what
-// the first walk reads may be asked for some elements ahead (`prefetch`).
+// For each element r, a block reads a short contiguous piece of memory. The stride to the next
+// piece is large, so the hardware does not prefetch such pieces. Therefore the arguments of the
+// first reduction can be prefetched some elements ahead (`prefetch`).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -30,39 +32,39 @@ namespace {
 struct AbreastStatement {
   std::string name;
   bool reduces = false;
-  std::vector<std::string> walks;  // its loops along a row, outermost first
-  int64_t length = 1;              // of the row
-  bool output = false;             // writes one
+  std::vector<std::string> walks;  // loops along a row, outermost first
+  int64_t length = 1;              // number of iterations along a row
+  bool output = false;             // writes an output
 };
 
 struct AbreastPlan {
   std::string lowering;
   std::vector<AbreastStatement> statements;  // the first reduction is the pivot
   size_t pivot = 0;
-  std::vector<std::string> rows;  // the pivot's other written iterators, outermost first
-  int64_t apart = 1;              // rows that they count
-  std::string lane;               // the iterator of the pivot whose rows lie side by side
-  int64_t lanes = 1;              // its extent
+  std::vector<std::string> rows;  // the pivot's written iterators except `lane`
+  int64_t apart = 1;              // product of the extents of `rows`
+  std::string lane;               // the pivot's iterator along which rows are contiguous
+  int64_t lanes = 1;              // extent of `lane`
   std::vector<std::pair<std::string, Scope>> staged;
-  std::vector<std::string> streamed;  // arguments that the pivot reads
-  bool buffers = false;               // some tensor holds whole rows
+  std::vector<std::string> streamed;  // arguments that the pivot reads contiguously
+  bool buffers = false;               // some workspace tensor has complete rows
 };
 
 struct AbreastChoice {
-  int64_t vector = 32;  // neighbouring rows that one step handles
-  int64_t vectors = 2;  // of a block
+  int64_t vector = 32;  // number of neighbouring rows in a vector loop
+  int64_t vectors = 2;  // number of vectors in a block
   bool non_temporal = false;
-  int64_t prefetch = 0;  // elements ahead of the first walk
+  int64_t prefetch = 0;  // distance in elements of a row; 0: no prefetch
 };
 
-// The statements that a reduction becomes, in the order in which they join.
+// Returns the names of a statement's parts, in the order in which they join the loop over blocks.
 std::vector<std::string> PartsOf(const AbreastStatement& statement) {
   if (!statement.reduces) return {statement.name};
   return {statement.name, statement.name + ".init"};
 }
 
-// The kept iterator along which the reduction's reads are contiguous; none where one of them is
-// contiguous along what is reduced.
+// Returns the written iterator along which the reduction's reads are contiguous. Returns nothing if
+// there are none or several, or if a read is contiguous along a reduced iterator.
 std::optional<VarId> LaneOf(const Compute& compute, const Statement& reduction) {
   const std::vector<VarId> kept = WrittenIterators(reduction);
   std::optional<VarId> lane;
@@ -122,7 +124,8 @@ class Planner {
     return true;
   }
 
-  // False where the statement does not know each row by an iterator.
+  // Adds the statement to the plan. Returns false if the statement does not fit, for example
+  // because no iterator walks a dimension of the rows.
   bool AddStatement(StatementId id) {
     const Statement& statement = compute_.statements[id];
     if (!statement.domain.empty() || (statement.reducer && !statement.reducer->finalise.empty())) {
@@ -149,7 +152,9 @@ class Planner {
     return true;
   }
 
-  // False where the loop over neighbouring rows is not the pivot's: it could not be split as that.
+  // Sets the names of the loops along a row after all statements have joined the loop over blocks.
+  // Returns false if the loop over neighbouring rows does not have the pivot's name in each
+  // statement. Such a loop cannot be split like the pivot's.
   bool NameLoops() {
     std::vector<std::string> parts = PartsOf(plan_.statements[plan_.pivot]);
     for (size_t i = 0; i < plan_.statements.size(); ++i) {
@@ -174,9 +179,9 @@ class Planner {
 
   const Compute& compute_;
   SharedDimensions shared_;
-  std::vector<int> dimensions_;  // of the rows, in the pivot's order
+  std::vector<int> dimensions_;  // dimensions of the rows, in the pivot's order
   int lane_dimension_ = 0;
-  std::vector<std::vector<VarId>> walks_;  // by statement
+  std::vector<std::vector<VarId>> walks_;  // iterators along a row, by statement
   AbreastPlan plan_;
 };
 
@@ -211,7 +216,7 @@ class AbreastWriter {
   void Add(auto step) { schedule_.Add(std::move(step)); }
   const AbreastStatement& pivot() const { return plan_.statements[plan_.pivot]; }
   std::string LaneLoop(const std::string& statement) const { return statement + "." + plan_.lane; }
-  // The loops over a block, outermost first.
+  // Returns the loops over a block's rows, outermost first.
   std::vector<std::string> BlockLoops(const std::string& statement) const {
     const std::string lane = LaneLoop(statement);
     if (choice_.vectors == 1) return {lane + ".1"};
@@ -232,7 +237,8 @@ class AbreastWriter {
     Order(pivot(), std::move(outer));
   }
 
-  // A row's loops around those over the block.
+  // Sets the order of a statement's loops: `outer`, the loops along a row, the loops over a block's
+  // rows.
   void Order(const AbreastStatement& statement, std::vector<std::string> outer) {
     ReorderStep order{std::move(outer)};
     for (const std::string& walk : statement.walks) {
@@ -268,7 +274,9 @@ class AbreastWriter {
 
 bool IsEnoughFor(const Target& target, int64_t tasks) { return tasks >= 4 * target.host.threads; }
 
-// As many vectors as leave tasks for all threads and room in the cache for a block's buffers.
+// Returns the largest power of two, at most 8, for the number of vectors in a block. Each thread
+// must have four tasks, and a block's buffers may use at most a quarter of the second-level cache.
+// Returns 1 if no larger number fits.
 int64_t VectorsOf(const AbreastPlan& plan, int64_t vector, const Target& target) {
   int64_t length = 1;
   for (const AbreastStatement& statement : plan.statements) {

@@ -1,6 +1,7 @@
-// What no other sketch fits: recurrences, stencils over time, eliminations. isl's scheduler says
-// how each statement's loops may be slanted and which can be tiled together; the steps that say
-// the same are written here, the most ambitious form of them that is legal.
+// These sketches serve lowerings that no other kind fits: recurrences, stencils over time,
+// eliminations. For each statement, isl's scheduler proposes skews and bands of loops that can be
+// tiled together (band_plan.h). The steps follow the proposal, in the first of several forms that
+// is useful and legal.
 #include <algorithm>
 
 #include "polyhedral/legality/legality.h"
@@ -12,12 +13,13 @@
 namespace tunec {
 namespace {
 
-// What is made of the loops beside lanes, and whether there are some. The best first.
+// A combination of tiles, tasks and lanes.
 struct FormKind {
   bool tiles = false;
   bool tasks = false;
   bool lanes = false;
 };
+// The most promising combination comes first.
 constexpr FormKind kForms[] = {
     {.tiles = true, .tasks = true, .lanes = true},
     {.tiles = true, .tasks = true},
@@ -39,23 +41,24 @@ std::vector<BandForm> FormsOf(const BandPlan& plan) {
   return forms;
 }
 
-// Of isl, for one question: a hint must not cost more than what it may bring. The kernels of
-// PolyBench need up to 500'000 (heat-3d, adi) for all that is found for them with any number.
+// Quota of isl's operations for one query. A proposal must not cost more than its gain. The kernels
+// of PolyBench need up to 500'000 operations (heat-3d, adi), and a larger quota finds no more for
+// them.
 constexpr unsigned long kOperations = 2'000'000;
 
 constexpr int64_t kLeastTile = 4;
 constexpr int64_t kLargestTile = 512;
 constexpr int64_t kVectorsPerTile = 16;
 constexpr int64_t kVectorsAcross = 2;
-constexpr int64_t kMostPointsPerTile = 32;  // of a loop that is not the innermost
-constexpr int64_t kBytesPerPoint = 8;       // a value before and after
+constexpr int64_t kMostPointsPerTile = 32;  // along a loop that is not the innermost
+constexpr int64_t kBytesPerPoint = 8;       // two float32 values: before and after
 
 struct StatementBand {
   BandPlan plan;
   BandForm form;
 };
 
-// One for each band.
+// One choice for each band.
 using BandChoices = std::vector<BandChoice>;
 
 Schedule WriteBands(const std::string& lowering, const std::vector<StatementBand>& bands,
@@ -67,7 +70,8 @@ Schedule WriteBands(const std::string& lowering, const std::vector<StatementBand
   return schedule;
 }
 
-// Powers of two, and the whole loop.
+// Returns a knob for the tile of a loop: powers of two, and the whole loop. The initial choice is
+// the largest power of two that is at most `wanted`.
 Knob TileKnob(const BandLoop& loop, int64_t wanted) {
   Knob knob{.name = loop.name};
   for (int64_t tile = kLeastTile; tile < std::min(loop.extent, 2 * kLargestTile); tile *= 2) {
@@ -78,6 +82,7 @@ Knob TileKnob(const BandLoop& loop, int64_t wanted) {
   return knob;
 }
 
+// Returns true unless the step changes only the order of iterations.
 bool BringsSomething(const LoopStep& step) {
   return !std::holds_alternative<SkewStep>(step) && !std::holds_alternative<ReorderStep>(step);
 }
@@ -110,7 +115,8 @@ class Builder {
   }
 
  private:
-  // In the first form in which the schedule with it stays legal, or not at all.
+  // Adds the band in the first form that is useful and legal (IsOfUse). Adds nothing if all forms
+  // fail, or if isl exceeds its quota.
   void Add(BandPlan plan) {
     exhausted_ = false;
     const size_t before = Initial().loop_steps.size();
@@ -119,12 +125,13 @@ class Builder {
     for (const BandForm& form : forms) {
       bands_.back().form = form;
       if (IsOfUse(before)) return;
-      if (exhausted_) break;  // the other forms ask as much
+      if (exhausted_) break;  // the other forms cost as much
     }
     bands_.pop_back();
   }
 
-  // Half of the second cache holds what a tile touches at one time.
+  // Returns the tile's number of iterations along all loops but the long one (AddKnobs). One
+  // iteration of the tile's outermost loop should touch at most half of the L2 cache.
   int64_t PointsPerTile(size_t loops) const {
     int64_t points = kMostPointsPerTile;
     const auto bytes = [&] {
@@ -136,8 +143,8 @@ class Builder {
     return points;
   }
 
-  // What is cut off a loop for one task, all its lanes: few where loops run inside, as each of
-  // their iterations then goes over all of them.
+  // Returns BandChoice::piece. If other loops are inside the lanes' loop, the piece is short,
+  // because each of their iterations walks the whole piece.
   int64_t PieceOf(const StatementBand& band) const {
     const bool innermost = band.form.lanes && *band.form.lanes + 1 == band.plan.loops.size();
     return lanes_ * (innermost ? kVectorsPerTile : kVectorsAcross);
@@ -159,7 +166,8 @@ class Builder {
   void AddKnobs(size_t band, Knobs<BandChoices>& knobs) const {
     const auto& [plan, form] = bands_[band];
     const int64_t points = PointsPerTile(plan.band_end - plan.band_begin);
-    // What is walked element by element: long; lanes across an operand's rows: few rows.
+    // The tile is long along the loop that walks contiguous elements. If an operand is strided
+    // along the lanes, the tile is short along the lanes, and long where the operand is contiguous.
     size_t walked = form.lanes.value_or(plan.band_end - 1);
     const bool across = form.lanes && plan.along_operand.contains(walked);
     if (across) walked = plan.along_operand.at(walked);
@@ -183,8 +191,9 @@ class Builder {
     return WriteBands(lowering_, bands_, knobs.Choose(values));
   }
 
-  // Whether there are steps more than before that bring something (another order alone does not),
-  // all legal with sums in the order in which they are written: so under any contract.
+  // Returns true if a step after the first `steps_before` changes more than the order of
+  // iterations, and the schedule is legal. The check requires sums in the written order, so the
+  // schedule is legal under any contract.
   bool IsOfUse(size_t steps_before) {
     const ReductionOrder order = ReductionOrder::kAsWritten;
     const Schedule schedule = Initial();
@@ -205,7 +214,7 @@ class Builder {
   int64_t lanes_ = 1;
   int64_t l2_bytes_ = 0;
   int threads_ = 1;
-  bool exhausted_ = false;  // isl, by the last form
+  bool exhausted_ = false;  // isl exceeded its quota for the last form
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kShortLoop = 4;  // not worth cutting; its iterations may be cases
+// Largest extent of a short loop. Tiles of such a loop do not pay, but separate cases may.
+constexpr int64_t kShortLoop = 4;
 
 struct Row {
   AffineRow value;
@@ -16,7 +17,7 @@ struct Row {
   bool permutable = false;
 };
 
-// The rows around one statement, outermost first.
+// Appends the rows of the loops around one statement, outermost first.
 void CollectRows(const AffineSchedule& node, StatementId statement, std::vector<Row>& rows) {
   if (node.kind == AffineSchedule::Kind::kBand) {
     const size_t band = rows.empty() ? 0 : rows.back().band + 1;
@@ -33,11 +34,11 @@ void CollectRows(const AffineSchedule& node, StatementId statement, std::vector<
   }
 }
 
-// Turns rows into loops one by one; each brings in one iterator, the others that it uses are there.
+// Builds a plan from rows. Each row adds a loop over a new iterator, and may skew the loop by
+// earlier loops.
 class Planner {
  public:
-  // Rows from `slanted_begin` to before `slanted_end` may be slanted, the others are their
-  // iterators.
+  // Only loops at positions from `slanted_begin` to before `slanted_end` may be skewed.
   Planner(const Statement& statement, size_t slanted_begin, size_t slanted_end)
       : statement_(statement), slanted_begin_(slanted_begin), slanted_end_(slanted_end) {
     plan_.statement = statement.name;
@@ -65,7 +66,8 @@ class Planner {
     Append(std::move(loop), std::move(value), row);
   }
 
-  // Iterators that no row brought in stay innermost.
+  // Adds loops over the remaining iterators as the innermost loops, and chooses the band. Returns
+  // the finished plan.
   BandPlan Finish() {
     for (size_t i = 0; i < seen_.size(); ++i) {
       if (seen_[i]) continue;
@@ -93,7 +95,7 @@ class Planner {
     permutable_.push_back(row.permutable);
   }
 
-  // The last iterator of the row with coefficient 1 that has no loop yet.
+  // Returns the last iterator with coefficient 1 in the row that has no loop yet.
   std::optional<VarId> NewIteratorOf(const AffineRow& row) const {
     for (size_t i = seen_.size(); i-- > 0;) {
       if (!seen_[i] && row.coefficients[i] == 1) return IteratorVar(i);
@@ -101,8 +103,9 @@ class Planner {
     return std::nullopt;
   }
 
-  // The multiples of the loops so far that make the row of its own iterator; none when some is
-  // negative or the row has another iterator without a loop.
+  // Returns factors of the existing loops. The row is the iterator `own` plus the loops multiplied
+  // by these factors. Returns nothing if a factor is negative, or if the row has another iterator
+  // without a loop.
   std::optional<std::vector<int64_t>> Slant(const AffineRow& row, VarId own) const {
     std::vector<int64_t> rest = row.coefficients;
     rest[own.index()] -= 1;
@@ -127,7 +130,7 @@ class Planner {
     for (size_t k = 0; k < value.size(); ++k) value[k] += factor * values_[by][k];
   }
 
-  // Those worth cutting.
+  // Returns the number of loops in the range whose iterators have more than kShortLoop values.
   int LongLoops(size_t begin, size_t end) const {
     int loops = 0;
     for (size_t i = begin; i < end; ++i) {
@@ -136,8 +139,9 @@ class Planner {
     return loops;
   }
 
-  // A long loop after short ones: with these outside, one step after the other, it may well carry
-  // nothing. The proof decides.
+  // Returns true if only the last of several loops in the range is long, and the first one may
+  // carry a dependence. The last loop may then carry none, because each iteration of the outer
+  // loops runs it separately. The check of legality decides.
   bool IsLastAfterShort(size_t begin, size_t end) const {
     return end - begin > 1 && LongLoops(begin, end - 1) == 0 && LongLoops(end - 1, end) == 1 &&
            !plan_.loops[begin].coincident;
@@ -166,13 +170,13 @@ class Planner {
   size_t slanted_begin_;
   size_t slanted_end_;
   BandPlan plan_;
-  std::vector<bool> seen_;                    // per iterator: a loop brings it in
-  std::vector<std::vector<int64_t>> values_;  // per loop: its coefficients of the iterators
-  std::vector<size_t> bands_;                 // per loop
-  std::vector<bool> permutable_;              // per loop: its band is
+  std::vector<bool> seen_;                    // per iterator: it has a loop
+  std::vector<std::vector<int64_t>> values_;  // per loop: coefficients of the iterators
+  std::vector<size_t> bands_;                 // per loop: number of its band
+  std::vector<bool> permutable_;              // per loop: its band is permutable
 };
 
-// Of each write, the loop along which its elements lie side by side.
+// Returns the positions of the loops along which a write is contiguous, without repetitions.
 std::vector<size_t> ContiguousLoops(const BandPlan& plan, const Compute& compute,
                                     const Statement& statement) {
   std::vector<size_t> loops;
@@ -209,6 +213,7 @@ std::optional<size_t> AlongOperand(const BandPlan& plan, const Compute& compute,
   return std::nullopt;
 }
 
+// Returns true if a condition in a value uses the iterator.
 bool DependsOn(const Statement& statement, VarId iterator) {
   bool depends = false;
   for (const Expr& value : statement.values) {
@@ -224,7 +229,7 @@ std::vector<size_t> CaseLoops(const BandPlan& plan, const Statement& statement) 
   for (size_t i = 0; i < plan.loops.size(); ++i) {
     const VarId iterator = plan.loops[i].iterator;
     const int64_t extent = statement.iterators[iterator].extent;
-    const bool straight = plan.loops[i].extent == extent;  // not slanted
+    const bool straight = plan.loops[i].extent == extent;  // no skew
     if (straight && extent > 1 && extent <= kShortLoop && DependsOn(statement, iterator)) {
       loops.push_back(i);
     }
@@ -232,7 +237,8 @@ std::vector<size_t> CaseLoops(const BandPlan& plan, const Statement& statement) 
   return loops;
 }
 
-// Whether the loops inside the one that carries no dependence all wait for their own iterations.
+// Returns true if the band has exactly one coincident loop, and the loops inside this loop are not
+// coincident. There must be a loop inside.
 bool IsAroundRecurrence(const BandPlan& plan) {
   const auto lone = plan.LoneCoincident();
   return lone && *lone + 1 < plan.loops.size() &&
@@ -275,7 +281,8 @@ std::optional<BandPlan> PlanBand(const AffineSchedule& proposed, const Compute& 
     for (const Row& row : rows) planner.AddRow(row);
     return planner.Finish();
   };
-  // What is only slanted to loops around it runs in the same order without.
+  // Skews are needed only inside the band. A loop outside the band runs in the same order without
+  // its skew.
   const BandPlan everywhere = planned(0, rows.size());
   BandPlan plan = planned(everywhere.band_begin, everywhere.band_end);
   plan.vectors = VectorLoops(plan, compute, statement);

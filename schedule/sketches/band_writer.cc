@@ -1,6 +1,7 @@
-// Tiles of a permutable band: every loop is cut, the loops over tiles go outside. None of its
-// dependences has a negative part, so tiles may run in any order that respects it, too: where no
-// loop over tiles is free of dependences, the tiles of one diagonal run at the same time.
+// Tiles of a permutable band: each loop longer than its tile is split, and the loops over tiles are
+// the outer loops. No dependence of the band has a negative component, so no dependence between
+// tiles has one either. If every loop over tiles carries a dependence, the tiles of one diagonal
+// run at the same time.
 #include "schedule/sketches/band_writer.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class BandWriter {
   }
 
  private:
-  // A loop of the band, or one over its tiles.
+  // A loop of the statement, or a loop over tiles.
   struct Part {
     std::string name;
     int64_t extent = 0;
@@ -44,7 +45,8 @@ class BandWriter {
     if (plan_.InBand(loop) && choice_.form.tiles) {
       return std::min(choice_.tiles[loop - plan_.band_begin], of.extent);
     }
-    // Lanes and tasks of one loop, or lanes around loops.
+    // The lanes' loop may be the band's only coincident loop. It is then split if the parts become
+    // tasks, or if other loops are inside.
     const bool lone = IsVector(loop) && plan_.LoneCoincident() == loop;
     const bool cut = lone && (choice_.form.tasks || loop + 1 < plan_.loops.size());
     return cut ? std::min(choice_.piece, of.extent) : of.extent;
@@ -74,7 +76,8 @@ class BandWriter {
     }
   }
 
-  // Loops that carry nothing come first, to become tasks.
+  // Adds the order of the loops. Coincident loops over tiles come first, so that they become tasks.
+  // If nothing is tiled and the band is innermost, the same holds for its loops.
   void Reorder() {
     const auto carries_nothing = [](const Part& part) { return part.coincident; };
     std::ranges::stable_partition(tiles_, carries_nothing);
@@ -89,13 +92,15 @@ class BandWriter {
     if (wanted.loops != order_) Add(std::move(wanted));
   }
 
-  // Slanted tiles are partial at both ends, which their bounds say.
+  // Isolates the complete tiles of split loops. Does nothing for a statement with conditions or
+  // skews. Skewed tiles are partial at both ends, and the bounds of their loops depend on the tile.
   void Isolate() {
     if (!plan_.skews.empty() || plan_.has_conditions) return;
     for (const std::string& loop : partial_) Add(IsolateStep{loop});
   }
 
-  // Where each iteration waits for the one before, those of a loop outside fill the time.
+  // Jams iterations of an outer loop, if there is no vector loop. The jammed iterations fill the
+  // time in which an inner iteration waits for the previous one.
   void Jam() {
     if (!vector_ && tiles_.empty() && choice_.form.tasks && plan_.around_recurrence) JamRows();
     if (vector_ || tiles_.empty() || points_.size() < 2 || choice_.jam < 2) return;
@@ -103,7 +108,8 @@ class BandWriter {
     if (beside.extent > choice_.jam) Add(UnrollJamStep{beside.name, choice_.jam});
   }
 
-  // Few: the address of each is a register.
+  // Jams four iterations of the first coincident loop, if enough tasks remain. A larger number
+  // would need too many registers for the addresses of the iterations.
   void JamRows() {
     constexpr int64_t kRows = 4;
     const auto rows = std::ranges::find_if(points_, &Part::coincident);
@@ -114,7 +120,7 @@ class BandWriter {
     rows->extent = CeilDivide(rows->extent, kRows);
   }
 
-  // Code of its own for each case.
+  // Generates separate code for each iteration of the loops in `cases`.
   void Peel() {
     for (const size_t loop : plan_.cases) {
       const BandLoop& of = plan_.loops[loop];
@@ -141,8 +147,9 @@ class BandWriter {
     }
   }
 
-  // Along the two outermost loops over tiles. The one with fewer iterations counts the tasks: of
-  // those that a diagonal does not have, there are fewer then.
+  // Runs the diagonals of the two outermost loops over tiles one after the other. The tiles of a
+  // diagonal are tasks. The shorter loop gives the tasks, because fewer tasks of a diagonal are
+  // then empty.
   void Diagonals() {
     const bool first_is_longer = tiles_[0].extent > tiles_[1].extent;
     const std::string& longer = tiles_[first_is_longer ? 0 : 1].name;
@@ -157,10 +164,10 @@ class BandWriter {
   const BandPlan& plan_;
   const BandChoice& choice_;
   std::vector<LoopStep>& steps_;
-  std::vector<std::string> order_;  // the statement's loops as they are, outermost first
+  std::vector<std::string> order_;  // current loops of the statement, outermost first
   std::vector<Part> before_;        // loops outside the band
   std::vector<Part> tiles_;
-  std::vector<Part> points_;  // in tiles, or not tiled; and loops inside the band
+  std::vector<Part> points_;  // loops in tiles or not tiled, and loops inside the band
   std::vector<std::string> partial_;
   std::optional<std::string> vector_;
 };

@@ -1,16 +1,16 @@
-// Blocks: for a device that runs blocks of threads. The elements that a statement writes are
-// numbered in the order in which they lie; a thread computes one, with all that is summed for it,
-// and neighbours compute neighbours, so that their accesses meet in the same lines of memory. What
-// follows a sum element by element is done by the same thread, while the sum is in a register.
+// Blocks: sketches for a device that runs blocks of threads. The elements that a statement writes
+// are numbered in storage order. Each thread computes one element with its whole sum. Adjacent
+// threads compute adjacent elements, so their accesses share cache lines. The same thread computes
+// the followers of the sum while the sum is in a register.
 //
 //   grid.x: block            (one phase for each reduction, or other statement)
 //     block.x: thread        element block * threads + thread
 //       register: sum = identity
-//       for all that is reduced: sum = combine(sum, ...)
+//       for all reduced iterators: sum = combine(sum, ...)
 //       followers
 //
-// It fits whatever has independent elements. What has none, or what no order of these loops keeps
-// legal, is left to one thread.
+// The sketch fits all statements with independent elements. A statement without such elements, or
+// to which the steps do not apply, has no steps and runs in one thread.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -30,21 +30,22 @@ namespace tunec {
 namespace {
 
 struct BlockChoice {
-  int64_t threads = 256;  // of a block
+  int64_t threads = 256;  // threads of a block
 };
 
-// A statement's loops over what it writes, and what moves into them.
+// The loops of a statement over its results, and the statements that move into these loops.
 struct BlockPlan {
   std::string statement;
-  std::vector<std::string> order;          // of those loops, outermost first
-  std::vector<std::string> inside;         // loops that have to move below those
-  std::vector<std::string> flat;           // what they are called as they are fused, one by one
-  std::optional<CacheWriteStep> own_sums;  // where the sums are not its own to keep in registers
-  std::vector<std::string> moved;          // statements that move below the innermost of them
-  std::vector<std::string> registers;      // tensors that become registers
+  std::vector<std::string> order;          // iterators of the results, outermost first
+  std::vector<std::string> inside;         // reduced iterators that must move inside `order`
+  std::vector<std::string> flat;           // names of the loops after each step that fuses them
+  std::optional<CacheWriteStep> own_sums;  // set if the reduction does not write workspace
+  std::vector<std::string> moved;          // statements that move into the innermost of these loops
+  std::vector<std::string> registers;      // tensors that are staged in registers
 };
 
-// Returns the loops of terms if one of them is outside of a loop of results.
+// Returns all reduced iterators if any of these is outside an iterator of the results. Otherwise
+// returns an empty list.
 std::vector<std::string> LoopsToMoveInside(const Statement& statement) {
   const std::vector<VarId> reduced = ReducedIterators(statement);
   const std::vector<VarId> written = WrittenIterators(statement);
@@ -55,7 +56,7 @@ std::vector<std::string> LoopsToMoveInside(const Statement& statement) {
   return names;
 }
 
-// The loops alone.
+// Returns a plan that has only the statement's loops.
 BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
   std::vector<VarId> independent;
   for (const VarId iterator : WrittenIterators(statement)) {
@@ -71,7 +72,8 @@ BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
   return plan;
 }
 
-// A reduction and its followers, the sums in registers. None where these can't be.
+// Returns the plan of a reduction and its followers, with the sums in registers. Returns nothing if
+// the sums cannot be moved to workspace.
 std::optional<BlockPlan> PlanForReduction(const Compute& compute, StatementId begin,
                                           StatementId end) {
   const Statement& reduction = compute.statements[begin];
@@ -106,7 +108,8 @@ void WriteBlocks(const BlockPlan& plan, const BlockChoice& choice, Schedule& sch
   schedule.Add(BindStep{all + ".1", LoopKind::kBlockX});
 }
 
-// Finds what applies to one statement after the other.
+// Makes the plans of a Compute, statement by statement. The steps of each plan must apply to its
+// statements alone.
 class BlockPlanner {
  public:
   BlockPlanner(const NamedCompute& lowering, const RoundingFreedom& rounding)

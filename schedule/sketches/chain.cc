@@ -10,10 +10,10 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostTaps = 64;  // elements that a result of the first sum is made of
+constexpr int64_t kMostTaps = 64;  // largest number of terms of a result of the first sum
 
-// The statement after the first, which is the first sum, where the next is the other sum and
-// followed by none.
+// Returns the statement between the two sums. Returns nothing unless statements 0 and 2 are the
+// only sums.
 std::optional<StatementId> Finisher(const Compute& compute) {
   std::vector<StatementId> sums;
   for (const StatementId s : compute.statements.ids())
@@ -28,6 +28,8 @@ bool SumsFewElements(const Statement& sum) {
   return taps <= kMostTaps;
 }
 
+// Returns the statement's first read of the tensor. Returns null if there is none, or if it has a
+// guard.
 const Read* ReadOf(const Compute& compute, const Statement& statement, const std::string& tensor) {
   const auto found = std::ranges::find_if(statement.reads, [&](const Read& read) {
     return compute.tensors[read.tensor].name == tensor;
@@ -35,8 +37,10 @@ const Read* ReadOf(const Compute& compute, const Statement& statement, const std
   return found == statement.reads.end() || found->guard ? nullptr : &*found;
 }
 
-// Which iterator of the reader walks the tensor's dimension that an iterator of the writer does;
-// none where some dimension is not walked by one of each. One element needs no walk.
+// Maps iterators of the writer to the reader's iterators over the same dimension of the tensor.
+// Skips dimensions of one element, and dimensions with constants in both indices. Returns nothing
+// if another dimension is not indexed by single iterators. Also returns nothing if a writer's
+// iterator indexes two dimensions.
 std::optional<std::map<VarId, VarId>> Walked(const Tensor& tensor,
                                              const std::vector<IndexExpr>& written,
                                              const std::vector<IndexExpr>& read) {
@@ -49,7 +53,8 @@ std::optional<std::map<VarId, VarId>> Walked(const Tensor& tensor,
   return walked;
 }
 
-// The iterator of the plan's reduction that walks what an iterator of the first sum does.
+// Maps the iterators of the first sum's results to the iterators of the plan's reduction over the
+// same dimension. Returns nothing if an iterator has no counterpart.
 std::optional<std::map<VarId, VarId>> IteratorsOf(const TilePlan& first, const TilePlan& plan) {
   const Compute& compute = *plan.compute;
   const Statement& sum = first.reduction;
@@ -79,7 +84,8 @@ std::optional<Chain> FindChain(const NamedCompute& lowering, const Target& targe
   if (!finisher || !SumsFewElements(compute.statements[StatementId(0)])) return {};
   const NamedCompute first{lowering.name, StatementsOf(compute, StatementId(0), finisher->next())};
   for (TilePlan& plan : MakeTilePlans(first, target)) {
-    // Vectors of results are vectors of what is summed.
+    // The columns of the first sum are vectors, so each operand must be constant, packed, or
+    // contiguous along the columns.
     const bool in_vectors = std::ranges::all_of(plan.reduction.reads, [&](const Read& read) {
       const Tensor& tensor = plan.compute->tensors[read.tensor];
       const bool packed = tensor.constant || (plan.pack && plan.pack->tensor == tensor.name);
@@ -105,15 +111,16 @@ bool AddFirstSum(const Chain& chain, TilePlan& plan) {
     return found != iterators->end() && found->second == other;
   };
   if (!walks(first.column, *plan.long_reduction) || !walks(*first.row, *plan.row)) return false;
-  // Nothing else is reduced: a task computes what it wants, and all of that.
+  // The second sum must reduce nothing else. A task then computes exactly the elements that it
+  // reads.
   if (ReducedIterators(plan.reduction).size() != 1) return false;
   plan.operand->sum = chain.first;
   plan.row_has_conditions |= first.row_has_conditions;
   return true;
 }
 
-// Each product of the first sum loads an element of its own: a tile shares no more than a row of
-// weights.
+// The cost of the first sum is its number of loads. Each product loads a separate element; the rows
+// of a tile share only a row of weights.
 std::vector<CostedTile> ChainTiles(const TilePlan& plan, const Target& target, int64_t lanes,
                                    int64_t most_vectors) {
   const TilePlan& first = plan.operand->sum->plan;

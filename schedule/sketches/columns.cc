@@ -1,10 +1,11 @@
-// Columns: sums over many rows for each of many columns that lie side by side, with work on single
-// elements around them: statistics of channels, normalisations of images whose channels come last.
+// Columns: sums over many rows for each of many contiguous columns, with elementwise statements
+// around the sums. Examples are statistics of channels, and normalisations of images whose channels
+// come last.
 //
-// Columns are the lanes. Few columns make few tasks, so the rows are cut into shares; each task
-// sums a share in registers, several partial sums at once to hide the latency of an addition. The
-// shares meet in a second phase. What is small beside these sums is left as it is, one phase each;
-// what works on single elements is scheduled as pointwise.
+// Columns are the lanes. Few columns give few tasks, so the rows are split into shares. Each task
+// sums a share in registers. Several partial sums at once hide the latency of an addition. A second
+// phase combines the shares. A reduction that does not fit has no steps and runs as a separate
+// phase, if it has little work. Elementwise statements have the steps of pointwise sketches.
 //
 //   parallel: shares, blocks of columns
 //     registers: lanes[A][V] = identity
@@ -22,19 +23,20 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kSmallPart = 16;  // of the largest sum's work: what is less is left as it is
+// Least ratio of the largest reduction's work to that of a reduction without steps.
+constexpr int64_t kSmallPart = 16;
 
 struct ColumnSum {
   std::string statement;
-  std::string column;                // the iterator whose elements lie side by side
+  std::string column;                // the iterator along which the reads are contiguous
   int64_t columns = 1;               // its extent
   std::vector<std::string> outer;    // the other iterators of the result
-  std::string shared;                // the reduced iterator that is cut into shares
+  std::string shared;                // the reduced iterator that is split into shares
   int64_t rows = 1;                  // its extent
-  std::string inner;                 // the reduced iterator that walks memory fastest
+  std::string inner;                 // the reduced iterator with the smallest stride
   int64_t inner_rows = 1;            // its extent
-  std::vector<std::string> reduced;  // all of them, in order
-  std::vector<int> part_axes;        // storage of the shares: the column's dimension last
+  std::vector<std::string> reduced;  // all reduced iterators, the largest stride first
+  std::vector<int> part_axes;        // storage order of the shares' results, the column last
   int column_axis = 0;
 };
 
@@ -48,7 +50,7 @@ struct ColumnChoice {
   int64_t shares = 8;
   int64_t columns = 64;
   int64_t partial_sums = 4;
-  int64_t vector = 64;  // of what is pointwise
+  int64_t vector = 64;  // vector length of elementwise statements, in elements
 };
 
 bool IsSplittable(const Statement& statement) {
@@ -56,7 +58,9 @@ bool IsSplittable(const Statement& statement) {
          statement.reducer->finalise.empty() && statement.domain.empty();
 }
 
-// The iterator of the result along which every read that knows it is contiguous.
+// Returns the iterator of the result along which the reads are contiguous. Returns nothing if the
+// reads differ, or if the result does not use the iterator. Reads that are contiguous along no
+// iterator are not considered.
 std::optional<VarId> ColumnOf(const Compute& compute, const Statement& statement) {
   std::optional<VarId> column;
   for (const Read& read : statement.reads) {
@@ -70,7 +74,8 @@ std::optional<VarId> ColumnOf(const Compute& compute, const Statement& statement
   return kept ? column : std::nullopt;
 }
 
-// The largest step that a read takes in memory when the iterator grows by one.
+// Returns the largest absolute stride of the reads along the iterator. A stride that is not
+// constant counts as 0.
 int64_t StrideOf(const Compute& compute, const Statement& statement, VarId iterator) {
   int64_t stride = 0;
   for (const Read& read : statement.reads) {
@@ -98,14 +103,15 @@ std::optional<ColumnSum> ColumnSumOf(const Compute& compute, const Statement& st
     sum.part_axes.push_back(static_cast<int>(d));
     if (index[d].AsVar()) sum.outer.push_back(statement.iterators[*index[d].AsVar()].name);
   }
-  sum.part_axes.push_back(static_cast<int>(index.size()));  // the shares
+  sum.part_axes.push_back(static_cast<int>(index.size()));  // dimension of the shares
   sum.part_axes.push_back(sum.column_axis);
   std::ranges::stable_sort(reduced, std::ranges::greater(),
                            [&](VarId iterator) { return StrideOf(compute, statement, iterator); });
   for (const VarId iterator : reduced) sum.reduced.push_back(statement.iterators[iterator].name);
   const auto longest = std::ranges::max_element(
       reduced, {}, [&](VarId iterator) { return statement.iterators[iterator].extent; });
-  // Shares of the outermost are contiguous in memory; where it is short there are too few of them.
+  // Shares of the iterator with the largest stride are contiguous in memory. A short iterator would
+  // give too few shares.
   constexpr int64_t kFewRows = 16;
   const bool few = statement.iterators[reduced.front()].extent < kFewRows;
   const VarId shared = few ? *longest : reduced.front();
@@ -185,7 +191,8 @@ class ColumnWriter {
   std::string Block() const { return LanesLoop(sum_.column) + ".0"; }
   int64_t Share() const { return CeilDivide(sum_.rows, std::min(choice_.shares, sum_.rows)); }
   int64_t Columns() const { return std::min(choice_.columns, sum_.columns); }
-  // The iterator that the partial sums take turns at: of a share, where the rows are all there is.
+  // Returns the iterator whose values are distributed over the partial sums. If this iterator is
+  // the shared one, the part within a share is distributed.
   std::string Inner() const { return sum_.inner == sum_.shared ? sum_.inner + "i" : sum_.inner; }
   int64_t PartialSums() const {
     return std::min(choice_.partial_sums, sum_.inner == sum_.shared ? Share() : sum_.inner_rows);
@@ -206,9 +213,9 @@ class ColumnWriter {
     Add(std::move(order));
   }
 
-  // All that belongs to a share runs in its task.
+  // Moves all statements of a share into its task, and adds the steps of their loops.
   void Join() {
-    const std::string column = "." + sum_.column;  // its blocks are loops of what joins
+    const std::string column = "." + sum_.column;  // suffix of the loops over columns
     const std::string partial = Part() + "." + Inner() + "p";
     Add(ReorderStep{{partial, Part() + column}});
     for (const std::string& statement : {Lanes() + ".init", Part(), Part() + ".init"}) {

@@ -1,7 +1,7 @@
-// Composed: a Compute of several loop nests, none of which the others' pattern fits. Each reduction
-// with what follows it element by element has a sketch of its own, each run of other statements,
-// too; the steps for one part name no loop of another. What a part is offered must apply to it by
-// itself; that the whole is legal is proven when the schedule is applied.
+// Composed: sketches of a Compute with several loop nests that no single pattern fits. A reduction
+// with its elementwise followers is one part, and a run of other statements is one part. Each part
+// has a separate sketch, whose steps name only loops of the part. This sketch must apply to the
+// part alone. The legality of the whole schedule is checked when the schedule is applied.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -19,10 +19,10 @@
 namespace tunec {
 namespace {
 
-// The values of the parts' knobs, part by part.
+// The values of the knobs, by part.
 using PartValues = std::vector<std::vector<int64_t>>;
 
-// What becomes of statements that have no pattern.
+// The sketches for statements without a pattern: affine sketches, or none.
 enum class Rest { kAffine, kAsWritten };
 
 class Composer {
@@ -46,14 +46,15 @@ class Composer {
   const std::string& name_;
   const SketchQuestion& question_;
   Rest rest_;
-  std::vector<PackStep> packs_;  // of the parts so far
+  std::vector<PackStep> packs_;  // steps of the parts so far
   std::vector<Sketch> parts_;
-  std::vector<std::vector<Knob>> knobs_;  // of the parts, named after their first statements
-  size_t groups_ = 0;                     // of statements
-  bool any_ = false;  // something has its pattern that makes the sketch worth its while
+  std::vector<std::vector<Knob>> knobs_;  // by part; names start with the part's first statement
+  size_t groups_ = 0;                     // number of parts, also of those without a sketch
+  bool any_ = false;                      // a part has a pattern that justifies the sketch
 };
 
-// Of statements that all compute element by element, or none does.
+// Returns the end of the run that begins at `begin`. A run has no reductions, and a pointwise
+// sketch fits either all of its statements or none.
 StatementId Composer::RunEnd(StatementId begin) const {
   const auto is_pointwise = [&](StatementId statement) {
     std::vector<Sketch> found;
@@ -69,7 +70,8 @@ StatementId Composer::RunEnd(StatementId begin) const {
   return end;
 }
 
-// A tensor can be packed in one order only: another one is done without, where that can be chosen.
+// Returns true if the sketch packs no tensor in another order than the earlier parts. On a
+// conflict, first sets the knob `pack` to 0, if the sketch has this knob and choice.
 bool Composer::AgreesOnPacks(Sketch& sketch) {
   const auto conflicts = [&] {
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
@@ -116,7 +118,7 @@ std::vector<Sketch> Composer::Patterns(StatementId begin, StatementId end) const
   return sketches;
 }
 
-// With what follows it, or alone. Returns where the next part begins.
+// Adds the reduction with its followers, or alone. Returns the first statement of the next part.
 StatementId Composer::AddReduction(StatementId begin) {
   ++groups_;
   for (const StatementId end : {FollowersEnd(compute_, begin), begin.next()}) {
@@ -128,7 +130,8 @@ StatementId Composer::AddReduction(StatementId begin) {
   return begin.next();
 }
 
-// Where nothing fits, the statements stay as they are written.
+// Adds a pattern for the statements, or else an affine sketch if `rest_` is kAffine. If no sketch
+// fits, the statements have no steps.
 void Composer::AddOthers(StatementId begin, StatementId end) {
   if (AddFirst(begin, end, Patterns(begin, end))) {
     any_ |= rest_ == Rest::kAsWritten;
@@ -140,8 +143,9 @@ void Composer::AddOthers(StatementId begin, StatementId end) {
   AddFirst(begin, end, std::move(affine));
 }
 
-// What two parts pack alike is packed once. What is an argument of a part may be computed by
-// another, and then is no copy.
+// Returns the schedule of all parts. A compute step that several parts have is added once.
+// OrderCopies runs again for the whole Compute, because one part may compute an argument of another
+// part. A `pack` of this argument makes no copy.
 Schedule Fill(const std::string& lowering, const Compute& compute, const std::vector<Sketch>& parts,
               const PartValues& values) {
   Schedule schedule{.lowering = lowering};
@@ -191,7 +195,9 @@ std::optional<Sketch> Composer::Compose(const char* name) {
   return MakeSketch(name, KnobsOf(knobs_), write);
 }
 
-// Two parts may want to round one tensor; then none is given that freedom.
+// Returns the composed sketch. The rounding steps of two parts may conflict, for example if both
+// round one tensor. The parts are then chosen again without a gain, so that plain multiply-adds
+// come first.
 std::optional<Sketch> ComposedOf(const NamedCompute& lowering, const SketchQuestion& question,
                                  Rest rest, const char* name) {
   std::optional<Sketch> sketch = Composer(lowering, question, rest).Compose(name);

@@ -1,27 +1,28 @@
-// Tiles of convolutions by matrix instructions, for a device: products of an image's windows and
-// weights (implicit GEMM), with what follows them element by element.
+// Tiles of convolutions by matrix instructions, with elementwise followers, on a device. The
+// instructions multiply windows of an image by weights (implicit GEMM).
 //
-// The instruction's rows are output channels, its columns neighbours along a line of pixels, and it
-// sums over input channels. Eight pixels fill it, so lines are cut into tiles with few left over. A
-// block computes a tile of channels, lines and columns, each of its warps some channels of some
-// lines, in fragments (ir/tile_intrinsic.h). The input channels run in pieces. For each piece all
-// threads copy the tile's window of the image and its weights of all taps to storage that they
-// share, some pieces ahead of the one that is multiplied. The taps then read the window where they
-// stand in it: a line of input channels is a row of a matrix to the warps, wherever it begins. So
-// an element of the image comes from memory once for all taps of a block.
+// The instruction's rows are output channels, its columns are consecutive pixels of a line, and it
+// sums over input channels. It has only eight columns, so the last tile of a line has few unused
+// pixels. A block computes a tile of channels, lines and columns. Each warp computes some channels
+// of some lines, in fragments (ir/tile_intrinsic.h). The input channels are split into K-blocks.
+// For each K-block, all threads copy the tile's window of the image, and the weights of all taps,
+// to shared storage. The copies are some K-blocks ahead of the multiplication. Each tap then reads
+// the window at a different offset. Warps load the input channels of a pixel as a row of a matrix,
+// at any offset. So a block reads an element of the image from memory once for all taps.
 //
 //   grid: other outputs, channel tiles, line tiles, column tiles
 //     fragments: sums[lines][channels][columns] = 0
-//       pieces of the input channels, several shared copies in turns
-//         threads: copy a later piece of the window and of the weights
+//       K-blocks of the input channels, several stages
+//         threads: copy a later K-block of the window and of the weights
 //         warps: taps, steps, tiles unrolled: sums += weights * window
-//       threads: out = f(sums), each lane what it has
+//       threads: out = f(sums), each lane its elements
 //
-// At the image's border, and where tiles have pixels or channels beyond the last ones, the copies
-// hold zeros (`pad`): tiles have no ends and taps no conditions. Operands whose input channels do
-// not lie side by side are packed before, constants when compiling. Where the blocks are too few,
-// each makes sums over a part of the input channels (cuda_split.h). Which types are multiplied is
-// the accuracy contract's to say, as in cuda_tensor.cc.
+// The copies store zeros at the image's border, and for a tile's pixels and channels beyond the
+// last ones (`pad`). So all tiles are full, and taps have no conditions. Operands whose input
+// channels are not contiguous are packed by an earlier phase, or at compile time if they are
+// constant. If there are too few blocks for the processors, each block sums a part of the input
+// channels (cuda_split.h). The accuracy contract decides which types are multiplied, as in
+// cuda_tensor.cc.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -40,15 +41,15 @@
 namespace tunec {
 namespace {
 
-// The sums in some number of parts.
+// A plan for the sums in a number of parts.
 struct Tiling {
-  CudaConvPlan plan;  // of what makes sums, partial ones where there are parts
+  CudaConvPlan plan;  // plan of the sums, or of the partial sums of parts
   CudaConvChoice best;
   double seconds = 0;
   std::optional<SumParts> parts = {};
 };
 
-// One way to multiply: steps that rewrite statements, what makes operands, and the tiles.
+// One way to multiply: steps that rewrite statements, phases that compute operands, and tilings.
 struct Convolution {
   std::vector<ComputeStep> rewrites;
   OperandPhases operands;
@@ -83,9 +84,10 @@ std::optional<Tiling> TilingInParts(const PhaseQuestion& question, const CudaCon
   return tiling;
 }
 
-// The whole sums first, then those in parts, until all processors have blocks enough.
+// Returns the tiling of whole sums, then tilings with more and more parts. Stops at the first
+// tiling with two blocks for each processor.
 std::vector<Tiling> TilingsOf(const PhaseQuestion& question, const CudaConvPlan& plan) {
-  constexpr int64_t kLeastLength = 32;  // of a part
+  constexpr int64_t kLeastLength = 32;  // iterations of a part
   const int64_t enough = int64_t{2} * question.device.processors;
   std::vector<Tiling> tilings = {BestTiling(plan, question.device)};
   for (const int64_t count : PartCounts(plan.tile.Extent(plan.tile.piecewise), kLeastLength)) {
@@ -119,7 +121,8 @@ std::optional<Convolution> MakeConvolution(Rewritten rewritten, const std::strin
                      .tilings = std::move(tilings)};
 }
 
-// The fastest of those that the contract allows.
+// Returns the faster of two convolutions that the contract permits: with the operands as they are,
+// or rounded to bfloat16.
 std::optional<Convolution> BestConvolution(const PhaseQuestion& question) {
   const std::optional<Rewritten> inlined = InlineFollowers(question.compute);
   if (!inlined) return std::nullopt;
@@ -130,7 +133,7 @@ std::optional<Convolution> BestConvolution(const PhaseQuestion& question) {
   if (!may_round) return best;
   const PrecisionStep to_bf16{.statement = sum, .bf16_parts = 1};
   Result<Compute> rounded = Apply(inlined->compute, to_bf16);
-  if (!rounded) return best;  // it is no product of float32
+  if (!rounded) return best;  // not a product of float32 operands
   Rewritten rewritten{*std::move(rounded), inlined->steps};
   rewritten.steps.emplace_back(to_bf16);
   std::optional<Convolution> other = MakeConvolution(std::move(rewritten), sum, question);
@@ -168,7 +171,7 @@ void WriteConvolution(const Convolution& convolution, const CudaConvChoice& choi
   WriteCudaConv(plan, Fitted(plan, choice, device), schedule);
   if (!parts) return;
   parts->adding.WriteInitial(schedule);
-  schedule.Add(UnrollStep{parts->loop});  // their loads are on their way together
+  schedule.Add(UnrollStep{parts->loop});  // the loads of all parts are in flight at once
 }
 
 }  // namespace

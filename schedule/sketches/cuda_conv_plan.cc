@@ -14,9 +14,11 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostSums = 128;  // of a thread, that leave registers for operands
-constexpr int64_t kTileSums = 4;    // of a lane, in a tile of the instruction
-constexpr int64_t kLeastLines = 2;  // of a tile: a window is more than one tap's
+constexpr int64_t kMostSums = 128;  // largest number per lane; leaves registers for operands
+constexpr int64_t kTileSums = 4;    // sums of a lane in a tile of the instruction
+// Least number of lines of a tile. With one line, the index in a window could be a tap alone, and
+// the copy's loop would then have the tap's name.
+constexpr int64_t kLeastLines = 2;
 
 bool Contains(const std::vector<VarId>& list, VarId iterator) {
   return std::ranges::find(list, iterator) != list.end();
@@ -24,7 +26,8 @@ bool Contains(const std::vector<VarId>& list, VarId iterator) {
 
 // --- roles ---
 
-// Outputs of several iterations that one read knows and the other does not.
+// Returns output iterators with more than one iteration. Of the two reads, only number `read` uses
+// these iterators.
 std::vector<VarId> OwnOutputs(const CudaTilePlan& tile, size_t read) {
   const Read& other = tile.sum.reads[1 - read];
   std::vector<VarId> own;
@@ -36,7 +39,8 @@ std::vector<VarId> OwnOutputs(const CudaTilePlan& tile, size_t read) {
   return own;
 }
 
-// Where in an image's storage neighbours along its pixels lie nearest to each other comes last.
+// Returns the iterators in decreasing order of their strides in the read's storage. Returns nothing
+// if a stride is not a positive constant.
 std::optional<std::vector<VarId>> ByStride(const CudaTilePlan& tile, const Read& read,
                                            const std::vector<VarId>& iterators) {
   std::vector<std::pair<int64_t, VarId>> strides;
@@ -51,7 +55,8 @@ std::optional<std::vector<VarId>> ByStride(const CudaTilePlan& tile, const Read&
   return sorted;
 }
 
-// The image is the operand of which two outputs are pixels; of two such ones that with windows.
+// Returns the position of the read that is the image. Prefers a read with at least two iterators of
+// OwnOutputs, then a read with windows, then the first read.
 size_t ImageOf(const CudaTilePlan& tile) {
   const auto rank = [&](size_t read) {
     return std::pair(OwnOutputs(tile, read).size() >= 2, !tile.operands[read].windows.empty());
@@ -59,7 +64,7 @@ size_t ImageOf(const CudaTilePlan& tile) {
   return rank(1) > rank(0) ? 1 : 0;
 }
 
-// The channel whose neighbours lie side by side in the output, else the longest.
+// Returns the channel that is contiguous in the output, else the channel with the largest extent.
 VarId RowOf(const CudaTilePlan& tile, const std::vector<VarId>& channels) {
   if (Contains(channels, tile.column.iterator)) return tile.column.iterator;
   return *std::ranges::max_element(channels, {}, [&](VarId v) { return tile.Extent(v); });
@@ -92,23 +97,26 @@ bool SetRoles(CudaConvPlan& plan) {
   return true;
 }
 
+// Returns true if the sum has two shared operands and no reductions around the K-blocks, and no
+// other statement writes workspace.
 bool IsProductOfTwo(const CudaTilePlan& tile) {
   return tile.sum.reads.size() == 2 && tile.outside.empty() && tile.registers.size() == 1 &&
          std::ranges::all_of(tile.operands, &CudaTileOperand::shared);
 }
 
-// --- places in shared storage ---
+// --- dimensions in shared storage ---
 
-// How far inside of a line of shared storage a dimension is: what is reduced in pieces lies side by
-// side, around it are the instruction's rows or columns.
+// Returns the rank of a dimension in shared storage; dimensions of higher rank are further inside.
+// The piecewise reduction is contiguous, and the instruction's rows or columns are around it.
 int RankOf(const CudaConvPlan& plan, const IndexExpr& index) {
   if (index.Uses(plan.tile.piecewise)) return 3;
   if (index.Uses(plan.row) || index.Uses(plan.column)) return 2;
   return index.Uses(plan.line) ? 1 : 0;
 }
 
-// Whether the copy finds the dimension: by an iterator of its own, as a window of the tile, or as
-// the only element that there is.
+// Returns true if the writer can copy the dimension. The index must be a constant in a dimension of
+// one element, a window along either the line or the column, or one iterator. Grid iterators in
+// `starts` may be added to the iterator.
 bool IsCopied(const CudaConvPlan& plan, const CudaConvOperand& operand, size_t dimension) {
   const IndexExpr& index = operand.index[dimension];
   const TensorId tensor = *plan.tile.compute->FindTensor(operand.tensor);
@@ -137,8 +145,9 @@ std::optional<int64_t> PieceStride(const CudaTilePlan& tile, const Read& read) {
   return StorageStride(*tile.compute, tile.sum, read.tensor, read.index, tile.piecewise);
 }
 
-// Chunks of a copy are wholly inside of the operand or outside. What begins elsewhere for each
-// group of channels has no zeros behind its last one.
+// Returns true if each chunk of a copy is completely inside or completely outside of the operand,
+// and padded channels are zeros. An index may add the offset of a group to the channel. The next
+// group then follows the last channel, so the channels must fill whole instructions.
 bool HasWholeChunks(const CudaConvPlan& plan) {
   const int64_t length = plan.tile.Extent(plan.tile.piecewise);
   for (const CudaConvOperand* operand : {&plan.weights, &plan.image}) {
@@ -172,7 +181,7 @@ bool SetFragment(CudaConvPlan& plan) {
   return true;
 }
 
-// --- how large its parts are ---
+// --- sizes ---
 
 int64_t RowsOf(const CudaConvPlan& plan, const CudaConvChoice& choice) {
   return choice.row_warps * choice.row_tiles * plan.Extent(TileAxis::kRow);
@@ -188,7 +197,7 @@ int64_t Pieces(const CudaConvPlan& plan, const CudaConvChoice& choice) {
   return CeilDivide(plan.tile.Extent(plan.tile.piecewise), PieceOf(plan, choice));
 }
 
-// Elements of a tile that one warp has, in tiles of the instruction.
+// Returns the number of the instruction's tiles that one warp computes.
 int64_t TilesOfWarp(const CudaConvChoice& choice) {
   return choice.row_tiles * choice.line_tiles * choice.column_tiles;
 }
@@ -201,13 +210,14 @@ int64_t PieceBytes(const CudaConvPlan& plan, const CudaConvChoice& choice,
   return CeilDivide(bytes, kAlignment) * kAlignment;
 }
 
-// Of both operands, in one stage.
+// Returns the bytes of both operands in shared storage, for one stage.
 int64_t PieceBytes(const CudaConvPlan& plan, const CudaConvChoice& choice) {
   return PieceBytes(plan, choice, plan.weights) + PieceBytes(plan, choice, plan.image);
 }
 
 BlockUse UseOf(const CudaConvPlan& plan, const CudaConvChoice& choice) {
-  // Addresses and conditions of copies; operands of the tiles of one tap, half of the next ones.
+  // Besides its sums, a lane has registers for the addresses and conditions of copies (kOthers),
+  // and for the operands of one tap and half of the next tap.
   constexpr int64_t kOthers = 64;
   constexpr int64_t kLeftRegisters = 4;
   constexpr int64_t kRightRegisters = 2;
@@ -220,12 +230,12 @@ BlockUse UseOf(const CudaConvPlan& plan, const CudaConvChoice& choice) {
 
 // --- time ---
 
-// Clocks that a processor takes for a piece of a block.
+// Returns the clocks that a processor needs for one K-block of a block.
 double PieceClocks(const CudaConvPlan& plan, const CudaConvChoice& choice,
                    const Accelerator& device) {
-  constexpr double kLineBytes = 128;  // that shared storage gives in a clock
-  constexpr double kCopyClocks = 2;   // of a warp that copies a chunk a lane
-  constexpr double kBeside = 0.2;     // of the lesser of both that is seen
+  constexpr double kLineBytes = 128;  // bytes that shared storage delivers per clock
+  constexpr double kCopyClocks = 2;   // clocks in which a warp copies one chunk per lane
+  constexpr double kBeside = 0.2;     // fraction of the shorter time that does not overlap
   constexpr double kBarrierClocks = 50;
   const int64_t depth = PieceOf(plan, choice) * plan.Taps();
   const auto products =
@@ -233,7 +243,7 @@ double PieceClocks(const CudaConvPlan& plan, const CudaConvChoice& choice,
   const double multiply = products / MatrixRate(*plan.intrinsic, device);
   const int64_t of_warp =
       choice.row_tiles * plan.Extent(TileAxis::kRow) * plan.weights.bytes +
-      choice.line_tiles * ColumnsOf(plan, choice) * plan.image.bytes;  // for each of the depth
+      choice.line_tiles * ColumnsOf(plan, choice) * plan.image.bytes;  // bytes per iteration
   const double load = static_cast<double>(choice.Warps() * of_warp * depth) / kLineBytes;
   const double copy = static_cast<double>(PieceBytes(plan, choice)) /
                       static_cast<double>(kChunkBytes * kWarpThreads) * kCopyClocks;
@@ -251,7 +261,7 @@ double BlockClocks(const CudaConvPlan& plan, const CudaConvChoice& choice,
 
 void Halve(int64_t& number) { number = std::max<int64_t>(number / 2, 1); }
 
-// Makes a tile no longer than it has to be to hold the extent.
+// Halves the number of warps, then that of tiles, while half of the tile still covers the extent.
 void FitAxis(int64_t extent, int64_t unit, int64_t& warps, int64_t& tiles) {
   while (warps * tiles > 1 && warps * tiles / 2 * unit >= extent) Halve(warps > 1 ? warps : tiles);
 }

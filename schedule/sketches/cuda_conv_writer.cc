@@ -14,8 +14,8 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostProducts = 64;  // tiles of the instruction between two branches
-constexpr int64_t kMostCopies = 8;     // of a thread without a loop
+constexpr int64_t kMostProducts = 64;  // instructions of a warp between two branches
+constexpr int64_t kMostCopies = 8;     // lines that a thread copies without a loop
 
 class CudaConvWriter {
  public:
@@ -49,8 +49,8 @@ class CudaConvWriter {
   std::string Loop(const std::string& statement, VarId iterator) const {
     return statement + "." + plan_.tile.Name(iterator);
   }
-  // Of what a tile or a piece has several of: the loop over blocks or pieces, and that over what
-  // one of them has.
+  // Returns the iterators that are split into tiles or K-blocks. For each of them, Whole returns
+  // the loop over blocks or K-blocks, and Part returns the loop inside a block or K-block.
   std::array<VarId, 4> Tiled() const {
     return {plan_.row, plan_.line, plan_.column, plan_.tile.piecewise};
   }
@@ -61,7 +61,7 @@ class CudaConvWriter {
   std::string Pieces() const { return Whole(plan_.tile.piecewise); }
   int64_t Tile(VarId iterator) const { return TileExtent(plan_, choice_, iterator); }
 
-  // --- copies and zeros ---
+  // --- copies and padding ---
 
   std::vector<VarId> Blocks() const {
     std::vector<VarId> blocks = plan_.grid;
@@ -69,8 +69,8 @@ class CudaConvWriter {
     return blocks;
   }
 
-  // One copy for each block: along iterators that the operand does not know, and where blocks begin
-  // elsewhere.
+  // Returns the groups of the step `copy`, so that each block has a separate copy. The groups are
+  // the iterators in `starts`, and those over several blocks that the index does not use.
   std::vector<CopyStep::Group> GroupsOf(const CudaConvOperand& operand) const {
     std::vector<CopyStep::Group> groups;
     for (const VarId v : Blocks()) {
@@ -82,7 +82,8 @@ class CudaConvWriter {
     return groups;
   }
 
-  // Whole tiles without a border's conditions: the copies hold zeros there.
+  // Pads the sum to complete tiles, without the conditions of the image's border. The copies of
+  // operands store zeros there.
   void Pad() {
     PadStep pad{Sum(), {}};
     for (const VarId v : Tiled())
@@ -148,7 +149,7 @@ class CudaConvWriter {
     threads_.Warps(row + ".0", line + ".0");
   }
 
-  // From the innermost one out, as far as there are few products between two branches.
+  // Unrolls the loops over taps, from the innermost one outwards, up to kMostProducts instructions.
   void UnrollTaps() {
     int64_t products =
         choice_.steps * choice_.row_tiles * choice_.line_tiles * choice_.column_tiles;
@@ -159,8 +160,9 @@ class CudaConvWriter {
     }
   }
 
-  // A loop in parts, outermost first. Parts of one iteration have no loop: at an end, where such a
-  // loop has a condition, its number would be one more in the index.
+  // Splits a loop into parts and returns their names, outermost first. A part of one iteration has
+  // no loop and an empty name. Otherwise, a condition at the extent's end would keep the loop's
+  // variable as a term of indices.
   std::vector<std::string> Parts(const std::string& loop, const std::vector<int64_t>& extents) {
     SplitStep split{loop, {}};
     std::vector<std::string> parts(extents.size());
@@ -176,7 +178,8 @@ class CudaConvWriter {
     return parts;
   }
 
-  // What is done element by element is done by the lane that has the element.
+  // Distributes a statement over warps and lanes. The lane that owns an element of the fragment
+  // computes the statement's values for it.
   void ReachFragment(const std::string& statement) {
     const int64_t halves = plan_.Extent(TileAxis::kRow) / kLaneRows;
     const auto rows = Parts(Part(statement, plan_.row),
@@ -197,9 +200,10 @@ class CudaConvWriter {
     threads_.Lanes(lanes);
   }
 
-  // --- sharing out copies ---
+  // --- distribution of copies ---
 
-  // What a copy's dimension is without the outputs of which a tile has one.
+  // Returns an index of the operand without its constant, and without the iterators in `starts` of
+  // which a tile has one iteration.
   IndexExpr PlaceOf(const CudaConvOperand& operand, const IndexExpr& index) const {
     IndexExpr place = index;
     for (const VarId v : plan_.grid)
@@ -208,8 +212,8 @@ class CudaConvWriter {
     return place - place.constant();
   }
 
-  // The copy's loops over lines of what is reduced, as they lie in shared storage, and how many
-  // lines there are; loops of one iteration first.
+  // The loops of a copy over lines, in the order of shared storage. A line is contiguous along the
+  // dimension that is reduced in K-blocks.
   struct Lines {
     std::vector<std::string> ones;
     std::vector<std::string> loops;
@@ -232,14 +236,15 @@ class CudaConvWriter {
       } else if (alone && std::ranges::find(plan_.tile.inside, *alone) != plan_.tile.inside.end()) {
         lines.loops.push_back(Loop(copy, *alone));
       } else {
-        continue;  // a block's, or what is reduced in pieces
+        continue;  // a grid iterator, or the dimension along a line
       }
       lines.count *= SideLength(plan_, choice_, index);
     }
     return lines;
   }
 
-  // Lanes that are neighbours copy neighbours, warps other lines.
+  // Distributes a copy over warps and lanes. Consecutive lanes copy consecutive chunks of a line,
+  // and other lanes and warps copy other lines.
   void ShareOutCopy(const CudaConvOperand& operand) {
     const std::string copy = operand.tensor + ".copy";
     const Lines lines = LinesOf(operand);

@@ -1,16 +1,17 @@
-// Elements by themselves, for a device: elementwise work, moves, broadcasts, transpositions, and
-// short sums whose lanes lie side by side. A thread has as many neighbours as make 16 bytes, the
-// threads of a block lie side by side, and a thread does several such pieces, so that their loads
-// are on their way together.
+// Elementwise phases for a device: elementwise work, data movement, broadcasts, transpositions, and
+// reductions whose results are the lanes of vectors. A vector has up to 16 bytes. The vectors of a
+// block's consecutive threads are contiguous. A thread may process several vectors (pieces), whose
+// loads are in flight at the same time.
 //
 //   grid.x: block
 //     block.x: thread
 //       unrolled: piece        element ((block * pieces + piece) * threads + thread) * lanes + lane
 //         vector: lane
 //
-// What is read along another dimension than it is written is done in squares of 16 bytes a side: a
-// thread reads rows and writes columns, and turns the square in its registers. Threads that are
-// neighbours along either dimension fill whole sectors of memory, so no storage need be shared.
+// In a transposition, reads are contiguous along another dimension than the write. It is computed
+// in squares with sides of up to 16 bytes. A thread reads the rows of a square, transposes the
+// square in registers, and writes its columns. Consecutive threads along both dimensions access
+// complete sectors of memory, so no shared storage is needed.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -28,23 +29,24 @@ namespace {
 
 constexpr int64_t kVectorBytes = 16;
 constexpr int64_t kMostLanes = 8;
-constexpr int64_t kMostPieces = 4;  // in flight
+constexpr int64_t kMostPieces = 4;  // loads of a thread in flight, initially
 
 struct ElementsChoice {
   int64_t threads = 256;
   int64_t lanes = 4;
   int64_t pieces = 1;
-  int64_t rows = 16;  // of threads, in squares
+  int64_t rows = 16;  // rows of threads in a block, for squares
 };
 
 struct ElementsPlan {
   std::shared_ptr<const Compute> compute;
   PointwisePlan walk;
   int64_t across_extent = 1;
-  int64_t square = 1;  // elements of a side
+  int64_t square = 1;  // number of elements along a side of a square
 };
 
-// Bytes of the narrowest element that the iterator walks.
+// Returns the bytes of the narrowest element that is accessed along the iterator, at most
+// kVectorBytes.
 int64_t NarrowestBytes(const Compute& compute, const Statement& statement, VarId along) {
   int64_t narrowest = kVectorBytes;
   const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
@@ -56,7 +58,7 @@ int64_t NarrowestBytes(const Compute& compute, const Statement& statement, VarId
   return narrowest;
 }
 
-// The greatest power of two up to `most` that divides the extent.
+// Returns the greatest power of two that divides the extent, at most `most`.
 int64_t DividingPower(int64_t extent, int64_t most) {
   int64_t power = 1;
   while (power * 2 <= most && extent % (power * 2) == 0) power *= 2;
@@ -79,9 +81,10 @@ std::vector<int64_t> PowersUpTo(int64_t most) {
   return powers;
 }
 
-// --- in the order in which elements lie ---
+// --- in storage order ---
 
-// Of several pieces or lanes the last block has fewer: it is told from the others.
+// Returns true if the last block is partial and needs separate code (`isolate`). A split into
+// threads alone needs none.
 bool IsPartial(int64_t extent, const std::vector<int64_t>& factors) {
   return factors.size() > 1 && extent % Product(factors) != 0;
 }
@@ -157,8 +160,9 @@ void WriteSquares(const ElementsPlan& plan, const ElementsChoice& choice, Schedu
   schedule.Add(VectorizeStep{lane + ".2"});
 }
 
-// How many threads lie along a dimension of so many squares: a number near 16 that divides it where
-// there is one, so that no square is cut.
+// Returns the number of threads along a dimension with `squares` squares. If possible, the number
+// divides `squares`, so that all threads have work. It is then the greatest divisor from 4 to 16,
+// else the least from 17 to 32. Without such a divisor it is 16, or `squares` if there are fewer.
 int64_t ThreadsAlong(int64_t squares) {
   constexpr int64_t kWanted = 16;
   constexpr int64_t kLeast = 4;
@@ -185,7 +189,8 @@ DevicePhase SquaresPhase(const ElementsPlan& plan) {
           }};
 }
 
-// Every processor has a block, and beyond that each thread as much as keeps memory busy.
+// Returns the initial choice. First reduces the pieces until there are four blocks for each
+// processor. Then reduces threads and lanes until there is one block for each processor.
 ElementsChoice CoverDevice(const ElementsPlan& plan, const Statement& statement, int64_t lanes,
                            const Accelerator& device) {
   const int64_t elements = Product(plan.walk.extents);
@@ -243,14 +248,14 @@ std::optional<DevicePhase> ElementsPhase(const PhaseQuestion& question) {
 
 // --- sums ---
 
-// A sum for each lane, the lanes side by side in everything that is read along them.
+// The plan of a reduction with one result for each lane of a vector.
 struct SumPlan {
   std::shared_ptr<const Compute> compute;
   std::optional<CacheWriteStep> own_sums;
   std::string statement;
-  std::vector<std::string> order;    // of what is written, outermost first
-  std::vector<std::string> reduced;  // iterators
-  std::vector<std::string> moved;    // statements
+  std::vector<std::string> order;    // output iterators, outermost first
+  std::vector<std::string> reduced;  // reduced iterators
+  std::vector<std::string> moved;    // statements that move into the loops over results
   std::vector<std::string> registers;
 };
 
@@ -278,7 +283,8 @@ void WriteSums(const SumPlan& plan, const ElementsChoice& choice, Schedule& sche
   for (const std::string& moved : plan.moved) schedule.Add(VectorizeStep{moved + lane});
 }
 
-// Whether all that the iterator walks lies side by side, and all of it is there.
+// Returns true if the iterator has no conditions, and some read uses it. Each such read must have
+// no guard and be contiguous along the iterator.
 bool WalksSideBySide(const Compute& compute, const Statement& statement, VarId iterator) {
   if (UsesIterator(statement.domain, iterator)) return false;
   bool walks = false;
@@ -321,7 +327,7 @@ std::optional<DevicePhase> SumsPhase(const PhaseQuestion& question) {
   ElementsChoice initial{.threads = 128, .lanes = most};
   const auto blocks = [&] { return outputs / (initial.lanes * initial.threads); };
   while (initial.lanes > 1 && blocks() < 2 * question.device.processors) initial.lanes /= 2;
-  if (initial.lanes == 1) return std::nullopt;  // which blocks do as well
+  if (initial.lanes == 1) return std::nullopt;  // MakeBlockPhase fits such reductions too
   Knobs<ElementsChoice> knobs;
   knobs.Add(KnobAt("threads", {32, 64, 128, 256, 512}, initial.threads), &ElementsChoice::threads);
   std::vector<int64_t> lanes = PowersUpTo(most);

@@ -1,11 +1,12 @@
-// Long reductions of few results on a device. One thread for each result would leave the device
-// idle, and would add all terms in one chain, whose rounding error grows with its length.
+// Long reductions of few results on a device. One thread for each result would leave most of the
+// device idle. Its chain of all terms would have a large rounding error, which grows with the
+// length.
 //
 //   grid.x, block.x: result, lane     acc.part[result, lane] = reduction of every LANES-th term
-//   grid.x, block.x: result           acc = reduction over the lanes, what follows it
+//   grid.x, block.x: result           acc = reduction over the lanes, followers
 //
-// Neighbouring threads read neighbouring terms. The number of lanes is about the square root of the
-// number of terms, so neither chain is long.
+// Consecutive threads read consecutive terms. The number of lanes is about the square root of the
+// number of terms, if the iterator that is split is long enough. Then neither chain is long.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -21,10 +22,10 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kLeastContiguous = 64;  // terms side by side that are worth walking along
+constexpr int64_t kLeastContiguous = 64;  // least number of contiguous terms for IteratorToCut
 constexpr int64_t kMostTerms = int64_t{1} << 60;
 constexpr int64_t kMostLanes = int64_t{1} << 16;
-constexpr int kTermsInFlight = 16;  // loads of a thread that adds lanes
+constexpr int kTermsInFlight = 16;  // loads in flight of a thread that reduces over lanes
 
 int64_t CountTerms(const Statement& reduction) {
   int64_t terms = 1;
@@ -36,8 +37,8 @@ int64_t CountTerms(const Statement& reduction) {
   return terms;
 }
 
-// Returns the reduced iterator to cut: a long one along which an operand is contiguous, else the
-// longest.
+// Returns the reduced iterator to split: a long iterator along which an operand is contiguous, else
+// the longest.
 VarId IteratorToCut(const Compute& compute, const Statement& reduction) {
   const std::vector<VarId> reduced = ReducedIterators(reduction);
   const auto extent = [&](VarId v) { return reduction.iterators[v].extent; };
@@ -55,8 +56,8 @@ int64_t CountLanes(int64_t terms, int64_t extent) {
   return std::min(lanes, extent);
 }
 
-// Returns the phase for the lanes' results and what follows them. A result that is alone is left to
-// one thread, which needs no steps.
+// Returns the phase for the reduction over the lanes and the followers. If there is only one
+// result, the phase may have no steps, so one thread computes it.
 std::optional<DevicePhase> AddingPhase(const Compute& rest, const PhaseQuestion& question) {
   const PhaseQuestion of_rest{
       .compute = rest, .device = question.device, .rounding = question.rounding};

@@ -1,11 +1,13 @@
-// Each phase of a device's kernel by a kind of its own: products in tiles, what is around them
-// element by element. What no kind fits is done in blocks. Products that stream are one
-// phase (cuda_stream.cc), where that is estimated to be faster.
+// Sketches for a device in which each phase has a separate kind. Sums of products are computed in
+// tiles. Other statements are long sums or elementwise phases. If none of these kinds fits, each
+// thread of a block computes one element (blocks.cc). Flash attention is one phase
+// (cuda_stream.cc). Its sketches come first if they are estimated to be faster.
 //
-// Tiles of products are made by matrix instructions or by threads, and where both fit, a tuner
-// shall see both. Combinations of all phases would be too many: there is the one of which each
-// phase is estimated to be fastest, and one by either kind wherever it fits. The order is by the
-// estimate.
+// Several kinds of tiles may fit a phase, by matrix instructions or by threads. The tuner then
+// receives sketches with each kind. Sketches of all combinations of kinds would be too many. One
+// sketch has the fastest kind of each phase, by the estimates. Each further sketch has one kind of
+// tile in all phases that it fits, and the fastest kind elsewhere. Of these sketches, the fastest
+// by the estimates comes first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,10 +31,10 @@ namespace {
 
 constexpr std::string_view kBlocks = "blocks";
 
-// The kinds that fit one phase, of which tiles may have several.
+// The kinds that fit the statements of one phase. There are several only for tiles.
 using PhaseKinds = std::vector<DevicePhase>;
 
-// Finds the kinds for one phase after the other.
+// Finds the kinds that fit each phase of a lowering.
 class PhasePlanner {
  public:
   PhasePlanner(const NamedCompute& lowering, const Accelerator& device,
@@ -57,7 +59,7 @@ class PhasePlanner {
     return phases;
   }
 
-  /// Of the phases last found, at least.
+  /// Returns the estimated time of the phases that Phases found, with the fastest kind of each.
   double LeastSeconds() const { return least_seconds_; }
 
  private:
@@ -88,7 +90,8 @@ class PhasePlanner {
     if (CheckApplies(part, alone, rounding_)) kinds.push_back(*std::move(phase));
   }
 
-  // Of what is not estimated: each tensor goes through memory once.
+  // Returns the time of a phase without an estimate. Each tensor that is not workspace is moved
+  // once between memory and L2.
   double MoveSeconds(const Compute& part) const {
     PhaseCost cost{.blocks = device_.processors};
     for (const Tensor& tensor : part.tensors) {
@@ -104,14 +107,14 @@ class PhasePlanner {
   double least_seconds_ = 0;
 };
 
-// What is not estimated is no better than what comes before it.
+// Returns true if both times are known and `a` is less.
 bool IsFaster(const std::optional<double>& a, const std::optional<double>& b) {
   return a && b && *a < *b;
 }
 
-// One kind for each phase: the one that is wanted wherever it fits, the fastest elsewhere.
+// A choice of one kind for each phase: `wanted` if it fits the phase, else the fastest kind.
 struct Combination {
-  std::string wanted;  // none where it is empty
+  std::string wanted;  // empty: the fastest kind of each phase
   std::vector<DevicePhase> phases;
 };
 
@@ -128,7 +131,7 @@ Combination Combine(const std::vector<PhaseKinds>& phases, const std::string& wa
   return combination;
 }
 
-// Different ones, the one of the fastest phases first.
+// Returns the combinations that differ in some phase's kind, the fastest kinds first.
 std::vector<Combination> Combinations(const std::vector<PhaseKinds>& phases) {
   const auto same = [](const DevicePhase& a, const DevicePhase& b) { return a.kind == b.kind; };
   std::vector<Combination> all;
@@ -142,7 +145,7 @@ std::vector<Combination> Combinations(const std::vector<PhaseKinds>& phases) {
   return all;
 }
 
-// The kinds, each once, in the order of their first phases.
+// Returns the names of the phases' kinds, each once, in the order of their first phases.
 std::string NameOf(const std::vector<DevicePhase>& phases) {
   std::vector<std::string> kinds;
   std::string name;
@@ -154,7 +157,8 @@ std::string NameOf(const std::vector<DevicePhase>& phases) {
   return name;
 }
 
-// Of several phases each knob says which one's it is.
+// Returns the knobs of all phases. If there are several phases, each name begins with the number of
+// the knob's phase.
 std::vector<Knob> KnobsOf(const std::vector<DevicePhase>& phases) {
   std::vector<Knob> knobs;
   for (size_t p = 0; p < phases.size(); ++p) {
@@ -194,10 +198,11 @@ Sketch SketchOf(const std::string& lowering, std::string name, std::vector<Devic
 struct Candidate {
   Sketch sketch;
   std::optional<double> seconds;
-  double least_seconds = 0;  // that it takes, where `seconds` is not known
+  double least_seconds = 0;  // estimate for the lowering, with the fastest kinds
 };
 
-// The kinds alone do not always tell which phase is whose: then it is told what was wanted.
+// Returns a new name for the combination and adds the name to `names`. If another sketch has the
+// same kinds, the name ends with the combination's `wanted`.
 std::string NewName(const Combination& combination, std::set<std::string>& names) {
   std::string name = NameOf(combination.phases);
   if (names.contains(name)) name += "/" + combination.wanted;
@@ -227,7 +232,8 @@ bool HasSequentialLoop(const Compute& compute) {
   });
 }
 
-// All phases in one: before the others where it is faster than any of them can be, else behind.
+// Inserts the sketches of flash attention before all candidates or after them. They come first if
+// the fastest one takes less time than `least_seconds` of each candidate.
 void AddStreams(std::vector<EstimatedSketch> streams, std::vector<Candidate>& candidates) {
   const auto is_faster = [&](const EstimatedSketch& stream) {
     return std::ranges::all_of(candidates, [&](const Candidate& candidate) {
@@ -257,13 +263,14 @@ void AddCudaSketches(const std::vector<NamedCompute>& lowerings, const Accelerat
   std::vector<Candidate> candidates;
   for (const NamedCompute& lowering : lowerings) {
     if (std::ranges::any_of(lowering.compute.tensors, shares)) continue;
-    // What carries values from chunk to chunk is for streams: phases have the whole rows.
+    // A sequential loop carries values between KV blocks. Only flash attention uses such a
+    // lowering, because phases compute complete rows.
     if (!streams.empty() && HasSequentialLoop(lowering.compute)) continue;
     PhasePlanner planner(lowering, device, rounding);
     const std::vector<PhaseKinds> phases = planner.Phases();
     AddCandidates(lowering, phases, planner.LeastSeconds(), candidates);
   }
-  // Only the first place matters. What is not estimated keeps it.
+  // Only the first position matters. A first candidate without an estimate stays first.
   const auto is_faster = [](const Candidate& a, const Candidate& b) {
     return IsFaster(a.seconds, b.seconds);
   };

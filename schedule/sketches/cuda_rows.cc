@@ -1,20 +1,20 @@
-// Rows on a device: statements that share outer iterators and reduce along one row after the other,
-// as softmax and normalisations do. A row has as many threads as it keeps busy: a part of a warp if
-// it is short, up to a thousand if it is long. A block computes several short rows side by side.
+// Rows on a device: statements that share outer iterators and reduce along each row, as in softmax
+// and normalisations. A short row has a part of a warp, and a long row has up to 1024 threads. A
+// block computes several short rows at once.
 //
 //   grid.x: blocks of rows
 //     rows of the block, one after the other
 //       shared: m
-//       block.y: rows side by side, block.x: thread
-//         chunks of the row: vector: m = combine(m, x[...])    its part, which all threads combine
-//       registers: e                                           each thread its elements
+//       block.y: rows at once, block.x: thread
+//         chunks of the row: vector: m = combine(m, x[...])    partial results, combined by threads
+//       registers: e                                           elements of each thread
 //       block.y, block.x
 //         chunks of the row: vector: e = exp(x[...] - m)
 //       ...
 //
-// A thread takes the same elements of each statement, in vectors of 16 bytes that lie side by side
-// with its neighbours', so that what one leaves for the next stays in its registers while these
-// suffice.
+// A thread has the same elements in all statements, in vectors of up to 16 bytes. The vectors of
+// consecutive threads are contiguous. So values between two statements stay in registers, if the
+// registers suffice.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -31,18 +31,17 @@
 namespace tunec {
 namespace {
 
-// What a thread keeps of one row buffer, and of a block's rows in shared storage, at most.
-constexpr int64_t kMostKept = 64;
-constexpr int64_t kMostSharedBytes = 32 << 10;
-constexpr int64_t kMostInFlight = 8;  // loads of a thread
+constexpr int64_t kMostKept = 64;               // elements of a row buffer in a thread's registers
+constexpr int64_t kMostSharedBytes = 32 << 10;  // bytes of a row buffer, for a block's rows
+constexpr int64_t kMostInFlight = 8;            // loads of a thread in flight, initially
 constexpr int64_t kMostThreads = 1024;
 
 struct DeviceRowChoice {
-  int64_t threads = 32;  // of a row
-  int64_t vector = 4;    // elements that a thread takes side by side
-  int64_t chunks = 8;    // that a loop along the row unrolls
-  int64_t beside = 1;    // rows that a block computes at once
-  int64_t rows = 1;      // how often it does so
+  int64_t threads = 32;  // threads of a row
+  int64_t vector = 4;    // contiguous elements of a thread
+  int64_t chunks = 8;    // unrolled iterations of a loop along the row
+  int64_t beside = 1;    // number of rows that a block computes at once
+  int64_t rows = 1;      // number of times that a block does so
 };
 
 class DeviceRowWriter {
@@ -68,7 +67,8 @@ class DeviceRowWriter {
  private:
   void Add(auto step) { schedule_.Add(std::move(step)); }
 
-  // The innermost loop over rows of a statement; several side by side have one of their own.
+  // Returns the innermost loop over rows of a statement. If `beside` > 1, the loop is split, and
+  // BlockLoop is the outer part.
   std::string RowLoop(const std::string& statement) const {
     return statement + "." + plan_.row_loops.back();
   }
@@ -102,7 +102,9 @@ class DeviceRowWriter {
     Add(BindStep{blocks, LoopKind::kGridX});
   }
 
-  // What is left where it is lies in the device's memory.
+  // Stages single values of rows in shared storage. Stages row buffers in registers if Keeps
+  // permits it, else in shared storage. A buffer that exceeds kMostSharedBytes stays in the
+  // device's memory.
   void Stage() {
     for (const auto& [name, in_memory] : plan_.staged) {
       const Compute& compute = *plan_.compute;
@@ -122,14 +124,14 @@ class DeviceRowWriter {
     return CeilDivide(CeilDivide(length, choice_.vector), choice_.threads);
   }
 
-  // Whether each thread has its elements of a row buffer in registers: their numbers have to be
-  // constants.
+  // Returns true if each thread stores its elements of a row buffer in registers. The loops along
+  // the row must then be unrolled completely, because registers have constant numbers.
   bool Keeps(int64_t length) const {
     const int64_t chunks = Chunks(length);
     return chunks <= choice_.chunks && chunks * choice_.vector <= kMostKept;
   }
 
-  // The loop along the row, shared out.
+  // Distributes the loop along the row over the threads, in vectors.
   void Share(const RowStatement& statement) {
     std::string loop = statement.name + "." + statement.along;
     if (choice_.vector > 1) {
@@ -162,8 +164,8 @@ class DeviceRowWriter {
   Schedule schedule_;
 };
 
-// Elements that fill 16 bytes of what rows are read from and written to, where rows begin at
-// multiples of them.
+// Returns how many elements fit into 16 bytes, by the narrowest type of f32 and the rows in memory.
+// The number is at most 8, and is halved until it divides the length of the longest row.
 int64_t InitialVector(const RowPlan& plan) {
   constexpr int64_t kBytes = 16;
   constexpr int64_t kMost = 8;
@@ -179,7 +181,9 @@ int64_t InitialVector(const RowPlan& plan) {
   return vector;
 }
 
-// As few as have their part of a row in flight at once; of short rows as many as have work.
+// Returns a number of threads, the least power of two for which all loads of a row are in flight at
+// once. A short row has at least one thread for each of its vectors, up to a warp. The number is at
+// most kMostThreads.
 int64_t InitialThreads(int64_t length, int64_t vector) {
   const auto power = [](int64_t number) {
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(number)));
@@ -189,7 +193,9 @@ int64_t InitialThreads(int64_t length, int64_t vector) {
   return std::clamp(wanted, busy, kMostThreads);
 }
 
-// Rows of a warp, or less, that make a block of a few warps, as long as all processors have one.
+// Returns the number of rows that a block computes at once, for up to 128 threads. If a row has
+// more threads than a warp, the number is 1. The number is halved while the innermost loop over
+// rows is shorter, or some processor would have no block.
 int64_t InitialBeside(const RowPlan& plan, int64_t threads, const Accelerator& device) {
   constexpr int64_t kBlockThreads = 128;
   if (threads > kWarpThreads) return 1;
@@ -200,8 +206,9 @@ int64_t InitialBeside(const RowPlan& plan, int64_t threads, const Accelerator& d
   return beside;
 }
 
-// Several times where a block has little work, as long as all processors have blocks enough.
-// `rows`: those of a block at once, taken for one that is so long.
+// Returns the number of groups of rows that a block computes one after the other. The number is
+// doubled while a block has at most 4096 elements and each processor has at least 64 blocks. A
+// group has `length` elements, and there are `rows` groups.
 int64_t InitialRows(int64_t rows, int64_t length, const Accelerator& device) {
   constexpr int64_t kElements = 4096;
   constexpr int64_t kBlocksOfProcessor = 64;

@@ -1,9 +1,9 @@
-// Sums in parts. The partial ones have a place of their own for each part, so that no two blocks
-// write to one, and are added in order: the same bits in each run.
+// Sums in parts. Each part has separate storage for its partial sums, so no two blocks write the
+// same element. The partial sums are added in order, so each run computes the same bits.
 //
-//   grid: parts, tiles of outputs          what makes sums (cuda_tile.cc)
+//   grid: parts, tiles of outputs          the partial sums (cuda_tile.cc, cuda_conv.cc)
 //     acc.part[part, ...] = the sum over one part
-//   grid: outputs                          what fits a short sum (cuda_elements.cc, blocks.cc)
+//   grid: outputs                          a short sum (cuda_elements.cc, blocks.cc)
 //     acc = acc.part[0, ...] + acc.part[1, ...] + ...
 //     followers
 #include "schedule/sketches/cuda_split.h"
@@ -21,7 +21,8 @@ namespace {
 
 constexpr int64_t kMostParts = 64;
 
-// The parts outermost, the column innermost, the others as they lie where the sum goes.
+// Returns the step that sets the storage order of the partial sums: the parts outermost, the column
+// innermost. The other dimensions have the order of the sum's tensor.
 PackStep OrderOf(const Compute& compute, const Statement& sum, VarId column) {
   const Write& write = sum.writes[0];
   std::vector<VarId> order = InStorageOrder(compute, sum, write, WrittenIterators(sum));
@@ -40,12 +41,12 @@ PackStep OrderOf(const Compute& compute, const Statement& sum, VarId column) {
   return pack;
 }
 
-// Storing the partial sums, and the phase that adds them.
+// Returns the estimated time to store the partial sums and to add them.
 double SecondsOf(const Compute& compute, const Statement& sum, int64_t count,
                  const Accelerator& device) {
   constexpr int64_t kThreads = 256;
   constexpr int64_t kWarps = kThreads / kWarpThreads;
-  constexpr double kLoadClocks = 4;  // of a warp, with the addresses
+  constexpr double kLoadClocks = 4;  // clocks of a warp's load, with its addresses
   int64_t outputs = 1;
   for (const VarId v : WrittenIterators(sum)) outputs *= sum.iterators[v].extent;
   const auto bytes = static_cast<double>(SizeOf(compute.tensors[sum.writes[0].tensor].type));

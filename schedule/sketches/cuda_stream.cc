@@ -1,27 +1,28 @@
-// Streams on a device: two products with work on the rows of the first one's result between them,
-// as in attention, in one phase.
+// Flash attention on a device in one phase: two products, with work on the rows of the first
+// product's results between them.
 //
-// A block of threads has a block of rows. The chunks of columns come one after the other. Of a
-// chunk each thread computes a tile of scores, in registers; the threads of a row combine what they
-// have of it to its maximum and to its sum of exponentials; these go through shared storage, since
-// the other product sums over them. Its tiles, and the outputs that are carried from chunk to
-// chunk, are registers again. All threads have the same rows in everything that they do. What of
-// the operands a chunk needs is copied to shared storage piece by piece, two pieces in turns.
+// A block of threads has a block of rows, and processes one KV block after the other. Each thread
+// computes a tile of the KV block's scores in registers. The threads of a row combine their values
+// to the row's maximum and to its sum of exponentials. The exponentials go through shared storage,
+// because the second product sums over them. The tiles of the second product are in registers
+// again, and so are the outputs that are carried between KV blocks. A thread has the same rows in
+// all statements with several values per row. The keys and values of a KV block are copied to
+// shared storage in K-blocks, with two stages.
 //
 //   grid: batches, heads, blocks of rows
 //     shared: scaled rows, a few values for each row; registers: outputs o
-//     for each chunk
+//     for each KV block
 //       registers: scores s[rows][columns] = 0
-//         pieces of the depth, two shared copies in turns
-//           threads: copy the next piece of the keys
+//         K-blocks of the depth, two stages
+//           threads: copy the next K-block of the keys
 //           threads: s += rows * keys
 //       threads: scores = mask(s)
 //       rows of a thread: threads of a row: maxima
 //       threads: carried maxima and decays; exponentials, to shared storage
 //       rows of a thread: threads of a row: sums
 //       registers: w[rows][widths] = 0
-//         pieces of the columns, two shared copies in turns
-//           threads: copy the next piece of the values
+//         K-blocks of the columns, two stages
+//           threads: copy the next K-block of the values
 //           threads: w += exponentials * values
 //       threads: o = o * decay + w
 //     threads: out = o / sums
@@ -39,7 +40,7 @@
 namespace tunec {
 namespace {
 
-constexpr size_t kMostLowerings = 4;  // of those that differ in sizes alone
+constexpr size_t kMostLowerings = 4;  // number of lowerings that get a sketch
 
 Knobs<CudaStreamChoice> KnobsOf(const CudaStreamChoice& best) {
   Knobs<CudaStreamChoice> knobs(best);

@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-// --- what statements do ---
+// --- work of statements ---
 
 std::optional<StreamWork> WorkOf(const StreamPlan& stream, StatementId s) {
   if (s == stream.first) return StreamWork::kFirst;
@@ -44,15 +44,15 @@ std::optional<StreamWork> WorkOf(const StreamPlan& stream, StatementId s) {
 
 // --- operands ---
 
-// The operand that is no block's own.
+// Returns the first read of a tensor that is not workspace, or null.
 const Read* GivenOperand(const Compute& compute, const Statement& product) {
   for (const Read& read : product.reads)
     if (compute.tensors[read.tensor].role != TensorRole::kWorkspace) return &read;
   return nullptr;
 }
 
-// The iterators of which each value has a copy: that number blocks or chunks, and are not a
-// dimension of the operand.
+// Returns the product's iterators over tasks and KV blocks for which the operand has separate
+// copies. An iterator that is itself one index, and is in no other index, needs no copies.
 std::vector<VarId> GroupsOf(const StreamPlan& stream, StatementId product, const Read& read) {
   std::vector<VarId> groups;
   const auto consider = [&](int dimension) {
@@ -69,13 +69,15 @@ std::vector<VarId> GroupsOf(const StreamPlan& stream, StatementId product, const
   return groups;
 }
 
-// Whether what a piece reads is a box along these two: each is a dimension of the group's copy.
+// Returns true if a K-block reads a rectangular slice along `column` and `inner`. Each of the two
+// must be the index of one dimension of a group's copy.
 bool IsBox(const Read& read, const std::vector<VarId>& groups, VarId column, VarId inner) {
   int found = 0;
   for (const IndexExpr& index : read.index) {
     IndexExpr rest = index;
     for (const VarId group : groups) rest -= IndexExpr::Var(group) * index.Coefficient(group);
-    // Of a dimension that no group decides, a copy has all.
+    // If no group is in the index, the copy has the whole dimension, and the index must have no
+    // offset.
     if (rest == index && !rest.IsConstant() && rest.constant() != 0) return false;
     rest -= rest.constant();
     if (rest.IsConstant()) continue;
@@ -109,7 +111,8 @@ CudaStreamOperand OperandOf(const StreamPlan& stream, StatementId product, int i
   return operand;
 }
 
-// What the copy is called, its dimensions of one element, and the order in which they lie.
+// Sets `copied`, `ones` and `order` of the operand. The last dimension in `order` is the one whose
+// index uses `along`.
 void Describe(const Compute& compute, const std::string& reader, VarId along,
               CudaStreamOperand& operand) {
   const StatementId id = *compute.FindStatement(reader);
@@ -153,7 +156,7 @@ int64_t Bytes(const StreamPlan& stream, TensorId tensor) {
   return static_cast<int64_t>(SizeOf(stream.compute->tensors[tensor].type));
 }
 
-// Elements that a block has of a tensor at once.
+// Returns the number of elements that a block stores at once of the tensor that `maker` writes.
 int64_t BlockElements(const CudaStreamPlan& plan, StatementId maker) {
   const StreamPlan& stream = plan.stream;
   const TensorId tensor = stream.statement(maker).writes[0].tensor;
@@ -182,7 +185,7 @@ int64_t PieceBytes(const CudaStreamOperand& operand, int64_t extent, int64_t pie
 }
 
 int64_t SharedBytes(const CudaStreamPlan& plan, const CudaStreamChoice& choice) {
-  constexpr int64_t kOthers = 1024;  // alignments, and what threads combine
+  constexpr int64_t kOthers = 1024;  // bytes for alignment and for values that threads combine
   const StreamPlan& stream = plan.stream;
   int64_t bytes = kOthers;
   for (const StatementId s : stream.compute->statements.ids()) {
@@ -194,7 +197,7 @@ int64_t SharedBytes(const CudaStreamPlan& plan, const CudaStreamChoice& choice) 
       PieceBytes(plan.keys, stream.columns, choice.depth_piece, stream.depths, choice.stages);
   const int64_t values =
       PieceBytes(plan.values, stream.widths, choice.column_piece, stream.columns, choice.stages);
-  return bytes + std::max(keys, values);  // one lies where the other did
+  return bytes + std::max(keys, values);  // both use the same storage, one after the other
 }
 
 int64_t ElementsOf(int64_t extent, const CudaStreamChoice& choice) {
@@ -202,26 +205,29 @@ int64_t ElementsOf(int64_t extent, const CudaStreamChoice& choice) {
 }
 
 BlockUse UseOf(const CudaStreamPlan& plan, const CudaStreamChoice& choice) {
-  constexpr int64_t kOthers = 64;   // addresses, what is loaded of one column
+  constexpr int64_t kOthers = 64;   // registers for addresses and for elements of one column
   constexpr int64_t kTogether = 4;  // elements of each row that are loaded at once
   const StreamPlan& stream = plan.stream;
   const int64_t cells = choice.row_elements * ElementsOf(stream.columns, choice);
   const int64_t outputs = choice.row_elements * ElementsOf(stream.widths, choice);
-  // Beside a score, where its exponential goes: chunks that change places have an address each.
+  // With a swizzle, each score also needs a register for the address of its exponential. Without a
+  // swizzle, four scores share such a register.
   const int64_t scores = RowsChangePlaces(choice) ? 2 * cells : cells + cells / 4;
-  // Scores and outputs of a chunk are not there at once, but the carried outputs are always.
+  // The scores and the outputs of one KV block are not live at the same time. The outputs that
+  // several KV blocks carry are always live.
   const int64_t kept = std::max(scores, outputs) + (stream.chunk ? outputs : 0);
   return {.threads = choice.column_threads * RowThreads(plan, choice),
           .registers = kept + kTogether * choice.row_elements + kOthers,
           .shared_bytes = SharedBytes(plan, choice)};
 }
 
-// Clocks of a processor for the sums of one product: multiply-adds, beside which loads from shared
-// storage run. `elements`: of a thread along what its lanes share out.
+// Returns the clocks that a processor needs for one product of a block, in one KV block. Loads and
+// multiply-adds mostly overlap. `elements` is the number of sums of a thread in each row. `length`
+// is the number of terms of each sum.
 double ProductClocks(const CudaStreamPlan& plan, const CudaStreamChoice& choice,
                      const CudaStreamOperand& operand, int64_t elements, int64_t length,
                      const Accelerator& device) {
-  constexpr double kBeside = 0.2;  // of the lesser of both that is seen
+  constexpr double kBeside = 0.2;  // fraction of the shorter time that does not overlap
   const auto warps = static_cast<double>(
       CeilDivide(choice.column_threads * RowThreads(plan, choice), kWarpThreads));
   const auto rows = static_cast<double>(choice.row_elements);
@@ -240,7 +246,8 @@ double BarrierClocks(const StreamPlan& stream, const CudaStreamChoice& choice) {
   return kBarrier * static_cast<double>(2 * pieces + 2 * choice.row_elements + 7);
 }
 
-// At least two pieces, so that one is copied while the other is used.
+// Returns a length of K-blocks from 8 to 32. Extents from 16 on have at least two K-blocks, so that
+// one is copied while the other is used.
 int64_t PieceOf(int64_t extent) {
   constexpr int64_t kLeast = 8;
   constexpr int64_t kMost = 32;
@@ -289,7 +296,7 @@ bool CudaStreamPlan::IsPrivate(TensorId tensor) const {
 
 std::optional<CudaStreamPlan> MakeCudaStreamPlan(const NamedCompute& lowering) {
   std::optional<StreamPlan> stream = MakeStreamPlan(lowering);
-  // Threads have columns of their own: those that are hidden would be tested one by one.
+  // With `bounded_columns`, each thread would have to test each of its columns.
   if (!stream || stream->bounded_columns) return std::nullopt;
   CudaStreamPlan plan{.stream = *std::move(stream)};
   for (const StatementId s : plan.stream.compute->statements.ids()) {
@@ -323,7 +330,8 @@ CudaStreamChoice Fitted(const CudaStreamPlan& plan, CudaStreamChoice choice,
   constexpr int64_t kMostThreads = 1024;
   const StreamPlan& stream = plan.stream;
   const auto halve = [](int64_t& number) { number = std::max<int64_t>(number / 2, 1); };
-  // Rows that one thread reduces have one lane each.
+  // Statements with one value per row use one thread per row, so a block needs at least as many
+  // threads as rows.
   choice.row_elements = std::min({choice.row_elements, stream.rows, choice.column_threads});
   choice.depth_piece = std::min(choice.depth_piece, stream.depths);
   choice.column_piece = std::min(choice.column_piece, stream.columns);
@@ -344,8 +352,7 @@ CudaStreamChoice Fitted(const CudaStreamPlan& plan, CudaStreamChoice choice,
 
 double EstimateSeconds(const CudaStreamPlan& plan, const CudaStreamChoice& choice,
                        const Accelerator& device) {
-  // Of an exponential with what masks it, compares and adds.
-  constexpr double kCellOperations = 30;
+  constexpr double kCellOperations = 30;  // mask, comparison, exponential and sum of a score
   const StreamPlan& stream = plan.stream;
   PhaseCost cost{.blocks = stream.tasks, .use = UseOf(plan, choice)};
   const auto all = static_cast<double>(stream.chunks);
@@ -357,7 +364,7 @@ double EstimateSeconds(const CudaStreamPlan& plan, const CudaStreamChoice& choic
                                         ElementsOf(stream.widths, choice), stream.columns, device) +
                           cells * kCellOperations / static_cast<double>(device.multiply_adds) +
                           BarrierClocks(stream, choice));
-  // What is not shared, each warp reads by itself.
+  // Each group of rows reads an operand without a copy separately.
   const auto bytes = [&](const CudaStreamOperand& operand, int64_t extent) {
     const auto once = static_cast<double>(stream.columns * extent * operand.bytes);
     return operand.copy ? once : once * static_cast<double>(RowThreads(plan, choice));

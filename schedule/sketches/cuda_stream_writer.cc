@@ -13,9 +13,10 @@
 namespace tunec {
 namespace {
 
-// Of a thread, one after the other without a branch: of more, the addresses alone fill registers.
+// Greatest number of a thread's multiply-adds in an unrolled loop of a sum. The addresses of more
+// products would fill the registers.
 constexpr int64_t kMostProducts = 64;
-constexpr int64_t kTogether = 4;  // neighbours that a thread loads at once
+constexpr int64_t kTogether = 4;  // consecutive keys that a thread loads at once
 
 class CudaStreamWriter {
  public:
@@ -43,9 +44,9 @@ class CudaStreamWriter {
   }
 
  private:
-  // What a product sums over: in pieces.
+  // The dimension that a product sums over, which is split into K-blocks.
   struct Summed {
-    std::string loop;  // behind its statement
+    std::string loop;  // suffix of the loop's name, after the statement's name
     int64_t extent = 1;
     int64_t piece = 1;
   };
@@ -76,7 +77,8 @@ class CudaStreamWriter {
   std::string KeyPieces() const { return First() + Depth() + ".0"; }
   std::string ValuePieces() const { return Last() + Column() + ".0"; }
 
-  // Every statement goes to the loop over blocks or chunks that it belongs to.
+  // Moves each statement, with its initialisation, into the loop over KV blocks. A statement that
+  // does not depend on the KV block moves into the loop over blocks of rows.
   void Gather() {
     for (const StatementId s : All()) {
       if (s != stream_.first) Add(ComputeAtStep{At(s).name, LoopOf(s)});
@@ -87,7 +89,8 @@ class CudaStreamWriter {
   void CutFirst() { Cut(First(), Depths(), {First() + Column(), First() + Row()}, plan_.keys); }
   void CutLast() { Cut(Last(), Columns(), {Last() + Row(), Last() + Width()}, plan_.values); }
 
-  // A product's sums in pieces, outside of its results; what a piece needs is copied there.
+  // Splits a product's sum into K-blocks, whose loop goes outside of the loops over results. Moves
+  // the copy of the operand into the loop over K-blocks.
   void Cut(const std::string& product, const Summed& summed,
            const std::vector<std::string>& results, const CudaStreamOperand& operand) {
     const std::string loop = product + summed.loop;
@@ -112,7 +115,7 @@ class CudaStreamWriter {
         continue;
       }
       Add(StageStep{name, Scope::kShared, loop, RowByRow(s)});
-      // Rows that are read one below the other come from different banks.
+      // With the swizzle, the elements of different rows in one column are in different banks.
       if (plan_.WorkOf(s) == StreamWork::kCells) Swizzle(name, stream_.columns * SizeOf(tensor));
     }
     for (const auto& [operand, pieces, summed] :
@@ -134,7 +137,8 @@ class CudaStreamWriter {
     if (fits) Add(SwizzleStorageStep{tensor, kSwizzledChunks});
   }
 
-  // The dimensions of what the statement writes: rows last but one, and last what lies along them.
+  // Returns the order of dimensions of the tensor that the statement writes. Dimensions that use
+  // the column or the depth are last, the row's are before them, and all others are first.
   std::vector<int64_t> RowByRow(StatementId s) const {
     std::vector<std::pair<int, int64_t>> ranked;
     const std::vector<IndexExpr>& index = At(s).writes[0].index;
@@ -154,14 +158,14 @@ class CudaStreamWriter {
 
   // --- threads ---
 
-  // The loops over an extent: the threads' and each thread's own, where there are several.
+  // The loops over one dimension of a statement, distributed over the threads.
   struct Shares {
     std::string threads;
-    std::vector<std::string> own;  // outermost first
-    std::string lanes;             // of a vector
+    std::vector<std::string> own;  // loops over a thread's elements, outermost first
+    std::string lanes;             // vector loop; may be empty
   };
 
-  // Neighbours by neighbours among the threads: each has every so manieth.
+  // Splits a loop so that consecutive threads process consecutive groups of `lanes` elements.
   Shares Interleave(const std::string& loop, int64_t extent, int64_t lanes) {
     const int64_t threads = choice_.column_threads;
     if (lanes == 1 && extent <= threads) return {.threads = loop, .own = {}, .lanes = {}};
@@ -209,15 +213,17 @@ class CudaStreamWriter {
   void BindRows(const std::string& loop) { threads_.push_back({loop, LoopKind::kBlockY}); }
   void BindColumns(const std::string& loop) { threads_.push_back({loop, LoopKind::kBlockX}); }
 
-  // The iterations of a sum that a piece has, and those of them that lie side by side.
+  // The loops over the iterations of a sum in one K-block. The names are empty if the statement
+  // sums nothing.
   struct Sum {
     std::string loop;
     int64_t length = 1;
     std::string neighbours;
   };
 
-  // Where the keys lie along what is summed, neighbours are loaded together: they are used before
-  // those of the next column are loaded.
+  // Returns the loops of the first product over a K-block. If the copied keys are contiguous along
+  // the depth, a thread loads kTogether consecutive keys at once. All of these are used before the
+  // next column's keys are loaded.
   Sum CutDepths() {
     const std::string loop = First() + Depth() + ".1";
     const bool together = plan_.keys.copy && plan_.keys.along_reduced &&
@@ -227,8 +233,9 @@ class CudaStreamWriter {
     return {loop + ".0", choice_.depth_piece / kTogether, loop + ".1"};
   }
 
-  // A thread has some rows by some elements along them; a sum runs around these, its neighbours
-  // inside.
+  // Distributes the rows of a statement, and its elements along the dimension `along`, over the
+  // threads. The loop of a sum goes outside of a thread's loops, and the loop `neighbours` inside
+  // them.
   void ShareOutElements(const std::string& statement, const std::string& along, int64_t extent,
                         int64_t lanes, const Sum& sum) {
     const Shares rows = CutRows(statement + Row());
@@ -259,7 +266,8 @@ class CudaStreamWriter {
     if (factor > 1) Add(UnrollStep{sum.loop, factor == sum.length ? 0 : static_cast<int>(factor)});
   }
 
-  // The threads of a row combine what each has of it: one of a thread's rows after the other.
+  // Distributes a reduction of columns over the threads of a row, which combine their partial
+  // results. The loop over a thread's rows is outermost.
   void ReduceColumns(const std::string& statement) {
     const Shares rows = CutRows(statement + Row());
     const Shares elements = Interleave(statement + Column(), stream_.columns, 1);
@@ -273,7 +281,7 @@ class CudaStreamWriter {
     BindColumns(elements.threads);
   }
 
-  // A thread for each row.
+  // Assigns each row to one thread.
   void ShareOutRows(const std::string& statement) {
     const std::string loop = statement + Row();
     if (stream_.rows <= choice_.column_threads) return BindColumns(loop);
@@ -284,8 +292,9 @@ class CudaStreamWriter {
 
   // --- copies ---
 
-  // Threads that are neighbours copy neighbours, rows of threads other lines. `across`: the loop
-  // that the operand knows besides what is summed.
+  // Distributes the copy of a K-block over the threads. Consecutive threads copy consecutive chunks
+  // of a line, and other threads copy other lines. `across` is the suffix of the operand's loop
+  // over the dimension that is not summed, with `results` iterations.
   void ShareOutCopy(const CudaStreamOperand& operand, const Summed& summed, int64_t results,
                     const std::string& across) {
     const std::string reduced = operand.copied + summed.loop + ".1";

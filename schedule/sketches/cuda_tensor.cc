@@ -1,34 +1,36 @@
-// Tiles of sums of products by matrix instructions, for a device: products of matrices, one or a
-// batch, with what follows them element by element.
+// Tiles of sums of products by matrix instructions, with elementwise followers, on a device:
+// products of matrices, single or in batches.
 //
-// A block computes a tile of the output, each of its warps a part of it, tile by tile of the
-// instruction, in fragments (ir/tile_intrinsic.h). The reduction runs in pieces. All threads copy
-// what a piece of the block's tile needs of both operands to storage that they share, 16 bytes at a
-// time, some pieces ahead of the one that is multiplied; there chunks change places, so that
-// warps load rows of matrices from different banks.
+// A block computes a tile of the output. Each warp computes a part of the tile, in fragments
+// (ir/tile_intrinsic.h), one tile of the instruction after the other. The reduction is split into
+// K-blocks. All threads copy the needed parts of both operands to shared storage, in chunks of 16
+// bytes. The copies are some K-blocks ahead of the multiplication. The chunks are swizzled in
+// shared storage, so warps load the rows of matrices from different banks.
 //
 //   grid: other outputs, row tiles, column tiles
 //     fragments: sums[rows][columns] = 0
-//       pieces of the reduction, several shared copies in turns
-//         threads: copy a later piece of A and of B
+//       K-blocks of the reduction, several stages
+//         threads: copy a later K-block of A and of B
 //         warps: steps, tiles of rows, tiles of columns, unrolled: sums += a * b
-//       threads: out = f(sums), each lane what it has
+//       threads: out = f(sums), each lane its elements
 //
-// Tiles have no ends: where they do not divide an extent, the sum is padded, and copies hold zeros
-// beyond the ends of operands. They are narrower, down to an element, where rows in memory are no
-// multiples of 16 bytes. Which types are multiplied is
-// the accuracy contract's to say. Where it lets float32 be rounded, operands are rounded to TF32
-// by the instruction, or to bfloat16 in phases before, whichever is estimated to be faster. Else
-// they are split into two or three bfloat16 terms: a piece has planes of all of them, all its
-// products are added up in fragments of its own, the small ones first, and lanes add these to sums
-// in registers (docs/decisions/0019_split_float32.md):
+// All tiles are full. If tiles do not divide an extent, the sum is padded, and the copies store
+// zeros beyond the operands' ends. If rows in memory are not multiples of 16 bytes, the chunks of
+// copies are narrower, down to one element.
+//
+// The accuracy contract decides which types are multiplied. If the contract permits TF32, the
+// instruction can round float32 operands. Otherwise, or if it is estimated to be faster, earlier
+// phases split these operands into bfloat16 parts. The contract determines the number of parts, one
+// to three. If there are several, a K-block has the planes of all parts. The products of parts are
+// added in separate fragments for each K-block, the small products first. Lanes then add the
+// fragments to sums in registers (docs/decisions/0019_split_float32.md):
 //
 //     registers: sums[rows][columns] = 0
-//       pieces of the reduction
-//         threads: copy the planes of a later piece of A and of B
+//       K-blocks of the reduction
+//         threads: copy the planes of a later K-block of A and of B
 //         fragments: part[rows][columns] = 0
-//           warps: products of terms, steps, tiles of rows, of columns, unrolled: part += a * b
-//         threads: sums += part, each lane what it has
+//           warps: products of parts, steps, tiles of rows, of columns, unrolled: part += a * b
+//         threads: sums += part, each lane its elements
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -45,7 +47,7 @@
 namespace tunec {
 namespace {
 
-// One way to multiply: steps that rewrite statements, what they add, and the tile.
+// One way to multiply: steps that rewrite statements, phases that compute operands, and the tile.
 struct TensorProduct {
   std::vector<ComputeStep> rewrites;
   OperandPhases rounded;
@@ -54,7 +56,8 @@ struct TensorProduct {
   double seconds = 0;
 };
 
-// By tiles that divide the extents or, where that is estimated to be faster, by padded ones.
+// Returns the product by tiles that divide the extents, or by padded tiles if these are estimated
+// to be faster. Returns nothing if neither fits.
 std::optional<TensorProduct> ProductOf(const Compute& part, const PhaseQuestion& question) {
   const auto& [all, device, rounding] = question;
   std::optional<TensorProduct> fastest;
@@ -69,7 +72,8 @@ std::optional<TensorProduct> ProductOf(const Compute& part, const PhaseQuestion&
   return fastest;
 }
 
-// The product as it is, or with operands split. None where they can't be, or don't fill tiles.
+// Returns the product as it is, or with operands split. Returns nothing, for example, if the split
+// does not apply or tiles do not fit.
 std::optional<TensorProduct> MakeProduct(const Rewritten& whole,
                                          const std::optional<PrecisionStep>& split,
                                          const PhaseQuestion& question) {
@@ -84,14 +88,15 @@ std::optional<TensorProduct> MakeProduct(const Rewritten& whole,
   std::optional<OperandPhases> rounded = MakeOperandPhases(*compute, *begin, question);
   if (!rounded) return std::nullopt;
   product->rewrites = whole.steps;
-  if (split && !in_terms) product->rewrites.emplace_back(*split);  // several terms the plan writes
+  if (split && !in_terms) product->rewrites.emplace_back(*split);  // else the writer adds it
   product->rounded = *std::move(rounded);
   product->seconds += product->rounded.seconds;
   return std::isfinite(product->seconds) ? std::move(product) : std::nullopt;
 }
 
-// The fastest of those that the contract allows. More terms than it wants are never faster, and so
-// are several of TF32: as many products at half the rate, of twice the bytes.
+// Returns the fastest product that the contract permits. More bfloat16 parts than required are
+// never faster. Several TF32 parts are not faster either: as many products run at half the rate,
+// with twice the bytes.
 std::optional<TensorProduct> BestProduct(const PhaseQuestion& question) {
   const std::optional<Rewritten> inlined = InlineFollowers(question.compute);
   if (!inlined) return std::nullopt;

@@ -14,18 +14,20 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostSums = 128;  // of a thread, that leave registers for operands
-constexpr int64_t kTileSums = 4;    // of a lane, in a tile
+constexpr int64_t kMostSums = 128;  // largest number per lane; leaves registers for operands
+constexpr int64_t kTileSums = 4;    // sums of a lane in a tile of the instruction
 
-// Instructions along what is reduced in a piece of split operands, which is a sum of its own.
-// Tensor cores cut sums off instead of rounding them, always towards zero, so that the errors of
-// long sums do not cancel; of 32 iterations they are less than a float32 sum's (docs/decisions/
-// 0019_split_float32.md). And the registers of more planes would be too many.
+// A K-block of split operands is a separate sum, with at most this number of instructions along the
+// reduced dimension. Tensor cores truncate sums towards zero instead of rounding, so the errors of
+// long sums do not cancel. The errors of 32 iterations are smaller than those of a float32 sum
+// (docs/decisions/0019_split_float32.md). The planes of longer K-blocks would also need too many
+// registers.
 constexpr int64_t kMostTermSteps = 2;
 
-// --- what there is to multiply ---
+// --- the instruction and the operands ---
 
-// The type of the element that a factor is, through a conversion to the sum's type.
+// Returns the type of the element that the factor reads, directly or inside one cast. Returns
+// nothing for any other factor.
 std::optional<DataType> FactorType(const Expr& factor) {
   const Expr& read = factor.kind() == ExprKind::kCast ? factor.operands()[0] : factor;
   if (read.kind() != ExprKind::kRead) return std::nullopt;
@@ -66,7 +68,8 @@ bool HasConditions(const Statement& sum) {
          std::ranges::any_of(sum.reads, [](const Read& read) { return read.guard.has_value(); });
 }
 
-// Dimensions as they lie in memory, the innermost last. Those of one element come first.
+// Returns the dimensions in decreasing order of their strides in memory. Dimensions whose index is
+// not a single iterator come first.
 std::vector<int64_t> StoredOrder(const CudaTilePlan& tile, TensorId tensor,
                                  const std::vector<IndexExpr>& index) {
   std::vector<std::pair<int64_t, int64_t>> by_stride;
@@ -83,8 +86,9 @@ std::vector<int64_t> StoredOrder(const CudaTilePlan& tile, TensorId tensor,
   return order;
 }
 
-// How far apart in storage an iterator's elements are: a divisor of all the distances. One that
-// chooses by a quotient, a plane, goes whole steps of its dimension.
+// Returns a divisor of all storage distances between elements at different values of the iterator.
+// Without a constant stride (in a quotient), this is the greatest common divisor of the strides of
+// the dimensions that use the iterator.
 int64_t StepOf(const CudaTilePlan& tile, const Read& read, VarId v) {
   const auto stride = [&](const std::vector<IndexExpr>& index) {
     return StorageStride(*tile.compute, tile.sum, read.tensor, index, v);
@@ -100,11 +104,11 @@ int64_t StepOf(const CudaTilePlan& tile, const Read& read, VarId v) {
   return common;
 }
 
-// How many elements lie side by side, at both ends of a copy, from wherever a tile of whole
-// instructions begins: as many as divide the rows in memory, up to 16 bytes. Less than 4 bytes are
-// one element by itself.
+// Returns the number of contiguous elements, at most 16 bytes, that a thread copies at once. The
+// number divides the extent of `along` and the strides of the other iterators, so that chunks are
+// aligned wherever a tile begins. Returns 1 if such a chunk would have less than 4 bytes.
 int64_t ChunkOf(const CudaTilePlan& tile, const Read& read, VarId along) {
-  constexpr int64_t kLeastBytes = 4;  // of a copy in flight
+  constexpr int64_t kLeastBytes = 4;  // least size of an asynchronous copy
   const auto bytes = static_cast<int64_t>(SizeOf(tile.compute->tensors[read.tensor].type));
   int64_t common = std::gcd(kChunkBytes / bytes, tile.Extent(along));
   for (const VarId v : tile.sum.iterators.ids()) {
@@ -114,7 +118,8 @@ int64_t ChunkOf(const CudaTilePlan& tile, const Read& read, VarId along) {
   return common * bytes < kLeastBytes ? 1 : common;
 }
 
-// None where neither what is reduced nor what lies across has neighbours in memory.
+// Returns the operand. Returns nothing if neither the piecewise reduction nor `across` is
+// contiguous in memory.
 std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read& read,
                                            VarId across) {
   const Tensor& tensor = tile.compute->tensors[read.tensor];
@@ -132,7 +137,8 @@ std::optional<CudaTensorOperand> OperandOf(const CudaTilePlan& tile, const Read&
   return operand;
 }
 
-// The reduction that chooses planes of operands; none where they have no planes, or several.
+// Returns the reduction that selects the planes of operands. Returns nothing if there are no
+// planes, or if several reductions select them.
 std::optional<VarId> FindPartProduct(const CudaTilePlan& tile) {
   std::optional<VarId> part_product;
   for (const CudaTileOperand& operand : tile.operands) {
@@ -157,7 +163,8 @@ void SetPlanes(const CudaTilePlan& tile, VarId part_product, CudaTensorOperand& 
   }
 }
 
-// One operand for the rows, the other for the columns. Both know all that is reduced.
+// Sets the left operand, for the rows, and the right operand, for the columns. Returns false if the
+// operands do not fit, for example if one does not use all reductions.
 bool SetOperands(CudaTensorPlan& plan) {
   const CudaTilePlan& tile = plan.tile;
   if (tile.sum.reads.size() != 2) return false;
@@ -185,11 +192,13 @@ bool SetOperands(CudaTensorPlan& plan) {
   return true;
 }
 
-// What an axis's extent must be a multiple of: whole instructions, and whole chunks of a copy where
-// an operand's neighbours lie along it.
+// Returns the number of elements of a chunk. Without padding, a chunk has 16 bytes.
 int64_t ChunkUnit(const CudaTensorPlan& plan, const CudaTensorOperand& operand) {
   return plan.padded ? operand.chunk : kChunkBytes / operand.bytes;
 }
+// Return the unit of the rows and that of the columns. Without padding, the extent must be a
+// multiple of the unit. The unit is the instruction's extent, or a longer chunk if the operand is
+// contiguous along the axis.
 int64_t RowUnit(const CudaTensorPlan& plan) {
   const int64_t chunk = plan.left.along_reduced ? 1 : ChunkUnit(plan, plan.left);
   return std::max(plan.Extent(TileAxis::kRow), chunk);
@@ -206,7 +215,8 @@ bool FillsInstructions(const CudaTensorPlan& plan) {
          plan.tile.Extent(plan.tile.piecewise) % plan.Extent(TileAxis::kReduced) == 0;
 }
 
-// A fragment's last two dimensions are the row and the column.
+// Sets the order of the fragment's dimensions, with the row and the column last. Returns false
+// unless both the row alone and the column alone index the sum's write.
 bool SetFragment(CudaTensorPlan& plan) {
   const std::vector<IndexExpr>& index = plan.tile.sum.writes[0].index;
   std::optional<int64_t> row;
@@ -235,7 +245,7 @@ void SetLoops(CudaTensorPlan& plan) {
     if (v != tile.piecewise && v != plan.part_product) plan.outside.push_back(v);
 }
 
-// --- how large its parts are ---
+// --- sizes ---
 
 int64_t RowsOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   return choice.row_warps * choice.row_tiles * plan.Extent(TileAxis::kRow);
@@ -247,25 +257,28 @@ int64_t PieceOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   return choice.steps * plan.Extent(TileAxis::kReduced);
 }
 
-// Of both operands, in one stage.
+// Returns the bytes of both operands in shared storage, for one stage.
 int64_t PieceBytes(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   return PieceOf(plan, choice) * (RowsOf(plan, choice) * plan.left.bytes * plan.left.planes +
                                   ColumnsOf(plan, choice) * plan.right.bytes * plan.right.planes);
 }
 
-// Products of terms for one product of elements.
+// Returns the number of products of bf16 parts for one product of elements; 1 if operands are not
+// split.
 int64_t ProductsOf(const CudaTensorPlan& plan) {
   return plan.part_product ? plan.tile.Extent(*plan.part_product) : 1;
 }
 
-// Of a lane, in registers. Those of a piece are apart from those of all.
+// Returns the number of sums in a lane's registers. With split operands, the number includes the
+// separate sums of the current K-block.
 int64_t SumsOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   return (plan.part_product ? 2 : 1) * choice.row_tiles * choice.column_tiles * kTileSums;
 }
 
 BlockUse UseOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  // Addresses and what copies need; operands of the tiles of one step, half of the next ones. A
-  // plane of a term is kept for all steps.
+  // Besides its sums, a lane has registers for addresses and copies (kOthers), and for the operands
+  // of one step and half of the next step. With split operands, a plane stays in registers for all
+  // steps.
   constexpr int64_t kOthers = 48;
   constexpr int64_t kLeftRegisters = 4;
   constexpr int64_t kRightRegisters = 2;
@@ -284,7 +297,7 @@ int64_t BlocksOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   return blocks;
 }
 
-// Of one block.
+// Returns the number of K-blocks that one block processes.
 double PiecesOf(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
   const int64_t length = plan.tile.Extent(plan.tile.piecewise);
   return plan.tile.reductions / static_cast<double>(length * ProductsOf(plan)) *
@@ -308,9 +321,9 @@ double MatrixRate(const TileIntrinsic& intrinsic, const Accelerator& device) {
 
 namespace {
 
-// Clocks of the unit that loads from shared storage, for what one warp takes of an operand in one
-// instruction of the multiplication: 128 bytes a clock where rows of 16 bytes are loaded as
-// matrices, else an element of every lane at a time, from banks that some of them share.
+// Returns the clocks of the load unit for one warp's operand of one matrix instruction. Operands
+// that are loaded as matrices, in rows of 16 bytes, need one clock per 128 bytes. Other operands
+// are loaded one element per lane at a time, with bank conflicts.
 double LoadClocks(const TileOperand& fragment, const CudaTensorOperand& operand) {
   constexpr double kLineBytes = 128;
   constexpr double kShareBank = 2;
@@ -320,10 +333,10 @@ double LoadClocks(const TileOperand& fragment, const CudaTensorOperand& operand)
   return elements * static_cast<double>(operand.bytes * kWarpThreads) / kLineBytes;
 }
 
-// What copies of a piece take in narrow chunks more than in those of 16 bytes.
+// Returns the additional clocks of a K-block's copies if chunks have less than 16 bytes.
 double NarrowCopyClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice) {
-  constexpr double kClocks = 2;  // of a warp's copy, with its address and its condition
-  double copies = 0;             // of warps
+  constexpr double kClocks = 2;  // for one copy by a warp, with its address and its condition
+  double copies = 0;             // additional copies by single lanes
   for (const auto& [operand, lines] : {std::pair(&plan.left, RowsOf(plan, choice)),
                                        std::pair(&plan.right, ColumnsOf(plan, choice))}) {
     const auto elements = static_cast<double>(lines * PieceOf(plan, choice));
@@ -333,14 +346,16 @@ double NarrowCopyClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choi
   return kClocks * copies / kWarpThreads;
 }
 
-// Whether pieces of an operand are loaded and stored at once, so that none is on its way.
+// Returns true if an operand's chunks are too small for asynchronous copies. Each K-block then
+// waits for its own copy.
 bool LoadsAtOnce(const CudaTensorPlan& plan) {
   constexpr int64_t kLeastBytes = 4;
   return std::min(plan.left.chunk * plan.left.bytes, plan.right.chunk * plan.right.bytes) <
          kLeastBytes;
 }
 
-// Until lanes have added the sums of a piece to theirs, if they do.
+// Returns the clocks in which lanes add the sums of a K-block to the total sums; 0 if operands are
+// not split.
 double AddClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                  const Accelerator& device) {
   if (!plan.part_product) return 0;
@@ -359,13 +374,14 @@ double PieceClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                          static_cast<double>(choice.column_tiles * plan.right.planes) *
                              LoadClocks(plan.intrinsic->right, plan.right);
   const double load = static_cast<double>(choice.Warps() * choice.steps) * of_warp;
-  constexpr double kBeside = 0.2;        // of the lesser of both that is seen
-  constexpr double kBarrierClocks = 50;  // and what a piece begins with
+  constexpr double kBeside = 0.2;        // fraction of the shorter time that does not overlap
+  constexpr double kBarrierClocks = 50;  // a barrier and the start of a K-block
   return std::max(multiply, load) + kBeside * std::min(multiply, load) + kBarrierClocks +
          NarrowCopyClocks(plan, choice) + AddClocks(plan, choice, device);
 }
 
-// Until the first piece has come all kinds of tiles wait alike.
+// Returns the clocks of a block. The wait for the first K-block is the same for all choices and is
+// left out.
 double BlockClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                    const Accelerator& device, int64_t resident) {
   const double pieces = PiecesOf(plan, choice);
@@ -379,13 +395,15 @@ double BlockClocks(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
 
 void Halve(int64_t& number) { number = std::max<int64_t>(number / 2, 1); }
 
-// Warps and tiles of each whose product, in units, divides the extent.
+// Halves the number of warps, then that of tiles, until warps * tiles * unit divides the extent or
+// both are 1.
 void FitAxis(int64_t extent, int64_t unit, int64_t& warps, int64_t& tiles) {
   while (extent % (warps * tiles * unit) != 0 && warps * tiles > 1)
     Halve(warps > 1 ? warps : tiles);
 }
 
-// The same with a product of which half is less than the extent, which is in whole chunks.
+// Halves the number of warps, then that of tiles, until warps * tiles * unit is less than twice the
+// extent or both are 1.
 void FitPaddedAxis(int64_t extent, int64_t unit, int64_t& warps, int64_t& tiles) {
   while (warps * tiles * unit >= 2 * extent && warps * tiles > 1) Halve(warps > 1 ? warps : tiles);
 }
@@ -422,12 +440,12 @@ std::optional<CudaTensorPlan> PlanOf(const Compute& compute, std::optional<CudaT
   if (intrinsic == nullptr || !tile) return std::nullopt;
   CudaTensorPlan plan{.tile = *std::move(tile), .intrinsic = intrinsic};
   plan.padded = plan.tile.padded;
-  // Storage of lanes is that of the sums alone.
+  // The sums must be the only workspace tensor that the statements write.
   if (plan.tile.registers.size() != 1) return std::nullopt;
   if (!SetOperands(plan) || !FillsInstructions(plan) || !SetFragment(plan)) return std::nullopt;
   SetLoops(plan);
-  // The sums of a piece are in a fragment while it lasts, so nothing is around pieces. Planes of
-  // operands are not padded yet.
+  // With split operands, a fragment has the sums of one K-block only, so no reduction may be around
+  // the K-blocks. Padding does not support planes.
   if (plan.part_product && (plan.padded || !plan.outside.empty())) return std::nullopt;
   return plan;
 }

@@ -46,16 +46,17 @@ class CudaTensorWriter {
   void Add(auto step) { schedule_.Add(std::move(step)); }
 
   std::array<const CudaTensorOperand*, 2> Operands() const { return {&plan_.left, &plan_.right}; }
-  // Of split operands each piece is a sum of its own, as reduce_split makes and names them.
+  // Returns true if operands are split into bfloat16 parts. Each K-block is then a separate sum,
+  // made by `reduce_split`, which also names the loops.
   bool InTerms() const { return plan_.part_product.has_value(); }
   const std::string& Total() const { return plan_.tile.sum.name; }
-  // What instructions add up.
+  // Returns the statement that the instructions compute.
   std::string Sum() const { return Total() + (InTerms() ? ".part" : ""); }
   std::string Loop(const std::string& statement, VarId iterator) const {
     return statement + "." + plan_.tile.Name(iterator);
   }
-  // Of a row, a column or what is reduced in pieces: the loop over blocks or pieces, and that over
-  // what one of them has.
+  // Return the loop over blocks or K-blocks, and the loop inside one of them. The iterator is the
+  // row, the column, or the reduction that is split into K-blocks.
   std::string Whole(VarId iterator) const { return Loop(Sum(), iterator) + ".0"; }
   std::string Part(const std::string& statement, VarId iterator) const {
     const bool is_split = InTerms() && iterator == plan_.tile.piecewise;
@@ -65,7 +66,7 @@ class CudaTensorWriter {
   std::string Pieces() const {
     return InTerms() ? Sum() + "." + PieceIterator() : Whole(plan_.tile.piecewise);
   }
-  // In each iteration of which sums begin.
+  // Returns the loop whose iterations each begin new sums of the instructions.
   std::string Sums() const { return InTerms() ? Pieces() : grid_.back(); }
   int64_t Tile(VarId iterator) const { return TileExtent(plan_, choice_, iterator); }
   VarId Row() const { return plan_.tile.row.iterator; }
@@ -77,7 +78,9 @@ class CudaTensorWriter {
     return blocks;
   }
 
-  // One copy for each block, so for each of the loops over blocks that the operand does not know.
+  // Returns the groups of the step `copy`, so that each block has a separate copy. The groups are
+  // the iterators over several blocks that the index does not use. If operands are split into
+  // parts, each K-block has a separate copy too.
   std::vector<CopyStep::Group> GroupsOf(const CudaTensorOperand& operand) const {
     std::vector<CopyStep::Group> groups;
     for (const VarId v : Blocks()) {
@@ -118,7 +121,8 @@ class CudaTensorWriter {
     Band();
   }
 
-  // Blocks near in time share rows and columns in L2. Bands divide the rows of blocks.
+  // Orders the blocks in bands, because blocks that run near each other in time share rows and
+  // columns in L2. Bands divide the rows of blocks (Fitted).
   void Band() {
     if (choice_.band < 2) return;
     const std::string row = Whole(Row());
@@ -140,14 +144,15 @@ class CudaTensorWriter {
       Add(ComputeAtStep{operand->tensor + ".copy", Pieces()});
   }
 
-  // What instructions add up is in a fragment; what lanes add those sums to, in their registers.
+  // Stores the instructions' sums in fragments, and the copies of operands in shared storage. If
+  // each K-block is a separate sum, the total is in registers of the lanes.
   void Stage() {
     const auto& write = plan_.tile.sum.writes[0];
     const std::string& sums = plan_.tile.compute->tensors[write.tensor].name;
     std::vector<int64_t> order = plan_.fragment;
     if (InTerms()) {
       Add(StageStep{.tensor = sums, .scope = Scope::kRegister, .loop = grid_.back()});
-      order.insert(order.begin(), std::ssize(write.index));  // the number of the piece
+      order.insert(order.begin(), std::ssize(write.index));  // the dimension of the K-blocks
     }
     Add(StageStep{InTerms() ? Sum() : sums, Scope::kFragment, Sums(), std::move(order)});
     for (const CudaTensorOperand* operand : Operands()) {
@@ -178,7 +183,8 @@ class CudaTensorWriter {
     threads_.Warps(row + ".0", column + ".0");
   }
 
-  // What is done element by element is done by the lane that has the element.
+  // Distributes a statement over warps and lanes. The lane that owns an element of the fragment
+  // computes the statement's values for it.
   void ReachFragment(const std::string& statement) {
     const std::string row = Part(statement, Row());
     const std::string column = Part(statement, Column());
@@ -197,10 +203,12 @@ class CudaTensorWriter {
 
   // --- copies ---
 
-  // The loop over products of terms.
+  // Returns the loop over products of bfloat16 parts.
   std::string Bf16Parts() const { return Loop(Sum(), *plan_.part_product); }
 
-  // Over planes: the copy's own loop, or what it has of the products of terms.
+  // Returns the copy's loop over planes. If the plane's index is an iterator, this is the copied
+  // loop over products of parts, else the loop over the dimension. Returns an empty list for an
+  // operand without planes.
   std::vector<std::string> LoopsOfPlanes(const CudaTensorOperand& operand) const {
     if (!operand.plane) return {};
     const std::string copy = operand.tensor + ".copy";
@@ -209,7 +217,8 @@ class CudaTensorWriter {
                     : fmt::format("{}.d{}", copy, *operand.plane)};
   }
 
-  // Over dimensions of one element, which no loop of the sum walks.
+  // Returns the copy's loops over dimensions of one element, to which no loop of the sum
+  // corresponds.
   static std::vector<std::string> LoopsOfOne(const CudaTensorOperand& operand) {
     std::vector<std::string> loops;
     for (size_t d = 0; d < operand.index.size(); ++d)
@@ -218,7 +227,8 @@ class CudaTensorWriter {
     return loops;
   }
 
-  // Lanes that are neighbours copy neighbours, warps other lines.
+  // Distributes a copy over warps and lanes. Consecutive lanes copy consecutive chunks of a line,
+  // and other lanes and warps copy other lines.
   void ShareOutCopy(const CudaTensorOperand& operand) {
     const std::string copy = operand.tensor + ".copy";
     const VarId reduced = plan_.tile.piecewise;

@@ -1,28 +1,30 @@
-// Tiles of sums of products, for a device: products of matrices, one or a batch, and convolutions,
-// with what follows them element by element.
+// Tiles of sums of products by threads, with elementwise followers, on a device: products of
+// matrices, single or in batches, and convolutions.
 //
-// A block computes a tile of the output, each of its threads some rows by some columns of it, in
-// registers. The reduction runs in pieces. All threads copy what a piece of the tile needs of an
-// operand to storage that they share, before all of them use it; two pieces take turns, so that one
-// is copied while the other is used. A convolution's windows are copied with their edges, or read
-// where they lie, as other operands of which a tile needs no box; neighbours among the threads read
-// neighbours.
+// A block computes a tile of the output. Each thread has some rows by some columns of the tile in
+// registers. The reduction is split into K-blocks. For each K-block, all threads first copy the
+// needed parts of operands to shared storage. With two stages, the next K-block is copied while the
+// current one is used. The windows of a convolution are copied with their halo, or read in place.
+// Operands of which a tile is not a rectangular slice are also read in place. Consecutive threads
+// compute consecutive columns.
 //
 //   grid: other outputs, row tiles, column tiles
 //     registers: sums[rows][columns] = 0
-//       pieces of the reduction, two shared copies in turns
-//         threads: copy the next piece of A and of B
-//         threads: a piece's iterations, unrolled
+//       K-blocks of the reduction, two stages
+//         threads: copy the next K-block of A and of B
+//         threads: iterations of a K-block, unrolled
 //           rows unrolled, columns vector: sums += a * b
 //       threads: rows unrolled, columns vector: out = f(sums)
 //
-// Where the blocks are too few, each makes sums over a part of the reduction (cuda_split.h).
+// If there are too few blocks for the processors, each block sums a part of the reduction
+// (cuda_split.h).
 //
-// Where a thread has several elements of a dimension, tiles divide it. Of a dimension without
-// divisors, or with conditions (a convolution's border), a thread has one element, and at its end
-// some threads have no work. Or the sum is padded: all tiles are full, threads have as many
-// elements as elsewhere, and the copies of operands hold zeros beyond their ends. What is estimated
-// to be faster is the first choice, the other one a knob's.
+// If a thread has several elements along a dimension, tiles must divide the dimension. If no tile
+// divides the dimension, or it has conditions (a convolution's border), a thread has one element.
+// Some threads at the end of such a dimension have no work. The alternative is a padded sum. All of
+// its tiles are full, and threads have several elements. The copies of operands store zeros beyond
+// the operands' ends. The initial choice is the variant that is estimated to be faster. A knob
+// selects the other variant.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -58,9 +60,9 @@ Knobs<CudaTileChoice> KnobsOf(const CudaTilePlan& plan, const CudaTileChoice& be
   return knobs;
 }
 
-// The sums in some number of parts.
+// A plan for the sums in a number of parts.
 struct Tiling {
-  CudaTilePlan plan;  // of what makes sums, partial ones where there are parts
+  CudaTilePlan plan;  // plan of the sums, or of the partial sums of parts
   CudaTileChoice best;
   double seconds = 0;
   std::optional<SumParts> parts = {};
@@ -91,9 +93,10 @@ std::optional<Tiling> TilingInParts(const PhaseQuestion& question, const CudaTil
   return tiling;
 }
 
-// How long the parts of sums may be, the longest first. What is padded need not be divided.
+// Returns possible lengths of the parts of a sum, the longest first. For a padded plan, the lengths
+// need not divide the sum.
 std::vector<int64_t> LengthsOf(const CudaTilePlan& plan) {
-  constexpr int64_t kLeastLength = 16;  // of a part
+  constexpr int64_t kLeastLength = 16;  // iterations of a part
   const int64_t whole = plan.Extent(plan.piecewise);
   if (plan.padded) return PartLengths(whole, kLeastLength, kLeastLength);
   std::vector<int64_t> lengths;
@@ -101,7 +104,8 @@ std::vector<int64_t> LengthsOf(const CudaTilePlan& plan) {
   return lengths;
 }
 
-// The whole sums first, then those in parts, until all processors have blocks enough.
+// Returns the tiling of whole sums, then tilings with more and more parts. Stops at the first
+// tiling with two blocks for each processor.
 std::vector<Tiling> TilingsOf(const PhaseQuestion& question, CudaTilePlan plan) {
   const int64_t enough = int64_t{2} * question.device.processors;
   const std::vector<int64_t> lengths = LengthsOf(plan);
@@ -116,8 +120,8 @@ std::vector<Tiling> TilingsOf(const PhaseQuestion& question, CudaTilePlan plan) 
   return tilings;
 }
 
-// The fastest of all, which is padded only where that is clearly faster: what else conditions and
-// zeros cost is not estimated.
+// Returns the fastest tiling. A padded tiling must be clearly faster than the others, because the
+// other costs of conditions and zeros are not estimated.
 const Tiling& BestOf(const std::vector<Tiling>& tilings) {
   constexpr double kClearly = 0.95;
   const auto weighed = [](const Tiling& tiling) {
@@ -126,7 +130,7 @@ const Tiling& BestOf(const std::vector<Tiling>& tilings) {
   return *std::ranges::min_element(tilings, {}, weighed);
 }
 
-// Those by the tiles that divide, and those by padded tiles where the best of them are.
+// Returns all tilings without padding. Adds the padded tilings if the best of these has padding.
 std::vector<Tiling> AllTilings(const PhaseQuestion& question) {
   std::vector<Tiling> all;
   if (auto plan = MakeCudaTilePlan(question.compute)) all = TilingsOf(question, *std::move(plan));
@@ -138,7 +142,8 @@ std::vector<Tiling> AllTilings(const PhaseQuestion& question) {
   return all;
 }
 
-// What the choice names; its parts are those of either kind, of which the nearest number is taken.
+// Returns the tiling that the choice selects. The knob `parts` has the numbers of all tilings, so
+// the nearest number of the selected kind is used.
 const Tiling& Chosen(const std::vector<Tiling>& tilings, const CudaTileChoice& choice) {
   const auto distance = [&](const Tiling& tiling) {
     return std::pair(tiling.best.pad != choice.pad, std::abs(tiling.best.parts - choice.parts));
@@ -166,7 +171,7 @@ void WriteTiling(const Tiling& tiling, const CudaTileChoice& choice, const Accel
   WriteCudaTile(tiling.plan, Fitted(tiling.plan, choice, device), schedule);
   if (!tiling.parts) return;
   tiling.parts->adding.WriteInitial(schedule);
-  schedule.Add(UnrollStep{tiling.parts->loop});  // their loads are on their way together
+  schedule.Add(UnrollStep{tiling.parts->loop});  // the loads of all parts are in flight at once
 }
 
 }  // namespace

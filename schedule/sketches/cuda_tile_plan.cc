@@ -15,9 +15,9 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kFewColumns = 128;      // of which another column iterator is worth threads
-constexpr int64_t kMostInside = 64;       // iterations of reductions that a piece has wholly
-constexpr int64_t kWorthATile = 1 << 10;  // multiply-adds
+constexpr int64_t kFewColumns = 128;      // shorter rows and columns may get an outer iterator
+constexpr int64_t kMostInside = 64;       // largest number of iterations of the `inside` reductions
+constexpr int64_t kWorthATile = 1 << 10;  // least product of the sum's extents
 
 bool Contains(const std::vector<VarId>& list, VarId iterator) {
   return std::ranges::find(list, iterator) != list.end();
@@ -30,7 +30,7 @@ bool HasConditions(const Statement& statement, VarId iterator) {
   return UsesIterator(statement.domain, iterator) || std::ranges::any_of(statement.reads, guards);
 }
 
-// Which reads know the iterator, by their positions.
+// Returns the positions of the reads whose index uses the iterator.
 std::set<size_t> KnownBy(const Statement& statement, VarId iterator) {
   std::set<size_t> reads;
   for (size_t r = 0; r < statement.reads.size(); ++r)
@@ -42,8 +42,8 @@ bool Overlap(const std::set<size_t>& a, const std::set<size_t>& b) {
   return std::ranges::any_of(a, [&](size_t r) { return b.contains(r); });
 }
 
-// One dimension of a box: an iterator by itself, or the one that numbers blocks times the length of
-// another, and that one.
+// One dimension of a rectangular slice. Its index is `along`, or `start * extent + along` with the
+// extent of `along`. `start` is an iterator of the grid.
 struct BoxSide {
   VarId along;
   std::optional<VarId> start = {};
@@ -59,7 +59,8 @@ std::optional<BoxSide> SideOf(const CudaTilePlan& plan, const IndexExpr& index) 
   return std::nullopt;
 }
 
-// Whether the index is a sum of multiples of outputs and of reductions that pieces have wholly.
+// Returns true if the index has only terms with nonnegative coefficients, over output iterators and
+// `inside` reductions.
 bool IsWindow(const CudaTilePlan& plan, const IndexExpr& index) {
   return std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {
     if (term.atom.kind != IndexAtom::Kind::kVariable || term.coefficient < 0) return false;
@@ -68,6 +69,7 @@ bool IsWindow(const CudaTilePlan& plan, const IndexExpr& index) {
   });
 }
 
+// Returns true if the iterators are all reductions, and none is the piecewise one.
 bool IsPlane(const CudaTilePlan& plan, const std::vector<VarId>& used) {
   return std::ranges::all_of(
       used, [&](VarId v) { return v != plan.piecewise && !Contains(plan.outputs, v); });
@@ -82,7 +84,8 @@ std::vector<VarId> VarsOf(const IndexExpr& index) {
   return used;
 }
 
-// Decides whether the operand can be shared.
+// Sets `shared`, `planes`, `windows` and `starts` of the operand. Leaves them unchanged if a tile's
+// part of the operand cannot be copied.
 void SetBox(const CudaTilePlan& plan, const Read& read, CudaTileOperand& operand) {
   std::set<VarId> seen;
   std::vector<VarId> starts;
@@ -105,7 +108,7 @@ void SetBox(const CudaTilePlan& plan, const Read& read, CudaTileOperand& operand
     std::ranges::copy_if(used, std::back_inserter(starts),
                          [&](VarId v) { return Contains(plan.outputs, v); });
   }
-  // A copy of one tensor serves all reads of it.
+  // The step `copy` would replace all reads of the tensor, not only this one.
   const auto same = [&](const Read& other) { return other.tensor == read.tensor; };
   if (read.guard || seen.empty() || std::ranges::count_if(plan.sum.reads, same) > 1) return;
   operand.shared = planes.empty();
@@ -122,7 +125,8 @@ bool IsPlainSum(const Statement& sum) {
   });
 }
 
-// The output iterator whose neighbours lie side by side in what is written last.
+// Returns the sum's iterator that is contiguous in the tensor that the final statement writes.
+// Returns nothing if there is none.
 std::optional<VarId> ContiguousOutput(const CudaTilePlan& plan) {
   const Compute& compute = *plan.compute;
   const Statement& final = compute.statements[FinalStatement(compute)];
@@ -137,7 +141,8 @@ CudaTileAxis AxisOf(const CudaTilePlan& plan, VarId iterator) {
   return {iterator, plan.Extent(iterator), !HasConditions(plan.sum, iterator)};
 }
 
-// The longest, of equals one without conditions.
+// Returns the iterator with the largest extent; of equal extents, one without conditions. Returns
+// nothing for an empty list.
 std::optional<VarId> Longest(const CudaTilePlan& plan, const std::vector<VarId>& iterators) {
   std::optional<VarId> longest;
   const auto rank = [&](VarId v) { return std::pair(plan.Extent(v), !HasConditions(plan.sum, v)); };
@@ -214,21 +219,22 @@ void AssignOperands(CudaTilePlan& plan) {
   }
 }
 
-// Iterations of reductions in one piece.
+// Returns the number of iterations of the reductions in one K-block.
 int64_t PieceIterations(const CudaTilePlan& plan, const CudaTileChoice& choice) {
   int64_t iterations = PieceLength(plan, choice);
   for (const VarId v : plan.inside) iterations *= plan.Extent(v);
   return iterations;
 }
 
-// Iterations that one piece of one tile has.
+// Returns the number of iterations of an iterator in one K-block of one tile.
 int64_t PieceExtent(const CudaTilePlan& plan, const CudaTileChoice& choice, VarId iterator) {
   if (iterator == plan.piecewise) return PieceLength(plan, choice);
   if (Contains(plan.inside, iterator)) return plan.Extent(iterator);
   return TileExtent(plan, choice, iterator);
 }
 
-// Iterations of the reductions for each output, with those that fill the last piece.
+// Returns the number of iterations of all reductions for each output element, including the padding
+// of the last K-block.
 double Reductions(const CudaTilePlan& plan, const CudaTileChoice& choice) {
   if (!plan.pads_pieces) return plan.reductions;
   const int64_t length = PieceLength(plan, choice);
@@ -237,7 +243,7 @@ double Reductions(const CudaTilePlan& plan, const CudaTileChoice& choice) {
          static_cast<double>(extent);
 }
 
-// Elements of the operand that one piece of one tile reads.
+// Returns the number of elements of the operand that one K-block of one tile reads.
 int64_t PieceElements(const CudaTilePlan& plan, const CudaTileChoice& choice,
                       const CudaTileOperand& operand) {
   int64_t elements = 1;
@@ -258,7 +264,8 @@ int64_t SharedBytes(const CudaTilePlan& plan, const CudaTileChoice& choice) {
   return bytes;
 }
 
-// Elements that a thread loads of the operand in one iteration of the reductions.
+// Returns the number of elements of the operand that a thread loads in one iteration of the
+// reductions.
 double ThreadElements(const CudaTileChoice& choice, const CudaTileOperand& operand) {
   double elements = 1;
   if (operand.depends_on_column) elements *= static_cast<double>(choice.column_elements);
@@ -266,15 +273,15 @@ double ThreadElements(const CudaTileChoice& choice, const CudaTileOperand& opera
   return elements;
 }
 
-// Bytes of L2 that a block reads of an operand that is not shared: each warp by itself, in sectors
-// where its threads read neighbours.
+// Returns the bytes that one block reads from L2 for an operand that is not shared. Each warp reads
+// separately, in whole sectors. Only contiguous elements share a sector.
 double DirectBytes(const CudaTilePlan& plan, const CudaTileChoice& choice,
                    const CudaTileOperand& operand) {
   constexpr double kSector = 32;
   const auto bytes = static_cast<double>(operand.bytes);
   const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kWarpThreads));
   const auto in_warp = static_cast<double>(std::min(choice.Threads(), kWarpThreads));
-  double of_warp = 0;  // in one iteration, for one element of each thread
+  double of_warp = 0;  // bytes in one iteration, for one element of each thread
   if (!operand.depends_on_column) {
     of_warp = kSector * std::max(1.0, in_warp / static_cast<double>(choice.column_threads));
   } else {
@@ -283,17 +290,18 @@ double DirectBytes(const CudaTilePlan& plan, const CudaTileChoice& choice,
   return warps * of_warp * ThreadElements(choice, operand) * Reductions(plan, choice);
 }
 
-// Clocks of a processor for all iterations of the reductions of one block: multiply-adds, beside
-// which loads from shared storage run.
+// Returns the clocks that a processor needs for all iterations of one block's reductions. Loads and
+// multiply-adds mostly overlap.
 double IssueClocks(const CudaTilePlan& plan, const CudaTileChoice& choice,
                    const Accelerator& device) {
   const auto warps = static_cast<double>(CeilDivide(choice.Threads(), kWarpThreads));
   const auto products =
       static_cast<double>(choice.row_elements) * static_cast<double>(choice.column_elements);
   const double warps_a_clock = static_cast<double>(device.multiply_adds) / kWarpThreads;
-  double loads = 0;  // clocks of the one unit that loads
+  double loads = 0;  // clocks of the load unit, for one iteration of a warp
   for (const CudaTileOperand& operand : plan.operands) {
-    // Neighbours bring 128 bytes a clock; what all threads of a row share, 16 bytes.
+    // Per clock, the unit loads 32 elements of different columns, or 4 elements that all threads of
+    // a row share.
     const double elements = ThreadElements(choice, operand);
     loads += operand.depends_on_column
                  ? elements * static_cast<double>(choice.column_threads) / kWarpThreads
@@ -301,13 +309,13 @@ double IssueClocks(const CudaTilePlan& plan, const CudaTileChoice& choice,
     if (!IsShared(plan, choice, operand)) loads += elements;
   }
   const double multiply = products / warps_a_clock;
-  constexpr double kBeside = 0.2;  // of the lesser of both that is seen
+  constexpr double kBeside = 0.2;  // fraction of the shorter time that does not overlap
   return Reductions(plan, choice) * warps *
          (std::max(multiply, loads) + kBeside * std::min(multiply, loads));
 }
 
 BlockUse UseOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
-  // Sums, what one iteration reads, addresses.
+  // A thread has registers for its sums, for the operands of one iteration, and for addresses.
   constexpr int64_t kOthers = 36;
   const int64_t sums = choice.row_elements * choice.column_elements;
   return {.threads = choice.Threads(),
@@ -315,8 +323,9 @@ BlockUse UseOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
           .shared_bytes = SharedBytes(plan, choice)};
 }
 
-// Whether threads may have so many elements of an axis each. Without padding these are numbers that
-// divide it, so that no thread has a part of its elements.
+// Returns true if each thread may have this number of elements of the axis. Without padding, a
+// number above 1 must divide the extent of an axis without conditions. A thread then has all or
+// none of its elements.
 bool MayHave(const CudaTilePlan& plan, const CudaTileAxis& axis, int64_t elements) {
   if (plan.padded) return elements <= axis.extent;
   return elements == 1 || (axis.free && axis.extent % elements == 0);
@@ -330,8 +339,9 @@ std::vector<int64_t> ElementChoices(const CudaTilePlan& plan, const CudaTileAxis
   return choices;
 }
 
-// Threads of which each has so many elements of an axis. Those that have several all have work:
-// else each element would have a condition of its own, in whole tiles too.
+// Returns numbers of threads along an axis if each thread has `elements` elements. Without padding,
+// tiles of threads with several elements divide the extent. Otherwise each element would have a
+// separate condition, in full tiles too.
 std::vector<int64_t> ThreadChoices(const CudaTilePlan& plan, int64_t extent, int64_t elements,
                                    int64_t most) {
   const int64_t parts = CeilDivide(extent, elements);
@@ -344,7 +354,8 @@ std::vector<int64_t> ThreadChoices(const CudaTilePlan& plan, int64_t extent, int
   return choices;
 }
 
-// All of an inner iterator before several of the one outside of it.
+// Returns numbers of threads along an outer iterator: only 1 unless a tile contains the inner
+// iterator completely.
 std::vector<int64_t> OuterChoices(const CudaTilePlan& plan,
                                   const std::optional<CudaTileAxis>& outer,
                                   const CudaTileAxis& inner, int64_t tile) {
@@ -355,7 +366,7 @@ std::vector<int64_t> OuterChoices(const CudaTilePlan& plan,
 
 // --- padding ---
 
-// The iterators that a tile has several of.
+// Returns the output iterators of which a tile may have several iterations.
 std::vector<VarId> TiledOutputs(const CudaTilePlan& plan) {
   std::vector<VarId> tiled = {plan.row.iterator, plan.column.iterator};
   if (plan.outer_row) tiled.push_back(plan.outer_row->iterator);
@@ -363,7 +374,8 @@ std::vector<VarId> TiledOutputs(const CudaTilePlan& plan) {
   return tiled;
 }
 
-// Whether the sum may go beyond the ends of these, and its conditions may go.
+// Returns true if the step `pad` can extend the iterators. The step also removes the sum's
+// conditions.
 bool MayPad(const CudaTilePlan& plan, const std::vector<VarId>& iterators, ReductionOrder order) {
   PadStep beyond{plan.sum.name, {}};
   for (const VarId v : iterators) beyond.multiples.push_back({plan.Name(v), plan.Extent(v) + 1});
@@ -380,7 +392,8 @@ bool Plan(const Compute& compute, CudaTilePlan& plan) {
   plan.sum = own->sum();
   plan.followers = std::move(own->followers);
   plan.registers = std::move(own->registers);
-  // What is free of conditions anyway is what pieces are best of.
+  // A reduction without conditions is preferred for the K-blocks, even if padding removes all
+  // conditions of the domain.
   bool has_pieces = AssignReductions(plan);
   if (plan.padded) {
     plan.sum.domain.clear();
@@ -459,7 +472,8 @@ IndexExpr PlaceInTile(const CudaTilePlan& plan, const CudaTileChoice& choice,
 bool IsShared(const CudaTilePlan& plan, const CudaTileChoice& choice,
               const CudaTileOperand& operand) {
   if (!operand.shared || operand.windows.empty()) return operand.shared;
-  // The copy has to know each place by an iterator, or as one among several of the tile.
+  // The position in a window must be constant, be a single iterator, or use an output iterator of
+  // which the tile has several iterations.
   const auto has_places = [&](size_t d) {
     const IndexExpr place = PlaceInTile(plan, choice, operand.index[d]);
     const auto uses = [&](VarId v) { return place.Uses(v); };
@@ -476,7 +490,7 @@ int64_t StagesOf(const CudaTilePlan& plan, const CudaTileChoice& choice) {
 
 CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Accelerator& device) {
   constexpr int64_t kMostThreads = 1024;
-  constexpr int64_t kMostSums = 128;  // of a thread, that leave registers for what they are made of
+  constexpr int64_t kMostSums = 128;  // largest number per thread; leaves registers for operands
   const auto halve = [](int64_t& number) { number = std::max<int64_t>(number / 2, 1); };
   const auto below = [&](const CudaTileAxis& axis, int64_t& elements, int64_t& threads) {
     while (elements > 1 && !MayHave(plan, axis, elements)) --elements;
@@ -487,7 +501,8 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
   choice.outer_columns =
       plan.outer_column ? std::min(choice.outer_columns, plan.outer_column->extent) : 1;
   choice.outer_rows = plan.outer_row ? std::min(choice.outer_rows, plan.outer_row->extent) : 1;
-  // A piece that goes beyond the end is less than twice as long as what there is.
+  // A padded K-block is shorter than twice the extent of the reduction. Other K-blocks are at most
+  // as long as the extent.
   const int64_t length = plan.Extent(plan.piecewise);
   while (choice.piece > length && (!plan.pads_pieces || choice.piece / 2 >= length))
     choice.piece = plan.pads_pieces ? choice.piece / 2 : length;
@@ -499,7 +514,7 @@ CudaTileChoice Fitted(const CudaTilePlan& plan, CudaTileChoice choice, const Acc
     --choice.row_elements;
     below(plan.row, choice.row_elements, choice.row_threads);
   }
-  // So many registers as a processor has are those of its threads.
+  // The registers of all threads of a block must fit into one processor.
   const auto too_many = [&] {
     const BlockUse use = UseOf(plan, choice);
     return use.threads > kMostThreads || use.threads * use.registers > device.registers;
@@ -523,8 +538,7 @@ double EstimateSeconds(const CudaTilePlan& plan, const CudaTileChoice& choice,
             ? pieces * static_cast<double>(PieceElements(plan, choice, operand) * operand.bytes)
             : DirectBytes(plan, choice, operand);
   }
-  // A barrier and what a piece begins with.
-  constexpr double kPieceClocks = 40;
+  constexpr double kPieceClocks = 40;  // a barrier and the start of a K-block
   cost.clocks += pieces * kPieceClocks;
   return EstimateSeconds(cost, device);
 }
@@ -556,7 +570,8 @@ CudaTileChoice BestCudaTile(const CudaTilePlan& plan, const Accelerator& device)
     if (!plan.padded && !has_windows) return;
     choice.windows = has_windows;
     const auto is_shared = [&](const auto& operand) { return IsShared(plan, choice, operand); };
-    // An end of what is not copied would be a condition for each product.
+    // In a padded plan, the end of an operand that is not copied would be a condition for each
+    // product.
     if (!plan.padded || std::ranges::all_of(plan.operands, is_shared)) consider_pieces(choice);
   };
   for (const int64_t columns : ElementChoices(plan, plan.column, {2, 4})) {

@@ -13,9 +13,9 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostProducts = 1024;  // of a thread, one after the other without a branch
-constexpr int64_t kShort = 7;            // iterations of a reduction that are unrolled
-constexpr int64_t kCopies = 16;          // elements that a thread copies without a loop
+constexpr int64_t kMostProducts = 1024;  // largest number of a thread's products between branches
+constexpr int64_t kShort = 7;            // largest extent of an unrolled `inside` reduction
+constexpr int64_t kCopies = 16;          // largest number of elements copied without a loop
 
 // A loop and the number of its iterations.
 struct CountedLoop {
@@ -46,7 +46,7 @@ class CudaTileWriter {
  private:
   void Add(auto step) { schedule_.Add(std::move(step)); }
 
-  // Outermost first: rows, then columns.
+  // Returns the axes of the tile, outermost first: rows, then columns.
   std::vector<CudaTileAxis> Axes() const {
     std::vector<CudaTileAxis> axes;
     if (plan_.outer_row) axes.push_back(*plan_.outer_row);
@@ -63,11 +63,12 @@ class CudaTileWriter {
   int64_t Blocks(VarId iterator) const {
     return CeilDivide(plan_.Extent(iterator), Tile(iterator));
   }
-  // Whether the tile has several of its iterations.
+  // Returns true if the tile has several iterations of the iterator.
   bool IsTiled(VarId iterator) const { return Tile(iterator) > 1; }
-  // Whether it has a loop over blocks beside the one over the tile. The column always does: there
-  // must be a loop that is done by a block. So does what may be padded: what follows the sum ends
-  // before it, but has its loops, so that threads find their own sums.
+  // Returns true if the iterator is split into a loop over blocks and a loop over the tile. A tiled
+  // column is always split, because the grid needs at least one loop. Padded plans split all tiled
+  // iterators. Followers have smaller extents than the padded sum, but need the same loops, so that
+  // each thread reads its sums.
   bool IsSplit(VarId iterator) const {
     if (!IsTiled(iterator)) return false;
     return Blocks(iterator) > 1 || iterator == plan_.column.iterator || plan_.padded;
@@ -77,14 +78,14 @@ class CudaTileWriter {
   }
   int64_t PieceLength() const { return tunec::PieceLength(plan_, choice_); }
 
-  // Whether blocks along the iterator have copies of their own: of an operand that does not know
-  // it, or that begins elsewhere for each.
+  // Returns true if blocks along the iterator have separate copies of the operand. The iterator is
+  // then in `starts`, or the index does not use it and there are several blocks.
   bool HasCopies(const CudaTileOperand& operand, VarId iterator) const {
     if (std::ranges::find(operand.starts, iterator) != operand.starts.end()) return true;
     return Blocks(iterator) > 1 && !UsesIterator(operand.index, iterator);
   }
 
-  // One copy for each block.
+  // Adds the copies of shared operands, a separate copy for each block.
   void CopyOperands() {
     for (const CudaTileOperand& operand : plan_.operands) {
       if (!IsShared(plan_, choice_, operand)) continue;
@@ -118,8 +119,9 @@ class CudaTileWriter {
   }
   std::string PieceLoop() const { return Loop(plan_.piecewise) + ".0"; }
 
-  // Blocks near in time share rows and columns in L2. Loops over blocks have as many iterations
-  // wherever they stand, so the bands must divide.
+  // Runs the blocks in bands of rows, if possible, so that blocks that run near each other in time
+  // share rows and columns in L2. Grid loops have constant extents, so the bands must divide the
+  // rows of blocks.
   void Swizzle() {
     const VarId row = plan_.row.iterator;
     if (choice_.band < 2 || plan_.outer_column || grid_.size() < 2) return;
@@ -148,8 +150,8 @@ class CudaTileWriter {
         Add(StageStep{operand.tensor + ".copy", Scope::kShared, PieceLoop(), SharedOrder(operand)});
   }
 
-  // Dimensions of a copy: groups, what is reduced, outer rows or columns, and last what a thread
-  // has several neighbours of.
+  // Returns the order of a copy's dimensions: groups, other dimensions such as reductions, outer
+  // rows or columns, rows or columns. The elements of a thread are thus contiguous.
   std::vector<int64_t> SharedOrder(const CudaTileOperand& operand) const {
     std::vector<int64_t> groups;
     for (const VarId v : blocks_)
@@ -184,8 +186,8 @@ class CudaTileWriter {
     UnrollReductions();
   }
 
-  // The loops over an axis: the threads' and each thread's own. Where there is one thread, or one
-  // element of each, the loop that is not there has no name.
+  // The loops over an axis: over threads, and over the elements of each thread. With one thread or
+  // with one element per thread, the name of the missing loop is empty.
   struct Part {
     std::string thread;
     std::string element;
@@ -200,6 +202,7 @@ class CudaTileWriter {
     return {loop + ".0", loop + ".1"};
   }
 
+  // Distributes the statement's tile over the threads and over the elements of each thread.
   void ShareOut(const std::string& statement) {
     std::vector<std::string> threads;
     std::vector<std::string> elements;
@@ -233,7 +236,7 @@ class CudaTileWriter {
                                [&](size_t d) { return operand.index[d].Uses(iterator); });
   }
 
-  // The loops that the copy has within a piece, as the source lies, farthest apart first.
+  // Returns the copy's loops within a K-block, in decreasing order of their strides in the source.
   std::vector<CountedLoop> CopyLoops(const CudaTileOperand& operand) const {
     const TensorId tensor = *plan_.compute->FindTensor(operand.tensor);
     std::vector<std::pair<int64_t, CountedLoop>> by_stride;
@@ -264,7 +267,8 @@ class CudaTileWriter {
     return loops;
   }
 
-  // The copy's loops of one iteration that would stand between those along windows.
+  // Returns the copy's loops of one iteration that could be between the loops along windows.
+  // Returns none if the operand has no windows.
   std::vector<std::string> SingleLoops(const CudaTileOperand& operand) const {
     std::vector<std::string> loops;
     if (operand.windows.empty()) return loops;
@@ -274,20 +278,21 @@ class CudaTileWriter {
     return loops;
   }
 
-  // Neighbours in memory are copied by neighbours among the threads.
+  // Distributes the copy over the threads. Consecutive threads copy contiguous elements.
   void ShareOutCopy(const CudaTileOperand& operand) {
     const std::string copy = operand.tensor + ".copy";
     const std::vector<CountedLoop> loops = CopyLoops(operand);
     const std::vector<int64_t> along = ThreadsAlong(loops, choice_.Threads());
     std::vector<std::string> threads;
     std::vector<std::string> serial;
-    int64_t copies = 1;  // of a thread
+    int64_t copies = 1;  // number of elements that a thread copies
     for (size_t i = 0; i < loops.size(); ++i) {
       const auto& [name, extent] = loops[i];
       const bool split = along[i] > 1 && along[i] < extent;
       if (split) Add(SplitStep{name, {along[i]}});
       if (along[i] > 1) threads.push_back(split ? name + ".1" : name);
-      // A piece may be one iteration, which must not stand between the threads' loops.
+      // The loop within a K-block may have one iteration, but must not be between the loops over
+      // threads.
       const bool is_piece = extent == 1 && name == Loop(copy, plan_.piecewise) + ".1";
       if (along[i] < extent || is_piece) serial.push_back(split ? name + ".0" : name);
       copies *= CeilDivide(extent, along[i]);
@@ -302,9 +307,10 @@ class CudaTileWriter {
       for (const std::string& loop : serial) Add(UnrollStep{loop});
   }
 
-  // How many threads lie along each loop. From the innermost one out they are as many as divide it,
-  // so that whose an element is has a simple index and no condition; rather than few of them, some
-  // are without work at its end.
+  // Returns the number of threads along each loop, assigned from the innermost loop outwards. The
+  // number divides the extent if more than half of the available threads then have work. The index
+  // of an element is then simple and needs no condition. Otherwise all available threads are used,
+  // and some have no work at the end.
   static std::vector<int64_t> ThreadsAlong(const std::vector<CountedLoop>& loops, int64_t threads) {
     std::vector<int64_t> along(loops.size(), 1);
     for (size_t i = loops.size(); i-- > 0;) {
@@ -321,7 +327,8 @@ class CudaTileWriter {
 
   // --- reductions ---
 
-  // From the innermost one out, as far as a thread's products between two branches stay few.
+  // Unrolls reductions from the innermost outwards, as long as a thread has at most kMostProducts
+  // products between two branches. The piecewise reduction may be unrolled by a factor.
   void UnrollReductions() {
     int64_t products = choice_.row_elements * choice_.column_elements;
     for (size_t i = plan_.inside.size(); i-- > 0;) {

@@ -10,9 +10,9 @@ namespace tunec {
 namespace {
 
 constexpr double kLaunchSeconds = 2e-6;
-constexpr double kL2Share = 2.5;        // of L2's bandwidth to memory's
-constexpr double kProcessorBytes = 64;  // from and to L2, in a clock
-constexpr double kOperationClocks = 4;  // until a result can be an operand
+constexpr double kL2Share = 2.5;        // ratio of L2's bandwidth to the memory's
+constexpr double kProcessorBytes = 64;  // bytes between a processor and L2, per clock
+constexpr double kOperationClocks = 4;  // clocks until a result can be an operand
 
 template <class Number>
 void Assume(Number& fact, Number value) {
@@ -23,7 +23,7 @@ void Assume(Number& fact, Number value) {
 
 Accelerator WithAllFacts(const Accelerator& device) {
   Accelerator known = device;
-  // An arch without a part has one processor, as far as it is known.
+  // If the part is unknown, `processors` is only the default, 1.
   if (known.bytes_per_second == 0) known.processors = std::max(known.processors, 100);
   Assume<int64_t>(known.shared_bytes, 48 << 10);
   Assume<int64_t>(known.registers, 65536);
@@ -48,7 +48,7 @@ double EstimateSeconds(const PhaseCost& cost, const Accelerator& device) {
   const auto most = static_cast<double>(most_blocks);
   const auto clock = static_cast<double>(device.clock_hertz);
   const auto bandwidth = static_cast<double>(device.bytes_per_second);
-  // Too few warps leave lanes idle.
+  // Too few threads leave a processor's units idle.
   const double threads = static_cast<double>(std::min(resident, most_blocks) * cost.use.threads);
   const double busy = cost.busy_threads > 0
                           ? static_cast<double>(cost.busy_threads)
@@ -59,7 +59,8 @@ double EstimateSeconds(const PhaseCost& cost, const Accelerator& device) {
       std::max(static_cast<double>(cost.blocks) * cost.l2_bytes / kL2Share / bandwidth,
                most * cost.l2_bytes / kProcessorBytes / clock);
   const double memory = cost.memory_bytes / bandwidth;
-  // The lesser parts hide behind the greatest, but not wholly: of equals the one with less of them.
+  // The three times overlap, but not completely. Of two costs with equal maxima, the one with the
+  // smaller sum is less.
   constexpr double kSeen = 0.05;
   return kLaunchSeconds + std::max({issue, l2, memory}) + kSeen * (issue + l2 + memory);
 }

@@ -15,14 +15,16 @@
 namespace tunec {
 namespace {
 
-// The type of the element that a factor is, through a conversion to float32.
+// Returns the type of the element that a factor reads, before any cast. Returns nothing if the
+// factor is neither a read nor the cast of a read.
 std::optional<DataType> FactorType(const Expr& factor) {
   const Expr& read = factor.kind() == ExprKind::kCast ? factor.operands()[0] : factor;
   if (read.kind() != ExprKind::kRead) return std::nullopt;
   return read.type();
 }
 
-// The types of the elements whose products are summed in float32.
+// Returns the element types of both factors if the statement is a float32 sum of products of two
+// elements. Returns nothing for any other statement.
 std::optional<std::pair<DataType, DataType>> TypesOfFactors(const Statement& sum) {
   if (sum.reads.size() != 2 || sum.values.size() != 1 || !sum.values[0].Is(ScalarOp::kMul) ||
       sum.reducer != Reducer::Sum(DataType::kF32)) {
@@ -34,7 +36,8 @@ std::optional<std::pair<DataType, DataType>> TypesOfFactors(const Statement& sum
   return std::pair(*left, *right);
 }
 
-// The dimension that the iterator alone walks, where no other knows it.
+// Returns the dimension whose index is the iterator alone. Returns nothing if there is none, or if
+// another dimension also uses the iterator.
 std::optional<size_t> DimensionOf(const std::vector<IndexExpr>& index, VarId iterator) {
   std::optional<size_t> found;
   for (size_t d = 0; d < index.size(); ++d) {
@@ -45,7 +48,8 @@ std::optional<size_t> DimensionOf(const std::vector<IndexExpr>& index, VarId ite
   return found;
 }
 
-// The longest iterator of the reduction that is a dimension of both operands.
+// Returns the longest reduced iterator that is a dimension of both operands. Returns nothing if
+// there is none, or if it has only one iteration.
 std::optional<VarId> FindPaired(const Statement& sum) {
   std::optional<VarId> longest;
   for (const VarId v : ReducedIterators(sum)) {
@@ -75,7 +79,7 @@ class DotPlanner {
 
   std::optional<TilePlan> Plan(const RoundingFreedom& rounding, bool inlines) {
     if (!MakeOperands(rounding)) return std::nullopt;
-    // What is split into terms would be computed once for each.
+    // The inlined statement would run once for each part of a split operand.
     if (inlines && !dot_.part_product) InlineRounded();
     if (plain_.cache_write && !Rewrite(*plain_.cache_write)) return std::nullopt;
     if (!FindRoles() || !CopyArguments() || !Pad()) return std::nullopt;
@@ -90,7 +94,8 @@ class DotPlanner {
     };
     return *std::ranges::find_if(Sum().reads, knows);
   }
-  // The tensor that packing names.
+  // Returns the name of the operand in a `pack` step: the argument of which the operand is a copy,
+  // else the operand's tensor.
   const std::string& PackedName(const Read& read) const {
     const std::string& name = compute_.tensors[read.tensor].name;
     const auto copy = sources_.find(name);
@@ -123,15 +128,17 @@ class DotPlanner {
   Compute compute_;
   TilePlan::Dot dot_;
   VarId paired_;
-  std::map<std::string, std::string> sources_;  // arguments that packing copies, by the copy's name
+  std::map<std::string, std::string> sources_;  // argument of each copy by `pack`
   const int64_t group_;
-  const int64_t depth_;    // reduced neighbours that one instruction takes
-  const int64_t columns_;  // of one instruction
-  const int64_t rows_;
+  const int64_t depth_;    // number of reduced elements that one instruction takes
+  const int64_t columns_;  // number of columns of one instruction
+  const int64_t rows_;     // number of rows of one instruction
 };
 
-// Float32 is rounded to as many terms as the contract wants; to one for vectors, which multiply no
-// faster than to make up for more. What is stored as one term is multiplied as it is, by one.
+// Rounds float32 operands to as many bfloat16 parts as the contract requires. Operands that are
+// both bfloat16 are not changed. Returns false if the contract or the types do not fit. Several
+// parts require an instruction on matrices and two float32 operands. Instructions on vectors are
+// not fast enough for the products of several parts.
 bool DotPlanner::MakeOperands(const RoundingFreedom& rounding) {
   if (rounding.order != ReductionOrder::kAny) return false;
   const auto types = TypesOfFactors(Sum());
@@ -149,7 +156,8 @@ bool DotPlanner::MakeOperands(const RoundingFreedom& rounding) {
   return true;
 }
 
-// The iterator over products of terms stands before all that is reduced over; others move.
+// Sets `part_product` to the iterator that `precision` has added, and updates the ids of the column
+// and the row.
 void DotPlanner::FindPartProduct() {
   const Iterators& now = Sum().iterators;
   const auto of_same_name = [&](VarId v) {
@@ -167,9 +175,9 @@ void DotPlanner::FindPartProduct() {
   }
 }
 
-// An argument gets a copy: in the order of the tile's loops along the columns, and of the other
-// operand where its pairs don't lie side by side or zeros have to be added. The writer packs both,
-// so that here only the copy's existence counts, not its order.
+// Replaces operands that are arguments by copies. The operand along the columns is always copied.
+// The other operand is copied if its groups of reduced elements are not contiguous, or if zeros
+// have to be added. PackOperands sets the order of the copies later. Returns false if a copy fails.
 bool DotPlanner::CopyArguments() {
   for (const bool along_columns : {true, false}) {
     const Read& read = OperandOf(along_columns);
@@ -188,7 +196,8 @@ bool DotPlanner::CopyArguments() {
   return true;
 }
 
-// Along what is reduced, or at the borders of an image.
+// Returns true if zeros must fill the operands. Zeros are needed if the reduced dimension or the
+// rows end with an incomplete instruction, or if the sum or a read has conditions.
 bool DotPlanner::NeedsZeros() const {
   const Statement& sum = Sum();
   const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
@@ -197,7 +206,8 @@ bool DotPlanner::NeedsZeros() const {
          std::ranges::any_of(sum.reads, is_guarded);
 }
 
-// An operand that is computed first, for nothing else, is rounded as it is computed.
+// Inlines the statement whose values an operand's statement rounds, if no other statement reads
+// these values. The values are then rounded where they are computed.
 void DotPlanner::InlineRounded() {
   for (const Read& operand : std::vector<Read>(Sum().reads)) {
     const auto maker = compute_.FindStatement(compute_.tensors[operand.tensor].name);
@@ -214,7 +224,9 @@ void DotPlanner::InlineRounded() {
   }
 }
 
-// One operand lies along the columns, the other doesn't know them.
+// Sets the paired iterator and the numbers of planes. Returns false if the operands do not fit.
+// Exactly one operand must use the column, as a separate dimension. Both operands must be tensors
+// that `pack` can reorder.
 bool DotPlanner::FindRoles() {
   const Statement& sum = Sum();
   const auto depends_on_column = [&](const Read& read) {
@@ -238,8 +250,8 @@ bool DotPlanner::FindRoles() {
   return std::ranges::all_of(sum.reads, is_packable);
 }
 
-// A matrix instruction's rows are the left operand's alone. A tensor has one order, so it is not
-// both operands.
+// Returns true if only the operand without columns uses the row, and the operands are different
+// tensors. One tensor cannot have the storage orders of both operands.
 bool DotPlanner::HasRows() const {
   const Read& left = OperandOf(/*along_columns=*/false);
   const Read& right = OperandOf(/*along_columns=*/true);
@@ -247,7 +259,8 @@ bool DotPlanner::HasRows() const {
          !UsesIterator(right.index, *row_);
 }
 
-// Whole instructions, without conditions.
+// Pads the sum to complete instructions if necessary, which also removes its conditions. Stores the
+// extents before padding. Returns false if padding fails or a condition remains.
 bool DotPlanner::Pad() {
   const Statement& sum = Sum();
   const auto is_guarded = [](const Read& read) { return read.guard.has_value(); };
@@ -277,14 +290,14 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   for (PackStep::Axis& axis : pack.axes) {
     if (axis.dimension == paired)
       axis = {paired, PackStep::Part::kQuotient, IsOfMatrices() ? depth_ : group_};
-    // What a matrix instruction takes lies in one piece.
+    // The tile of one matrix instruction is contiguous.
     if (IsOfMatrices() && axis.factor == 1 && axis.part != PackStep::Part::kWhole) {
       axis.factor = columns_;
     }
   }
   pack.axes.push_back({paired, PackStep::Part::kRemainder, group_});
   if (IsOfMatrices()) {
-    // Before the columns of a tile its rows.
+    // In such a tile, the groups of reduced elements come before the columns.
     pack.axes.insert(pack.axes.end() - 2, {paired, PackStep::Part::kMiddle, group_, depth_});
   }
   if (dot_.part_product) MovePlanes(pack);
@@ -318,8 +331,9 @@ void DotPlanner::PackOperands(TilePlan& plan) const {
   plan.dot->broadcast = std::move(order);
 }
 
-// The planes of terms lie together before the tile, where that is one piece of memory. Instructions
-// on matrices alone take several terms.
+// Moves the dimension over planes of bfloat16 parts directly before the first axis inside a tile.
+// All planes of a tile are then stored together. Without such an axis, moves the dimension to the
+// front. Only instructions on matrices take several parts.
 void DotPlanner::MovePlanes(PackStep& pack) {
   std::erase_if(pack.axes, [](const PackStep::Axis& axis) { return axis.dimension == 0; });
   const auto tile = std::ranges::find_if(pack.axes, [](const PackStep::Axis& axis) {
@@ -350,23 +364,23 @@ std::optional<TilePlan> DotPlanner::WholePlan() const {
   plan.row_has_conditions = IsOfMatrices() && dot_.rows != plan.Extent(*plan.row);
   PackOperands(plan);
   AssignBefore(plan, id);
-  // What packs arguments is ordered with all such copies.
+  // OrderCopies schedules the statements that copy arguments, together with all other copies.
   if (plan.operand && sources_.contains(plan.operand->statement)) plan.operand.reset();
   std::erase_if(plan.before, [&](const std::string& name) { return sources_.contains(name); });
   return plan;
 }
 
-// In multiply-adds of whole vectors.
+// Returns the number of the sum's products, in multiply-adds of complete vectors.
 double ProductsOf(const TilePlan& plan, int64_t lanes) {
   const auto columns = static_cast<double>(plan.Extent(plan.column));
   const auto vectors = static_cast<double>(CeilDivide(plan.Extent(plan.column), lanes));
   return ProductOfExtents(plan.reduction) / columns * vectors;
 }
 
-// What of an operand is rounded or moved while the kernel runs.
+// The elements of an operand that a statement rounds or moves at run time.
 struct OperandCopy {
   double elements = 0;
-  bool in_vectors = true;  // neighbours lie side by side where they are read
+  bool in_vectors = true;  // each vector reads contiguous elements, or a single one
 };
 
 OperandCopy CopyOf(const TilePlan& plan, const Read& read) {
@@ -427,7 +441,8 @@ bool CanRoundToBf16(const RoundingFreedom& rounding, const Target& target) {
 }
 
 double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_gain) {
-  // Of one element, in multiply-adds of whole vectors: rounded with its neighbours, or alone.
+  // Costs of rounding one element, in multiply-adds of complete vectors: as part of a vector, and
+  // alone.
   constexpr double kAmongOthers = 0.8, kAlone = 30;
   const int64_t lanes = plan.dot->intrinsic->Extent(TileAxis::kColumn);
   double rounding = 0;
@@ -444,7 +459,7 @@ std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& l
   const auto plan = [&](bool inlines) {
     return DotPlanner(plain, lowering, intrinsic).Plan(rounding, inlines);
   };
-  // What is inlined may not be 0 where its operands are, and then can't be padded.
+  // An inlined value may be nonzero where its operands are 0. The sum then cannot be padded.
   std::optional<TilePlan> found = plan(/*inlines=*/true);
   return found ? found : plan(/*inlines=*/false);
 }

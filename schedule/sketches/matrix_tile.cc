@@ -1,17 +1,17 @@
-// Register tiles of an instruction that multiplies matrices (amx.bf16).
+// Register tiles of an instruction on matrices (amx.bf16).
 //
-// Two by two of its accumulators stay in registers while a block of the reduction passes; where
-// the output has only one row or column of them, four in the other direction. Rows, columns and
-// depth are padded to whole instructions, which cost the same whatever part of them is used. Both
-// operands are rounded and lie in pieces of what one instruction takes, in the order in which the
-// loops come by; or the left one, for a block of rows, row by row in the task's buffer. Sums wait
-// in the task's buffer, where they are made ready for what follows.
+// A group of two by two accumulators stays in registers during a K-block. If the output has only
+// one row or column of accumulators, a group has up to four in the other direction. Rows, columns
+// and depth are padded to complete instructions, because an incomplete instruction costs as much.
+// Both operands are bfloat16, rounded if necessary. They are stored in tiles of one instruction, in
+// the order of the loops. The left operand of a block of rows can also be stored row by row in the
+// task's buffer. The task also stores the sums in a buffer, from which the followers read them.
 //
 //   parallel: other outputs, blocks of rows, groups of columns
 //     sums[rows of the block][columns] = 0
-//     outer reductions, blocks of the long reduction
+//     outer reductions, K-blocks of the long reduction
 //       groups of rows
-//         steps of the block: load left x 2, right x 2; 2 x 2 products
+//         steps of the K-block: load left x 2, right x 2; 2 x 2 products
 //     rows, columns vector: out = f(sums)
 #include "schedule/sketches/matrix_tile.h"
 
@@ -23,14 +23,15 @@
 namespace tunec {
 namespace {
 
-// Accumulators of AMX that a loop may keep in registers.
+// Number of accumulators of AMX that a loop may keep in registers.
 constexpr int64_t kAccumulators = 4;
-// Steps of the reduction (of 32 bfloat16) in a block: what a group of tiles reads in it, 32 KiB of
-// each operand, is read again from the second-level cache at most. Shorter sums are not cut.
+// Number of steps (of 32 bfloat16) in a K-block. A group of tiles reads at most 32 KiB of each
+// operand in a K-block. Repeated reads hit the second-level cache, or even the first. A reduction
+// of at most kMostStepsUncut steps is not split.
 constexpr int64_t kStepsOfBlock = 16;
 constexpr int64_t kMostStepsUncut = 24;
 
-// Groups of a block at most, to begin with: 32 KiB of sums.
+// Largest number of groups in the initial block; their sums take 32 KiB.
 constexpr int64_t kGroupsOfSums = 8;
 
 int64_t TilesOf(const TilePlan& plan, VarId iterator, TileAxis axis) {
@@ -41,7 +42,8 @@ int64_t DefaultDepth(const TilePlan& plan) {
   return StepsOf(plan) > kMostStepsUncut ? kStepsOfBlock : 0;
 }
 
-// Half of the second-level cache for the left operand of a block; enough tasks for every thread.
+// Returns the initial number of groups in a block. The left operand of a block should fit in half
+// of the second-level cache, and every thread should have four tasks.
 int64_t DefaultBlock(const TilePlan& plan, const Target& target, const MatrixChoice& tile) {
   const int64_t groups = CeilDivide(TilesOf(plan, *plan.row, TileAxis::kRow), tile.rows);
   int64_t others = CeilDivide(TilesOf(plan, plan.column, TileAxis::kColumn), tile.columns);

@@ -16,19 +16,20 @@ bool ComputesByBlock(const TilePlan& plan, const MatrixChoice& choice) {
   return plan.operand && choice.operand_by_block;
 }
 
-// Whether rows go in blocks, of several groups of tiles each.
+// Returns true if the rows are split into blocks, each of one or more groups of tiles.
 bool BlocksRows(const TilePlan& plan, const MatrixChoice& choice) {
   return plan.outer_rows.empty() || ComputesByBlock(plan, choice);
 }
 
-// The sums of a block of rows wait in its buffer while the blocks of the reduction pass.
+// Returns true if the reduction is split into K-blocks. A buffer stores the sums of a block of rows
+// between the K-blocks.
 bool CutsDepth(const TilePlan& plan, const MatrixChoice& choice) {
   return BlocksRows(plan, choice) && choice.depth > 0 && choice.depth < StepsOf(plan);
 }
 
-// Operands in several terms are for results as exact as float32's. Six products for each are added
-// to one sum then, every one rounded as the sum is; with blocks of the reduction as pieces that
-// begin at zero, most are rounded as a small part of it is.
+// Returns the plan with separate sums for the K-blocks, if the operands are split into bfloat16
+// parts. Each product is then up to six products of parts, and each addition of such a product is
+// rounded. In the sum of a K-block, which starts at zero, most rounding errors are smaller.
 TilePlan WithPieces(TilePlan plan, const MatrixChoice& choice) {
   if (!plan.dot->part_product || !plan.outer_reductions.empty() || !CutsDepth(plan, choice))
     return plan;
@@ -54,7 +55,7 @@ class MatrixWriter {
     for (const ComputeStep& step : plan_.dot->rewrites) Add(step);
     if (plan_.cache_write) Add(*plan_.cache_write);
     Add(*plan_.pack);
-    // A task's buffer has an order of its own.
+    // The step `stage` sets the storage order of an operand that is computed by block.
     if (plan_.dot->broadcast && !OperandByBlock()) Add(*plan_.dot->broadcast);
     if (plan_.dot->pad) Add(*plan_.dot->pad);
     if (plan_.pieces) Add(plan_.pieces->Step());
@@ -77,22 +78,24 @@ class MatrixWriter {
   std::string Column() const { return plan_.Loop(plan_.column); }
   std::string Row() const { return plan_.Loop(*plan_.row); }
   std::string Reduced() const { return plan_.Loop(*plan_.long_reduction); }
-  // Names of the row's loops over tiles and within one, as they end.
+  // Return the suffixes of the row's loops over the tiles of a group and over the rows of a tile.
   std::string RowTiles() const { return Blocked() ? ".2" : ".1"; }
   std::string RowsOfTile() const { return Blocked() ? ".3" : ".2"; }
   std::string ColumnsOf(const std::string& statement) const {
     return statement + "." + plan_.reduction.iterators[plan_.column].name + ".2";
   }
-  // The innermost of the loops over groups of tiles.
+  // Returns the loop over groups of tiles, which is inside the loop over blocks if there are
+  // blocks.
   std::string GroupLoop() const { return Row() + (Blocked() ? ".1" : ".0"); }
-  // Where the sums' buffer lives. Of blocks not in the loop over their groups: conditions of what
-  // follows would then keep the groups at the end from being told to be whole.
+  // Returns the loop whose iterations have separate buffers for the sums. With blocks, this is not
+  // the loop over groups. Conditions of the followers in that loop would prevent separate code for
+  // complete groups at the end.
   std::string SumsLoop() const {
     if (!Blocked()) return GroupLoop();
     return ColumnsOutside() ? Row() + ".0" : Column() + ".0";
   }
 
-  // Whether some groups have fewer tiles than others.
+  // Return true if the last group of rows or columns has fewer tiles than the others.
   bool RowTilesDiffer() const {
     return plan_.Extent(*plan_.row) % (choice_.rows * Extent(TileAxis::kRow)) != 0;
   }
@@ -127,7 +130,7 @@ class MatrixWriter {
     if (ColumnsOutside()) add(Column() + ".0");
     for (const VarId iterator : plan_.outer_rows) add(plan_.Loop(iterator));
     if (Blocked()) add(Row() + ".0");
-    // The columns of a block share the operand that its task computes.
+    // If a task computes the operand of a block, all columns of the block run in this task.
     if (OperandByBlock()) parallel_ = order.loops;
     if (!ColumnsOutside()) add(Column() + ".0");
     if (!OperandByBlock()) parallel_ = order.loops;
@@ -151,7 +154,8 @@ class MatrixWriter {
       Stage(plan_.compute->statements[*plan_.compute->FindStatement(plan_.followers[i])]);
     }
   }
-  // Each group's part of a block begins at zero and joins the sums.
+  // Sums each K-block from zero in a buffer of the group of tiles, and then adds the result to the
+  // sums.
   void AttachPieces(const Pieces& pieces) {
     JoinPieces(pieces, GroupLoop(), schedule_);
     Add(StageStep{pieces.Sum(), Scope::kPacked, GroupLoop()});
@@ -163,7 +167,8 @@ class MatrixWriter {
       Add(StageStep{tensor.name, Scope::kPacked, SumsLoop()});
     }
   }
-  // The reduction's steps are those of the instruction, inside of them its tiles.
+  // Splits the reduction into steps of one instruction, and into K-blocks if there are any. The
+  // loops over a group's tiles are inside the loop over steps.
   void SplitDepth() {
     const int64_t reduced = Extent(TileAxis::kReduced), group = Extent(TileAxis::kGroup);
     ReorderStep order;
@@ -179,8 +184,8 @@ class MatrixWriter {
       Add(SplitStep{Reduced(), {reduced, group}});
       parts = {".0", ".1", ".2"};
     }
-    // A group at the end has fewer tiles, and what follows the sums has conditions in it: the tiles
-    // are whole all the same.
+    // The last group may have fewer tiles, and followers may have conditions. Every tile is
+    // complete nevertheless.
     Add(IsolateStep{Row() + RowTiles()});
     Add(IsolateStep{Column() + ".1"});
     order.loops.push_back(Reduced() + parts[0]);
@@ -191,7 +196,7 @@ class MatrixWriter {
     }
     Add(std::move(order));
     Add(TensorizeStep{Row() + RowsOfTile(), plan_.dot->intrinsic->name});
-    // All products of a step, whose operands stay in registers from one to the next.
+    // The products of parts in a step are unrolled, so operands stay in registers between them.
     if (plan_.dot->part_product) Add(UnrollStep{plan_.Loop(*plan_.dot->part_product)});
     Add(UnrollStep{Row() + RowTiles()});
     Add(UnrollStep{Column() + ".1"});

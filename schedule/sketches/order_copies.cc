@@ -15,7 +15,7 @@ namespace {
 
 bool IsArgument(const Compute& compute, const std::string& name) {
   const std::optional<TensorId> id = compute.FindTensor(name);
-  if (!id) return false;  // made by another step
+  if (!id) return false;  // another step makes the tensor
   const TensorRole role = compute.tensors[*id].role;
   return role == TensorRole::kInput || role == TensorRole::kWeight;
 }
@@ -24,7 +24,7 @@ bool IsConstant(const Compute& compute, const std::string& name) {
   return IsArgument(compute, name) && compute.tensors[*compute.FindTensor(name)].constant;
 }
 
-// What `precision` makes of a constant.
+// Returns true if `precision` makes this tensor from a constant.
 bool IsRoundedConstant(const Compute& compute, std::string_view name) {
   constexpr std::string_view kRounded = ".bf16";
   if (!name.ends_with(kRounded)) return false;
@@ -32,7 +32,8 @@ bool IsRoundedConstant(const Compute& compute, std::string_view name) {
   return IsConstant(compute, std::string(name));
 }
 
-// The statement that the step makes, where it is such a copy.
+// Returns the statement that needs a `storage_order` because of the step; nothing if there is none
+// (order_copies.h).
 std::optional<std::string> CopyOf(const Compute& compute, const ComputeStep& step) {
   const auto* pack = std::get_if<PackStep>(&step);
   if (pack != nullptr && IsArgument(compute, pack->tensor)) return pack->tensor + ".pack";
@@ -42,16 +43,17 @@ std::optional<std::string> CopyOf(const Compute& compute, const ComputeStep& ste
   return std::nullopt;
 }
 
-constexpr int64_t kBlockBytes = 32;  // of a row, which one load of a transposed block takes
+constexpr int64_t kBlockBytes = 32;  // bytes of a transposed block's row, which is one load
 constexpr int64_t kFewestInBlock = 4;
 
-// Returns the loop around the vectors of a copy that is made while running, if that loop walks
-// neighbours of the argument. Unrolled, the loop reads blocks and transposes them in registers;
-// otherwise each element needs a load. Copies of constants are made once, so they stay as they are.
+// Returns the loop around the vectors of a copy at run time, if the argument is contiguous along
+// this loop. If the loop is unrolled, the code reads blocks and transposes them in registers.
+// Otherwise each element needs a load. Returns nothing for copies of constants, which are made
+// once.
 std::optional<std::string> LoopOfBlocks(const Compute& compute, const PackStep& pack) {
   if (!IsArgument(compute, pack.tensor) || IsConstant(compute, pack.tensor)) return std::nullopt;
   const Tensor& tensor = compute.tensors[*compute.FindTensor(pack.tensor)];
-  // The first axis is the tasks', the last one the vectors'.
+  // The first axis becomes tasks, and the last one becomes vectors.
   if (pack.axes.size() < 3 || !tensor.layout.IsRowMajor()) return std::nullopt;
   const PackStep::Axis& around = pack.axes[pack.axes.size() - 2];
   if (around.part != PackStep::Part::kWhole || around.dimension == pack.axes.back().dimension)
@@ -63,7 +65,8 @@ std::optional<std::string> LoopOfBlocks(const Compute& compute, const PackStep& 
   return fmt::format("{}.pack.d{}", pack.tensor, around.dimension);
 }
 
-// Adds the steps that unroll that loop by blocks.
+// Adds the steps that split the loop of LoopOfBlocks into blocks, and unroll each block. Adds
+// nothing if there is no such loop.
 void AddBlocks(const Compute& compute, const PackStep& pack, std::vector<LoopStep>& steps) {
   const std::optional<std::string> loop = LoopOfBlocks(compute, pack);
   if (!loop) return;
@@ -77,7 +80,7 @@ void AddBlocks(const Compute& compute, const PackStep& pack, std::vector<LoopSte
   steps.emplace_back(UnrollStep{*loop + ".1"});
 }
 
-// Returns the loop of a step that AddBlocks may have added; an empty name for other steps.
+// Returns the loop of a step if AddBlocks adds steps of this kind; otherwise an empty name.
 std::string_view LoopShapedBy(const LoopStep& step) {
   if (const auto* split = std::get_if<SplitStep>(&step)) return split->loop;
   if (const auto* isolate = std::get_if<IsolateStep>(&step)) return isolate->loop;
@@ -85,7 +88,7 @@ std::string_view LoopShapedBy(const LoopStep& step) {
   return {};
 }
 
-// Returns the statements that a schedule has a `storage_order` for.
+// Returns the statements for which the schedule has a `storage_order`.
 std::vector<std::string> OrderedStatements(const Schedule& schedule) {
   std::vector<std::string> statements;
   for (const LoopStep& step : schedule.loop_steps)

@@ -10,8 +10,9 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kLongSum = 144;  // products; of 3x3 taps of 16 channels; fewer are one chain
-constexpr int64_t kPiece = 128;    // products to aim at
+// Largest number of products that are summed without K-blocks: 3x3 taps of 16 channels.
+constexpr int64_t kLongSum = 144;
+constexpr int64_t kPiece = 128;  // intended number of products in a K-block
 
 int64_t ProductsOf(const Statement& statement) {
   int64_t products = 1;
@@ -19,14 +20,14 @@ int64_t ProductsOf(const Statement& statement) {
   return products;
 }
 
-// Steps of the loop within a piece.
+// Conditions on the number of iterations of a loop in a K-block.
 struct Steps {
   int64_t least = 1;
-  int64_t unrolled = 1;  // at once; multiples of it are better
+  int64_t unrolled = 1;  // unrolled iterations; multiples of this number are preferred
 };
 
-// About `wanted`, so that pieces are whole if that is possible: code for a last one that is shorter
-// would be a second copy of the tile's.
+// Returns a length of about `wanted` that divides the extent, if there is one. A shorter last
+// K-block would need a second copy of the tile's code.
 int64_t LengthOf(int64_t extent, int64_t wanted, const Steps& steps) {
   const auto distance = [&](int64_t length) {
     return std::abs(length - wanted) + (length % steps.unrolled == 0 ? 0 : wanted / 8);
@@ -55,7 +56,8 @@ std::optional<Pieces> PiecesAlong(const Statement& statement, VarId along, const
                 .whole = iterator.extent % length == 0};
 }
 
-// How far the pieces are from what they should be. A last one that is shorter counts as some.
+// Returns the distance of the K-blocks from the intended length. A shorter last K-block adds a
+// penalty.
 double Distance(const Pieces& pieces) {
   const double ratio = static_cast<double>(pieces.products) / static_cast<double>(kPiece);
   return std::abs(std::log(ratio)) + (pieces.whole ? 0 : 0.25);
@@ -71,11 +73,11 @@ std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statemen
   if (ProductsOf(statement) <= kLongSum) return {};
   std::optional<Pieces> best;
   for (const VarId along : loops) {
-    // The first one is the innermost loop, which is to go on for some steps.
+    // The first loop is the innermost one, which should run for some iterations in each K-block.
     const bool goes_on = along == loops.front() && statement.iterators[along].extent >= 8;
     const Steps steps = goes_on ? Steps{.least = 4, .unrolled = 4} : Steps{};
     const std::optional<Pieces> pieces = PiecesAlong(statement, along, steps);
-    if (!pieces || !Apply(compute, pieces->Step())) continue;  // names may be taken
+    if (!pieces || !Apply(compute, pieces->Step())) continue;  // the new names may exist already
     if (!best || Distance(*pieces) < Distance(*best)) best = pieces;
   }
   return best;

@@ -1,4 +1,4 @@
-// Pointwise: every element is computed by itself; chains of elementwise operators and data
+// Pointwise: elementwise statements and scatters, such as chains of elementwise operators and data
 // movement.
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,8 @@
 namespace tunec {
 namespace {
 
-// The place of a scatter's only update, or the update itself: no loop to shape.
+// Returns true if the statement has no loop to schedule. An example is the index of a scatter's
+// only update, or the update itself.
 bool IsOneElement(const Statement& statement) {
   return !statement.reducer && statement.iterators.empty();
 }
@@ -36,7 +37,8 @@ void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
   Knobs<PointwiseChoice> knobs;
   knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &PointwiseChoice::vector);
   knobs.Add({"trips", {4, 16, 64, 256}, 2}, &PointwiseChoice::trips);
-  // What a cache holds is read from there by whoever comes next: stores bypass it for more alone.
+  // Stores bypass the caches only for data that exceeds the L3 cache. Later reads find smaller data
+  // in a cache.
   if (large) knobs.Add({"non_temporal", {0, 1}, 1}, &PointwiseChoice::non_temporal);
   if (turns) knobs.Add({"block", {0, lanes}, 1}, &PointwiseChoice::block);
   const auto write = [plans, lowering = lowering.name,

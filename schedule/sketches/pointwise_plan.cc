@@ -1,5 +1,6 @@
-// Loops follow the output's storage order, vectors its contiguous dimension. Where all accesses
-// walk memory alike the loops are fused into one, so that shapes with short rows vectorise as well.
+// Loops are in the output's storage order, and vectors are along its contiguous dimension. The
+// loops are fused into one if all accesses have the same offset or a constant one. Shapes with
+// short rows then have full vectors too.
 #include "schedule/sketches/pointwise_plan.h"
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 namespace tunec {
 namespace {
 
-// So that threads end together.
+// Number of tasks per thread. With several tasks, all threads end at about the same time.
 constexpr int64_t kTasksOfThread = 8;
 
-// Elements that a scatter writes for which starting tasks pays.
+// Least number of instances of a scatter for which tasks pay.
 constexpr int64_t kWorthTasks = 1 << 14;
 
 IndexExpr Offset(const Compute& compute, const Statement& statement, TensorId tensor,
@@ -22,7 +23,8 @@ IndexExpr Offset(const Compute& compute, const Statement& statement, TensorId te
   return Simplify(StorageOffset(compute.tensors[tensor], index), statement.Intervals());
 }
 
-// Whether each read moves through memory exactly as the write does, or not at all. `order`: of the
+// Returns true if all writes have the same offset, and each read has this offset or a constant one.
+// The loops must write consecutive elements, without conditions. `order` has the iterators of the
 // loops, outermost first.
 bool IsUniform(const Compute& compute, const Statement& statement,
                const std::vector<VarId>& order) {
@@ -32,7 +34,7 @@ bool IsUniform(const Compute& compute, const Statement& statement,
   for (const Write& other : statement.writes) {
     if (Offset(compute, statement, other.tensor, other.index) != target) return false;
   }
-  // The write itself must be dense in the order of the loops.
+  // Consecutive iterations must write consecutive elements.
   int64_t stride = 1;
   for (size_t i = order.size(); i-- > 0;) {
     const int64_t extent = statement.iterators[order[i]].extent;
@@ -46,13 +48,16 @@ bool IsUniform(const Compute& compute, const Statement& statement,
   });
 }
 
-// The iterator, of at least `block` iterations, that most reads in strides would rather have.
+// Returns the iterator along which most strided reads are contiguous. A read counts as strided if
+// it uses the innermost iterator, but is contiguous along another. Returns nothing if there is no
+// strided read. Both iterators must have at least `block` values.
 std::optional<std::string> Across(const Compute& compute, const Statement& statement,
                                   VarId innermost, int64_t block) {
   if (statement.iterators[innermost].extent < block) return std::nullopt;
   std::map<VarId, int> wanted;
   for (const Read& read : statement.reads) {
-    // What all lanes share is read once for them: an index of rows, a row's scale.
+    // All lanes share an element that does not depend on the innermost iterator, such as a row's
+    // scale.
     if (!UsesIterator(read.index, innermost)) continue;
     const auto contiguous = ContiguousIterator(compute, statement, read.tensor, read.index);
     if (!contiguous || statement.iterators[*contiguous].extent < block) continue;
@@ -64,7 +69,8 @@ std::optional<std::string> Across(const Compute& compute, const Statement& state
   return statement.iterators[most->first].name;
 }
 
-// Whether an element may depend on others of the same statement: a recurrence.
+// Returns true if an instance may read elements that other instances of the statement write (a
+// recurrence).
 bool ReadsItself(const Compute& compute, const Statement& statement) {
   const auto home = [&](TensorId tensor) { return compute.tensors[tensor].alias.value_or(tensor); };
   const Write& write = statement.writes[0];
@@ -75,14 +81,16 @@ bool ReadsItself(const Compute& compute, const Statement& statement) {
   });
 }
 
-// Whether other values of the iterator lead to other elements, whatever is loaded.
+// Returns true if an index of the write is this iterator. Different values of the iterator then
+// give different elements, for any loaded values.
 bool TellsApart(const Write& write, VarId iterator) {
   return std::ranges::any_of(write.index,
                              [&](const IndexExpr& index) { return index.AsVar() == iterator; });
 }
 
-// The order of a scatter's loops: those that tell elements apart, then those that may meet in one,
-// then the one along which the result is contiguous, if that tells apart.
+// Orders the loops of a scatter, and sets `free` and `carried` of the plan. Loops with different
+// elements (TellsApart) come first, and loops that may write one element repeatedly come next. The
+// last of the first loops becomes the innermost loop if the result is contiguous along it.
 void OrderScatter(const Compute& compute, const Statement& statement, std::vector<VarId>& order,
                   PointwisePlan& plan) {
   const Write& write = statement.writes[0];
@@ -155,8 +163,8 @@ class PointwiseWriter {
     if (plan_.order.size() == 1 && length % vector == 0) Add(ParallelizeStep{last + ".0"});
   }
 
-  /// Rows of the updates go to rows of the result. Where too few of them are side by side, the rows
-  /// are cut.
+  /// Writes a scatter, whose free loops become tasks. If there are fewer tasks than threads, long
+  /// rows are split into tasks instead. A scatter with few instances has no tasks.
   void Scatter() {
     int64_t tasks = 1, rows = 1;
     for (size_t i = 0; i < plan_.free; ++i) tasks *= plan_.extents[i];
@@ -172,7 +180,8 @@ class PointwiseWriter {
     if (is_worth && !cuts) Parallelize(plan_.free, [&](size_t i) { return Loop(plan_.order[i]); });
   }
 
-  /// `trips`: vectors of a task; 0: the row is cut into no tasks.
+  /// Splits the innermost loop into vectors. `trips` is the number of vectors in a task; 0 makes no
+  /// tasks of the loop.
   void CutLanes(int64_t trips, int64_t vector) {
     const std::string last = Loop(plan_.order.back());
     const int64_t length = plan_.extents.back();
@@ -196,8 +205,9 @@ class PointwiseWriter {
     Add(ParallelizeStep{last + ".0"});
   }
 
-  /// Square blocks, a vector a row: what lies apart for the vector's lanes lies together for the
-  /// unrolled loop around it.
+  /// Splits the loops into square blocks, with a vector loop inside an unrolled loop. A read that
+  /// is contiguous along `across` is strided along the vector loop, but contiguous along the
+  /// unrolled loop.
   void Blocks() {
     const std::string row = Loop(*plan_.across), lane = Loop(plan_.order.back());
     Add(SplitStep{row, {choice_.block}});
@@ -223,7 +233,8 @@ class PointwiseWriter {
     return Loop(iterator) + (IsCut(iterator) ? ".0" : "");
   }
 
-  /// As many of the outer loops as give every thread several tasks.
+  /// Makes outer loops parallel until each thread has kTasksOfThread tasks. `loops` is the largest
+  /// number of such loops, and `name` returns their names.
   template <class Name>
   void Parallelize(size_t loops, const Name& name) {
     int64_t tasks = 1;

@@ -1,5 +1,5 @@
-// Everything to one value, or to several one after another: each task reduces a share, in the lanes
-// of registers, and the last phase combines the tasks' results.
+// Reductions of all elements to one value each. Each task reduces a share in the lanes of
+// registers, and a last phase combines the results of the tasks.
 //
 //   parallel: shares
 //     registers: part[V] = identity
@@ -27,10 +27,10 @@ struct ReduceAllChoice {
 
 struct ReduceAllPlan {
   std::string statement;
-  std::string shared;  // the iterator that is cut into shares
-  int64_t extent = 1;  // of it
-  std::string along;   // the contiguous one; may be the same
-  int64_t length = 1;  // of it
+  std::string shared;  // the iterator that is split into shares
+  int64_t extent = 1;  // extent of `shared`
+  std::string along;   // the iterator along which a read is contiguous; may equal `shared`
+  int64_t length = 1;  // extent of `along`
 };
 
 std::optional<ReduceAllPlan> MakePlan(const Compute& compute, const Statement& reduction) {
@@ -56,7 +56,8 @@ std::optional<ReduceAllPlan> MakePlan(const Compute& compute, const Statement& r
                        .length = reduction.iterators[*along].extent};
 }
 
-// Of each reduction; none when another statement has loops.
+// Returns the plans of all reductions. Returns an empty list if a reduction does not fit, or if
+// another statement has loops.
 std::vector<ReduceAllPlan> MakePlans(const Compute& compute) {
   std::vector<ReduceAllPlan> plans;
   for (const Statement& statement : compute.statements) {

@@ -11,7 +11,8 @@
 namespace tunec {
 namespace {
 
-// The reduced iterator along which some read of the statement is contiguous.
+// Returns the reduced iterator along which a read of the statement is contiguous. Returns nothing
+// if there is none.
 std::optional<VarId> ReducedAlong(const Compute& compute, const Statement& statement) {
   const std::vector<VarId> reduced = ReducedIterators(statement);
   for (const Read& read : statement.reads) {
@@ -26,7 +27,7 @@ bool CanSplit(const Statement& statement) {
          statement.reducer->finalise.empty();
 }
 
-// Adds the reduction `statement` to the plan; false when it does not fit.
+// Adds the reduction to the plan. Returns false if no read is contiguous along a reduced iterator.
 bool AddReduction(const Compute& compute, const Statement& statement, RowReductions reductions,
                   RowPlan& plan) {
   const std::optional<VarId> along = ReducedAlong(compute, statement);
@@ -42,7 +43,8 @@ bool AddReduction(const Compute& compute, const Statement& statement, RowReducti
   return true;
 }
 
-// The pivot's written iterators are the rows.
+// Sets the pivot and the rows, which are the pivot's written iterators. Returns false if there are
+// none, or if an index of the write is neither an iterator nor constant.
 bool SetRows(const Statement& pivot, RowPlan& plan) {
   plan.pivot = pivot.name;
   for (const IndexExpr& index : pivot.writes[0].index) {
@@ -56,7 +58,7 @@ bool SetRows(const Statement& pivot, RowPlan& plan) {
   return !plan.row_loops.empty();
 }
 
-// A statement that works element by element.
+// Adds an elementwise statement to the plan.
 void AddPlain(const Compute& compute, StatementId id, const std::vector<int>& rows,
               const SharedDimensions& dimensions, RowPlan& plan) {
   const Statement& statement = compute.statements[id];
@@ -72,7 +74,7 @@ void AddPlain(const Compute& compute, StatementId id, const std::vector<int>& ro
   plan.statements.push_back(std::move(row));
 }
 
-// The tensors whose elements are indices of other reads.
+// Adds the tensors whose elements the statement uses as indices to `indices`.
 void CollectIndices(const Statement& statement, std::set<TensorId>& indices) {
   const auto collect = [&](const IndexExpr& index) {
     RenumberLoaded(index, [&](int slot) {
@@ -84,8 +86,8 @@ void CollectIndices(const Statement& statement, std::set<TensorId>& indices) {
   for (const Write& write : statement.writes) std::ranges::for_each(write.index, collect);
 }
 
-// Whether a workspace tensor that the pivot reads has nothing of some row: rows share it then, and
-// it can't be computed for one of them.
+// Returns true if the pivot reads a workspace tensor without using all row iterators in the index.
+// Several rows share such a tensor, so it cannot be computed for a single row.
 bool ReadsSharedWork(const Compute& compute, const Statement& pivot) {
   const std::vector<VarId> rows = WrittenIterators(pivot);
   return std::ranges::any_of(pivot.reads, [&](const Read& read) {
@@ -94,7 +96,8 @@ bool ReadsSharedWork(const Compute& compute, const Statement& pivot) {
   });
 }
 
-// Whether the statement sums what different rows hold: no row has all of that by itself.
+// Returns true if the statement reduces along a dimension of the rows. Such a reduction needs
+// values of several rows.
 bool SumsOverRows(const Statement& statement, StatementId id, const std::vector<int>& rows,
                   const SharedDimensions& dimensions) {
   return std::ranges::any_of(ReducedIterators(statement), [&](VarId reduced) {
@@ -102,8 +105,9 @@ bool SumsOverRows(const Statement& statement, StatementId id, const std::vector<
   });
 }
 
-// The plan's Compute with the reductions split. By how much does not matter to which iterator is
-// which; where one can't be split the schedule is rejected.
+// Returns the plan's Compute with its reductions split. The factor is arbitrary, because it does
+// not affect the relations between iterators. A reduction that cannot be split is unchanged; its
+// schedule is rejected later.
 Compute WithSplits(const RowPlan& plan) {
   Compute compute = *plan.compute;
   for (const RowStatement& row : plan.statements) {
@@ -114,7 +118,7 @@ Compute WithSplits(const RowPlan& plan) {
   return compute;
 }
 
-// The statements that the rows' loops are made of, in the order in which they join the first.
+// Returns the parts of all statements, in the order in which they join the loops of the first part.
 std::vector<std::string> PartsOf(const RowPlan& plan) {
   std::vector<std::string> parts = {PivotOf(plan)};
   for (const RowStatement& row : plan.statements) {
@@ -129,7 +133,8 @@ int64_t CountLongAxes(const std::vector<int64_t>& shape) {
   return std::ranges::count_if(shape, [](int64_t extent) { return extent > 1; });
 }
 
-// An element's loop may be called as that of a statement before it.
+// Sets the names of the loops along a row, except those of split reductions. A loop that joins may
+// get the name of an earlier statement's loop.
 void NameRowLoops(RowPlan& plan) {
   const auto names = JoinedLoopNames(WithSplits(plan), PartsOf(plan));
   for (RowStatement& row : plan.statements) {
@@ -190,7 +195,7 @@ std::optional<RowPlan> MakeRowPlan(const NamedCompute& lowering, RowReductions r
     rows.push_back(dimensions.DimensionOf(pivot_id, iterator));
   }
   std::set<TensorId> indices;
-  std::set<TensorId> tuples;  // written together by one reduction
+  std::set<TensorId> tuples;  // tensors that one reduction writes together
   for (const StatementId s : compute.statements.ids()) {
     const Statement& statement = compute.statements[s];
     if (statement.reducer) {
@@ -206,7 +211,7 @@ std::optional<RowPlan> MakeRowPlan(const NamedCompute& lowering, RowReductions r
   }
   for (const TensorId t : compute.tensors.ids()) {
     const Tensor& tensor = compute.tensors[t];
-    // What is read as an index stays in memory.
+    // A tensor whose elements are indices stays in memory.
     if (tensor.role != TensorRole::kWorkspace || indices.contains(t)) continue;
     const bool in_memory = tuples.contains(t);
     plan.staged.emplace_back(tensor.name, in_memory || tensor.shape.size() > plan.row_loops.size());

@@ -1,24 +1,24 @@
-// Rows: several statements that share outer iterators and walk one row after the other, with
-// reductions along the row: softmax, normalisations, sums of the contiguous dimension.
+// Reductions along rows: statements that share outer iterators and process one row after the other.
+// Examples are softmax, normalisations and sums of the contiguous dimension.
 //
-// One task computes whole rows. A reduction along the row is split: lanes accumulate partial
-// results in registers, which are combined at the row's end. What one statement leaves for the
-// next stays in registers (scalars) or in a row buffer of the thread.
+// A task computes complete rows. A reduction along a row is split: the lanes accumulate partial
+// results in registers, and these are combined at the end of the row. Values for later statements
+// are stored in registers if they are scalars, else in a row buffer of the thread.
 //
 //   parallel: blocks of rows
 //     rows of the block
-//     registers: part[V] = identity
-//     for each V elements: part[v] = combine(part[v], x[...])
-//     m = combine of part
-//     row buffer: e[j] = exp(x[j] - m) ...
+//       registers: part[V] = identity
+//       for each V elements: part[v] = combine(part[v], x[...])
+//       m = combine of part
+//       row buffer: e[j] = exp(x[j] - m) ...
 //
-// A short row is over before its first result is there: lanes that are combined, a quotient, the
-// depth of a function. So several rows go through the statements together (`together`), a step of
-// each in turn.
+// In a short row, most time is latency: of combining the lanes, of a quotient, of a function.
+// Therefore several rows can be processed together, with interleaved steps (`together`).
 //
-// What the first walk reads may be asked for some steps ahead, beyond the row's end of the next row
-// (`prefetch`), or a row ahead by every statement that reads it (`ahead`): then rows arrive from
-// memory while the functions of the one before are computed.
+// The arguments that the first statement with a walk reads can be prefetched. With `prefetch`, the
+// distance is some steps; at the end of a row, these reach into the next row. With `ahead`, the
+// distance is one or several rows, and every statement that reads the arguments prefetches them.
+// Later rows are then loaded while functions of the current row are computed.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -35,31 +35,32 @@ namespace tunec {
 namespace {
 
 struct RowChoice {
-  int64_t vector = 16;   // elements a step of a row handles
-  int64_t rows = 1;      // of a task: what rows have in common is computed once for them
-  int64_t together = 1;  // of these, one step of each after the other
+  int64_t vector = 16;   // number of elements of a row in a vector loop
+  int64_t rows = 1;      // number of rows of a task
+  int64_t together = 1;  // number of these rows whose steps are interleaved
   bool non_temporal = false;
-  int64_t prefetch = 0;  // steps ahead of the first walk along a row; 0: none
-  bool ahead = false;    // a row, or several short ones, into the second-level cache
+  int64_t prefetch = 0;  // distance in steps along a row; 0: no prefetch
+  bool ahead = false;    // prefetch later rows into the second-level cache
 };
 
-constexpr int64_t kElementsAhead = 4096;  // of short rows, as many as are this long together
+constexpr int64_t kElementsAhead = 4096;  // least distance of `ahead`, in elements
 
-// The first statement that walks a row; null: none does.
+// Returns the first statement that walks a row; null if there is none.
 const RowStatement* FirstWalk(const RowPlan& plan) {
   const auto walk = std::ranges::find_if(
       plan.statements, [](const RowStatement& statement) { return statement.walks.has_value(); });
   return walk == plan.statements.end() ? nullptr : &*walk;
 }
 
-// The arguments that a statement reads along the iterator, one element after the other.
+// Returns the arguments that the statement reads contiguously along the iterator, except arguments
+// that all rows share.
 std::vector<std::string> StreamedBy(const RowPlan& plan, const Statement& statement, VarId along) {
   std::vector<std::string> tensors;
   for (const Read& read : statement.reads) {
     const Tensor& tensor = plan.compute->tensors[read.tensor];
     const bool argument = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
     const bool known = std::ranges::find(tensors, tensor.name) != tensors.end();
-    // What all rows share stays in the caches.
+    // An argument that all rows share stays in the caches.
     const bool by_row = std::ranges::any_of(read.index, [&](const IndexExpr& index) {
       return !index.IsConstant() && !index.Uses(along) && !index.UsesLoaded();
     });
@@ -101,13 +102,14 @@ class RowWriter {
   }
 
   bool Together() const { return choice_.together > 1; }
-  // Of a statement's rows that go together.
+  // Returns the statement's loop over the rows that are interleaved.
   std::string RowsTogether(const std::string& statement) const {
     return statement + "." + plan_.row_loops.back() + (OneGroup() ? ".1" : ".2");
   }
   bool OneGroup() const { return choice_.together == choice_.rows; }
 
-  // The parallel loops, of which the last counts blocks of rows, and the loop over a block's rows.
+  // Sets the parallel loops and the loop over a block's rows. The last parallel loop is over blocks
+  // of rows.
   void Block() {
     for (const std::string& loop : plan_.row_loops) {
       parallel_.push_back(PivotOf(plan_) + "." + loop);
@@ -120,7 +122,8 @@ class RowWriter {
     row_loop_ += ".1";
   }
 
-  // The row loop is that over groups of rows that go together.
+  // Splits the rows into blocks, and blocks into groups of interleaved rows. Sets the row loop to
+  // the loop over groups.
   void BlockOfGroups() {
     const std::string rows = row_loop_;
     const int64_t extent = plan_.row_extents.back();
@@ -141,7 +144,7 @@ class RowWriter {
     }
   }
 
-  // Everything joins the row loop of the pivot's partial reduction.
+  // Moves all other statements into the pivot's row loop.
   void Join() {
     for (const RowStatement& statement : plan_.statements) {
       for (const std::string& part : PartsOf(statement)) {
@@ -187,8 +190,8 @@ class RowWriter {
     if (output && choice_.non_temporal) Add(NonTemporalStep{name});
   }
 
-  // What the first walk along a row reads of the arguments. A row is followed by the next one, so
-  // at its end the walk asks for the beginning of that.
+  // Prefetches the arguments that the first statement with a walk along a row reads. At the end of
+  // a row, this prefetches the beginning of the next row.
   void Prefetch() {
     const RowStatement* const first = FirstWalk(plan_);
     const Statement& statement =
@@ -221,7 +224,8 @@ class RowWriter {
   Schedule schedule_;
 };
 
-// The knobs for what comes from memory. A walk that is not in vectors has no loop over them.
+// Adds the knobs for prefetches if the data exceed the second-level cache. Adds none if the first
+// walk is not vectorized, because there is no loop over vectors then.
 void AddPrefetch(const RowPlan& plan, const Target& target, bool large, Knobs<RowChoice>& knobs) {
   const RowStatement* const first = FirstWalk(plan);
   if (first == nullptr || (first->reduces && !first->split)) return;
@@ -229,8 +233,9 @@ void AddPrefetch(const RowPlan& plan, const Target& target, bool large, Knobs<Ro
   const Statement& statement = plan.compute->statements[*plan.compute->FindStatement(first->name)];
   if (StreamedBy(plan, statement, *first->walks).empty()) return;
   knobs.Add({"prefetch", {0, 4, 16}, 0}, &RowChoice::prefetch);
-  // A row, the next one and what is computed of it have to fit the cache. One walk alone is
-  // followed by the hardware.
+  // The current row, the next one, and the values computed from them must fit into the cache. If
+  // only one statement walks a row, the hardware's prefetch is sufficient, so `ahead` is off by
+  // default.
   const bool several = std::ranges::count_if(plan.statements, [](const RowStatement& other) {
                          return other.walks.has_value();
                        }) > 1;
@@ -239,8 +244,9 @@ void AddPrefetch(const RowPlan& plan, const Target& target, bool large, Knobs<Ro
   knobs.Add({"ahead", {0, 1}, large && several ? 1 : 0}, &RowChoice::ahead);
 }
 
-// Blocks of rows large enough to pay for the start of a task, and enough of them for all threads.
-// Where arrays are large, a task's end is a fence for what bypasses the caches.
+// Returns the knob for the number of rows of a task. The default is the largest number with at most
+// `elements` elements that leaves eight tasks per thread. Tasks of large arrays have more elements,
+// because the end of a task waits for stores that bypass the caches.
 Knob RowsKnob(const RowPlan& plan, const Target& target, bool large) {
   const int64_t elements = large ? 65536 : 4096;
   const int64_t length = LongestRow(plan);
@@ -255,14 +261,16 @@ Knob RowsKnob(const RowPlan& plan, const Target& target, bool large) {
   return knob;
 }
 
-// As softmax and normalisations are fastest (0026).
+// Returns the default number of interleaved rows, from measurements of softmax and normalisations
+// (docs/decisions/0026).
 int64_t DefaultTogether(int64_t length) {
   constexpr int64_t kShort = 224, kMiddling = 896;  // elements
   if (length <= kShort) return 4;
   return length <= kMiddling ? 2 : 1;
 }
 
-// Whether what a row walks depends on which row it is, as where an image is padded.
+// Returns true if a statement has conditions, as for a padded image. The work of a row may then
+// depend on the row.
 bool HasConditions(const Compute& compute) {
   return std::ranges::any_of(compute.statements, [](const Statement& statement) {
     const auto guarded = [](const Read& read) { return read.guard.has_value(); };
@@ -270,8 +278,9 @@ bool HasConditions(const Compute& compute) {
   });
 }
 
-// Short rows begin together. Where rows differ, or loops have other names than the plan knows, they
-// stay single.
+// Adds the knob for interleaved rows. Adds none for fewer than two rows, or if a statement has
+// conditions. Also adds none if the schedule for two rows does not apply, for example because loops
+// have other names than in the plan.
 void AddTogether(const RowPlan& plan, const NamedCompute& lowering, const RoundingFreedom& rounding,
                  Knobs<RowChoice>& knobs) {
   const RowChoice two{.rows = 2, .together = 2};
@@ -290,7 +299,7 @@ void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question
   const int64_t lanes = target.host.Lanes(4);
   Knobs<RowChoice> knobs;
   knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &RowChoice::vector);
-  // Streaming stores pay when the outputs do not fit the caches anyway.
+  // Stores that bypass the caches pay if the data exceed the third-level cache.
   const bool large = CountWork(*plan->compute).bytes > static_cast<double>(target.host.l3_bytes);
   knobs.Add({"non_temporal", {0, 1}, large ? 1 : 0}, &RowChoice::non_temporal);
   knobs.Add(RowsKnob(*plan, target, large), &RowChoice::rows);

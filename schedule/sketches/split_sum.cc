@@ -1,7 +1,7 @@
-// Split sums: a long sum of few results, fewer than give every thread a tile. The sum is cut into
-// shares, each of which is a sum of its own with results of its own, and a phase after them adds
-// these up. What the parts are made of is what fits them: the sketch is the one of the Compute that
-// the cut leaves, with the cut before it.
+// Split sums: a long sum with too few results to give every thread a tile. The sum is split into
+// shares, each of which is a separate sum with separate results. A later phase adds up these
+// results. The sketch has the steps of the split, and then those of the composed sketch for the
+// resulting Compute.
 //
 //   parallel: shares, tiles
 //     part[share, tile] = sum over the share
@@ -19,18 +19,19 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kLeastShare = 256;   // steps
-constexpr double kLeastWork = 262144;  // of the whole sum: a phase more has to pay
+constexpr int64_t kLeastShare = 256;   // least number of terms of a share
+constexpr double kLeastWork = 262144;  // least number of products for which another phase pays
 
 struct SplitSum {
   std::string statement;
   std::string reduced;
   int64_t extent = 1;
-  int rank = 0;        // of the result
-  double results = 1;  // its elements
+  int rank = 0;        // number of dimensions of the result
+  double results = 1;  // number of elements of the result
 };
 
-// The one reduction, a product, along its longest iterator.
+// Returns the split of the only reduction along its longest reduced iterator. Returns nothing if
+// the reduction does not fit, for example because it has conditions, one operand or little work.
 std::optional<SplitSum> SplitSumOf(const Compute& compute) {
   const std::optional<StatementId> found = OnlyReduction(compute);
   if (!found) return std::nullopt;
@@ -56,14 +57,14 @@ std::optional<SplitSum> SplitSumOf(const Compute& compute) {
                   .results = results};
 }
 
-// A share's results lie together.
+// Returns the step that makes the results of each share contiguous.
 PackStep SharesOutermost(const SplitSum& sum) {
   PackStep pack{.tensor = sum.statement + ".part", .axes = {{.dimension = sum.rank}}};
   for (int d = 0; d < sum.rank; ++d) pack.axes.push_back({.dimension = d});
   return pack;
 }
 
-// The sketch of what the cut leaves, behind the cut.
+// Returns the sketch with the steps of the split before its own compute steps.
 Sketch BehindCut(Sketch inner, const std::vector<ComputeStep>& cut, int64_t shares) {
   inner.name = "split_sum/" + std::to_string(shares);
   inner.fill = [cut, fill = std::move(inner.fill)](const std::vector<int64_t>& values) {
@@ -74,7 +75,8 @@ Sketch BehindCut(Sketch inner, const std::vector<ComputeStep>& cut, int64_t shar
   return inner;
 }
 
-// None where the cut is rejected, or the parts have no pattern.
+// Returns the sketch for a split into at most `shares` shares. Returns nothing if the split does
+// not apply, or if the parts have no composed sketch.
 std::optional<Sketch> SketchOf(const NamedCompute& lowering, const SplitSum& sum, int64_t shares,
                                const SketchQuestion& question) {
   const ReduceSplitStep split{sum.statement, sum.reduced, CeilDivide(sum.extent, shares),

@@ -1,20 +1,19 @@
-// Streams: two products with work on the rows of the first one's result between them, as in
-// attention. One task has a block of rows; the chunks of columns come one after the other. The
-// scores of a chunk are computed in register tiles, rows being the lanes, and kept in a buffer of
-// the thread, row by row across lanes, so that maxima, exponentials and sums need no work
-// across lanes; the second product's tiles have the widths as lanes and broadcast what the
-// buffer holds.
+// Flash attention: two products, with work on the rows of the first product's results between them.
+// A task has a block of rows, and processes KV blocks one after the other. The scores of a KV block
+// are computed in register tiles with rows as lanes, and stored in a buffer of the thread. Rows are
+// lanes in the buffer too, so maxima, exponentials and sums need no work across lanes. Tiles of the
+// second product have the widths as lanes, and broadcast elements of the buffer.
 //
 //   parallel: batches, heads, blocks of rows
 //     buffers: scaled rows, carried values
-//     for each chunk
+//     for each KV block
 //       buffers: scores, weights
 //       column tiles: registers s[MC][R] = sum over depth; scores = mask(s)
 //       maxima, weights, sums: rows are lanes
 //       width tiles, row tiles: registers w[MR][NE] = sum over columns; o = o * a + w
 //     out = o * z
 //
-// The next chunk's columns of both products may be asked for ahead (`prefetch`).
+// The keys and values of the next KV block can be prefetched (`prefetch`).
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -30,7 +29,8 @@
 namespace tunec {
 namespace {
 
-// Cycles of all tiles of `extent` by `vectors`.
+// Returns the cost of one reduction step in all tiles that cover `extent` rows of `vectors`
+// vectors, in multiply-adds of vectors. A tile has `tile` rows.
 double TilesCost(int64_t extent, int64_t tile, int64_t vectors) {
   const int64_t whole = extent / tile;
   const double full = static_cast<double>(whole) *
@@ -39,11 +39,12 @@ double TilesCost(int64_t extent, int64_t tile, int64_t vectors) {
   return full + (rest == 0 ? 0 : TileCost(static_cast<double>(rest), static_cast<double>(vectors)));
 }
 
-// What the columns of blocks that end are multiples of, by the lowering.
+// With `bounded_columns`, the lowering has rounded the number of a block's columns up to a multiple
+// of this number.
 constexpr int64_t kColumnsTogether = 16;
 
-// How many columns a tile of the first product may have. Those that end with the block of rows do
-// so at multiples of a power of two.
+// Returns true if a tile of the first product may have `tile` columns. With `bounded_columns`, the
+// columns of each block must be complete tiles.
 bool FitsColumns(const StreamPlan& plan, int64_t tile) {
   return !plan.bounded_columns || kColumnsTogether % tile == 0;
 }
@@ -57,14 +58,15 @@ int64_t BestTile(int64_t extent, int64_t vectors, int64_t most, const auto& fits
   return best;
 }
 
-// What multiplies, and on what.
+// The target, and the instruction that computes the products.
 struct Machine {
   int64_t lanes = 16;
   Target target;
   std::shared_ptr<const StreamPairs> pairs = {};  // null: plain multiply-adds
-  double gain = 1;  // products in the time of one multiply-add; 0: not known
+  double gain = 1;  // speed of the products relative to multiply-adds; 0: unknown
 
-  // How high a tile of so many vectors may be; more accumulators than registers spill.
+  // Returns the largest number of rows of a tile of `vectors` vectors, at least 1. With more rows,
+  // accumulators would spill.
   int64_t Most(int64_t vectors) const {
     const Broadcast from = pairs ? Broadcast::kFromRegister : Broadcast::kFromMemory;
     return std::max<int64_t>(1, MostRows(target, vectors, from));
@@ -76,19 +78,21 @@ struct StreamSizes {
   double cost = 0;  // estimated cycles of all tasks
 };
 
-// Of an exponential's vector, with the passes for maxima and sums; of a vector stored and read.
+// Cycles for a vector of weights, with its exponential and the passes for maxima and sums; cycles
+// to store and load a vector of scores.
 constexpr double kCyclesPerWeight = 14;
 constexpr double kCyclesPerScoreCopied = 1.5;
 constexpr int64_t kMostRowVectors = 4;
-// Of a vector of elements that are rounded and stored in pairs: in a task's buffer; of arguments.
+// Cycles to round a vector of elements and to store it in pairs: in a task's buffer, and for
+// arguments.
 constexpr double kCyclesPerPaired = 3;
 constexpr double kCyclesPerArgument = 8;
 
-// What products by pairs cost beside the products themselves.
+// The additional cycles of products by pairs, for rounding and storing the pairs.
 struct PairsCost {
-  double block = 0;  // of a block's queries
-  double chunk = 0;  // of a chunk's weights
-  double all = 0;    // of the arguments
+  double block = 0;  // for the queries of a block of rows
+  double chunk = 0;  // for the weights of a KV block
+  double all = 0;    // for the arguments
 };
 
 PairsCost CostOfPairs(const StreamPlan& plan, const Machine& machine) {
@@ -172,13 +176,13 @@ Sketch StreamSketch(const StreamPlan& plan, const Machine& machine, const Stream
   if (!ChunkedArguments(plan, machine.pairs.get()).empty())
     knobs.Add(KnobAt("prefetch", {0, 1}, 0), &StreamChoice::prefetch);
   return MakeSketch(NameOf(machine), std::move(knobs), [plan, machine](StreamChoice choice) {
-    // The nearest tile that fits.
+    // The number of rows is limited, so that the tile fits into registers.
     choice.rows = std::min(machine.Most(choice.widths / machine.lanes), choice.rows);
     return WriteStreamSchedule(plan, machine.pairs.get(), choice);
   });
 }
 
-// What no estimate knows, an instruction that rounds has to make up for.
+// Factor of the estimated cost of products that round operands, for costs that the estimate omits.
 constexpr double kWorthRounding = 1.1;
 
 class StreamSketches {
@@ -190,7 +194,7 @@ class StreamSketches {
     const Host& host = question_.target.host;
     const Machine plain{.lanes = host.Lanes(static_cast<int>(SizeOf(sums.type))),
                         .target = question_.target};
-    // Longer blocks of rows leave no registers for columns.
+    // With longer blocks of rows, no registers are left for columns.
     if (CeilDivide(plan.rows, plain.lanes) > kMostRowVectors) return;
     Rank(plan, plain, /*worth=*/1);
     for (const TileIntrinsic* intrinsic : DotInstructions(question_.target)) {
@@ -204,7 +208,7 @@ class StreamSketches {
     }
   }
 
-  // Those of least cost first.
+  // Returns the sketches, the cheapest first.
   std::vector<Sketch> Take() {
     std::ranges::stable_sort(ranked_, {}, [](const auto& entry) { return entry.first; });
     std::vector<Sketch> sketches;

@@ -32,7 +32,7 @@ class PairsPlanner {
   }
 
  private:
-  // By name: statements that make copies come between those of the plan.
+  // Returns the product in the current Compute. Finds it by name, because added copies change ids.
   const Statement& Now(StatementId product) const {
     return compute_.statements[*compute_.FindStatement(plan_.statement(product).name)];
   }
@@ -71,6 +71,8 @@ class PairsPlanner {
   StreamPairs pairs_;
 };
 
+// Returns true if the operands' types fit: float32 for computed operands, float32 or bfloat16 for
+// arguments. Arguments must be read without conditions.
 bool PairsPlanner::RoundsTypes() const {
   for (const StatementId product : {plan_.first, plan_.last}) {
     const DataType made = compute_.tensors[Operand(product, true).tensor].type;
@@ -90,7 +92,8 @@ bool PairsPlanner::Rewrite(auto step) {
   return true;
 }
 
-// The name of a rounded copy that the product reads in the operand's place.
+// Adds a copy in bfloat16 that the product reads in place of the operand. Returns the copy's name,
+// or nothing if a step fails.
 std::optional<std::string> PairsPlanner::AddCopy(StatementId product, const Read& operand,
                                                  std::vector<CopyStep::Group> groups) {
   const std::string reader = plan_.statement(product).name;
@@ -101,7 +104,8 @@ std::optional<std::string> PairsPlanner::AddCopy(StatementId product, const Read
   return copy;
 }
 
-// The one dimension of the read that knows the iterator.
+// Returns the only dimension of the read whose index uses the iterator. Returns nothing if there is
+// none, or if there are several.
 std::optional<size_t> PairsPlanner::DimensionOf(const Read& read, VarId iterator) const {
   std::optional<size_t> found;
   for (size_t d = 0; d < read.index.size(); ++d) {
@@ -116,7 +120,9 @@ std::string IteratorOfDimension(const Statement& copy, size_t dimension) {
   return copy.iterators[*copy.writes[0].index[dimension].AsVar()].name;
 }
 
-// The product reads pairs of the copy: within a pair by one dimension, the lanes by another.
+// Sets the names of the copy's iterators over groups, inside a pair and over lanes, and the order
+// of its dimensions. Returns false unless the product reads each of the three at a separate
+// dimension.
 bool PairsPlanner::NamePair(StatementId product, const std::string& name, VarId reduced,
                             VarId lanes, StreamPairs::Copy& copy) const {
   const Statement& sum = Now(product);
@@ -140,7 +146,7 @@ bool PairsPlanner::NamePair(StatementId product, const std::string& name, VarId 
     }
   }
   if (copy.group.empty() || copy.lanes.empty() || !copy.pair) return false;
-  // What is in a pair lies side by side.
+  // The dimension inside a pair comes last, so that a pair is contiguous.
   const int64_t last = copy.order.front();
   copy.order.clear();
   for (int64_t d = 0; d < std::ssize(read.index); ++d) {
@@ -150,7 +156,8 @@ bool PairsPlanner::NamePair(StatementId product, const std::string& name, VarId 
   return true;
 }
 
-// What the task computes: a copy of it in its buffer.
+// Adds the copy of the product's computed operand, in pairs along the dimension `reduced`. Returns
+// false if the operand does not fit.
 bool PairsPlanner::CopyMade(StatementId product, int reduced, StreamPairs::Copy& copy) {
   const VarId along = IteratorOf(product, reduced);
   const Read operand = Operand(product, /*made=*/true);
@@ -159,8 +166,8 @@ bool PairsPlanner::CopyMade(StatementId product, int reduced, StreamPairs::Copy&
   return NamePair(product, *name, along, IteratorOf(product, plan_.row), copy);
 }
 
-// A copy for each value of all that indexes an argument, but for one iterator: what else lies there
-// is none of the product's.
+// Returns a group of one value for each iterator that the operand's index uses, except `along`. The
+// copy then has only elements that the product reads.
 std::vector<CopyStep::Group> PairsPlanner::GroupsOf(StatementId product, const Read& operand,
                                                     VarId along) const {
   std::vector<CopyStep::Group> groups;
@@ -171,7 +178,9 @@ std::vector<CopyStep::Group> PairsPlanner::GroupsOf(StatementId product, const R
   return groups;
 }
 
-// Each key's elements lie side by side, rounded.
+// Adds the copy of the keys, in which the elements of a key are contiguous. Adds none if the keys
+// are already stored in this way as bfloat16, and the depth has complete pairs. Returns false if
+// the keys do not fit.
 bool PairsPlanner::CopyKeys() {
   const Statement& product = plan_.statement(plan_.first);
   const Read operand = Operand(plan_.first, /*made=*/false);
@@ -196,7 +205,8 @@ bool PairsPlanner::CopyKeys() {
   return true;
 }
 
-// Pairs of rows side by side. What makes them comes before the loops of the stream.
+// Adds the copy of the values, in pairs of rows, and moves its statement before all others. Returns
+// false if the values do not fit.
 bool PairsPlanner::CopyValues() {
   const Read operand = Operand(plan_.last, /*made=*/false);
   const VarId width = IteratorOf(plan_.last, plan_.width);
@@ -214,11 +224,12 @@ bool PairsPlanner::CopyValues() {
   return Rewrite(std::move(order)) && Rewrite(HoistStep{*name});
 }
 
-// Whole instructions. Columns need none: the last one of an odd number is multiplied by itself.
+// Pads the depth and the widths to complete instructions, and sets `odd_columns`. Columns are not
+// padded; the last one of an odd number is multiplied separately. Returns false if padding fails.
 bool PairsPlanner::Pad() {
   const auto pad = [&](StatementId product, int dimension, int64_t factor, int64_t& extent) {
     if (extent % factor == 0) return true;
-    // Conditions would go, and with them all that they leave out.
+    // `pad` would remove the conditions, and all elements that they exclude would be computed.
     if (!plan_.statement(product).domain.empty()) return false;
     extent = CeilDivide(extent, factor) * factor;
     const VarId iterator = IteratorOf(product, dimension);
@@ -229,7 +240,8 @@ bool PairsPlanner::Pad() {
          pad(plan_.last, plan_.width, pairs_.Lanes(), pairs_.widths);
 }
 
-// The loops of the statement that makes the copy, once nothing changes it any more.
+// Sets the copy's extents and the other iterators from the statement that computes the copy. Call
+// Describe after all steps.
 void PairsPlanner::Describe(StatementId product, StreamPairs::Copy& copy) const {
   const Statement& maker = compute_.statements[*compute_.FindStatement(copy.name)];
   const auto& reads = Now(product).reads;

@@ -22,7 +22,7 @@ const Iterator& IteratorOf(const Statement& statement, VarId iterator) {
   return statement.iterators[iterator];
 }
 
-// The operand that an earlier statement made, and the one from outside.
+// The operands of a product: a workspace that an earlier statement writes, and another tensor.
 struct Operands {
   const Read* made = nullptr;
   const Read* given = nullptr;
@@ -35,7 +35,8 @@ std::optional<Operands> OperandsOf(const Compute& compute, const Statement& prod
   return operands;
 }
 
-// How much of the box over the iterators that the statement's conditions use is in its domain.
+// Returns the fraction of a box of iterations that is in the statement's domain. The box is over
+// the iterators that the conditions use.
 double VisitedShare(const Statement& statement) {
   Statement conditions{.name = statement.name};
   std::vector<IndexExpr> renumbered(statement.iterators.size());
@@ -48,7 +49,8 @@ double VisitedShare(const Statement& statement) {
   return static_cast<double>(CountInstances(conditions)) / ProductOfExtents(conditions);
 }
 
-// The iterators of the first product.
+// Sets the dimensions of the first product, and `tasks`, `visited` and the fields about conditions.
+// Returns false if the iterators do not fit flash attention.
 bool AssignFirst(StreamPlan& plan) {
   const Statement& product = plan.statement(plan.first);
   const Statement& second = plan.statement(plan.last);
@@ -98,6 +100,8 @@ bool AssignFirst(StreamPlan& plan) {
   return !plan.outer.empty();
 }
 
+// Sets the columns of the second product. Returns false if this product has no such columns or does
+// not use the rows.
 bool AssignLast(StreamPlan& plan) {
   const Statement& product = plan.statement(plan.last);
   const auto operands = OperandsOf(*plan.compute, product);
@@ -125,8 +129,9 @@ std::string StreamPlan::NameOf(int dimension) const {
   for (const StatementId s : compute->statements.ids()) {
     const auto iterator = IteratorOf(s, dimension);
     if (!iterator) continue;
-    // The second product's loops over rows and columns are copies of the first one's and have their
-    // names already; another one of the same name gets what compute_at adds.
+    // The second product's loops over rows and columns are copies of the first product's loops,
+    // with the same names. The step `compute_at` appends "_" to the name of another loop that has
+    // such a name.
     std::string name = statement(s).iterators[*iterator].name;
     while (name == NameOf(row) || name == NameOf(column)) name += "_";
     return name;

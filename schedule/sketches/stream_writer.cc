@@ -49,10 +49,10 @@ class StreamWriter {
   std::string LoopOf(StatementId s) const {
     return plan_.chunk && Has(s, *plan_.chunk) ? ChunkLoop() : BlockLoop();
   }
-  // The loop in which a tile of the second product lives.
+  // Returns the loop over the second product's tiles of rows.
   std::string LastTileLoop() const { return Loop(plan_.last, plan_.row) + ".0"; }
 
-  // Whether the statement works on the finished tiles of a product, element by element.
+  // Returns true if the statement reads the product's results and is not a reduction.
   bool Follows(StatementId s, StatementId product) const {
     const TensorId tensor = At(product).writes[0].tensor;
     const bool reads =
@@ -60,8 +60,8 @@ class StreamWriter {
     return reads && !At(s).reducer;
   }
 
-  // Every statement goes to the loop over blocks or chunks that it belongs to. A copy of what a
-  // product multiplies stands between that and the product.
+  // Moves each statement into the loop over KV blocks if it depends on the KV block, else into the
+  // loop over blocks of rows. Moves the copies of queries and weights into the same loops.
   void Gather() {
     for (const StatementId s : All()) {
       if (s == plan_.first) continue;
@@ -77,7 +77,7 @@ class StreamWriter {
   void TileFirst() {
     const std::string columns = Loop(plan_.first, plan_.column);
     Add(SplitStep{columns, {choice_.columns}});
-    // Columns that end with the block of rows do so with a tile.
+    // With `bounded_columns`, the columns of each block of rows are complete tiles.
     const bool partial = plan_.partial_columns && !plan_.bounded_columns;
     if (plan_.columns % choice_.columns != 0 || partial) {
       Add(IsolateStep{columns + ".0"});
@@ -126,7 +126,8 @@ class StreamWriter {
     if (pairs_ != nullptr) MultiplyPairs(pairs_->weights, ChunkLoop(), column + ".1");
   }
 
-  // The instruction wants pairs side by side, as they lie in the task's buffer.
+  // Stores the copy with contiguous pairs in the task's buffer. Replaces the loop `pair` and the
+  // loop over lanes inside it by the instruction.
   void MultiplyPairs(const StreamPairs::Copy& copy, const std::string& buffer,
                      const std::string& pair) {
     Add(StageStep{copy.name, Scope::kPacked, buffer, copy.order});
@@ -137,7 +138,8 @@ class StreamWriter {
     Add(StageStep{plan_.compute->tensors[At(s).writes[0].tensor].name, scope, loop});
   }
 
-  // Whether all values of the tensor are used in the chunk that made them.
+  // Returns true if all statements access the tensor only at their current KV block. Returns false
+  // without KV blocks.
   bool StaysInChunk(TensorId tensor) const {
     if (!plan_.chunk) return false;
     const auto same_chunk = [&](StatementId s, const std::vector<IndexExpr>& index) {
@@ -156,7 +158,8 @@ class StreamWriter {
     return true;
   }
 
-  // Whether the tensor holds a value per row that is only used with rows as lanes.
+  // Returns true if the tensor has one value per row, and all statements that access it have rows
+  // as lanes.
   bool IsRowVector(TensorId tensor) const {
     const auto touches = [&](const auto& access) { return access.tensor == tensor; };
     for (const StatementId s : All()) {
@@ -182,7 +185,8 @@ class StreamWriter {
     return pairs_ != nullptr && (multiplies(plan_.first) || multiplies(plan_.last));
   }
 
-  // Vectors of rows are what is read of it, whichever of its loops is innermost.
+  // Stores the tensor in a buffer with the rows as the last dimension, because vectors of rows are
+  // read from it.
   void StageRowsLast(StatementId s, const std::string& loop) {
     const tunec::Write& write = At(s).writes[0];
     const std::optional<VarId> row = plan_.IteratorOf(s, plan_.row);
@@ -228,7 +232,8 @@ class StreamWriter {
     if (Has(s, plan_.column)) Unroll(Loop(s, plan_.column), plan_.columns);
   }
 
-  // A statement on a register tile: `unrolled` are its rows, `lanes` its columns.
+  // Unrolls and vectorizes the loops of a statement over a register tile. `unrolled` is the
+  // dimension of the tile's rows, `lanes` that of its columns.
   void RunTile(StatementId s, int unrolled, int lanes) {
     const bool second = s == plan_.last || Follows(s, plan_.last);
     const std::string vectors = "." + plan_.NameOf(lanes) + (second ? ".1" : ".0");
@@ -244,7 +249,7 @@ class StreamWriter {
     if (s == plan_.last) UnrollReduced(Loop(s, plan_.column), plan_.columns);
   }
 
-  // The output, once all chunks are done.
+  // Vectorizes a statement along the widths, such as the statement that writes the output.
   void RunAlongWidth(StatementId s) {
     const std::string loop = Loop(s, plan_.width);
     Add(SplitStep{loop, {choice_.widths}});
@@ -252,8 +257,10 @@ class StreamWriter {
     Add(VectorizeStep{loop + ".1"});
   }
 
-  // Rows copied before they are multiplied: turned over, so that they are lanes. In blocks, where
-  // they come out even: rows of a block are read as vectors then, and transposed in registers.
+  // Vectorizes a statement that computes queries. Rows become lanes, so the queries are transposed.
+  // If the rows are complete vectors and the depth permits blocks of at least four elements, the
+  // loops walk blocks. The statement then reads vectors along the depth and transposes them in
+  // registers.
   void RunAlongDepth(StatementId s) {
     const std::string depth = Loop(s, plan_.depth), row = Loop(s, plan_.row);
     const int64_t block = std::gcd(plan_.depths, choice_.lanes);
@@ -269,7 +276,8 @@ class StreamWriter {
     Add(VectorizeStep{row + ".1"});
   }
 
-  // Vectors of pairs from two rows.
+  // Vectorizes the copy's loops over lanes and inside a pair together, so that a vector interleaves
+  // two source vectors. `outer` has the loops around them, outermost first.
   void PairUp(const StreamPairs::Copy& copy, const std::string& lanes,
               std::vector<std::string> outer) {
     const std::string together = copy.name + ".pairs", pair = copy.name + "." + *copy.pair;
@@ -288,16 +296,17 @@ class StreamWriter {
     return loops;
   }
 
-  // In a task's buffer, rows being the lanes.
+  // Vectorizes a copy in the task's buffer, with rows as lanes.
   void PairUpRows(const StreamPairs::Copy& copy) {
     std::vector<std::string> outer = LoopsOf(copy, copy.ones);
     outer.push_back(copy.name + "." + copy.group);
-    // Columns that end with the block of rows do so with a whole pair.
+    // With `bounded_columns`, the columns of each block of rows are complete pairs.
     if (copy.partial && !plan_.bounded_columns) Add(IsolateStep{outer.back()});
     PairUp(copy, copy.name + "." + plan_.NameOf(plan_.row), std::move(outer));
   }
 
-  // In a phase, some columns to a task.
+  // Schedules a copy of keys or values as a separate phase. A task copies kGroupsOfTask keys or
+  // pairs of values.
   void CopyArgument(const StreamPairs::Copy& copy) {
     const std::string group = copy.name + "." + copy.group, lanes = copy.name + "." + copy.lanes;
     std::vector<std::string> loops = LoopsOf(copy, copy.outer);
@@ -331,7 +340,7 @@ class StreamWriter {
       Add(PrefetchStep{tensor, ChunkLoop(), 1, 2});
   }
 
-  // What a product sums over, where there are pairs one after the other.
+  // Unrolls the reduced loop of a product, or with pairs the loop over pairs.
   void UnrollReduced(const std::string& loop, int64_t extent) {
     if (pairs_ == nullptr) return Unroll(loop, extent);
     Unroll(loop + ".0", extent / pairs_->Group());
@@ -342,7 +351,7 @@ class StreamWriter {
     if (factor > 1) Add(UnrollStep{loop, static_cast<int>(factor)});
   }
 
-  // A task of a phase that copies arguments: 32 keys, or pairs of values.
+  // Number of keys, or of pairs of values, in a task that copies arguments.
   static constexpr int64_t kGroupsOfTask = 32;
 
   const StreamPlan& plan_;

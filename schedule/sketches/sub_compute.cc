@@ -21,7 +21,7 @@ int64_t Instances(const Statement& statement) {
   return instances;
 }
 
-// Who touches a tensor: the chosen statements or others.
+// The uses of a tensor by the chosen statements, and by the others.
 struct Use {
   bool read = false;
   bool written = false;

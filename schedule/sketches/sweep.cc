@@ -1,10 +1,10 @@
-// Sweeps: sums whose operand is read once and lies in long rows along the results: a product of one
-// row, a sum over a middle or the first axis.
+// Sweeps, or row-streaming reductions: sums that read an operand once, in long rows along the
+// results. Examples are a product with one row, and a sum over a middle or the first axis.
 //
-// A tile keeps its results in registers (tile.cc), so of each row of the operand it reads a short
-// piece, then jumps to the next row, which is on another page of memory. Here a block of results
-// stays in the first-level cache, and some rows at a time are added to it from end to end. Each of
-// them is a stream that the hardware reads ahead.
+// A register tile (tile.cc) keeps its results in registers. It reads a short part of each row of
+// the operand, and the next row is on another page of memory. A sweep keeps a block of results in
+// the first-level cache, and adds some rows at a time to the whole block. The hardware prefetches
+// each of these rows.
 //
 //   parallel: kept rows, blocks of results
 //     buffer: s[B] = 0
@@ -12,7 +12,7 @@
 //       s[v] += x[k] * operand[k][v], unrolled over these rows
 //     results = f(s)
 //
-// A long sum is added in pieces (pieces.h), which have a buffer of their own.
+// A long sum is added in K-blocks (pieces.h), whose sums have a separate buffer.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -28,14 +28,15 @@ namespace tunec {
 namespace {
 
 struct SweepChoice {
-  int64_t rows = 8;      // of the operand that are added at a time
-  int64_t vectors = 64;  // of a block of results
-  int64_t lanes = 16;    // of a vector
+  int64_t rows = 8;      // rows of the operand that are added at a time
+  int64_t vectors = 64;  // vectors in a block of results
+  int64_t lanes = 16;    // elements of a vector
 };
 
-// Fewer make streams so short that a tile does as well.
+// Least number of vectors in a block. With shorter streams, a register tile is as fast.
 constexpr int64_t kFewestVectors = 32;
-// Blocks of so many, of sums and of pieces, are half of a small first-level cache.
+// Largest number of vectors in a block. A block of sums and a block of a K-block's sums then take
+// half of a small first-level cache.
 constexpr int64_t kMostVectors = 128;
 
 class SweepWriter {
@@ -86,7 +87,8 @@ class SweepWriter {
     Add(std::move(order));
   }
 
-  // All that the block's results go through, before the next block.
+  // Moves the other statements of the sum into the loop over blocks, and gives each block separate
+  // buffers.
   void Attach() {
     if (plan_.pieces) AttachPieces(*plan_.pieces);
     Add(ComputeAtStep{plan_.Total() + ".init", Block()});
@@ -120,7 +122,8 @@ bool Sweeps(const TilePlan& plan, int64_t lanes) {
   return plan.Extent(plan.column) >= kFewestVectors * lanes;
 }
 
-// The longest block that leaves one for each thread.
+// Returns the largest number of vectors in a block that leaves one block for each thread; else
+// kFewestVectors.
 int64_t VectorsFor(const TilePlan& plan, const Target& target, int64_t lanes) {
   const int64_t others = plan.ResultsOfColumn();
   for (int64_t vectors = kMostVectors; vectors > kFewestVectors; vectors /= 2) {
@@ -151,7 +154,7 @@ void AddSweepSketches(const NamedCompute& lowering, const SketchQuestion& questi
     const int64_t lanes = target.host.Lanes(static_cast<int>(SizeOf(sums.type)));
     if (!Sweeps(plan, lanes)) continue;
     CutLongSum(question.rounding, plan);
-    // What the second-level cache holds is near enough for a tile, which stores no sums.
+    // A register tile stores no sums, so it comes first for data that fits in the L2 cache.
     const bool far = CountWork(*plan.compute).bytes > static_cast<double>(target.host.l2_bytes);
     const auto place = far ? sketches.begin() + static_cast<std::ptrdiff_t>(first) : sketches.end();
     sketches.insert(place, SweepSketch(plan, target, lanes));

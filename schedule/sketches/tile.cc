@@ -1,41 +1,41 @@
 // Register tiles for reductions.
 //
-// The output is cut into tiles of MR rows by NR columns that stay in registers while the
-// reduction runs; the columns are vector lanes. One operand varies along the columns and is
-// packed so that a column tile's panel is contiguous in the order in which the reduction reads
-// it; the other is broadcast. A broadcast operand that has to be computed first is computed into a
-// buffer of the thread, for a block of rows that then walks all columns, or in a phase of its own.
-// So is one that the reduction casts to a wider type (f16 to f32); a constant one is cast once,
-// when compiling. Blocks of rows by one panel are the tasks. What follows the reduction is computed
-// on the finished tile.
+// The output is split into tiles of MR rows by NR columns. A tile is stored in registers while the
+// reduction runs. The columns are vector lanes. One operand depends on the columns. It is packed,
+// so that the panel of a column tile is contiguous in the order of the reduction's reads. The other
+// operand is broadcast. A broadcast operand may have to be computed first. Then it is computed into
+// a buffer of the thread, for a block of rows that walks all columns, or in a separate phase. The
+// same holds for an operand that the reduction casts to a wider type (f16 to f32). A constant
+// operand is cast once, at compile time. Each block of rows with each panel is a task. The
+// statements after the reduction are computed on the finished tile.
 //
-// Where the operand is made of another sum of few elements, a depthwise convolution before a
-// pointwise one, that sum is part of the block too: in register tiles of its own, whose columns are
-// what this one reduces (chain.h).
+// An operand may be computed from another sum of few elements, as a pointwise convolution reads a
+// depthwise one. Then the block computes this sum too, in separate register tiles, whose columns
+// are the reduction of the second sum (chain.h).
 //
-// Where each element along the columns is used once, a product of one row or a plain sum, nothing
-// is gained by rows: the columns are wide, so that memory is read in long pieces, and asked for
-// some steps ahead. Products too small for a task share one (`batches`).
+// If each element along the columns is used once, as in a product of one row or a plain sum,
+// several rows bring no gain. The columns are then wide, so that memory is read in long pieces, and
+// some later steps are prefetched. Products that are too small for a task share one (`batches`).
 //
-// A long sum is added in pieces (pieces.h): the registers have those of a piece, which begin at
-// zero, and a buffer in the first-level cache has the total.
+// A long sum is added in K-blocks (pieces.h). The registers contain the sum of a K-block, which
+// begins at zero. A buffer in the first-level cache contains the total.
 //
-// Panels that a core's cache does not keep come from memory. Then the next one may be asked for
-// while this one is multiplied (`prefetch`, off unless the tuner finds that it gains).
+// Panels that do not fit in a core's cache come from memory. Then the next panel can be prefetched
+// while the current one is multiplied (`prefetch`; off unless tuning selects it).
 //
-// Where the contract and the target allow it, an instruction multiplies pairs of bfloat16
-// (dot_plan.h). Then both operands are rounded, each where it is packed or computed; pairs of
-// reduced neighbours lie side by side; and zeros fill the last vector of columns, the last pair,
-// and the border of an image. Or one multiplies matrices of them (matrix_tile.cc).
+// If the contract and the target allow it, an instruction multiplies pairs of bfloat16
+// (dot_plan.h). Then both operands are rounded where they are packed or computed. Pairs of reduced
+// neighbours are contiguous. Zeros fill the last vector of columns, the last pair, and the border
+// of an image. Another instruction multiplies matrices of bfloat16 (matrix_tile.cc).
 //
 //   parallel: other outputs, blocks of rows, column tiles
 //     row tiles of the block
-//       buffer: acc[MR][NR] = 0; without pieces these are registers, and what is marked goes
-//         pieces of the long reduction                         (pieces)
-//           registers: part[MR][NR] = 0                        (pieces)
+//       buffer: acc[MR][NR] = 0; without K-blocks: registers, and no lines with (K-blocks)
+//         K-blocks of the long reduction                       (K-blocks)
+//           registers: part[MR][NR] = 0                        (K-blocks)
 //             outer reductions, the long reduction, short reductions unrolled
 //               rows unrolled, columns vector: part += a * b
-//             rows unrolled, columns vector: acc += part       (pieces)
+//             rows unrolled, columns vector: acc += part       (K-blocks)
 //         rows unrolled, columns vector: out = f(acc)
 #include <algorithm>
 #include <bit>
@@ -64,7 +64,7 @@ HoldsColumns HoldsColumnsOf(const TilePlan& plan, const IsPacked& packed) {
   return [&](int64_t columns) { return packed(PackForColumns(plan, columns)); };
 }
 
-// The tile that covers the output at the least cost.
+// Returns the tile that covers the output at the least cost.
 TileSizes BestTile(const TilePlan& plan, const SketchQuestion& question, int64_t lanes) {
   const int64_t rows = plan.row ? plan.Extent(*plan.row) : 1;
   constexpr int64_t kMostVectors = 4;
@@ -74,14 +74,15 @@ TileSizes BestTile(const TilePlan& plan, const SketchQuestion& question, int64_t
                       HoldsColumnsOf(plan, question.packed));
 }
 
-// Those of the first sum's tiles, which have the rows of the second one's.
+// Returns the number of columns of the first sum's tiles, which have the rows of the second sum's
+// tiles.
 int64_t ChainedColumns(const TilePlan& plan, const SketchQuestion& question, int64_t rows,
                        int64_t lanes) {
   const HoldsColumns holds = HoldsColumnsOf(plan.operand->sum->plan, question.packed);
   return CheapestTile(FirstTiles(plan, question.target, rows, lanes), holds).columns;
 }
 
-// Tasks when each block is one tile of rows.
+// Returns the number of tasks if each block is one tile of rows.
 int64_t MostBlocks(const TilePlan& plan, const TileSizes& tile) {
   int64_t blocks = plan.row ? CeilDivide(plan.Extent(*plan.row), tile.rows) : 1;
   for (const VarId iterator : plan.shared) blocks *= plan.Extent(iterator);
@@ -93,8 +94,9 @@ int64_t PanelsBytes(const TilePlan& plan) {
   return plan.panel_bytes_per_column * plan.Extent(plan.column);
 }
 
-// A computed operand is done once for a block of rows if that leaves work for every thread. Each
-// block reads all panels; where those are beyond a core's cache, a cast is cheaper in a phase.
+// Returns 1 if each block of rows computes its part of a computed operand, 0 if a separate phase
+// computes the operand. Blocks are chosen if there are enough of them for all threads. Each block
+// reads all panels, so a cast has a separate phase if the panels do not fit in a core's cache.
 int64_t OperandByBlock(const TilePlan& plan, const Target& target, const TileSizes& tile) {
   if (!plan.operand || !plan.row) return 0;
   if (IsChain(plan)) return 1;
@@ -110,24 +112,25 @@ int64_t DefaultBlock(const TilePlan& plan, const Target& target, const TileSizes
   int64_t others = 1;
   for (const VarId iterator : plan.shared) others *= plan.Extent(iterator);
   if (OperandByBlock(plan, target, tile) != 0) {
-    column_tiles = 1;  // inside the tasks
+    column_tiles = 1;  // the loop over column tiles is inside the tasks
     for (const VarId iterator : plan.outer_rows) others *= plan.Extent(iterator);
   }
-  // Half of the second-level cache for the block of rows; enough tasks for every thread.
+  // A block of rows uses at most half of the second-level cache, and leaves enough tasks for all
+  // threads.
   const int64_t bytes_per_tile = std::max<int64_t>(1, tile.rows * plan.panel_bytes_per_column);
   int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes_per_tile, 1, row_tiles);
   while (block > 1 &&
          CeilDivide(row_tiles, block) * column_tiles * others < 4 * target.host.threads) {
     block /= 2;
   }
-  // Whole rows, so that few blocks have a border. A block stores all its rows of a computed
-  // operand.
+  // A block of all rows is rounded up, so that few blocks have a border. Otherwise the block is not
+  // rounded, because it would store all its rows of a computed operand.
   if (block == row_tiles && (IsChain(plan) || OperandByBlock(plan, target, tile) == 0))
     block = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(block)));
   return block;
 }
 
-// Of the long reduction's loop.
+// Returns the number of steps of the loop over the long reduction.
 int64_t Steps(const TilePlan& plan) {
   const int64_t group = plan.dot ? plan.dot->intrinsic->Extent(TileAxis::kGroup) : 1;
   return plan.LongSteps() / group;
@@ -140,7 +143,8 @@ int64_t DefaultUnroll(const TilePlan& plan) {
   return unrolled >= 3 ? 1 : std::min<int64_t>(4, Steps(plan));
 }
 
-// Told apart by the column, by whether operands are cast beforehand, and by the instruction.
+// Returns the name of the sketch. It has the column, `wide` if operands are cast beforehand, the
+// instruction, and `chain` if a first sum computes the operand.
 std::string NameOf(const TilePlan& plan) {
   std::string name = "tile/" + plan.reduction.iterators[plan.column].name;
   if (!plan.widened.empty()) name += "/wide";
@@ -152,8 +156,8 @@ std::string NameOf(const TilePlan& plan) {
   return name;
 }
 
-// Columns that lie far enough for the hardware to read ahead, as many as leave tasks for all
-// threads; 0: those of the tile.
+// Returns a number of columns that is wide enough for the hardware to prefetch, and that leaves
+// enough tasks for all threads. Returns 0 if there is none, or if no operand is streamed.
 int64_t StreamedColumns(const TilePlan& plan, const Target& target, int64_t lanes) {
   if (StreamedOperands(plan).empty()) return 0;
   const int64_t extent = plan.Extent(plan.column);
@@ -164,7 +168,8 @@ int64_t StreamedColumns(const TilePlan& plan, const Target& target, int64_t lane
   return 0;
 }
 
-// Of a task: one has to be worth its start, and there have to be several for each thread.
+// Returns the number of batches of a task. Batches are added while a task has less work than pays
+// for its start, and while each thread still has several tasks.
 int64_t DefaultBatches(const TilePlan& plan, const Target& target) {
   constexpr double kLeastWork = 32768;
   if (plan.shared.empty() || !plan.row || plan.dot) return 1;
@@ -180,7 +185,7 @@ int64_t DefaultBatches(const TilePlan& plan, const Target& target) {
   return batches;
 }
 
-// More accumulators than registers spill: the nearest tile that fits stands for them.
+// Returns the nearest choice whose accumulators fit in registers.
 TileChoice Fitting(const TilePlan& plan, const Target& target, int64_t lanes, TileChoice choice) {
   const int64_t most = MostRows(target, choice.columns / lanes, BroadcastOf(plan));
   choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
@@ -226,7 +231,8 @@ Sketch TileSketch(const TilePlan& plan, const SketchQuestion& question) {
     knobs.Add(KnobNear("operand_by_block", {0, 1}, OperandByBlock(plan, target, tile)),
               &TileChoice::operand_by_block);
   }
-  // Panels that do not stay in a core's cache come from memory, and the first row tile waits.
+  // Panels that do not fit in a core's cache come from memory, and the first row tile waits for
+  // them.
   if (plan.pack && panels_bytes > target.host.l2_bytes / 2) {
     knobs.Add(KnobNear("prefetch", {0, 1}, 0), &TileChoice::prefetch);
   }
@@ -242,13 +248,14 @@ Sketch TileSketch(const TilePlan& plan, const SketchQuestion& question) {
   });
 }
 
-// What no estimate knows, an instruction has to make up for.
+// The least estimated gain of an instruction that is tried first. The estimate does not include all
+// costs of rounding.
 constexpr double kWorthRounding = 1.1;
 
-// By an instruction that multiplies pairs.
+// A sketch with an instruction that multiplies pairs or matrices of bfloat16.
 struct DotSketch {
   Sketch sketch;
-  double gain = 0;  // over plain multiply-adds; 0: not known
+  double gain = 0;  // estimated speed-up over plain multiply-adds; 0: unknown
 };
 
 DotSketch MakeDotSketch(const TilePlan& plan, const TilePlan& plain,
@@ -259,8 +266,8 @@ DotSketch MakeDotSketch(const TilePlan& plan, const TilePlan& plain,
   return {MatrixTileSketch(NameOf(plan), plan, question.target), gain};
 }
 
-// Each plain plan by the instructions that multiply pairs, where there are some and they may; those
-// that are expected to be faster first.
+// Returns a sketch for each plain plan and each instruction that the contract allows. The sketches
+// with the greatest estimated gain come first.
 std::vector<DotSketch> DotSketches(const NamedCompute& lowering, const std::optional<Chain>& chain,
                                    const SketchQuestion& question) {
   std::vector<DotSketch> sketches;
@@ -269,7 +276,7 @@ std::vector<DotSketch> DotSketches(const NamedCompute& lowering, const std::opti
   const std::vector<TilePlan> plains = MakeTilePlans(lowering, question.target);
   for (const TileIntrinsic* intrinsic : instructions) {
     for (const TilePlan& plain : plains) {
-      // Matrices want rows padded, which the first sum of a chain knows nothing of.
+      // Instructions on matrices pad the rows, which the first sum of a chain does not support.
       if (chain && intrinsic->Extent(TileAxis::kRow) > 1) continue;
       auto plan = MakeDotPlan(plain, lowering, *intrinsic, question.rounding);
       if (plan && chain && !AddFirstSum(*chain, *plan)) plan.reset();

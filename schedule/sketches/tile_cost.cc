@@ -8,7 +8,7 @@
 namespace tunec {
 
 int64_t MostRows(const Target& target, int64_t vectors, Broadcast broadcast) {
-  // Only AVX-512's instructions take an operand that is broadcast while it is loaded.
+  // Only arithmetic instructions of AVX-512 can broadcast an operand from memory.
   const bool folds = target.host.vector_bits >= 512;
   if (broadcast == Broadcast::kFromMemory && folds) return AccumulatorRegisters(target) / vectors;
   return (target.host.vector_registers - 1) / vectors - 1;
@@ -29,10 +29,11 @@ double TilingCost(int64_t rows, int64_t columns, const TileSizes& tile, int64_t 
 
 namespace {
 
-// How much slower than the cheapest, by such estimates, a tile may be that adds no memory.
+// Largest cost, relative to the cheapest tile, of a tile whose packed operand exists already.
 constexpr double kWorthSharing = 1.05;
 
-// The first of the cheapest among those that the condition holds for; null: it holds for none.
+// Returns the first of the cheapest tiles for which the condition holds. Returns null if there is
+// none.
 const CostedTile* CheapestWhere(const std::vector<CostedTile>& tiles, const auto& condition) {
   const CostedTile* best = nullptr;
   for (const CostedTile& tile : tiles) {
@@ -48,7 +49,7 @@ TileSizes CheapestTile(const std::vector<CostedTile>& tiles, const HoldsColumns&
   const CostedTile* const best = CheapestWhere(tiles, [](const CostedTile&) { return true; });
   if (best == nullptr) return {};
   if (!holds || holds(best->tile.columns)) return best->tile;
-  std::map<int64_t, bool> held;  // of each number of columns, asked once
+  std::map<int64_t, bool> held;  // by number of columns; `holds` is called once for each
   for (const CostedTile& tile : tiles) {
     const auto [at, is_new] = held.try_emplace(tile.tile.columns, false);
     if (is_new) at->second = holds(tile.tile.columns);

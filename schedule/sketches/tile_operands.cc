@@ -19,8 +19,9 @@ void TileOperands::PackSum() {
   if (Sum() != nullptr && Sum()->plan.pack) Add(PackForColumns(Sum()->plan, vector_));
 }
 
-// Loops are called after the reduction's iterators, those over iterators that it cuts after the
-// operand's own.
+// Returns the operand's loop over the iterator after the statement has moved into the row's loop.
+// The loop has the name of the reduction's iterator, or of the operand statement's iterator if
+// K-blocks split the reduction's iterator.
 std::string TileOperands::LoopInBlock(VarId iterator) const {
   const TilePlan::Operand& operand = *plan_.operand;
   if (!plan_.pieces || iterator != plan_.pieces->along) {
@@ -32,10 +33,11 @@ std::string TileOperands::LoopInBlock(VarId iterator) const {
     if (!read->index[d].Uses(iterator)) continue;
     return operand.statement + "." + maker.iterators[*maker.writes[0].index[d].AsVar()].name;
   }
-  TUNEC_UNREACHABLE("{} does not know the iterator", operand.statement);
+  TUNEC_UNREACHABLE("{} does not use the iterator", operand.statement);
 }
 
-// The operand's loops are copies of the reduction's, then vectors along its last dimension.
+// Moves the operand's statement into the row's outermost loop. The moved loops are copies of the
+// reduction's loops, and the last one is split into vectors.
 void TileOperands::ComputeByBlock(const std::vector<std::string>& row_parts) {
   const TilePlan::Operand& operand = *plan_.operand;
   const std::string place = plan_.Loop(*plan_.row) + ".0";
@@ -62,7 +64,8 @@ void TileOperands::ComputeByBlock(const std::vector<std::string>& row_parts) {
   }
   vector_loop_ = order.loops.empty() ? "" : order.loops.back();
   if (Sum() != nullptr) {
-    // Tiles of a vector's columns, one after the other.
+    // The loops over rows move directly around the vector loop, so that a tile has one vector of
+    // columns.
     const auto parts = std::ssize(row_parts);
     const auto rows = order.loops.begin() + first_row;
     tile_loop_ = rows[parts - 2];
@@ -75,7 +78,8 @@ void TileOperands::ComputeByBlock(const std::vector<std::string>& row_parts) {
                 OrderInBuffer()});
 }
 
-// The sum of a tile, before the operand's statement finishes that.
+// Moves the sum into the loop over its tiles, where it precedes the operand's statement. The sum of
+// a tile is in registers.
 void TileOperands::ComputeSum() {
   const TilePlan& sum = Sum()->plan;
   const std::string& name = sum.reduction.name;
@@ -114,8 +118,8 @@ void TileOperands::VectorizeBlock() {
   if (!vector_loop_.empty()) Add(VectorizeStep{vector_loop_});
 }
 
-// The operand's dimensions as they lie in its buffer: groups of reduced neighbours side by side,
-// the rows of each plane of terms together.
+// Returns the order of the operand's dimensions in its buffer. The dimension that uses the long
+// reduction comes last if the operand must be contiguous along it.
 std::vector<int64_t> TileOperands::OrderInBuffer() const {
   const auto read = std::ranges::find(plan_.reduction.reads, plan_.operand->tensor, &Read::tensor);
   std::vector<int64_t> order;
@@ -133,8 +137,8 @@ std::vector<int64_t> TileOperands::OrderInBuffer() const {
   return order;
 }
 
-// Over dimensions of one element, which no loop of the reduction walks: what rounds an operand
-// has a loop for each of its dimensions.
+// Returns the operand's loops over dimensions that the reduction reads at a constant index. Only
+// the loops of a statement that rounds an operand cover such dimensions.
 std::vector<std::string> TileOperands::LoopsOfOne() const {
   std::vector<std::string> loops;
   if (!plan_.dot) return loops;
@@ -148,7 +152,7 @@ std::vector<std::string> TileOperands::LoopsOfOne() const {
   return loops;
 }
 
-// Those of its dimensions that loops below its place walk.
+// Returns the reduction's iterators that walk the operand's dimensions inside a block of rows.
 std::vector<VarId> TileOperands::IteratorsInBlock() const {
   std::vector<VarId> below;
   for (const VarId iterator : plan_.operand->dimensions) {
@@ -156,7 +160,7 @@ std::vector<VarId> TileOperands::IteratorsInBlock() const {
                         std::ranges::find(plan_.outer_rows, iterator) != plan_.outer_rows.end();
     if (!around) below.push_back(iterator);
   }
-  // As in its buffer.
+  // The order is that of the buffer (OrderInBuffer).
   if (AlongReduced()) {
     const auto last = std::ranges::find(below, *plan_.long_reduction);
     if (last != below.end()) std::rotate(last, last + 1, below.end());
@@ -183,7 +187,7 @@ void TileOperands::WritePhase(const std::string& name) {
 
 namespace {
 
-// The axis between the quotient and the remainder of the same dimension, if there is one.
+// Returns the axis between the quotient and the remainder of the dimension; null if there is none.
 const PackStep::Axis* MiddleOf(const std::vector<PackStep::Axis>& axes, int dimension) {
   const auto found = std::ranges::find_if(axes, [&](const PackStep::Axis& axis) {
     return axis.dimension == dimension && axis.part == PackStep::Part::kMiddle;
@@ -191,7 +195,7 @@ const PackStep::Axis* MiddleOf(const std::vector<PackStep::Axis>& axes, int dime
   return found == axes.end() ? nullptr : &*found;
 }
 
-// What splits the loop over a dimension into loops over its parts.
+// Returns the factors that split the loop over a dimension into loops over its parts.
 std::vector<int64_t> FactorsBelow(const std::vector<PackStep::Axis>& axes,
                                   const PackStep::Axis& quotient) {
   const PackStep::Axis* middle = MiddleOf(axes, quotient.dimension);
@@ -199,7 +203,7 @@ std::vector<int64_t> FactorsBelow(const std::vector<PackStep::Axis>& axes,
   return {quotient.factor / middle->factor, middle->factor};
 }
 
-// How the loop over a part of a dimension is called.
+// Returns the suffix in the name of the loop over a part of a dimension.
 std::string SuffixOf(const std::vector<PackStep::Axis>& axes, const PackStep::Axis& axis) {
   if (axis.part == PackStep::Part::kQuotient) return ".0";
   if (axis.part == PackStep::Part::kMiddle) return ".1";
@@ -208,7 +212,8 @@ std::string SuffixOf(const std::vector<PackStep::Axis>& axes, const PackStep::Ax
 
 }  // namespace
 
-// The same of a statement that rounds an operand, as that is stored. False where it doesn't.
+// Adds the steps of a separate phase for a statement that rounds an operand. The loops walk the
+// operand in its storage order. Returns false, and adds nothing, for any other statement.
 bool TileOperands::WriteRounding(const Statement& statement) {
   const std::string& written = plan_.compute->tensors[statement.writes[0].tensor].name;
   const bool packed = written == plan_.pack->tensor;
@@ -216,14 +221,14 @@ bool TileOperands::WriteRounding(const Statement& statement) {
   if (!packed && !ordered) return false;
   const std::vector<PackStep::Axis> axes =
       packed ? PackForColumns(plan_, columns_).axes : plan_.dot->broadcast->axes;
-  // The statement has an iterator for each dimension, in their order, but for the planes of terms,
-  // which it writes one after the other.
+  // The statement has an iterator for each dimension, in order, except for the planes of bfloat16
+  // parts. It writes these planes one after the other.
   const int first = plan_.dot->part_product ? 1 : 0;
   const auto extent = [&](const PackStep::Axis& axis) {
     return statement.iterators[IteratorVar(axis.dimension - first)].extent;
   };
   ReorderStep order;
-  std::vector<int64_t> extents;  // of the dimensions that the loops belong to
+  std::vector<int64_t> extents;  // extents of the dimensions that the loops walk
   for (const PackStep::Axis& axis : axes) {
     if (axis.dimension < first) continue;
     std::string loop =

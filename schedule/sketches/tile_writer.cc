@@ -42,7 +42,7 @@ class TileWriter {
   bool Blocked() const { return plan_.row && (plan_.outer_rows.empty() || OperandByBlock()); }
   std::string Column() const { return plan_.Loop(plan_.column); }
   std::string Row() const { return plan_.Loop(*plan_.row); }
-  // The innermost of the loops over tiles: the register tile lives in it.
+  // Returns the innermost loop over register tiles.
   std::string TileLoop() const {
     if (!plan_.row) return Column() + ".0";
     return Row() + (Blocked() ? ".1" : ".0");
@@ -54,7 +54,7 @@ class TileWriter {
     return "." + plan_.reduction.iterators[plan_.column].name + ".1";
   }
 
-  // Of a statement that writes the tile's columns: those that are one vector.
+  // Returns the vector loop of a statement that writes the tile's elements.
   std::string VectorOf(const std::string& statement) const {
     return statement + ColumnSuffix() + (plan_.dot ? ".1" : "");
   }
@@ -62,11 +62,12 @@ class TileWriter {
   void Pack() {
     if (plan_.pack && choice_.pack) Add(PackForColumns(plan_, choice_.columns));
     if (!plan_.dot) return;
-    // A task's buffer has an order of its own.
+    // For an operand in a task's buffer, ComputeByBlock sets the order.
     if (plan_.dot->broadcast && !OperandByBlock()) Add(*plan_.dot->broadcast);
     if (plan_.dot->pad) Add(*plan_.dot->pad);
   }
-  // The loop over the batches of a task is inside all that are tasks.
+  // Returns true if a task has several batches. The loop over a task's batches is then inside all
+  // parallel loops.
   bool GroupsBatches() const {
     return choice_.batches > 1 && !plan_.shared.empty() && plan_.row && !OperandByBlock();
   }
@@ -99,7 +100,7 @@ class TileWriter {
     if (columns_outside) add(Column() + ".0");
     for (const VarId iterator : plan_.outer_rows) add(plan_.Loop(iterator));
     if (Blocked()) add(Row() + ".0");
-    // The columns of a block share the operand that its task computes.
+    // All columns of a block use the operand that the task computes, so their loop is not parallel.
     if (OperandByBlock()) parallel_ = order.loops;
     if (!columns_outside) add(Column() + ".0");
     if (!OperandByBlock()) parallel_ = order.loops;
@@ -117,14 +118,15 @@ class TileWriter {
     if (plan_.pieces) JoinPieces(*plan_.pieces, plan_.pieces->Loop(), schedule_);
     Add(ComputeAtStep{plan_.Total() + ".init", TileLoop()});
     for (const std::string& follower : plan_.followers) Add(ComputeAtStep{follower, TileLoop()});
-    // A piece is summed up in registers, the total is in the first-level cache meanwhile.
+    // The sum of a K-block is in registers, and the total is in a buffer in the first-level cache.
     if (plan_.pieces) {
       Add(StageStep{plan_.pieces->Sum(), Scope::kRegister, plan_.pieces->Loop()});
     }
     Add(StageStep{sums, plan_.pieces ? Scope::kPacked : Scope::kRegister, TileLoop()});
     for (size_t i = 0; i + 1 < plan_.followers.size(); ++i) StageFollower(plan_.followers[i]);
   }
-  // Vectors of the instruction's columns, and groups of what is reduced.
+  // Splits the loops into tiles of the instruction, and replaces the sum's tiles by the
+  // instruction.
   void SplitGroups() {
     const int64_t columns = plan_.dot->intrinsic->Extent(TileAxis::kColumn);
     const std::string sum = plan_.reduction.name;

@@ -1,14 +1,13 @@
-// Products between transforms: planes of sums that a statement combines afterwards, as Winograd's
-// convolutions have them.
+// Winograd convolutions: products between transforms of both operands and of the planes of sums.
 //
-// A task takes a block of rows (tiles of the image). It transforms what the rows read, for all that
-// is reduced, into a buffer of its own; then, panel of columns by panel, it computes all planes of
-// sums in register tiles, and combines them, with what follows, while they are in its cache. Where
-// blocks are too few for the threads, the rows are transformed in a phase of their own, and the
-// panels are tasks, too.
+// A task processes a block of rows, which are tiles of the image. It transforms the operand for all
+// reduced elements of these rows into a separate buffer. For each panel of columns, it then
+// computes all planes of sums in register tiles. It combines the planes, and computes the later
+// statements, while the planes are in the cache. By default, if there are few tiles of rows for the
+// threads, a separate phase transforms the rows. The panels are then tasks too.
 //
 //   parallel: batches, blocks of rows
-//     operand[all planes][rows of the block][all reduced] = transform
+//     operand[planes][rows of the block][reduced elements] = transform
 //     column panels
 //       planes
 //         row tiles of the block
@@ -16,11 +15,12 @@
 //       rows of the block
 //         outputs = combined planes
 //
-// Long sums are added in pieces (pieces.h): the planes begin at zero, and the register tiles of one
-// piece after the other are added to them.
+// Long sums are split into K-blocks (pieces.h). The planes are then initialised with zero, and the
+// register tile of each K-block is added to them.
 //
-// Where the contract and the target allow it, both operands are rounded to bfloat16 as they are
-// transformed, and an instruction multiplies pairs of reduced neighbours, which lie side by side.
+// If the contract and the target permit it, the transforms round both operands to bfloat16. An
+// instruction then multiplies pairs of elements that are consecutive along the reduced dimension.
+// The elements of a pair are contiguous.
 #include <algorithm>
 #include <iterator>
 
@@ -38,10 +38,10 @@ namespace {
 struct TransformedChoice {
   int64_t rows = 1;
   int64_t columns = 16;
-  int64_t block = 1;  // tiles of rows
+  int64_t block = 1;  // number of row tiles in a block
   int64_t unroll = 4;
-  bool by_block = true;  // the operand is transformed by the tasks that multiply it
-  int64_t lanes = 16;    // no knob
+  bool by_block = true;  // the tasks that multiply the operand also transform it
+  int64_t lanes = 16;    // vector lanes of the target; no knob
 };
 
 // Writes the steps for one choice.
@@ -78,14 +78,15 @@ class TransformedWriter {
   void Add(auto step) { schedule_.Add(std::move(step)); }
   std::string Row(const char* part) const { return plan_.Loop(plan_.row) + part; }
   std::string Panels() const { return plan_.Loop(plan_.column) + ".0"; }
-  // Where the vectors of combined planes are computed.
+  // Returns the loop over the vectors of a panel's columns in the statement that combines planes.
   std::string BackLoop() const { return plan_.back + plan_.Suffix(plan_.column) + ".1.0"; }
 
-  // The reduced neighbours that one instruction takes.
+  // Returns the number of consecutive reduced elements that one instruction multiplies; 1 without
+  // an instruction.
   int64_t Group() const { return plan_.dot != nullptr ? plan_.dot->Extent(TileAxis::kGroup) : 1; }
 
-  // A panel has what a task reads while it walks the planes; groups of reduced neighbours side by
-  // side.
+  // Returns the storage order of the weights. A panel of columns is contiguous, with all planes. A
+  // group of consecutive reduced elements is contiguous inside the panel.
   PackStep Pack() const {
     PackStep pack{.tensor = plan_.weight};
     int column = 0;
@@ -135,14 +136,14 @@ class TransformedWriter {
     add(plan_.Loop(plan_.column) + ".1");
     Add(std::move(order));
   }
-  // The last of the loops that run one after the other around the planes.
+  // Returns the innermost loop around the loop over planes.
   std::string PanelLoop() const { return choice_.by_block ? Panels() : Row(".0"); }
 
   void AttachOperand() {
     std::string vector = plan_.producer_vector;
     if (choice_.by_block) {
       Add(ComputeAtStep{plan_.producer, Row(".0")});
-      // Called after the sum's iterator, but where that is cut.
+      // The moved loop has the name of the sum's iterator, unless K-blocks split this iterator.
       if (!plan_.pieces) vector = plan_.producer + plan_.Suffix(plan_.reduced);
     }
     Add(SplitStep{vector, {choice_.lanes}});
@@ -168,7 +169,8 @@ class TransformedWriter {
     JoinPieces(pieces, pieces.Loop(), schedule_);
     Add(ComputeAtStep{pieces.total + ".init", Row(".1")});
   }
-  // In vectors, each with what follows it.
+  // Moves the statement that combines planes into the innermost loop around the planes, and splits
+  // its columns into vectors. Moves the followers into the loop over these vectors.
   void AttachBack() {
     Add(ComputeAtStep{plan_.back, PanelLoop()});
     const std::string columns = plan_.back + plan_.Suffix(plan_.column) + ".1";
@@ -211,7 +213,8 @@ class TransformedWriter {
     if (!plan_.pieces) return {sum_ + ".init", sum_, sum_ + ".store"};
     return {sum_ + ".init", sum_, plan_.pieces->total + ".init", plan_.pieces->total};
   }
-  // Vectors of the instruction's columns, and groups of what is reduced.
+  // Splits the loops into tiles of the instruction, and replaces the sum's tiles by the
+  // instruction.
   void SplitGroups() {
     const std::string columns = plan_.Suffix(plan_.column) + ".1";
     for (const std::string& name : SumStatements()) {
@@ -254,13 +257,16 @@ class TransformedWriter {
   std::string producer_vector_;
 };
 
-// A panel of weights has all planes: where it is narrow, the block of rows stays in the cache.
+// Largest number of vectors of columns in a default panel. A panel of weights has all planes, so
+// only a narrow panel leaves the block of rows in the cache.
 constexpr int64_t kPanelVectors = 2;
-constexpr int64_t kMostRows = 15;  // of a tile, to begin with
+constexpr int64_t kMostRows = 15;  // largest number of rows of a default tile
 
-// Planes of a block lie as far apart as its rows are long together. With an odd number of rows
-// these are not all the same set of the first cache. Of the two odd numbers beside an even one the
-// greater, if it fits and is cheaper: few rows have fewer sums than a sum waits for.
+// Returns the default tile. Its number of rows is odd, and so is the number of rows of a default
+// block. With an even number, all planes of a block may map to one set of the first-level cache. An
+// even best number is replaced by the odd number above if this tile fits and is cheaper, else by
+// the odd number below. A tile with few rows may be slow, because each sum waits for its previous
+// addition.
 TileSizes TileOf(const TransformedPlan& plan, const Target& target, int64_t lanes) {
   const int64_t rows = plan.Extent(plan.row);
   const int64_t columns = plan.Extent(plan.column);
@@ -279,8 +285,9 @@ int64_t OuterRows(const TransformedPlan& plan) {
   return rows;
 }
 
-// Tiles of rows to a block: half of the second-level cache for what is transformed of them and
-// their planes of sums, and enough tasks for every thread.
+// Returns the default number of row tiles in a block, which is odd. The transformed operand of a
+// block and its planes of sums use at most half of the second-level cache, unless one tile needs
+// more. The number is reduced, if possible, until each thread has four tasks.
 int64_t DefaultBlock(const TransformedPlan& plan, const Target& target, const TileSizes& tile,
                      int64_t tasks_of_block) {
   const int64_t tiles = CeilDivide(plan.Extent(plan.row), tile.rows);
@@ -316,7 +323,7 @@ Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int6
   knobs.Add(KnobNear("unroll", {1, 2, 4, 8}, 4), &TransformedChoice::unroll);
   knobs.Add(KnobNear("by_block", {0, 1}, by_block ? 1 : 0), &TransformedChoice::by_block);
   const auto write = [plan, target, lanes](TransformedChoice choice) {
-    // More accumulators than registers spill: the nearest tile that fits stands for them.
+    // A tile with more accumulators than registers would spill, so its number of rows is reduced.
     const int64_t most = MostRows(target, choice.columns / lanes, BroadcastOf(plan));
     choice.rows = std::clamp<int64_t>(most, 1, choice.rows);
     const int64_t group = plan.dot != nullptr ? plan.dot->Extent(TileAxis::kGroup) : 1;
@@ -326,7 +333,7 @@ Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int6
   return MakeSketch(NameOf(plan), std::move(knobs), write);
 }
 
-// How fast the threads together read weights, which every run reads once.
+// Rate at which all threads together read weights. Each run reads the weights once.
 constexpr double kWeightBytesPerCycle = 10;
 
 double WeightBytes(const Compute& compute, const Statement& sum) {
@@ -338,16 +345,18 @@ double WeightBytes(const Compute& compute, const Statement& sum) {
   return bytes;
 }
 
-// Cycles of a run, as far as they differ between lowerings: `work` is in vector instructions.
+// Returns the part of a run's cycles that differs between lowerings. `work` is in vector
+// instructions.
 double Cycles(double work, double weight_bytes, const Target& target) {
   return work / static_cast<double>(target.host.threads) + weight_bytes / kWeightBytesPerCycle;
 }
 
-// The loads and stores of transforms run beside each other and beside arithmetic. They take 0.45 to
-// 0.65 of the cycles that TransformCost counts (measured for 16 to 96 channels, Zen 4).
+// Cycles per unit of TransformCost. Loads and stores of transforms overlap with each other and with
+// arithmetic. They take 0.45 to 0.65 cycles per unit (measured for 16 to 96 channels, Zen 4).
 constexpr double kCyclesPerAccess = 0.6;
 
-// `gain` is how many times faster products are than plain multiply-adds.
+// Returns the estimated cycles of the plan. `gain` is the speed of its products relative to plain
+// multiply-adds.
 double TransformedCycles(const TransformedPlan& plan, const Target& target, int64_t lanes,
                          double gain) {
   const int64_t rows = plan.Extent(plan.row);
@@ -359,8 +368,10 @@ double TransformedCycles(const TransformedPlan& plan, const Target& target, int6
                 WeightBytes(*plan.compute, plan.sum), target);
 }
 
-// Counts only the products, which the best tiles of registers do at about the same rate, in whole
-// vectors along `columns`.
+// Returns the estimated cycles of the sum as written, or nothing without a reduction. Counts only
+// weights and products, in complete vectors along the columns. The best register tiles of all sums
+// compute products at about the same rate. `gain` is the speed of the products relative to plain
+// multiply-adds.
 std::optional<double> DirectCycles(const Compute& compute, const Target& target, int64_t lanes,
                                    int64_t columns, double gain) {
   const auto sum = std::ranges::find_if(
@@ -371,18 +382,21 @@ std::optional<double> DirectCycles(const Compute& compute, const Target& target,
   return Cycles(1.05 * products / gain, WeightBytes(compute, *sum), target);
 }
 
-// The estimate is rough: a clear gain goes first where nothing is measured, and what may gain is
+// Least gains over the sum as written: for a sketch that comes before all others, and for a sketch
+// that is added at all. The estimate is rough, so a sketch that is slower by estimate may still be
 // worth a measurement.
 constexpr double kGoesFirst = 1.1;
 constexpr double kWorthMeasuring = 0.8;
 
-// An instruction on vectors that multiplies rounded operands, where the contract and the target
-// allow it, and how much faster than multiply-adds it is; 0 where that is not known.
+// An instruction on vectors that multiplies operands rounded to bfloat16. `gain` is its speed
+// relative to plain multiply-adds; 0: unknown.
 struct FasterProducts {
   const TileIntrinsic* intrinsic = nullptr;
   double gain = 0;
 };
 
+// Returns the first such instruction of the target. Returns nothing if there is none, or if the
+// contract requires several bfloat16 parts.
 std::optional<FasterProducts> FasterProductsOf(const SketchQuestion& question) {
   if (question.rounding.min_bf16_parts > 1) return std::nullopt;
   for (const TileIntrinsic* intrinsic : DotInstructions(question.target)) {
@@ -392,16 +406,18 @@ std::optional<FasterProducts> FasterProductsOf(const SketchQuestion& question) {
   return std::nullopt;
 }
 
-// Transforms make the error of rounded operands about twice as large. Where results are rounded,
-// too, the contract has room for that; where they are not, a measured candidate may still pass the
-// checker.
+// Returns true if the elements of all outputs have the size of bfloat16. Transforms about double
+// the error of rounded operands. The contract's tolerance covers this error if results are rounded
+// too. Otherwise a measured candidate may still pass the checker.
 bool RoundsResults(const Compute& compute) {
   return std::ranges::all_of(compute.tensors, [](const Tensor& tensor) {
     return tensor.role != TensorRole::kOutput || SizeOf(tensor.type) == SizeOf(DataType::kBF16);
   });
 }
 
-// Products of the definition for one of what is reduced, as Winograd's tiles reduce channels alone.
+// Returns the number of products in the sum as written for one value of the plan's reduced
+// iterator. Winograd's sums reduce only channels, so this is the number of elements of a filter.
+// Returns nothing if `as_written` has no reduction.
 std::optional<double> ProductsPerReduced(const Compute& as_written, const TransformedPlan& plan) {
   const auto sum = std::ranges::find_if(as_written.statements,
                                         [](const Statement& s) { return s.reducer.has_value(); });
@@ -414,7 +430,7 @@ std::optional<double> ProductsPerReduced(const Compute& as_written, const Transf
   return products / static_cast<double>(plan.Extent(plan.reduced));
 }
 
-// Collects the sketches of all lowerings that may pay.
+// Collects the sketches of all lowerings that may be faster than the sum as written.
 class SketchAdder {
  public:
   explicit SketchAdder(const SketchQuestion& question)
@@ -428,7 +444,8 @@ class SketchAdder {
     if (!plan) return;
     TransformedPlan plain = *plan;
     CutLongSum(question_.rounding, plain);
-    // Rounded operands are multiplied faster, by the sums as written too.
+    // If operands may be rounded, a faster instruction can also compute the sum as written.
+    // Products of unrounded operands then do not come first.
     AddPlan(plain, /*gain=*/1, /*may_be_first=*/!MultipliesRounded());
     if (!rounded_) return;
     const auto by_pairs = MakeDotPlan(*plan, lowering, *rounded_->intrinsic);
@@ -436,7 +453,8 @@ class SketchAdder {
     if (by_pairs) AddPlan(*by_pairs, std::max(1.0, rounded_->gain), may_be_first);
   }
 
-  // At the front those that are expected to be the fastest of all, best first.
+  // Adds the sketches to the list. Sketches that are expected to be the fastest of all come first,
+  // sorted by cycles. The others come last.
   void Finish(std::vector<Sketch>& sketches) && {
     std::ranges::stable_sort(first_, {}, &Estimated::cycles);
     std::vector<Sketch> all;
@@ -456,7 +474,8 @@ class SketchAdder {
     return question_.rounding.min_bf16_parts == 1 && !DotInstructions(target_).empty();
   }
 
-  // Beside the sums as written by products that are as fast.
+  // Adds a sketch of the plan if its estimated gain is at least kWorthMeasuring and the contract
+  // permits the transforms. The gain is relative to the sum as written, with equally fast products.
   void AddPlan(const TransformedPlan& plan, double gain, bool may_be_first) {
     const Compute& as_written = question_.lowerings[0].compute;
     const std::optional<double> products = ProductsPerReduced(as_written, plan);
@@ -465,7 +484,7 @@ class SketchAdder {
     if (!products || !direct) return;
     const double cycles = TransformedCycles(plan, target_, lanes_, gain);
     const double faster = *direct / cycles;
-    // The analysis of errors takes longest.
+    // The analysis of errors takes the most time, so it comes last.
     if (faster < kWorthMeasuring || !MayTransform(plan, *products, question_.rounding)) return;
     Sketch sketch = TransformedSketch(plan, target_, lanes_);
     if (faster >= kGoesFirst && may_be_first) {
@@ -486,7 +505,7 @@ class SketchAdder {
 }  // namespace
 
 void AddTransformedSketches(const SketchQuestion& question, std::vector<Sketch>& sketches) {
-  // The transforms add what the sums as written do not.
+  // The transforms contain additions that the sum as written does not have.
   if (question.rounding.order == ReductionOrder::kAsWritten) return;
   SketchAdder adder(question);
   for (const NamedCompute& lowering : question.lowerings) adder.Add(lowering);

@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// Of a value: a bound of its magnitude, and of its error.
+// Bounds of a value's magnitude and of its error.
 struct Bounded {
   double magnitude = 0;
   double error = 0;
@@ -22,7 +22,8 @@ Bounded Rounded(const Bounded& value, DataType type) {
 
 using BoundOfRead = std::function<std::optional<Bounded>(int slot)>;
 
-// Running error analysis of sums with constant factors.
+// Returns bounds for an expression by running error analysis. Returns nothing for an expression
+// that is not a sum with constant factors.
 std::optional<Bounded> BoundOf(const Expr& expr, const BoundOfRead& read) {
   if (expr.kind() == ExprKind::kRead) return read(expr.node().slot);
   if (expr.IsConstant()) return Bounded{.magnitude = std::abs(expr.node().float_value)};
@@ -58,9 +59,12 @@ const Statement* WriterOf(const Compute& compute, TensorId tensor) {
   return found == compute.statements.end() ? nullptr : &*found;
 }
 
-// The planes that a statement makes of elements of magnitude 1.
+// The bounds for each plane of an operand or of the sums.
 using Planes = std::vector<Bounded>;
 
+// Returns bounds for the planes of an operand, if the elements before the transform have magnitude
+// 1. Returns nothing if no statement computes the planes, or if a plane is not a sum with constant
+// factors.
 std::optional<Planes> PlanesOf(const TransformedPlan& plan, const Read& operand) {
   const Compute& compute = *plan.compute;
   const Statement* const writer = WriterOf(compute, operand.tensor);
@@ -78,14 +82,14 @@ std::optional<Planes> PlanesOf(const TransformedPlan& plan, const Read& operand)
   return planes;
 }
 
-// Additions to an element of a sum, one after the other.
+// Returns the largest number of successive additions to one element of a sum.
 double LongestChain(const TransformedPlan& plan) {
   const int64_t products = plan.Extent(plan.reduced);
   if (!plan.pieces) return static_cast<double>(products);
   return static_cast<double>(plan.pieces->products + CeilDivide(products, plan.pieces->length));
 }
 
-// The planes of sums, each relative to how many products are added up.
+// Returns bounds for the planes of sums, divided by the number of products in each sum.
 std::optional<Planes> SumsOf(const TransformedPlan& plan) {
   const std::optional<Planes> a = PlanesOf(plan, plan.sum.reads[0]);
   const std::optional<Planes> b = PlanesOf(plan, plan.sum.reads[1]);

@@ -11,9 +11,10 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostUnrolled = 16;  // of a tile's outputs
+constexpr int64_t kMostUnrolled = 16;  // largest number of unrolled iterations of a follower
 
-// The only reduction: a sum of products of two elements, each with plain indices.
+// Returns the only reduction if it is reorderable, reads two elements and writes workspace, with
+// plain indices and without conditions. Otherwise returns nothing.
 std::optional<StatementId> FindSum(const Compute& compute) {
   const std::optional<StatementId> found = OnlyReduction(compute);
   if (!found) return std::nullopt;
@@ -27,7 +28,8 @@ std::optional<StatementId> FindSum(const Compute& compute) {
   return fits ? found : std::nullopt;
 }
 
-// The roles of the sum's iterators; false where there is not one of each.
+// Sets the roles of the sum's iterators. Returns false unless there is exactly one plane, column
+// and reduced iterator, and at least one row.
 bool AssignIterators(const Read& weight, const Read& operand, TransformedPlan& plan) {
   std::vector<VarId> planes, columns, rows, reduced;
   for (const VarId v : plan.sum.iterators.ids()) {
@@ -53,7 +55,8 @@ bool AssignIterators(const Read& weight, const Read& operand, TransformedPlan& p
   return true;
 }
 
-// The one statement that writes the tensor.
+// Returns the only statement that writes the tensor. Returns nothing if there is none, or if there
+// are several.
 std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId tensor) {
   std::optional<StatementId> found;
   for (const StatementId s : compute.statements.ids()) {
@@ -74,7 +77,9 @@ bool IsReadByOthers(const Compute& compute, TensorId tensor, const std::string& 
   });
 }
 
-// What makes the operand that the rows know: planes, element by element.
+// Sets the producer of the operand that uses the rows, and its loops. Returns false unless a single
+// elementwise statement writes the operand, and only the sum reads it. Every iterator of this
+// statement must be a dimension of the operand.
 bool AssignProducer(const Read& operand, TransformedPlan& plan) {
   const Compute& compute = *plan.compute;
   const std::optional<StatementId> maker = OnlyWriter(compute, operand.tensor);
@@ -102,7 +107,8 @@ bool AssignProducer(const Read& operand, TransformedPlan& plan) {
   return !plan.producer_vector.empty() && known.size() == producer.iterators.size();
 }
 
-// What combines planes: the sums at constant planes, in the rows and columns of its own.
+// Returns true if the statement is elementwise and reads the sums only at constant planes, with
+// plain indices and without conditions.
 bool CombinesPlanes(const TransformedPlan& plan, const Statement& back, TensorId sums) {
   if (back.reducer || !back.domain.empty()) return false;
   for (const Read& read : back.reads) {
@@ -116,8 +122,9 @@ bool CombinesPlanes(const TransformedPlan& plan, const Statement& back, TensorId
   return std::ranges::any_of(back.reads, [&](const Read& read) { return read.tensor == sums; });
 }
 
-// Loops that a follower has where it is computed, beside those of its partner: copies of the
-// partner's, then its own.
+// Returns the follower with its loops inside the vector loop: copies of the loops of the closest
+// statement in `before`, then the follower's other loops. Returns nothing for a reduction, for an
+// unrelated statement, or for more than kMostUnrolled iterations of the other loops.
 std::optional<TransformedPlan::Follower> FollowerOf(
     const Statements& statements, StatementId follower, const std::vector<StatementId>& before,
     const std::vector<TransformedPlan::Follower>& known) {
@@ -146,6 +153,9 @@ std::optional<TransformedPlan::Follower> FollowerOf(
   return unrolled <= kMostUnrolled ? std::optional(result) : std::nullopt;
 }
 
+// Sets the statement that combines planes, the followers, and the workspace between these
+// statements. `store` is the statement that `cache_write` adds. Returns false if a statement does
+// not fit.
 bool AssignFollowers(StatementId store, TransformedPlan& plan) {
   const Compute& compute = *plan.compute;
   const StatementId back = store.next();
@@ -171,7 +181,7 @@ bool AssignFollowers(StatementId store, TransformedPlan& plan) {
   return true;
 }
 
-// Nothing else is computed before the sum.
+// Returns true if only the producer and transforms of constants come before the sum.
 bool HasOnlyTransformsBefore(const Compute& compute, StatementId sum, const std::string& producer) {
   for (StatementId s(0); s < sum; ++s) {
     const Statement& statement = compute.statements[s];
@@ -237,7 +247,8 @@ std::optional<TransformedPlan> MakeDotPlan(const TransformedPlan& plain,
 
 namespace {
 
-// Elements that do not lie side by side are taken one by one.
+// Returns the number of instructions for one vector of an access. Elements that are not contiguous
+// are accessed one by one.
 double AccessCost(const Compute& compute, const Statement& statement, TensorId tensor,
                   const std::vector<IndexExpr>& index, VarId vector, int64_t lanes) {
   if (!UsesIterator(index, vector)) return 1;
@@ -245,7 +256,7 @@ double AccessCost(const Compute& compute, const Statement& statement, TensorId t
   return together ? 1 : static_cast<double>(lanes);
 }
 
-// In vectors along an iterator.
+// Returns the cost of a statement's loads and stores, in vectors along the iterator `vector`.
 double StatementCost(const Compute& compute, const Statement& statement, VarId vector,
                      int64_t lanes) {
   double cost = 0;
@@ -260,7 +271,8 @@ double StatementCost(const Compute& compute, const Statement& statement, VarId v
   return cost * ProductOfExtents(statement) / extent * std::ceil(extent / width);
 }
 
-// The iterator that the loop walks before any step.
+// Returns the iterator of the loop with this name before any loop step. Returns nothing if there is
+// no such loop.
 std::optional<VarId> IteratorNamed(const Statement& statement, const std::string& loop) {
   for (const VarId v : statement.iterators.ids()) {
     if (statement.name + "." + statement.iterators[v].name == loop) return v;
@@ -268,8 +280,8 @@ std::optional<VarId> IteratorNamed(const Statement& statement, const std::string
   return std::nullopt;
 }
 
-// Of statements behind the sum: the iterator that walks the dimension that the other walks by
-// `iterator`, in any of its writes.
+// Returns the iterator by which `reader` reads the dimension that `writer` writes by `iterator`.
+// Returns nothing if there is none.
 std::optional<VarId> FollowIterator(const Statement& writer, VarId iterator,
                                     const Statement& reader) {
   for (const Write& write : writer.writes) {
@@ -293,7 +305,7 @@ double TransformCost(const TransformedPlan& plan, int64_t lanes) {
   const Statement& producer = statement(plan.producer);
   double cost =
       StatementCost(compute, producer, *IteratorNamed(producer, plan.producer_vector), lanes);
-  // Each statement by the columns of the one before.
+  // Each statement is vectorized along the column of the previous statement.
   const Statement& store = statement(plan.Total() + ".store");
   const Statement* before = &store;
   std::optional<VarId> column;
@@ -308,7 +320,7 @@ double TransformCost(const TransformedPlan& plan, int64_t lanes) {
   for (const std::string& name : behind) {
     const Statement& next = statement(name);
     column = FollowIterator(*before, *column, next);
-    if (!column) break;  // of several that follow one; the first tells enough
+    if (!column) break;  // neither this statement nor later ones are counted
     cost += StatementCost(compute, next, *column, lanes);
     before = &next;
   }

@@ -10,10 +10,11 @@
 namespace tunec {
 namespace {
 
-// Below it a pass of its own costs more than casts in the loop.
+// Least number of instances of the reduction for which the separate pass comes first. For smaller
+// reductions, the pass costs more than casts in the loop.
 constexpr double kWorthAPass = 1 << 20;
-// Uses of each element from which its casts cost more than a copy that is made while running, and
-// than reading twice the bytes of a constant.
+// Least number of uses of each element for which a copy pays. The first value is for copies at run
+// time. The second one is for constants, of which the loop then reads twice the bytes.
 constexpr double kWorthCopying = 16;
 constexpr double kWorthTheBytes = 32;
 
@@ -39,7 +40,7 @@ std::vector<WideLowering> WideLowerings(const NamedCompute& lowering) {
     if (!IsWorthIt(tensor, instances)) continue;
     const WidenStep step{tensor.name, reduction->name};
     Result<Compute> widened = Apply(wide.lowering.compute, step);
-    if (!widened) continue;  // most operands are not cast at all
+    if (!widened) continue;  // most operands are not cast
     wide.lowering.compute = std::move(*widened);
     wide.steps.push_back(step);
   }

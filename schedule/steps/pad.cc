@@ -14,8 +14,8 @@
 //
 // 0 times an infinity is NaN. Beyond the old extent of a reduced iterator, every operand that uses
 // the iterator must therefore be outside of its elements. Where a condition failed (a window that
-// crosses a border), it is enough that one operand is outside of its elements. The other operand,
-// which may not be finite, is then multiplied by 0: the contract must allow this.
+// crosses a border), one operand outside of its elements is enough. The other operand, which may
+// not be finite, is then multiplied by 0: the contract must allow this.
 #include <fmt/format.h>
 
 #include <algorithm>

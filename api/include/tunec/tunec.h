@@ -231,12 +231,12 @@ TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const cha
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
 /* Compiles the .graph text of `num_bytes` bytes at `text`, whose weights are in memory, with the
- * options (without "random_weights") and results of tunec_compile. names[i] is the name of weight i
- * in the text, or the KEY if the text says `from "KEY"` for this weight. tensors[i] holds the
- * elements of weight i: on the CPU, dense row-major, with at most 64 dimensions. The elements of
- * weights that the text does not name are not read. The executable may read weights in place. So
- * the memory of the tensors must stay valid and unchanged until the executable is released. The
- * names and the DLTensor structs may be freed after the call. */
+ * options (without "random_weights") and results of tunec_compile. Weight i has the name names[i]
+ * in the text, or the KEY if the text says `from "KEY"` for this weight. Its elements are in
+ * tensors[i]: on the CPU, dense row-major, with at most 64 dimensions. The elements of weights that
+ * the text does not name are not read. The executable may read weights in place. So the memory of
+ * the tensors must stay valid and unchanged until the executable is released. The names and the
+ * DLTensor structs may be freed after the call. */
 TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
                                   const char* const* names, const DLTensor* const* tensors,
                                   const char* options_json, const tunec_callbacks* callbacks,
@@ -408,11 +408,11 @@ TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* 
  *
  * GPU (target "cuda"): a tensor on the CPU is copied. A tensor on the model's GPU (kDLCUDA with the
  * GPU's number) is used in place, with three exceptions: an input that overlaps an output, a tensor
- * that is padded for a dynamic shape, and a tensor that is not aligned to 16 bytes. These are
- * copied. For a model without dynamic shapes, tunec_notes names misaligned tensors. The
- * contents of tensors must be complete when the call begins, because the call does not wait for
- * other streams. If the message of a TUNEC_DEVICE_ERROR says that the GPU is lost, this process
- * cannot use the GPU again, but another process can. */
+ * padded for a dynamic shape, and a tensor not aligned to 16 bytes. These are copied. For a model
+ * without dynamic shapes, tunec_notes names misaligned tensors. The contents of tensors must be
+ * complete when the call begins, because the call does not wait for other streams. If the message
+ * of a TUNEC_DEVICE_ERROR says that the GPU is lost, this process cannot use the GPU again, but
+ * another process can. */
 TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
                         DLTensor* const* outputs);
 

@@ -17,8 +17,8 @@ struct WindowTap {
 using TapWindow = std::vector<WindowTap>;
 
 /// Returns `x` with the axis replaced by one sum for each window. A sum reads only the elements of
-/// its window, so an infinity affects only windows that contain it. Requires: every window has a
-/// tap, and `x` has the type in which sums are computed.
+/// its window. So an infinity affects only the windows with this element. Requires: every window
+/// has a tap, and `x` has the type in which sums are computed.
 Formula SumWindows(const Formula& x, int64_t axis, const std::vector<TapWindow>& windows);
 
 }  // namespace tunec::onnx_import

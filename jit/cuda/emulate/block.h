@@ -1,5 +1,5 @@
-// The emulation of one block. Its threads run one after the other, and each runs until its next
-// barrier or warp operation, or to its end.
+// The emulation of one block. The threads run one after the other. Each thread runs until the next
+// barrier or warp operation, or to the end.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-"""What a graph with symbolic sizes has to say to be compiled for any of them."""
+"""The symbolic sizes of a torch graph, and compilation of such a graph with dynamic shapes."""
 from dataclasses import dataclass, field
 
 import torch
@@ -11,8 +11,9 @@ from .errors import UnsupportedOperator
 class OpenSizes:
     """The symbolic sizes of a graph's placeholders.
 
-    names  of the symbols; axes  (placeholder, dimension, name) of tensors
-    ties   for symbols that are always equal to one of `names`, that one
+    names  names of the symbols
+    axes   (placeholder, dimension, name) of all symbolic dimensions of tensors
+    ties   from the name of a symbol that always equals one of `names` to this name
     """
 
     names: tuple
@@ -20,7 +21,8 @@ class OpenSizes:
     ties: dict = field(default_factory=dict)
 
     def of(self, shape_of):
-        """A number for each name, by the shapes of placeholders; None where one has several."""
+        """Returns a number for each name, from the shapes of placeholders. Returns None if a name has
+        several numbers."""
         numbers: dict[str, int] = {}
         for placeholder, dimension, name in self.axes:
             size = shape_of(placeholder)[dimension]
@@ -29,13 +31,14 @@ class OpenSizes:
         return numbers
 
     def all_symbols(self, numbers):
-        """Numbers for tied symbols, too."""
+        """Returns `numbers` with the numbers of tied symbols added."""
         return {**numbers, **{symbol: numbers[name] for symbol, name in self.ties.items()}}
 
 
 def open_sizes(module):
-    """OpenSizes of a GraphModule; None where a size of a tensor is more than a symbol, or a symbol is
-    no tensor's, so that it cannot be read off the inputs' shapes."""
+    """Returns the OpenSizes of a GraphModule. Returns None if there are no symbolic sizes, or if the
+    inputs' shapes do not determine all symbols: a tensor's size is an expression of symbols, or a
+    symbol is the size of no tensor."""
     axes, numbers = [], set()
     for node in module.graph.find_nodes(op="placeholder"):
         meta = node.meta.get("val")
@@ -56,8 +59,9 @@ def open_sizes(module):
 
 
 def with_ties(sizes, example, imported_at):
-    """Where torch has two symbols for a size that has to be one, as those of a batch and its mask,
-    ties them: they are equal in the example, and the graph is another one where they are not."""
+    """Returns `sizes` with equal symbols tied. torch may have two symbols for one size, such as the
+    batch sizes of an input and of a mask. Two symbols are tied if they are equal in the example, and
+    if the graph changes when they differ."""
     names: list[str] = []
     ties: dict[str, str] = {}
     for name in sizes.names:
@@ -73,7 +77,8 @@ def with_ties(sizes, example, imported_at):
 
 
 def _may_differ(one, other, example, imported_at):
-    """Whether the graph has as many lines where one of two sizes is larger than the other."""
+    """Returns True if the graph has the same number of lines when either of two sizes is larger than
+    the other. Returns False if a graph has an unsupported operator."""
     try:
         graphs = [imported_at({**example, name: example[name] + 8}) for name in (one, other)]
     except UnsupportedOperator:
@@ -83,19 +88,19 @@ def _may_differ(one, other, example, imported_at):
 
 
 def compile_sized(sizes, example, imported_at, options, follows_rules=False):
-    """An Executable for any sizes.
+    """Compiles a graph with dynamic shapes. Returns an Executable.
 
-    sizes          OpenSizes
-    example        a number for each of its names
-    imported_at    makes the ImportedGraph for a dict of numbers by name
-    follows_rules  that of compile_any_size
+    sizes          OpenSizes of the graph
+    example        a number for each name
+    imported_at    returns the ImportedGraph for a dict of numbers by name
+    follows_rules  see compile_any_size
     """
     ports = imported_at(example).inputs
     placed = {port.source: (i, port.order) for i, port in enumerate(ports)}
     open_axes = []
     for placeholder, dimension, name in sizes.axes:
         if placeholder not in placed:
-            continue  # nothing reads it
+            continue  # no node reads the placeholder
         place, order = placed[placeholder]
         axis = dimension if order is None else order.index(dimension)
         open_axes.append((place, axis, sizes.names.index(name)))

@@ -1,8 +1,8 @@
 """A cache of AOTAutograd's graphs, shared by processes.
 
 Tracing a Dynamo graph into a graph of ATen operators takes longer than all later stages if the
-database has the kernels. torch caches the results of AOTAutograd and decides about reuse. Only the
-traced graph is stored in that cache, without weights. Kernels stay in the database.
+database has the kernels. A cache of torch stores the results of AOTAutograd and decides about
+reuse. Only the traced graph is stored in that cache, without weights. Kernels stay in the database.
 
     Dynamo's graph -- AOTAutograd --> ATen graph -- backend.py --> runs
                          ^ skipped on a hit
