@@ -1,0 +1,227 @@
+"""What does tuning gain in whole models?
+
+    python models.py tune FOLDER MODEL.onnx ... [--databases 3] [--trials 500]
+    python models.py compare FOLDER MODEL.onnx ... [--before LIB] [--seconds 30] [--json FILE]
+
+`tune` tunes each model into fresh databases FOLDER/MODEL.SEED.db. The output of the tuner is in the
+text file of the same name. `compare` runs each model in one process, in turns: untuned, tuned by
+each database, and untuned in an earlier library (--before). Before that, each output is compared
+with the output of ONNX Runtime. The order of the versions changes with each round.
+
+The first table has the ratios of whole runs with 90 % intervals. `predicted` is the ratio that the
+tuner measured at the end of its search. The second table lists the groups that tuning made more
+than 1.1 times as fast: there the analytic schedule is not good enough.
+
+Environment: TUNEC (the program) and TUNEC_LIB (libtunec.so).
+"""
+import argparse
+import collections
+import ctypes
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+from intervals import median_interval
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "peers"))
+from systems.tunec_library import Tunec  # noqa: E402 (needs the path above)
+
+IN_MODEL = re.compile(r"in the model: .* ms before, ([0-9.]+) of it tuned \(([0-9.]+) to ([0-9.]+)\)")
+THREADS = 2
+
+
+def name_of(model):
+    return os.path.splitext(os.path.basename(model))[0]
+
+
+def database_of(folder, model, seed):
+    return os.path.join(folder, f"{name_of(model)}.{seed}.db")
+
+
+def tune(folder, models, databases, trials):
+    """Tunes each model once per database, the databases in turns."""
+    os.makedirs(folder, exist_ok=True)
+    for seed in range(databases):
+        for model in models:
+            database = database_of(folder, model, seed)
+            if os.path.exists(database):
+                continue
+            began = time.monotonic()
+            run = subprocess.run([os.environ["TUNEC"], model, "--db", database, "--trials",
+                                  str(trials), "--seed", str(seed), "--threads", str(THREADS)],
+                                 capture_output=True, text=True)
+            text = run.stdout + run.stderr
+            with open(database[:-3] + ".txt", "w") as f:
+                f.write(text)
+            gain = IN_MODEL.search(text)
+            print(f"{os.path.basename(database)}: {time.monotonic() - began:.1f} s, exit {run.returncode}, "
+                  f"{gain.group(0) if gain else 'no comparison'}", flush=True)
+
+
+class Version(Tunec):
+    """One library with one database."""
+
+    def __init__(self, library, database):
+        super().__init__(THREADS, 0)
+        self.library, self.database = library, database
+        self.times, self.steps = [], []
+
+    def load(self, path, inputs, outputs):
+        os.environ[self.lib_variable], os.environ[self.db_variable] = self.library, self.database
+        super().load(path, inputs, outputs)
+        self.lib.tunec_num_steps.restype = ctypes.c_size_t
+        self.lib.tunec_num_steps.argtypes = [ctypes.c_void_p]
+        self.lib.tunec_step_name.restype = ctypes.c_char_p
+        self.lib.tunec_step_name.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        count = self.lib.tunec_num_steps(self.exe)
+        self.names = [self.lib.tunec_step_name(self.exe, i).decode() for i in range(count)]
+        self.seconds = (ctypes.c_double * max(count, 1))()
+
+    def time_run(self):
+        began = time.perf_counter()
+        self.run()
+        self.times.append(time.perf_counter() - began)
+
+    def time_steps(self):
+        self.check(self.lib.tunec_profile(self.exe, self.xs, self.out, self.seconds))
+        self.steps.append(list(self.seconds)[:len(self.names)])
+
+
+def reference_of(model):
+    """Returns seeded inputs, and the outputs of ONNX Runtime without optimisation."""
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    random = np.random.default_rng(0)
+    inputs = {}
+    for value in session.get_inputs():
+        if "int" in value.type:
+            kind = np.int32 if "32" in value.type else np.int64
+            inputs[value.name] = random.integers(0, 2, value.shape).astype(kind)
+        else:
+            inputs[value.name] = random.standard_normal(value.shape).astype(np.float32)
+    names = [value.name for value in session.get_outputs()]
+    return inputs, dict(zip(names, session.run(names, inputs)))
+
+
+def check_outputs(version, outputs):
+    """Raises unless all outputs are near the reference."""
+    version.run()
+    for (name, expected), actual in zip(outputs.items(), version.ys.values()):
+        limit = 1e-3 * max(float(np.abs(expected).max(initial=0)), 1e-6)
+        error = float(np.abs(actual.astype(np.float64) - expected).max(initial=0))
+        if not error <= limit:
+            raise RuntimeError(f"{name} is off by {error:.2g} of {limit:.2g}")
+
+
+def ratio_text(times, others):
+    """Returns the median ratio of two lists of times, with its interval."""
+    ratios = [a / b for a, b in zip(times, others)]
+    low, high = median_interval(ratios)
+    return f"{statistics.median(ratios):.3f} ({low:.3f}-{high:.3f})"
+
+
+def take_turns(versions, seconds):
+    began, turn = time.monotonic(), 0
+    while turn < 14 or time.monotonic() - began < seconds:
+        order = versions[turn % len(versions):] + versions[:turn % len(versions)]
+        for version in order if turn // len(versions) % 2 == 0 else reversed(order):
+            version.time_steps() if turn % 4 == 3 else version.time_run()
+        turn += 1
+
+
+def improved_groups(untuned, tuned):
+    """Returns the names of steps that tuning made more than 1.1 times as fast, with the factors."""
+    if untuned.names != tuned.names:
+        return []
+    found = []
+    for i, name in enumerate(untuned.names):
+        ratios = [a[i] / b[i] for a, b in zip(untuned.steps, tuned.steps) if b[i] > 0]
+        if ratios and statistics.median(ratios) > 1.1:
+            found.append((name, statistics.median(ratios),
+                          statistics.median(run[i] for run in untuned.steps)))
+    return found
+
+
+def compare_model(folder, model, before, seconds):
+    """Returns the row of one model."""
+    inputs, outputs = reference_of(model)
+    library = os.environ["TUNEC_LIB"]
+    databases = [database_of(folder, model, seed) for seed in range(100)]
+    databases = [d for d in databases if os.path.exists(d)]
+    with tempfile.TemporaryDirectory() as empty:
+        versions = collections.OrderedDict(untuned=Version(library, os.path.join(empty, "now.db")))
+        if before:
+            versions["before"] = Version(before, os.path.join(empty, "before.db"))
+        for database in databases:
+            versions[os.path.basename(database)] = Version(library, database)
+        for version in versions.values():
+            version.load(model, inputs, outputs)
+            check_outputs(version, outputs)
+        take_turns(list(versions.values()), seconds)
+    untuned = versions["untuned"]
+    row = {"model": name_of(model), "untuned_ms": 1e3 * statistics.median(untuned.times),
+           "runs": len(untuned.times), "tuned": [], "groups": []}
+    if before:
+        row["now_over_before"] = ratio_text(untuned.times, versions["before"].times)
+    groups = collections.defaultdict(list)
+    for database in databases:
+        tuned = versions[os.path.basename(database)]
+        with open(database[:-3] + ".txt") as f:
+            predicted = IN_MODEL.search(f.read())
+        row["tuned"].append({"measured": ratio_text(tuned.times, untuned.times),
+                             "predicted": predicted.group(1) if predicted else "-"})
+        for name, factor, least in improved_groups(untuned, tuned):
+            groups[name].append((factor, least))
+    row["groups"] = [{"group": name, "factor": max(f for f, _ in found),
+                      "databases": len(found), "untuned_us": 1e6 * found[0][1]}
+                     for name, found in groups.items()]
+    return row
+
+
+def print_row(row):
+    tuned = ", ".join(f"{t['measured']}" for t in row["tuned"])
+    predicted = ", ".join(t["predicted"] for t in row["tuned"])
+    print(f"| {row['model']} | {row['untuned_ms']:.2f} | {row.get('now_over_before', '-')} | {tuned} | "
+          f"{predicted} | {row['runs']} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("command", choices=["tune", "compare"])
+    parser.add_argument("folder")
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--databases", type=int, default=3)
+    parser.add_argument("--trials", type=int, default=500)
+    parser.add_argument("--before", help="libtunec.so of an earlier version")
+    parser.add_argument("--seconds", type=float, default=30, help="per model")
+    parser.add_argument("--json", help="file for the rows")
+    args = parser.parse_args()
+    if args.command == "tune":
+        return tune(args.folder, args.models, args.databases, args.trials)
+    print("| model | untuned ms | untuned / before | tuned / untuned, per database | predicted | runs |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    rows = []
+    for model in args.models:
+        rows.append(compare_model(args.folder, model, args.before, args.seconds))
+        print_row(rows[-1])
+    print("\n| model | group | untuned us | untuned / tuned | databases |\n| --- | --- | --- | --- | --- |")
+    for row in rows:
+        for group in sorted(row["groups"], key=lambda g: -g["untuned_us"]):
+            print(f"| {row['model']} | {group['group']} | {group['untuned_us']:.0f} | "
+                  f"{group['factor']:.2f} | {group['databases']} |")
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump(rows, f, indent=1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
