@@ -30,7 +30,19 @@ bool MayBeReordered(const Graph& graph, ValueId value) {
   return shape[0] > 0 && shape[1] > 1 && positions > 1;
 }
 
-// Groups of values that share one order, because operators with the use kSameOrder connect them.
+// Returns true if the node is a reshape that keeps batch and channels, such as [N, C, HW] to [N, C,
+// H, W]. In each order, both sides store the elements in the same sequence.
+bool KeepsChannels(const Graph& graph, const Node& node) {
+  if (node.op != Op::kReshape) return false;
+  const ValueType& from = graph.value(node.inputs[0]).type;
+  const ValueType& to = graph.value(node.outputs[0]).type;
+  const bool images = std::min(from.dims.size(), to.dims.size()) >= 3;
+  return images && from.IsFixed() && to.IsFixed() && from.dims[0] == to.dims[0] &&
+         from.dims[1] == to.dims[1];
+}
+
+// Groups of values that share one order. Operators with the use kSameOrder and reshapes that keep
+// channels connect them.
 class SharedOrderGroups {
  public:
   explicit SharedOrderGroups(const Graph& graph) : graph_(graph), parent_(graph.values().size()) {
@@ -68,12 +80,15 @@ class SharedOrderGroups {
 
  private:
   void Join(const Node& node) {
-    if (ImageUseOf(node.op) != ImageUse::kSameOrder) return;
+    const bool keeps_channels = KeepsChannels(graph_, node);
+    if (ImageUseOf(node.op) != ImageUse::kSameOrder && !keeps_channels) return;
     for (const ValueId output : node.outputs) {
       if (!MayBeReordered(graph_, output)) continue;
       for (const ValueId input : node.inputs) {
         if (!input.valid() || !MayBeReordered(graph_, input)) continue;
-        if (graph_.value(input).type.dims.size() != graph_.value(output).type.dims.size()) continue;
+        const bool same_rank =
+            graph_.value(input).type.dims.size() == graph_.value(output).type.dims.size();
+        if (!same_rank && !keeps_channels) continue;
         parent_[Root(input)] = Root(output);
       }
     }

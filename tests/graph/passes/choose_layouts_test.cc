@@ -74,6 +74,26 @@ TEST(ChooseLayouts, ManyChannelsAreLastInOneAndThreeDimensions) {
   }
 }
 
+// A depthwise convolution on tokens: the tokens are transposed to channels first, and reshaped to
+// an image. With channels last, neither moves an element.
+TEST(ChooseLayouts, ReshapesThatKeepChannelsShareTheOrder) {
+  SampleGraph g("tokens");
+  const ValueId x = g.Input({1, 49, 64});
+  const ValueId first = g(Op::kTranspose, {x}, {{"perm", Ints{0, 2, 1}}});
+  const ValueId image = g(Op::kReshape, {first}, {{"shape", Ints{1, 64, 7, 7}}});
+  const ValueId conv = g(Op::kConv, {image, g.Weight({64, 1, 3, 3})},
+                         {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{64}}});
+  const ValueId flat = g(Op::kReshape, {g(Op::kRelu, {conv})}, {{"shape", Ints{1, 64, 49}}});
+  const ValueId y = g(Op::kTranspose, {flat}, {{"perm", Ints{0, 2, 1}}});
+  const Graph after = Chosen(g.Build({y}));
+  const auto reordered = Reordered(after);
+  EXPECT_EQ(reordered.size(), 5);  // transpose, reshape, conv, relu, reshape
+  for (const Value* value : reordered) {
+    EXPECT_EQ(value->layout, MakeLayout(ImageOrder::kChannelsLast, value->type.Shape(), kLanes));
+  }
+  ExpectSameAsReference(after);
+}
+
 TEST(ChooseLayouts, ValuesFarFromConvolutionsStay) {
   SampleGraph g("heads");
   ValueId x = g.Input({1, 12, 16, 64});
