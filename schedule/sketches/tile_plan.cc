@@ -11,19 +11,23 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kShortReduction = 7;  // fully unrolled at most
-constexpr int64_t kMostTaps = 16;       // the same, of a reduction in conditions of the tile
-constexpr int64_t kWorthPacking = 32;   // reads of each element that is copied first
-constexpr size_t kColumnsTried = 2;     // different vector dimensions, a sketch each
+// Greatest extents of reductions that are unrolled completely. The second one is for reductions
+// that a condition connects with the tile's row or column.
+constexpr int64_t kShortReduction = 7;
+constexpr int64_t kMostTaps = 16;
+constexpr int64_t kWorthPacking =
+    32;                             // least reads of each element that pay for a copy at run time
+constexpr size_t kMostColumns = 2;  // alternative vector dimensions, one sketch each
 
-// Whether two iterators occur in one condition of the domain.
+// Returns true if one condition of the domain uses both iterators.
 bool ConditionedTogether(const Statement& statement, VarId a, VarId b) {
   return std::ranges::any_of(statement.domain, [&](const IndexExpr& condition) {
     return condition.Uses(a) && condition.Uses(b);
   });
 }
 
-// The one reduction of the Compute, if the sketch can have it.
+// Returns the only reduction of the Compute. Returns none if there are several, or if the sketch
+// does not support it.
 std::optional<StatementId> FindReduction(const Compute& compute) {
   const std::optional<StatementId> found = OnlyReduction(compute);
   if (!found) return std::nullopt;
@@ -38,15 +42,16 @@ std::optional<StatementId> FindReduction(const Compute& compute) {
   return found;
 }
 
-// Whether the statement writes one element of one tensor, or that element of each plane of terms,
-// which the reduction walks.
+// Returns true if the statement writes one element. With `in_terms`, it may write this element in
+// all planes of bfloat16 parts.
 bool WritesElement(const Compute& compute, const Statement& statement, bool in_terms) {
   if (statement.writes.size() == 1) return true;
   return in_terms && WritesPlanes(statement, compute.tensors[statement.writes[0].tensor]);
 }
 
-// The statement as the reduction's operand: element by element, of a tensor that only the reduction
-// reads, at its own iterators, but for the planes of terms.
+// Returns the statement as an operand of the reduction. The statement must compute single elements
+// of a workspace, which the reduction reads once, at plain iterators. Returns none otherwise. The
+// dimension of planes is left out.
 std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Statement& statement,
                                            const TilePlan& plan) {
   const Statement& reduction = plan.reduction;
@@ -74,8 +79,8 @@ std::optional<TilePlan::Operand> OperandOf(const Compute& compute, const Stateme
   return operand.dimensions.empty() ? std::nullopt : std::optional(operand);
 }
 
-// Whether neighbours along the index are neighbours along the column, beginning anywhere: the
-// channels of a group.
+// Returns true if the index is the column plus an offset that does not change within the reduction.
+// Such an index selects, for example, the channels of a group.
 bool BeginsAtOffset(const Statement& reduction, const IndexExpr& index, VarId column) {
   const IndexExpr offset = index - IndexExpr::Var(column);
   std::vector<VarId> used;
@@ -85,8 +90,8 @@ bool BeginsAtOffset(const Statement& reduction, const IndexExpr& index, VarId co
   });
 }
 
-// Whether the tensor is workspace that a statement of its own fills with an argument cast to
-// another type: it may lie in any order.
+// Returns true if the tensor is a workspace that a separate statement fills with an argument, cast
+// to another type. Such a workspace may have any layout.
 bool IsCastArgument(const Compute& compute, const Tensor& tensor) {
   const std::optional<StatementId> maker = compute.FindStatement(tensor.name);
   if (tensor.role != TensorRole::kWorkspace || !tensor.layout.IsRowMajor() || !maker) return false;
@@ -97,8 +102,9 @@ bool IsCastArgument(const Compute& compute, const Tensor& tensor) {
   return reads && (role == TensorRole::kInput || role == TensorRole::kWeight);
 }
 
-// Whether a copy of the operand in another order can have the columns side by side: the column is a
-// dimension by itself, which then can be split, or in a constant a piece of one.
+// Returns true if a copy of the operand in another layout can have contiguous columns. The column
+// must be a dimension by itself, which is then split. In a constant, it may be a part of a
+// dimension.
 bool IsPackable(const Compute& compute, const Statement& reduction, const Read& read,
                 VarId column) {
   const Tensor& tensor = compute.tensors[read.tensor];
@@ -115,7 +121,8 @@ bool IsPackable(const Compute& compute, const Statement& reduction, const Read& 
   return dimensions == 1;
 }
 
-// How well an output iterator serves as vector lanes.
+// Returns a score of an output iterator as vector lanes; more is better. A negative score means
+// gathered or mostly empty vectors.
 int ColumnScore(const Compute& compute, const Statement& reduction, const Statement& final,
                 VarId iterator, int64_t lanes) {
   int score = 0;
@@ -133,7 +140,7 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
     } else if (natural) {
       score += 3;
     } else {
-      // A copy made while running has to be worth its own time.
+      // A copy at run time must save more time than it takes.
       const bool worth = ReadsPerElement(reduction, read) >= kWorthPacking;
       score += IsPackable(compute, reduction, read, iterator) && worth ? 2 : -4;
     }
@@ -141,7 +148,9 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
   return score;
 }
 
-// The output iterators that may be vector lanes, the most promising first.
+// Returns the output iterators that may be vector lanes, the most promising first. An alternative
+// with a negative score is left out. Its vectors would be gathered or mostly empty, so it would
+// only cost time in a search.
 std::vector<VarId> RankColumns(const Compute& compute, const Statement& reduction,
                                const Statement& final, int64_t lanes) {
   std::vector<std::pair<int, VarId>> ranked;
@@ -151,13 +160,15 @@ std::vector<VarId> RankColumns(const Compute& compute, const Statement& reductio
   }
   std::ranges::stable_sort(ranked, {}, &std::pair<int, VarId>::first);
   std::vector<VarId> columns;
-  for (const auto& [score, iterator] : ranked) {
-    if (columns.size() < kColumnsTried) columns.push_back(iterator);
+  for (const auto& [penalty, iterator] : ranked) {
+    if (columns.empty() || (columns.size() < kMostColumns && penalty <= 0))
+      columns.push_back(iterator);
   }
   return columns;
 }
 
-// The longest one without conditions; else, of a triangle, the longest.
+// Returns the longest reduction without conditions, otherwise the longest one. Short reductions
+// with conditions are left out.
 std::optional<VarId> LongReduction(const TilePlan& plan, const std::vector<VarId>& reductions) {
   std::optional<VarId> longest;
   const auto is_free = [&](VarId v) { return !UsesIterator(plan.reduction.domain, v); };
@@ -187,7 +198,7 @@ void AssignReductions(TilePlan& plan) {
     }
   }
   plan.long_reduction = LongReduction(plan, rest);
-  // A short last one next to it is unrolled too.
+  // The last reduction is also unrolled if it is short.
   for (const VarId iterator : rest) {
     if (plan.long_reduction == iterator) continue;
     const bool last = iterator == rest.back();
@@ -202,7 +213,6 @@ void AssignReductions(TilePlan& plan) {
 
 }  // namespace
 
-// Outputs other than the column: rows are what the broadcast operand alone knows.
 void AssignOutputs(TilePlan& plan) {
   const Statement& reduction = plan.reduction;
   for (const VarId iterator : WrittenIterators(reduction)) {
@@ -213,7 +223,8 @@ void AssignOutputs(TilePlan& plan) {
       if (!UsesIterator(read.index, iterator)) continue;
       (UsesIterator(read.index, plan.column) ? with_column : without_column) = true;
     }
-    // With one operand, or one vector operand for both (depthwise), rows reuse the other one.
+    // An output is shared, such as a batch, if the operand along the columns and the broadcast
+    // operand use it. Tiles over such an output would reuse neither operand.
     const bool is_row = reduction.reads.size() < 2 || !(with_column && without_column);
     (is_row ? plan.outer_rows : plan.shared).push_back(iterator);
   }
@@ -226,7 +237,6 @@ void AssignOutputs(TilePlan& plan) {
   if (plan.row) std::erase(plan.outer_rows, *plan.row);
 }
 
-// What comes before the reduction.
 void AssignBefore(TilePlan& plan, StatementId reduction) {
   for (StatementId s(0); s < reduction; ++s) {
     const Statement& statement = plan.compute->statements[s];
@@ -300,7 +310,7 @@ std::vector<VarId> ReductionOrderOf(const TilePlan& plan) {
 
 namespace {
 
-// How deep in the tile's loops an operand's dimension moves: -1 outside the reduction.
+// Returns the depth of the innermost reduction loop that changes the index; -1 if none does.
 int DepthOf(const IndexExpr& index, const std::vector<VarId>& reductions) {
   int depth = -1;
   for (size_t i = 0; i < reductions.size(); ++i) {
@@ -311,9 +321,9 @@ int DepthOf(const IndexExpr& index, const std::vector<VarId>& reductions) {
 
 }  // namespace
 
-// The storage order of the packed operand: what the reduction leaves alone, column tiles, then
-// what the tile's loops walk, outermost first, and the columns of a tile. Tiles that begin anywhere
-// in the column's dimension find it whole.
+// The axes of the result are, outermost first: dimensions that no reduction loop changes, the
+// column tiles, dimensions in the order of the reduction loops, and the columns of a tile. If the
+// column has an offset, its dimension is not split.
 PackStep PackInLoopOrder(const TilePlan& plan, const Read& read) {
   const std::vector<VarId> reductions = ReductionOrderOf(plan);
   PackStep pack{.tensor = plan.compute->tensors[read.tensor].name};
@@ -346,7 +356,7 @@ PackStep PackInLoopOrder(const TilePlan& plan, const Read& read) {
 
 namespace {
 
-// Reasons to copy an operand in the tile's order, the weakest first.
+// Reasons to copy an operand in the tile's layout, the weakest first.
 enum class PackGain : uint8_t { kNone, kPieces, kTurned, kConstant };
 
 PackGain GainOfPacking(const TilePlan& plan, const Read& read) {
@@ -355,7 +365,7 @@ PackGain GainOfPacking(const TilePlan& plan, const Read& read) {
   if (compute.tensors[read.tensor].constant) return PackGain::kConstant;
   const bool natural =
       StorageStride(compute, plan.reduction, read.tensor, read.index, plan.column) == 1;
-  // An element that is read once needs no copy.
+  // A copy does not help if each element is read once.
   if (ReadsPerElement(plan.reduction, read) < 2 || (natural && plan.reduction.reads.size() < 2))
     return PackGain::kNone;
   return natural ? PackGain::kPieces : PackGain::kTurned;
@@ -373,7 +383,7 @@ void AssignPack(TilePlan& plan) {
     plan.pack = PackInLoopOrder(plan, read);
   }
   plan.pack_is_optional = best == PackGain::kPieces;
-  // Packing while running pays when many rows share it.
+  // Packing at run time pays if many rows use the copy.
   plan.pack_by_default = best != PackGain::kPieces || (plan.row && plan.Extent(*plan.row) >= 96);
 }
 
@@ -381,8 +391,9 @@ void AssignPack(TilePlan& plan) {
 
 namespace {
 
-// The plan's Compute, with sums that go straight into an argument moved to workspace, which can be
-// registers; false where that can't be.
+// Sets the Compute of the plan. A sum that writes an argument is changed to write a workspace,
+// which can be stored in registers. Returns false if this is impossible, or if no statement follows
+// a sum in a workspace.
 bool SetCompute(const Compute& compute, StatementId reduction, TilePlan& plan) {
   const Statement& statement = compute.statements[reduction];
   const Tensor& written = compute.tensors[statement.writes[0].tensor];
