@@ -84,17 +84,18 @@ bool ScheduleRanking::IsPlausible(const Schedule& schedule, double seconds,
 }
 
 // Calls AddBest for the near keys, the nearest first, until it adds a schedule. Schedules that
-// failed under these keys are not added later, except the naive one. Failures among seeds are not
-// trusted.
+// failed under these keys are not added later, except the naive one. Keys of seeds are left out:
+// their times cannot be checked, so only a search uses them.
 Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& options) {
   const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
-  TUNEC_ASSIGN(const std::vector<TuningKey> keys,
+  TUNEC_ASSIGN(std::vector<TuningKey> keys,
                NearKeys(database, own, KnownTexts(own, EarlierWorkloadText(*task_))));
+  std::erase_if(keys, [](const TuningKey& key) { return key.policy.ends_with(kSeedsClause); });
   if (keys.empty()) return {};
   TUNEC_ASSIGN(roofline_, RecordedRoofline(database, options.target));
   for (const TuningKey& key : keys) {
     TUNEC_RETURN_IF_ERROR(AddBest(database, key));
-    if (!key.policy.ends_with(kSeedsClause)) TUNEC_RETURN_IF_ERROR(AddFailures(database, key));
+    TUNEC_RETURN_IF_ERROR(AddFailures(database, key));
     std::erase_if(waiting_, [&](const RankedSchedule& found) {
       return !IsPlausible(found.schedule, *found.seconds, own);
     });

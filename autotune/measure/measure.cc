@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <map>
 #include <mutex>
 #include <new>
@@ -144,15 +145,24 @@ struct Workbench::Impl {
   double timing_seconds = 0;  // sum of timing in turns
   double paused_seconds = 0;  // sum of MayPause
 
-  // The code of correct candidates that may be finalists, by their schedules. They are compiled
-  // once.
+  // The code of candidates that were compiled ahead or may be finalists, by their schedules. They
+  // are compiled once.
+  struct RetainedKernel {
+    CompiledKernel kernel;
+    double compile_ms = 0;
+  };
   mutable std::mutex kernels_mutex;
-  std::map<std::string, CompiledKernel> kernels;
+  std::map<std::string, RetainedKernel> kernels;
+  // The compilations ahead, by their schedules. They use the other members, so they are destroyed,
+  // which waits for them, first.
+  std::map<std::string, std::shared_future<void>> ahead;
 
   Status AllocateStorage();
-  void Retain(const std::string& schedule, const CompiledKernel& kernel,
-              const Measurement& measurement);
-  std::optional<CompiledKernel> FindRetained(const std::string& schedule) const;
+  Status ComputeReference();
+  void CompileAhead(const CandidateRequest& request);
+  void WaitForAhead() const;
+  void Retain(const CompiledCandidate::Impl& candidate);
+  std::optional<RetainedKernel> FindRetained(const std::string& schedule) const;
   Status CompileInto(const CandidateRequest& request, CompiledCandidate::Impl& candidate) const;
   Result<Storage> Pack(const std::vector<CompiledPrepack>& prepacks);
   Result<LoadedCandidate> Load(const CompiledCandidate::Impl& candidate);
@@ -193,19 +203,17 @@ Status Workbench::Impl::AllocateStorage() {
   return {};
 }
 
-// Retains the code of a candidate that is not clearly slower than the incumbent. If there is too
-// much code, an arbitrary one is dropped; it is then compiled again when it is needed.
-void Workbench::Impl::Retain(const std::string& schedule, const CompiledKernel& kernel,
-                             const Measurement& measurement) {
-  constexpr double kSlower = 1.1;
+// Retains the code of a candidate. If there is too much code, an arbitrary one is dropped; it is
+// then compiled again when it is needed.
+void Workbench::Impl::Retain(const CompiledCandidate::Impl& candidate) {
   constexpr size_t kMost = 32;
-  if (measurement.ratio.value_or(1) > kSlower) return;
   const std::lock_guard lock(kernels_mutex);
   if (kernels.size() >= kMost) kernels.erase(kernels.begin());
-  kernels.emplace(schedule, kernel);
+  kernels.emplace(candidate.schedule, RetainedKernel{candidate.kernel, candidate.compile_ms});
 }
 
-std::optional<CompiledKernel> Workbench::Impl::FindRetained(const std::string& schedule) const {
+std::optional<Workbench::Impl::RetainedKernel> Workbench::Impl::FindRetained(
+    const std::string& schedule) const {
   const std::lock_guard lock(kernels_mutex);
   const auto found = kernels.find(schedule);
   return found == kernels.end() ? std::nullopt : std::optional(found->second);
@@ -214,10 +222,12 @@ std::optional<CompiledKernel> Workbench::Impl::FindRetained(const std::string& s
 Status Workbench::Impl::CompileInto(const CandidateRequest& request,
                                     CompiledCandidate::Impl& candidate) const {
   candidate.schedule = request.schedule;
-  if (std::optional<CompiledKernel> retained = FindRetained(request.schedule)) {
-    candidate.kernel = *std::move(retained);
+  if (std::optional<RetainedKernel> retained = FindRetained(request.schedule)) {
+    candidate.kernel = std::move(retained->kernel);
+    candidate.compile_ms = retained->compile_ms;
     return {};
   }
+  const Stopwatch watch;
   KernelOptions options{.target = workload.target,
                         .loops = {.rounding = RoundingFreedomFor(workload.accuracy)}};
   if (hook) hook(options.loops, request.schedule);
@@ -231,11 +241,12 @@ Status Workbench::Impl::CompileInto(const CandidateRequest& request,
                  PredictCandidate(*compute, schedule, workload.target, *emulated, options.loops));
     candidate.kernel = std::move(made.kernel);
     candidate.prediction = std::move(made.prediction);
-    return {};
+  } else {
+    TUNEC_ASSIGN(const KernelLoops loops, RunLoopPipeline(*compute, schedule, options.loops));
+    TUNEC_RETURN_IF_ERROR(CheckFits(loops, workload.target));
+    TUNEC_ASSIGN(candidate.kernel, CompileLoops(loops, options));
   }
-  TUNEC_ASSIGN(const KernelLoops loops, RunLoopPipeline(*compute, schedule, options.loops));
-  TUNEC_RETURN_IF_ERROR(CheckFits(loops, workload.target));
-  TUNEC_ASSIGN(candidate.kernel, CompileLoops(loops, options));
+  candidate.compile_ms = watch.Milliseconds();
   return {};
 }
 
@@ -508,7 +519,8 @@ Result<Measurement> Workbench::Impl::Measure(const CompiledCandidate::Impl& cand
     notes.push_back(fmt::format("timed.disturbed={}/{}", times.disturbed, times.turns));
   result.note = fmt::format("{}", fmt::join(notes, " "));
   result.artifact = ToArtifact(candidate.kernel);
-  Retain(candidate.schedule, candidate.kernel, result);
+  constexpr double kSlower = 1.1;
+  if (result.ratio.value_or(1) <= kSlower) Retain(candidate);
   return result;
 }
 
@@ -529,8 +541,33 @@ size_t Workbench::Bytes() const {
   return bytes;
 }
 
+Status Workbench::Impl::ComputeReference() {
+  // The host's own code computes the reference faster than emulated code of a device.
+  const Target target = emulated ? Target{.host = workload.target.host} : workload.target;
+  TUNEC_ASSIGN(reference, ComputeKernelReference(workload.lowerings.front().compute,
+                                                 workload.accuracy, workload.seed, target, *pool));
+  TUNEC_RETURN_IF_ERROR(AllocateStorage());
+  reference.arguments.clear();
+  return {};
+}
+
+// Compiles a candidate and retains its code. A candidate that fails is compiled again when it is
+// measured, which reports the failure.
+void Workbench::Impl::CompileAhead(const CandidateRequest& request) {
+  try {
+    CompiledCandidate::Impl candidate;
+    if (CompileInto(request, candidate)) Retain(candidate);
+  } catch (const std::bad_alloc&) {  // measuring the candidate reports the lack of memory
+  }
+}
+
+// Waits for the compilations ahead, which would disturb a measurement.
+void Workbench::Impl::WaitForAhead() const {
+  for (const auto& [schedule, compilation] : ahead) compilation.wait();
+}
+
 Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, CandidateHook hook,
-                                  TimingLock* lock) {
+                                  TimingLock* lock, std::span<const CandidateRequest> ahead) {
   TUNEC_ASSIGN(auto device,
                OpenDevice(workload.target, pool, PerfMap::kOff, {.name = workload.device}));
   if (workload.lowerings.empty()) {
@@ -545,21 +582,22 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
   impl->lock = lock;
   impl->pool = &pool;
   impl->emulated = EmulatedTarget(workload.target);
-  // The host's own code computes the reference faster than emulated code of a device.
-  const Target of_reference =
-      impl->emulated ? Target{.host = workload.target.host} : workload.target;
-  TUNEC_ASSIGN(impl->reference,
-               ComputeKernelReference(workload.lowerings.front().compute, workload.accuracy,
-                                      workload.seed, of_reference, pool));
   impl->workload = std::move(workload);
-  TUNEC_RETURN_IF_ERROR(impl->AllocateStorage());
-  impl->reference.arguments.clear();
+  // A predicted candidate consists of more than the code that is retained.
+  const size_t idle = impl->emulated ? 0 : static_cast<size_t>(pool.threads() - 1);
+  for (const CandidateRequest& request : ahead.first(std::min(ahead.size(), idle))) {
+    impl->ahead[request.schedule] = std::async(
+        std::launch::async, [impl = impl.get(), request] { impl->CompileAhead(request); });
+  }
+  TUNEC_RETURN_IF_ERROR(impl->ComputeReference());
   return Workbench(std::move(impl));
 }
 
 CompiledCandidate Workbench::Compile(const CandidateRequest& request) const {
   CompiledCandidate candidate;
   Stopwatch watch;
+  const auto ahead = impl_->ahead.find(request.schedule);
+  if (ahead != impl_->ahead.end()) ahead->second.wait();
   try {
     const Status status = impl_->CompileInto(request, *candidate.impl_);
     if (!status) candidate.impl_->failure = MakeFailedMeasurement(status.error());
@@ -567,8 +605,7 @@ CompiledCandidate Workbench::Compile(const CandidateRequest& request) const {
     candidate.impl_->failure = {.status = TrialStatus::kOutOfMemory,
                                 .message = "no memory while compiling"};
   }
-  candidate.impl_->compile_ms = watch.Lap();
-  if (candidate.impl_->failure) candidate.impl_->failure->compile_ms = candidate.impl_->compile_ms;
+  if (candidate.impl_->failure) candidate.impl_->failure->compile_ms = watch.Lap();
   return candidate;
 }
 
@@ -576,6 +613,7 @@ Measurement Workbench::Measure(CompiledCandidate candidate,
                                const std::optional<Incumbent>& incumbent,
                                const TimingPolicy& policy) {
   if (candidate.failure()) return *candidate.failure();
+  impl_->WaitForAhead();
   const auto measure = [&] {
     return candidate.impl_->prediction ? impl_->Predict(*candidate.impl_)
                                        : impl_->Measure(*candidate.impl_, incumbent, policy);
@@ -601,6 +639,7 @@ std::vector<Measurement> Workbench::Compare(std::vector<CompiledCandidate> candi
   std::vector<Measurement> results(candidates.size());
   std::vector<std::optional<LoadedCandidate>> loaded(candidates.size());
   impl_->incumbent.reset();  // frees memory for the candidates
+  impl_->WaitForAhead();
   std::vector<size_t> compared;
   std::vector<TimeOf> kernels;
   std::optional<size_t> failing;  // the candidate whose run failed last

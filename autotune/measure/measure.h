@@ -47,11 +47,14 @@ class CompiledCandidate {
 class Workbench {
  public:
   /// Opens the device, computes the reference outputs and allocates the arguments. The workbench
-  /// times kernels only while it holds `lock`, unless `lock` is null. Requires: the pool and the
-  /// lock outlive the workbench. Errors: of the device, of ComputeKernelReference, and
-  /// kInvalidArgument without a lowering.
+  /// times kernels only while it holds `lock`, unless `lock` is null. Computing the reference
+  /// leaves most threads idle, so the first candidates of `ahead` are compiled at the same time.
+  /// Compile waits for these compilations and takes their code. Requires: the pool and the lock
+  /// outlive the workbench. Errors: of the device, of ComputeKernelReference, and kInvalidArgument
+  /// without a lowering.
   static Result<Workbench> Make(Workload workload, ThreadPool& pool, CandidateHook hook = {},
-                                TimingLock* lock = nullptr);
+                                TimingLock* lock = nullptr,
+                                std::span<const CandidateRequest> ahead = {});
   Workbench(Workbench&&) noexcept;
   Workbench& operator=(Workbench&&) noexcept;
   ~Workbench();

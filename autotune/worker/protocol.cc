@@ -157,6 +157,7 @@ Json ToJson(const PrepareRequest& request) {
   if (!request.workload.device.empty()) json["device"] = request.workload.device;
   if (!request.workload.callers.empty()) json["callers"] = request.workload.callers;
   if (request.timing_lock) json["timing_lock"] = true;
+  if (!request.ahead.empty()) json["candidates"] = ToJson(request.ahead);
   return json;
 }
 
@@ -201,6 +202,7 @@ Result<PrepareRequest> PrepareFrom(const Json& json) {
   if (json.contains("device")) json.at("device").get_to(request.workload.device);
   if (json.contains("callers")) json.at("callers").get_to(request.workload.callers);
   if (json.contains("timing_lock")) json.at("timing_lock").get_to(request.timing_lock);
+  if (json.contains("candidates")) request.ahead = CandidatesFrom(json);
   TUNEC_RETURN_IF_ERROR(Verify(request.workload));
   return request;
 }

@@ -18,7 +18,7 @@ namespace tunec {
 
 /// The version of the messages, to be increased with each change of them. A worker rejects a
 /// HelloRequest or a PrepareRequest with another version.
-inline constexpr int kProtocolVersion = 9;
+inline constexpr int kProtocolVersion = 10;
 
 /// The first request to a worker, which answers at once. So a program that is not a worker, or has
 /// another kProtocolVersion, is detected before the first real request.
@@ -26,6 +26,7 @@ struct HelloRequest {};
 struct PrepareRequest {
   Workload workload;
   bool timing_lock = false;  // kernels are timed under the lock of the device (timing_lock.h)
+  std::vector<CandidateRequest> ahead;  // see Workbench::Make
 };
 struct MeasureRequest {
   std::vector<CandidateRequest> candidates;

@@ -31,7 +31,7 @@ void Limit(int resource, rlim_t value) {
 }
 
 struct CachedBench {
-  std::string text;  // text of the PrepareRequest that the bench was made for
+  std::string text;  // text of the PrepareRequest, without `ahead`, that the bench was made for
   std::unique_ptr<Workbench> bench;
 };
 
@@ -70,7 +70,7 @@ class Server {
       prepared_ = false;  // a failed Prepare must not leave an earlier workload active
       Send(FailedEvent{request.error()});
     } else if (const auto* prepare = std::get_if<PrepareRequest>(&*request)) {
-      Prepare(text, *prepare);
+      Prepare(*prepare);
     } else if (!std::holds_alternative<HelloRequest>(*request)) {
       Handle(*request);
     }
@@ -84,8 +84,9 @@ class Server {
 
   // Prepares a workload, or sends a FailedEvent. The tuner returns to earlier workloads, so their
   // benches are cached.
-  void Prepare(const std::string& text, const PrepareRequest& request) {
+  void Prepare(const PrepareRequest& request) {
     const Workload& workload = request.workload;
+    const std::string text = Encode(PrepareRequest{workload, request.timing_lock, {}});
     prepared_ = false;
     if (!benches_.empty() && benches_.front().text != text) benches_.front().bench->DropIncumbent();
     const auto same = [&](const CachedBench& cached) { return cached.text == text; };
@@ -104,7 +105,7 @@ class Server {
       benches_.clear();
       pool_ = std::make_unique<ThreadPool>(threads, Pinning::kCores);
     }
-    Result<Workbench> bench = Prepared(workload, request.timing_lock ? &LockOf(workload) : nullptr);
+    Result<Workbench> bench = Prepared(request);
     if (!bench) {
       Send(FailedEvent{bench.error()});
       return;
@@ -135,9 +136,10 @@ class Server {
     return locks_.try_emplace(path, path, wait).first->second;
   }
 
-  Result<Workbench> Prepared(const Workload& workload, TimingLock* lock) {
+  Result<Workbench> Prepared(const PrepareRequest& request) {
+    TimingLock* const lock = request.timing_lock ? &LockOf(request.workload) : nullptr;
     try {
-      return Workbench::Make(workload, *pool_, hook_, lock);
+      return Workbench::Make(request.workload, *pool_, hook_, lock, request.ahead);
     } catch (const std::bad_alloc&) {
       return Fail(ErrorCode::kResourceLimit, "no memory for the workload's reference");
     }

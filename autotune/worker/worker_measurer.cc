@@ -50,7 +50,7 @@ class WorkerMeasurer : public Measurer {
     for (size_t i = 0; i < candidates.size(); ++i) open.together.push_back(i);
     for (int idle_deaths = 0; idle_deaths < 3;) {
       if (open.together.empty() && open.alone.empty()) return {};
-      TUNEC_RETURN_IF_ERROR(Prepare(workload));
+      TUNEC_RETURN_IF_ERROR(Prepare(workload, candidates));
       TUNEC_ASSIGN(const bool progress, Round(candidates, incumbent, on_measured, open));
       idle_deaths = progress ? 0 : idle_deaths + 1;
     }
@@ -59,7 +59,7 @@ class WorkerMeasurer : public Measurer {
 
   Status Compare(const Workload& workload, std::span<const CandidateRequest> candidates,
                  double seconds, const OnMeasured& on_measured) override {
-    TUNEC_RETURN_IF_ERROR(Prepare(workload));
+    TUNEC_RETURN_IF_ERROR(Prepare(workload, candidates));
     const CompareRequest request{{candidates.begin(), candidates.end()}, seconds};
     TUNEC_ASSIGN(const Outcome outcome, Exchange(request, candidates.size(), on_measured));
     if (outcome == Outcome::kDone) return {};
@@ -111,9 +111,11 @@ class WorkerMeasurer : public Measurer {
     return on_device ? 0 : limits_.memory_bytes;
   }
 
-  // Starts a worker if needed. Sends the workload unless the worker prepared the same one last.
-  Status Prepare(const Workload& workload) {
-    const PrepareRequest prepare{workload, limits_.timing_lock};
+  // Starts a worker if needed. Sends the workload unless the worker prepared the same one last. The
+  // worker compiles the first candidates while it computes the reference. If it dies, another
+  // worker prepares without candidates, so that only a MeasureRequest blames a candidate.
+  Status Prepare(const Workload& workload, std::span<const CandidateRequest> candidates) {
+    PrepareRequest prepare{workload, limits_.timing_lock, {}};
     std::string request = Encode(prepare);
     if (worker_ && prepared_ == request) return {};
     for (int attempt = 0;; ++attempt) {
@@ -122,12 +124,14 @@ class WorkerMeasurer : public Measurer {
         TUNEC_RETURN_IF_ERROR(Greet());
       }
       prepared_.clear();
+      if (attempt == 0) prepare.ahead.assign(candidates.begin(), candidates.end());
       TUNEC_ASSIGN(const Outcome outcome, Exchange(prepare, 0, {}));
       if (outcome == Outcome::kDone) break;
       if (outcome == Outcome::kOverdue) {
         return Fail(ErrorCode::kResourceLimit, "the reference took over {} s",
                     limits_.seconds_to_prepare);
       }
+      prepare.ahead.clear();
       if (attempt > 0) {
         return Fail(ErrorCode::kInternal, "the worker died computing the reference: {}",
                     ending_.text);

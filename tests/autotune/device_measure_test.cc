@@ -135,7 +135,7 @@ TEST_F(DeviceMeasureTest, TheHostComputesTheReferenceAndPacks) {
 TEST_F(DeviceMeasureTest, AWorkerEndsWithItsDevice) {
   paper_.failing_run = 3;
   ServedHere worker;
-  EXPECT_TRUE(worker.Ask(Encode(Request(PrepareRequest{OnPaper()}))).empty());
+  EXPECT_TRUE(worker.Ask(Encode(Request(PrepareRequest{OnPaper(), false, {}}))).empty());
   EXPECT_FALSE(worker.has_ended());
   const MeasureRequest measure{{{kGoodSchedule}, {kPackingSchedule}}, std::nullopt};
   std::vector<FinishedEvent> finished;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "autotune/checker/guarded_memory.h"
 #include "autotune/checker/kernel_reference.h"
 #include "device/open_device.h"
@@ -41,6 +43,29 @@ TEST_F(MeasureTest, ACorrectCandidateIsTimed) {
   EXPECT_GE(result.samples.size(), 3u);
   ASSERT_TRUE(result.accuracy_error);
   EXPECT_LT(*result.accuracy_error, 1e-6);
+}
+
+TEST_F(MeasureTest, ACandidateThatIsCompiledAheadIsCompiledOnce) {
+  std::atomic<int> compiled = 0;
+  const auto hook = [&](LoopPipelineOptions&, std::string_view) { ++compiled; };
+  const std::vector<CandidateRequest> ahead = {{kGoodSchedule}, {kIllegalSchedule}};
+  Result<Workbench> bench =
+      Workbench::Make(WorkloadOf(MatmulRelu()), pool_, hook, /*lock=*/nullptr, ahead);
+  ASSERT_TRUE(bench) << bench.error().Format();
+  const Measurement result = bench->Measure(bench->Compile(ahead[0]), std::nullopt);
+  EXPECT_EQ(result.status, TrialStatus::kOk) << result.message;
+  EXPECT_GT(result.compile_ms, 0);
+  EXPECT_EQ(compiled, 1) << "only one of two threads is idle while the reference is computed";
+}
+
+TEST_F(MeasureTest, AFailureAheadIsReportedWhenTheCandidateIsCompiled) {
+  const std::vector<CandidateRequest> ahead = {{kIllegalSchedule}};
+  Result<Workbench> bench =
+      Workbench::Make(WorkloadOf(MatmulRelu()), pool_, {}, /*lock=*/nullptr, ahead);
+  ASSERT_TRUE(bench) << bench.error().Format();
+  const CompiledCandidate candidate = bench->Compile(ahead[0]);
+  ASSERT_TRUE(candidate.failure());
+  EXPECT_EQ(candidate.failure()->status, TrialStatus::kIllegal);
 }
 
 // Multiplies a row by a matrix of 512 KiB, once a constant and once an input. Other processes may

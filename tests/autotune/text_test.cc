@@ -29,10 +29,11 @@ TEST(Protocol, RequestsReadBack) {
   of_callers.callers = {"A", "C"};
   const std::vector<Request> requests = {
       HelloRequest{},
-      PrepareRequest{WorkloadOf(MatmulRelu())},
-      PrepareRequest{on_a_device},
-      PrepareRequest{of_callers},
-      PrepareRequest{WorkloadOf(MatmulRelu()), /*timing_lock=*/true},
+      PrepareRequest{WorkloadOf(MatmulRelu()), false, {}},
+      PrepareRequest{on_a_device, false, {}},
+      PrepareRequest{of_callers, false, {}},
+      PrepareRequest{WorkloadOf(MatmulRelu()), /*timing_lock=*/true, /*ahead=*/{}},
+      PrepareRequest{WorkloadOf(MatmulRelu()), false, /*ahead=*/{{kGoodSchedule}, {"x"}}},
       MeasureRequest{{{kGoodSchedule}, {"x"}}, Incumbent{"lower direct\n", 0.125}},
       MeasureRequest{{{kGoodSchedule}}, std::nullopt},
       CompareRequest{{{kGoodSchedule}}, 0.5},

@@ -97,6 +97,15 @@ TEST_F(WorkerTest, ACrashIsTheResultOfItsCandidateOnly) {
   EXPECT_EQ(Measured(*measurer, {{GoodSchedule(5)}})[0].status, TrialStatus::kOk);
 }
 
+// The first candidate is also compiled while the reference is computed.
+TEST_F(WorkerTest, ACrashOfTheFirstCandidateIsItsResult) {
+  const auto measurer = MakeFaultyMeasurer();
+  auto results =
+      Measured(*measurer, {{WithFault(GoodSchedule(0), Fault::kCrash)}, {GoodSchedule(1)}});
+  EXPECT_EQ(results[0].status, TrialStatus::kCrashed);
+  EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
+}
+
 TEST_F(WorkerTest, AHangingCompilationTimesOut) {
   const auto measurer = MakeFaultyMeasurer({.seconds_per_candidate = 1});
   auto results =
