@@ -1,18 +1,19 @@
-"""How good is the schedule that a search of one kernel finds?
+"""Compares the schedules that searches of one kernel find.
 
     python searches.py FOLDER [FAMILY ...] [--seeds 5] [--trials 64] [--loads quiet,busy,random]
 
 Searches each family, a graph with one kernel, with several seeds, into databases
-FOLDER/FAMILY.LOAD.SEED.db. As many random candidates are measured into FOLDER/FAMILY.draws.SEED.db.
-Then the schedules run in turns on a quiet machine (bench_searches compare). The pool is that of all
+FOLDER/FAMILY.LOAD.SEED.db. The same number of random candidates is measured into
+FOLDER/FAMILY.draws.SEED.db. Then the schedules run in turns on a quiet machine (bench_searches compare). The pool is that of all
 databases of the family.
 
 Loads: `quiet`, no other process; `busy`, a busy loop in the second half of the search; `random`,
 busy loops that begin and end at random.
 
-Prints for each family and load: the exploration error (the best tried schedule over the best of the
-pool), the selection error (the chosen schedule over the best tried one), and the chosen schedules
-relative to the quiet ones. Numbers are medians over the seeds, with the least and the greatest.
+Prints three numbers for each family and load. The exploration error is the time of the best tried
+schedule over the best of the pool. The selection error is the time of the chosen schedule over the
+best tried one. The last number is the time of the chosen schedules over the quiet ones. Numbers are
+medians over the seeds, with the least and the greatest.
 
 Environment: TUNEC (the program) and BENCH_SEARCHES (bench_searches).
 """

@@ -12,11 +12,12 @@
 namespace tunec {
 namespace {
 
-// Rules give sums, products and terms with their own divisions. Only a fit to samples divides.
+// Returns true for a quotient that was fitted to samples. The formula of a rule has the divisor 1,
+// because all divisions are in its terms.
 bool IsGuess(const SizeFormula& formula) { return formula.divisor != 1; }
 
-/// Returns whether a run stores the number that the graph has. A float may be rounded otherwise,
-/// as 1 / sqrt(n) is in float32.
+/// Returns true if the formula gives the element of `array`. A float may have a relative error of
+/// 2^-22, because the model may compute the number in float32, such as 1 / sqrt(n).
 bool IsNumber(const SizeFormula& formula, const Sizes& sizes, const Array& array, int64_t element) {
   constexpr double kRounding = 0x1p-22;
   const double found = formula.At(sizes);
@@ -38,7 +39,7 @@ std::unexpected<Error> IsAnother(const Graph& graph, const Sizes& sizes, std::st
               graph.name(), JoinSizes(sizes), why);
 }
 
-/// Dimensions that runs may be cut along and that have several elements.
+/// Returns a flag per dimension: true if runs may be split along it and its size is more than 1.
 std::vector<bool> CutDimensions(const SizedForm& form, const Sizes& sizes) {
   std::vector<bool> cut(sizes.size(), false);
   for (size_t d = 0; d < sizes.size(); ++d) cut[d] = form.separable[d] && sizes[d] > 1;
@@ -77,7 +78,8 @@ Status CheckOutputsAt(const SizedForm& form, const Graph& graph, const Sizes& si
               graph.name(), JoinSizes(sizes));
 }
 
-// All sizes are compared with the model of one element, so that any two of them are alike.
+// Compares the graph with the graph that has size 1 along all separable dimensions. All sizes of
+// these dimensions are compared with the same graph, so any two sizes also agree with each other.
 Status CheckForm(const SizedSource& source, const SizedForm& form, const Sizes& sizes) {
   TUNEC_ASSIGN(const Graph graph, source.graph_at(sizes));
   TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, graph, sizes));

@@ -23,7 +23,8 @@ std::vector<TensorSpec> SpecsOf(const Graph& graph, const std::vector<ValueId>& 
   return specs;
 }
 
-/// Without formulas: what differs at other sizes is open.
+/// Marks an axis of an output as dynamic if its size differs from the example's at any of `others`,
+/// or at the example with one dimension larger by 1. Skips sizes without a graph.
 Status OpenWhatDiffers(const SizedSource& source, std::vector<Sizes> others, const Graph& example,
                        std::vector<TensorSpec>& outputs) {
   for (size_t d = 0; d < source.dimensions.size(); ++d) ++others.emplace_back(source.example)[d];
@@ -41,6 +42,7 @@ Status OpenWhatDiffers(const SizedSource& source, std::vector<Sizes> others, con
   return {};
 }
 
+/// Marks an axis of an output as dynamic if its formula is not constant.
 void OpenWhatVaries(const OutputExtents& form, std::vector<TensorSpec>& outputs) {
   for (size_t o = 0; o < outputs.size(); ++o) {
     for (size_t a = 0; a < form[o].size(); ++a) {

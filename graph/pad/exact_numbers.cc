@@ -5,7 +5,7 @@
 namespace tunec::pad {
 namespace {
 
-/// How many exact elements a part has, as a scalar.
+/// Returns the exact extent of a part as a scalar of `type`: a constant if the part is fixed.
 Result<ValueId> ExactOf(PaddedNode& node, const Part& part, DataType type) {
   GraphBuilder& builder = node.builder();
   if (!part.IsOpen())

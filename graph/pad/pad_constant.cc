@@ -1,4 +1,5 @@
-// Constants that are made of sizes: positions, masks of one length by the other, counts.
+// Padding of constants. A constant may depend on the sizes, such as positions, attention masks and
+// counts.
 #include <cstring>
 
 #include "graph/pad/padder.h"
@@ -6,8 +7,8 @@
 namespace tunec::pad {
 namespace {
 
-// What a model makes of a few sizes; larger constants of one shape are weights, which do not
-// differ.
+// Greatest number of elements of a constant that becomes an input. A model computes such small
+// constants from sizes. Larger constants are mostly weights, which are equal in all graphs.
 constexpr int64_t kMostElementsOfParameters = 64;
 
 Result<ValueId> Copy(Padder& padder, const Node& node) {

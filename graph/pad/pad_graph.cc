@@ -17,7 +17,8 @@ std::unexpected<Error> Differ(const Graph& exact, const Graph& bucket, std::stri
       bucket.name(), exact.nodes().size(), bucket.nodes().size(), where);
 }
 
-// The same nodes on the same values of the same types, but for extents.
+// Checks that the graphs have equal operators, value numbers, data types and ranks. Rejects nodes
+// with bodies. Does not compare extents and attributes.
 Status CheckSameNodes(const Graph& exact, const Graph& bucket) {
   if (exact.inputs() != bucket.inputs() || exact.outputs() != bucket.outputs())
     return Differ(exact, bucket, "its inputs and outputs on");
@@ -46,7 +47,8 @@ Status RequireElements(const Graph& graph) {
   return {};
 }
 
-// The outputs as their rule says they lie have to be as large as the graphs say.
+// Checks the axes that the node's rule returned. The extents must equal those of the exact graph
+// and of the bucket's graph. No exact extent may be larger than the padded extent.
 Status CheckExtents(const PaddedNode& node, const std::vector<PaddedValue>& outputs) {
   for (size_t o = 0; o < outputs.size(); ++o) {
     const std::vector<pad::Extents> shape = node.OutputShape(o);
@@ -93,7 +95,7 @@ Result<PaddedGraph> PadGraph(const Graph& exact, const Graph& bucket,
     TUNEC_ASSIGN(std::vector<PaddedValue> outputs, PadNode(padder, i));
     for (size_t o = 0; o < outputs.size(); ++o) {
       const std::string& name = bucket.value(node.outputs[o]).name;
-      // Parameters are known by their names.
+      // Inputs keep their names: a parameter has the name in its SizeParameter.
       const bool is_parameter =
           padder.builder().graph().producer(outputs[o].value).op == Op::kInput;
       if (!is_parameter) padder.builder().RenameValue(outputs[o].value, name);

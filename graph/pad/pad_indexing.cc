@@ -1,4 +1,4 @@
-// Gathers, and what makes values from indices.
+// Rules that pad gathers, one_hot, range and rotary embeddings, and a function that clamps indices.
 #include "graph/pad/exact_numbers.h"
 #include "graph/pad/padder.h"
 #include "graph/pad/size_constant.h"
@@ -6,7 +6,8 @@
 namespace tunec::pad {
 namespace {
 
-// What is looked up beyond the exact elements is nobody's, but out of range it would be counted.
+// Replaces computed indices at positions that are not exact by 0. The elements gathered there are
+// not used, but the executable would count such an index if it were out of range.
 Status LookUpFirstBeyond(PaddedNode& node) {
   if (!node.padder().IsComputed(node.bucket().inputs[1])) return {};
   TUNEC_ASSIGN(const ValueId indices, node.padder().ZeroBeyond(node.input(1)));
@@ -14,8 +15,9 @@ Status LookUpFirstBeyond(PaddedNode& node) {
   return {};
 }
 
-// Indices of an open axis: negative ones count from its exact end, and the nearest in range are
-// taken of what is out of range.
+// Converts the node's indices to positions in the open axis `axis` of operand 0, and marks this
+// axis as mixed. Negative indices count from the exact end. Indices out of range are clamped to the
+// exact range. If the axis is fixed, only calls LookUpFirstBeyond.
 Status CountFromExactEnd(PaddedNode& node, size_t axis) {
   const Axis& along = node.axis(0, axis);
   if (!along.IsOpen()) return LookUpFirstBeyond(node);
@@ -58,12 +60,13 @@ Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
     if (a == axis) continue;
     if (!HasSamePositions(node.axis(1, a), node.axis(0, a)))
       return node.Reject(fmt::format("its operands lie differently along axis {}", a));
-    if (!node.axis(1, a).IsOpen()) node.padder().Mix(node.axis(0, a));  // the first ones are taken
+    if (!node.axis(1, a).IsOpen()) node.padder().Mix(node.axis(0, a));  // only the first are read
   }
   TUNEC_RETURN_IF_ERROR(CountFromExactEnd(node, axis));
   Axes axes = node.axes(1);
   for (size_t a = 0; a < axes.size(); ++a) {
-    // Indices that are repeated find other elements at each place of the data.
+    // Equal indices along a repeated axis read different elements at different positions of the
+    // data.
     const std::optional<Axis> both =
         a == axis ? std::nullopt : node.padder().Unify(axes[a], node.axis(0, a));
     const bool alike = both && both->extents().padded == axes[a].extents().padded;

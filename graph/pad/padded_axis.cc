@@ -12,8 +12,9 @@ bool SameExtents(const Part& a, const Part& b) {
   return a.padded == b.padded && a.exact == b.exact;
 }
 
-/// The parts with what is open in either, where each has the same extents in both. Cut otherwise,
-/// the first positions are still the same ones.
+/// Unifies open axes of equal extents. If all parts have equal extents, a part of the result is
+/// open if it is open in `a` or `b`. If the parts differ, returns `a` if the exact positions are
+/// the first positions in both axes, otherwise nullopt.
 std::optional<Axis> UnifyParts(const Axis& a, const Axis& b) {
   if (!std::ranges::equal(a.parts(), b.parts(), SameExtents))
     return a.IsPrefix() && b.IsPrefix() ? std::optional(a) : std::nullopt;
@@ -24,7 +25,7 @@ std::optional<Axis> UnifyParts(const Axis& a, const Axis& b) {
   return Axis(parts);
 }
 
-/// The parts that are still to be dealt out, the next one last.
+/// The parts that Regroup has not assigned to an axis yet. The next part is the last element.
 class Rest {
  public:
   Rest(const Axes& axes, const ParameterFor& parameter_for) : parameter_for_(parameter_for) {
@@ -60,7 +61,9 @@ class Rest {
     return Cut(part, required);
   }
 
-  /// The slow half of a part; the fast one, which is fixed, stays for the next axis.
+  /// Splits a part into a slow part with the extents `required` and a fixed fast part. Returns the
+  /// slow part, and leaves the fast part for the next axis. Returns nullopt if the part's extents
+  /// are not `required` times the same factor.
   std::optional<Part> Cut(const Part& part, Extents required) {
     if (part.padded % required.padded != 0) return std::nullopt;
     const int64_t fast = part.padded / required.padded;

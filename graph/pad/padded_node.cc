@@ -36,7 +36,10 @@ Result<Axes> PaddedNode::Broadcast(const std::vector<size_t>& inputs, size_t las
   return result;
 }
 
-// `unified` counts from the last axis, as broadcasting does.
+// Ends the loose state of operand i, a constant, and marks its axes as mixed. The axes of `unified`
+// with equal extents, aligned at the last axis, replace the operand's axes. This requires that the
+// constant is embedded in these axes (IsEmbeddedIn). Otherwise the axes stay, or the node is
+// rejected if `is_embedded` is false.
 Status PaddedNode::Settle(size_t i, const Axes& unified) {
   PaddedValue& value = inputs_[i];
   Axes axes = value.axes;
@@ -127,11 +130,11 @@ std::vector<double> PaddedNode::FloatEntries(std::string_view name, size_t entry
 
 Axis PaddedNode::NewAxis(size_t axis, const SizeExpression& formula) {
   Axis made({padder_.PartFor(OutputSeries(axis), formula)});
-  padder_.Mix(made);  // a dimension of these extents has other positions
+  padder_.Mix(made);  // may have a dimension's parameter, but has other positions
   return made;
 }
 
-// 16 bits may not hold it.
+// Callers use a `type` of at least 32 bits, because a 16-bit float may not represent the count.
 Result<ValueId> PaddedNode::CountAlong(size_t i, const std::set<size_t>& axes, DataType type) {
   std::vector<Part> parts;
   for (const size_t a : axes) {

@@ -30,7 +30,8 @@ double LeastOf(DataType type) {
 double GreatestOf(DataType type) {
   if (IsFloat(type)) return INFINITY;
   const int bits = IsSigned(type) ? BitsOf(type) - 1 : BitsOf(type);
-  // A double holds no 2^64 - 1: ScalarOf takes what is rounded up for the greatest.
+  // A double cannot represent 2^64 - 1, so the greatest numbers are rounded up. ScalarOf converts
+  // the rounded number to the greatest one.
   return bits >= 63 ? std::ldexp(1.0, bits) : std::ldexp(1.0, bits) - 1;
 }
 

@@ -7,9 +7,10 @@
 namespace tunec {
 namespace {
 
-// Of the power of two below a size, in parts: what is added to it for the sizes of its doubling.
-// About equal ratios, not equal steps, of which the first would be a quarter. With so few parts
-// sizes from 64 on are multiples of 4 and those from 128 on of 8, whose rows kernels read aligned.
+// The rounded sizes above a power of two are the power plus kAdded / kParts of the power. The
+// ratios of consecutive sizes are about equal; with equal steps, the first step would be a quarter.
+// Because kParts is only 16, sizes from 64 on are multiples of 4, and sizes from 128 on are
+// multiples of 8. Kernels read the rows of such sizes aligned.
 constexpr int64_t kParts = 16;
 constexpr std::array<int64_t, 4> kAdded = {3, 7, 11, 16};
 
@@ -17,12 +18,13 @@ int64_t PowerBelow(int64_t size) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size - 1)));
 }
 
-/// Requires: a power of two, at least kEachSizeUpTo.
+/// Returns `power` plus `added` / kParts of it, rounded up. Requires: `power` is a power of two and
+/// at least kEachSizeUpTo.
 int64_t SizeAbove(int64_t power, int64_t added) {
   return power + (power < kParts ? (power * added + kParts - 1) / kParts : power / kParts * added);
 }
 
-/// The largest that RoundUpSize gives below this one.
+/// Returns the largest result of RoundUpSize that is less than `size`; 0 for size 1.
 int64_t SizeBefore(int64_t size) {
   if (size <= kEachSizeUpTo) return size - 1;
   const int64_t power = PowerBelow(size);
@@ -58,7 +60,8 @@ SizeBucket BucketOf(int64_t size, const ListedSizes& listed) {
     const int64_t rounded = RoundUpSize(size);
     return {rounded, rounded > kEachSizeUpTo};
   }
-  // A graph of 2 has no two smaller sizes by which to tell how it depends on the size.
+  // Formulas require samples at two sizes, but only one size is smaller than 2. So the buckets 1
+  // and 2 are not shared.
   if (*found <= 2) return {size, false};
   const int64_t before = found == listed.sizes.begin() ? 0 : *(found - 1);
   return {*found, *found - before > 1};

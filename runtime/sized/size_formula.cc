@@ -46,7 +46,7 @@ double SizeFormula::Evaluate(const Sizes& sizes) const {
 std::optional<int64_t> SizeFormula::ExtentAt(const Sizes& sizes) const {
   constexpr double kMost = int64_t{1} << 48;
   const double value = At(sizes);
-  // Written so that it rejects what is not a number.
+  // This condition also rejects NaN, for which both comparisons are false.
   if (!(value >= 0 && value <= kMost)) return std::nullopt;
   return static_cast<int64_t>(value);
 }

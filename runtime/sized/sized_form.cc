@@ -23,7 +23,7 @@ SizedKey KeyFor(const SizedForm& form, const Sizes& sizes) {
   bool some_open = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
     const ListedSizes& listed = form.listed[d];
-    if (form.separable[d] && listed.sizes.empty()) continue;  // cut to what there is
+    if (form.separable[d] && listed.sizes.empty()) continue;  // parts of a run have exact code
     const SizeBucket bucket = BucketOf(sizes[d], listed);
     const bool has_own = listed.exact && !listed.sizes.empty() && bucket.size == sizes[d];
     key.sizes[d] = bucket.size;
@@ -37,12 +37,13 @@ SizedKey KeyFor(const SizedForm& form, const Sizes& sizes) {
 
 namespace {
 
-/// Sizes of which each is served in another way: those that are listed, and one below each.
+/// Returns sizes of the dimension for which KeyFor gives all keys. These are the listed sizes and,
+/// with output extents, a smaller size for each bucket that serves other sizes than the listed one.
 Sizes SizesServed(const SizedForm& form, size_t dimension) {
   const Sizes& listed = form.listed[dimension].sizes;
   Sizes served = listed;
   if (!form.output_extents) return served;
-  // A run that may be cut has parts of the listed sizes, and one of less than the least of them.
+  // The parts of a split run have listed sizes, but one part may be smaller than all of them.
   const size_t padded = form.separable[dimension] ? 1 : listed.size();
   for (size_t i = 0; i < padded; ++i) {
     const int64_t below = listed[i] - 1;
@@ -58,7 +59,7 @@ Result<std::vector<SizedKey>> KeysOf(const SizedForm& form, size_t most) {
   for (size_t d = 0; d < form.dimensions.size(); ++d) {
     std::vector<Sizes> longer;
     const Sizes served = SizesServed(form, d);
-    // Each of these and a padded one may be of one key.
+    // Allows more combinations than keys, because several combinations may have the same key.
     if (all.size() * served.size() > 4 * most)
       return Fail(ErrorCode::kResourceLimit, "the sizes make more than {} executables", most);
     for (const Sizes& begun : all) {

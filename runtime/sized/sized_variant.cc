@@ -46,8 +46,8 @@ Result<SliceCopy> OutputSliceOf(const std::vector<std::vector<SizeFormula>>& axe
       // must have the same extent in the part and in the complete run.
       const bool lies = dimension >= 0 || size == whole;
       if (size < 0 || size > padded || begin + size > whole || !lies)
-        return Fail(ErrorCode::kParse, "{} elements of {} do not lie at {} of {}", size, padded,
-                    begin, whole);
+        return Fail(ErrorCode::kParse, "{} elements of {} are not within {} from {} on", size,
+                    padded, whole, begin);
       made.source.extents.push_back(padded);
       made.source.begin.push_back(0);
       made.target.extents.push_back(whole);

@@ -10,7 +10,7 @@ namespace tunec {
 struct MatrixChoice {
   int64_t rows = 2;     // in tiles of the instruction
   int64_t columns = 2;  // in tiles of the instruction
-  int64_t block = 1;    // number of tiles of rows in a block
+  int64_t block = 1;    // number of groups of `rows` tiles in a block
   int64_t depth = 0;    // K-block of the long reduction, in instructions; 0: all of the reduction
   bool columns_outside = false;
   int64_t operand_vector = 16;

@@ -9,15 +9,14 @@ The default is all files of the checkout that git tracks. Four kinds of finding:
   pronouns  more than three pronouns; "that" is not counted, because it mostly begins a clause
   word      a word of words.txt, for which the field has a term
 String literals are searched for words alone, and those of tests are input that is not checked. A
-passage that holds `prose: ok` is accepted as it is; the tree has at most 100 such marks. Files of
-later.txt are not checked yet. --count prints a table by folder. The exit code is 1 with findings.
+passage that holds `prose: ok` is accepted as it is; the tree has at most 100 such marks. --count prints a table
+by folder. The exit code is 1 with findings.
 """
 import argparse
 import collections
 import re
 import subprocess
 import sys
-from fnmatch import fnmatch
 from pathlib import Path
 
 from find_passages import MARK, passages_of
@@ -94,12 +93,6 @@ def tracked(paths):
     return [name for name in done.stdout.split("\0") if name]
 
 
-def read_later():
-    """Returns patterns of the files that are not checked yet."""
-    lines = (HERE / "later.txt").read_text(encoding="utf8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
 def print_counts(found):
     counts = collections.Counter((name.split("/")[0] if "/" in name else ".", kind.split(" ")[0])
                                  for name, _, kind, _ in found)
@@ -114,9 +107,9 @@ def main(arguments):
     parser.add_argument("paths", type=Path, nargs="*", metavar="PATH", default=[ROOT])
     parser.add_argument("--count", action="store_true", help="a table by folder")
     options = parser.parse_args(arguments)
-    words, later, found, marks = read_words(), read_later(), [], 0
+    words, found, marks = read_words(), [], 0
     for name in tracked(options.paths):
-        if name.startswith("tools/prose/") or any(fnmatch(name, pattern) for pattern in later):
+        if name.startswith("tools/prose/"):
             continue
         try:
             text = (ROOT / name).read_text(encoding="utf8")
