@@ -6,7 +6,7 @@
 `tune` tunes each model into fresh databases FOLDER/MODEL.SEED.db. The output of the tuner is in the
 text file of the same name. `compare` runs each model in one process, in turns: untuned, tuned by
 each database, and untuned in an earlier library (--before). Before that, each output is compared
-with the output of ONNX Runtime. The order of the versions changes with each round.
+with the output of ONNX Runtime. The order of the versions is random.
 
 The first table has the ratios of whole runs with 90 % intervals. `predicted` is the ratio that the
 tuner measured at the end of its search. The second table lists the groups that tuning made more
@@ -19,6 +19,7 @@ import collections
 import ctypes
 import json
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -35,6 +36,8 @@ from systems.tunec_library import Tunec  # noqa: E402 (needs the path above)
 
 IN_MODEL = re.compile(r"in the model: .* ms before, ([0-9.]+) of it tuned \(([0-9.]+) to ([0-9.]+)\)")
 THREADS = 2
+# Equal code may differ by 3 % because of the addresses of its buffers, so each version is loaded anew.
+INSTANCES = 3
 
 
 def name_of(model):
@@ -66,12 +69,17 @@ def tune(folder, models, databases, trials):
 
 
 class Version(Tunec):
-    """One library with one database."""
+    """One library with one database. Times are kept when the model is unloaded."""
 
     def __init__(self, library, database):
         super().__init__(THREADS, 0)
         self.library, self.database = library, database
         self.times, self.steps = [], []
+
+    def unload(self):
+        kept = {name: getattr(self, name) for name in ("library", "database", "times", "steps", "names")}
+        super().unload()
+        self.__dict__.update(kept)
 
     def load(self, path, inputs, outputs):
         os.environ[self.lib_variable], os.environ[self.db_variable] = self.library, self.database
@@ -100,14 +108,14 @@ def reference_of(model):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    random = np.random.default_rng(0)
+    generator = np.random.default_rng(0)
     inputs = {}
     for value in session.get_inputs():
         if "int" in value.type:
             kind = np.int32 if "32" in value.type else np.int64
-            inputs[value.name] = random.integers(0, 2, value.shape).astype(kind)
+            inputs[value.name] = generator.integers(0, 2, value.shape).astype(kind)
         else:
-            inputs[value.name] = random.standard_normal(value.shape).astype(np.float32)
+            inputs[value.name] = generator.standard_normal(value.shape).astype(np.float32)
     names = [value.name for value in session.get_outputs()]
     return inputs, dict(zip(names, session.run(names, inputs)))
 
@@ -130,10 +138,12 @@ def ratio_text(times, others):
 
 
 def take_turns(versions, seconds):
-    began, turn = time.monotonic(), 0
+    """Times the versions in turns, in random order. A run of the same version precedes each timed run,
+    so that no version finds more of its data in the caches than another one."""
+    began, turn, order = time.monotonic(), 0, random.Random(0)
     while turn < 14 or time.monotonic() - began < seconds:
-        order = versions[turn % len(versions):] + versions[:turn % len(versions)]
-        for version in order if turn // len(versions) % 2 == 0 else reversed(order):
+        for version in order.sample(versions, len(versions)):
+            version.run()
             version.time_steps() if turn % 4 == 3 else version.time_run()
         turn += 1
 
@@ -151,10 +161,9 @@ def improved_groups(untuned, tuned):
     return found
 
 
-def compare_model(folder, model, before, seconds):
+def compare_model(folder, model, library, before, seconds):
     """Returns the row of one model."""
     inputs, outputs = reference_of(model)
-    library = os.environ["TUNEC_LIB"]
     databases = [database_of(folder, model, seed) for seed in range(100)]
     databases = [d for d in databases if os.path.exists(d)]
     with tempfile.TemporaryDirectory() as empty:
@@ -163,10 +172,13 @@ def compare_model(folder, model, before, seconds):
             versions["before"] = Version(before, os.path.join(empty, "before.db"))
         for database in databases:
             versions[os.path.basename(database)] = Version(library, database)
-        for version in versions.values():
-            version.load(model, inputs, outputs)
-            check_outputs(version, outputs)
-        take_turns(list(versions.values()), seconds)
+        for _ in range(INSTANCES):
+            for version in versions.values():
+                version.load(model, inputs, outputs)
+                check_outputs(version, outputs)
+            take_turns(list(versions.values()), seconds / INSTANCES)
+            for version in versions.values():
+                version.unload()
     untuned = versions["untuned"]
     row = {"model": name_of(model), "untuned_ms": 1e3 * statistics.median(untuned.times),
            "runs": len(untuned.times), "tuned": [], "groups": []}
@@ -207,11 +219,12 @@ def main():
     args = parser.parse_args()
     if args.command == "tune":
         return tune(args.folder, args.models, args.databases, args.trials)
+    library = os.environ["TUNEC_LIB"]  # loading a version changes the variable
     print("| model | untuned ms | untuned / before | tuned / untuned, per database | predicted | runs |")
     print("| --- | --- | --- | --- | --- | --- |")
     rows = []
     for model in args.models:
-        rows.append(compare_model(args.folder, model, args.before, args.seconds))
+        rows.append(compare_model(args.folder, model, library, args.before, args.seconds))
         print_row(rows[-1])
     print("\n| model | group | untuned us | untuned / tuned | databases |\n| --- | --- | --- | --- | --- |")
     for row in rows:
