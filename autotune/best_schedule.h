@@ -37,8 +37,8 @@ inline bool IsMeasured(const RankedSchedule& schedule) {
 ///   - the best usable recorded schedule of each key of KeysByTrust. A schedule is usable if the
 ///     text can be parsed, the lowering is known, and no earlier key records a failure;
 ///   - without any of these, the best usable schedule of the nearest key (NearKeys) that has one.
-///     A time below the least time on this machine is from a faster machine or wrong, so its
-///     schedule is skipped;
+///     Keys of seeds are left out. A time below the least time on this machine is from a faster
+///     machine or wrong, so its schedule is skipped;
 ///   - the analytic schedules of the sketches, except those recorded as failures;
 ///   - the naive schedule, which is always present.
 class ScheduleRanking {

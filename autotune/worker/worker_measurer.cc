@@ -48,9 +48,11 @@ class WorkerMeasurer : public Measurer {
                  const OnMeasured& on_measured) override {
     Open open;
     for (size_t i = 0; i < candidates.size(); ++i) open.together.push_back(i);
+    std::span<const CandidateRequest> ahead = candidates;
     for (int idle_deaths = 0; idle_deaths < 3;) {
       if (open.together.empty() && open.alone.empty()) return {};
-      TUNEC_RETURN_IF_ERROR(Prepare(workload, candidates));
+      // After the death of a worker, nothing is compiled ahead: a candidate may be the cause.
+      TUNEC_RETURN_IF_ERROR(Prepare(workload, std::exchange(ahead, {})));
       TUNEC_ASSIGN(const bool progress, Round(candidates, incumbent, on_measured, open));
       idle_deaths = progress ? 0 : idle_deaths + 1;
     }
@@ -59,7 +61,7 @@ class WorkerMeasurer : public Measurer {
 
   Status Compare(const Workload& workload, std::span<const CandidateRequest> candidates,
                  double seconds, const OnMeasured& on_measured) override {
-    TUNEC_RETURN_IF_ERROR(Prepare(workload, candidates));
+    TUNEC_RETURN_IF_ERROR(Prepare(workload, {}));
     const CompareRequest request{{candidates.begin(), candidates.end()}, seconds};
     TUNEC_ASSIGN(const Outcome outcome, Exchange(request, candidates.size(), on_measured));
     if (outcome == Outcome::kDone) return {};
@@ -112,9 +114,9 @@ class WorkerMeasurer : public Measurer {
   }
 
   // Starts a worker if needed. Sends the workload unless the worker prepared the same one last. The
-  // worker compiles the first candidates while it computes the reference. If it dies, another
-  // worker prepares without candidates, so that only a MeasureRequest blames a candidate.
-  Status Prepare(const Workload& workload, std::span<const CandidateRequest> candidates) {
+  // worker compiles the first ones of `ahead` while it computes the reference. If this fails, the
+  // reference is computed alone, so that only a MeasureRequest blames a candidate.
+  Status Prepare(const Workload& workload, std::span<const CandidateRequest> ahead) {
     PrepareRequest prepare{workload, limits_.timing_lock, {}};
     std::string request = Encode(prepare);
     if (worker_ && prepared_ == request) return {};
@@ -124,14 +126,17 @@ class WorkerMeasurer : public Measurer {
         TUNEC_RETURN_IF_ERROR(Greet());
       }
       prepared_.clear();
-      if (attempt == 0) prepare.ahead.assign(candidates.begin(), candidates.end());
-      TUNEC_ASSIGN(const Outcome outcome, Exchange(prepare, 0, {}));
-      if (outcome == Outcome::kDone) break;
-      if (outcome == Outcome::kOverdue) {
+      if (attempt == 0) prepare.ahead.assign(ahead.begin(), ahead.end());
+      const Result<Outcome> outcome = Exchange(prepare, 0, {});
+      if (outcome && *outcome == Outcome::kDone) break;
+      const bool no_memory = !outcome && outcome.error().code == ErrorCode::kResourceLimit;
+      if (!outcome && !no_memory) return std::unexpected(outcome.error());
+      if (!std::exchange(prepare.ahead, {}).empty()) continue;
+      if (no_memory) return std::unexpected(outcome.error());
+      if (*outcome == Outcome::kOverdue) {
         return Fail(ErrorCode::kResourceLimit, "the reference took over {} s",
                     limits_.seconds_to_prepare);
       }
-      prepare.ahead.clear();
       if (attempt > 0) {
         return Fail(ErrorCode::kInternal, "the worker died computing the reference: {}",
                     ending_.text);

@@ -8,7 +8,7 @@ text file of the same name. `compare` runs each model in one process, in turns: 
 each database, and untuned in an earlier library (--before). Before that, each output is compared
 with the output of ONNX Runtime. The order of the versions is random.
 
-The first table has the ratios of whole runs with 90 % intervals. `predicted` is the ratio that the
+The first table has the ratios of whole runs with intervals (90 %). `predicted` is the ratio that the
 tuner measured at the end of its search. The second table lists the groups that tuning made more
 than 1.1 times as fast: there the analytic schedule is not good enough.
 
@@ -36,8 +36,9 @@ from systems.tunec_library import Tunec  # noqa: E402 (needs the path above)
 
 IN_MODEL = re.compile(r"in the model: .* ms before, ([0-9.]+) of it tuned \(([0-9.]+) to ([0-9.]+)\)")
 THREADS = 2
-# Equal code may differ by 3 % because of the addresses of its buffers, so each version is loaded anew.
-INSTANCES = 3
+# Equal code may differ by 3 % because of the addresses of its buffers. So each version is loaded
+# several times, and the median of each instance is one sample.
+INSTANCES = 7
 
 
 def name_of(model):
@@ -57,14 +58,20 @@ def tune(folder, models, databases, trials):
             if os.path.exists(database):
                 continue
             began = time.monotonic()
-            run = subprocess.run([os.environ["TUNEC"], model, "--db", database, "--trials",
+            unfinished = database + ".part"
+            if os.path.exists(unfinished):
+                os.remove(unfinished)
+            run = subprocess.run([os.environ["TUNEC"], model, "--db", unfinished, "--trials",
                                   str(trials), "--seed", str(seed), "--threads", str(THREADS)],
                                  capture_output=True, text=True)
             text = run.stdout + run.stderr
+            if run.returncode:
+                raise RuntimeError(f"{model}: {text}")
+            os.rename(unfinished, database)
             with open(database[:-3] + ".txt", "w") as f:
                 f.write(text)
             gain = IN_MODEL.search(text)
-            print(f"{os.path.basename(database)}: {time.monotonic() - began:.1f} s, exit {run.returncode}, "
+            print(f"{os.path.basename(database)}: {time.monotonic() - began:.1f} s, "
                   f"{gain.group(0) if gain else 'no comparison'}", flush=True)
 
 
@@ -74,11 +81,17 @@ class Version(Tunec):
     def __init__(self, library, database):
         super().__init__(THREADS, 0)
         self.library, self.database = library, database
-        self.times, self.steps = [], []
+        self.times, self.steps = [], []  # of the loaded instance, and of all instances
+        self.medians = []  # seconds, one per instance
+        self.runs = 0
 
     def unload(self):
-        kept = {name: getattr(self, name) for name in ("library", "database", "times", "steps", "names")}
+        self.medians.append(statistics.median(self.times))
+        self.runs += len(self.times)
+        kept = {name: getattr(self, name)
+                for name in ("library", "database", "steps", "medians", "runs", "names")}
         super().unload()
+        self.times = []
         self.__dict__.update(kept)
 
     def load(self, path, inputs, outputs):
@@ -130,9 +143,9 @@ def check_outputs(version, outputs):
             raise RuntimeError(f"{name} is off by {error:.2g} of {limit:.2g}")
 
 
-def ratio_text(times, others):
-    """Returns the median ratio of two lists of times, with its interval."""
-    ratios = [a / b for a, b in zip(times, others)]
+def ratio_text(version, other):
+    """Returns the median ratio of two versions' instances, with its interval."""
+    ratios = [a / b for a, b in zip(version.medians, other.medians)]
     low, high = median_interval(ratios)
     return f"{statistics.median(ratios):.3f} ({low:.3f}-{high:.3f})"
 
@@ -151,7 +164,7 @@ def take_turns(versions, seconds):
 def improved_groups(untuned, tuned):
     """Returns the names of steps that tuning made more than 1.1 times as fast, with the factors."""
     if untuned.names != tuned.names:
-        return []
+        raise RuntimeError("the tuned and the untuned model have different steps")
     found = []
     for i, name in enumerate(untuned.names):
         ratios = [a[i] / b[i] for a, b in zip(untuned.steps, tuned.steps) if b[i] > 0]
@@ -180,20 +193,20 @@ def compare_model(folder, model, library, before, seconds):
             for version in versions.values():
                 version.unload()
     untuned = versions["untuned"]
-    row = {"model": name_of(model), "untuned_ms": 1e3 * statistics.median(untuned.times),
-           "runs": len(untuned.times), "tuned": [], "groups": []}
+    row = {"model": name_of(model), "untuned_ms": 1e3 * statistics.median(untuned.medians),
+           "runs": untuned.runs, "tuned": [], "groups": []}
     if before:
-        row["now_over_before"] = ratio_text(untuned.times, versions["before"].times)
+        row["now_over_before"] = ratio_text(untuned, versions["before"])
     groups = collections.defaultdict(list)
     for database in databases:
         tuned = versions[os.path.basename(database)]
         with open(database[:-3] + ".txt") as f:
             predicted = IN_MODEL.search(f.read())
-        row["tuned"].append({"measured": ratio_text(tuned.times, untuned.times),
+        row["tuned"].append({"measured": ratio_text(tuned, untuned),
                              "predicted": predicted.group(1) if predicted else "-"})
         for name, factor, least in improved_groups(untuned, tuned):
             groups[name].append((factor, least))
-    row["groups"] = [{"group": name, "factor": max(f for f, _ in found),
+    row["groups"] = [{"group": name, "factor": statistics.median(f for f, _ in found),
                       "databases": len(found), "untuned_us": 1e6 * found[0][1]}
                      for name, found in groups.items()]
     return row

@@ -12,8 +12,8 @@ busy loops that begin and end at random.
 
 Prints three numbers for each family and load. The exploration error is the time of the best tried
 schedule over the best of the pool. The selection error is the time of the chosen schedule over the
-best tried one. The last number is the time of the chosen schedules over the quiet ones. Numbers are
-medians over the seeds, with the least and the greatest.
+best tried one. Both are medians over the seeds, with the least and the greatest. The last number is
+the time of the chosen schedules over that of the quiet ones, a geometric mean.
 
 Environment: TUNEC (the program) and BENCH_SEARCHES (bench_searches).
 """
@@ -72,8 +72,7 @@ def tunec(family, database, trials, seed):
 
 
 def search(family, load, seed, trials, database):
-    """Searches one family under a load. Returns the seconds of the search."""
-    began = time.monotonic()
+    """Searches one family under a load."""
     if load == "quiet":
         tunec(family, database, trials, seed)
     elif load == "busy":
@@ -89,7 +88,6 @@ def search(family, load, seed, trials, database):
             tunec(family, database, trials, seed)
         finally:
             background.close()
-    return time.monotonic() - began
 
 
 def group_of(family):
@@ -137,10 +135,16 @@ def report(family, found, loads):
 
 
 def mean_interval(logs):
-    """Returns the geometric mean and its 90 % interval, from resampling."""
+    """Returns the geometric mean and its 90 % interval, from resampling families, then seeds. `logs`
+    has a list for each family."""
     source = random.Random(0)
-    means = sorted(statistics.fmean(source.choices(logs, k=len(logs))) for _ in range(2000))
-    return [math.exp(x) for x in (statistics.fmean(logs), means[100], means[1899])]
+
+    def resampled():
+        chosen = source.choices(logs, k=len(logs))
+        return statistics.fmean(x for seeds in chosen for x in source.choices(seeds, k=len(seeds)))
+    means = sorted(resampled() for _ in range(2000))
+    mean = statistics.fmean(x for seeds in logs for x in seeds)
+    return [math.exp(x) for x in (mean, means[100], means[1899])]
 
 
 def main():
@@ -165,11 +169,15 @@ def main():
                 if os.path.exists(database):
                     continue
                 began = time.monotonic()
+                unfinished = database + ".part"
+                if os.path.exists(unfinished):
+                    os.remove(unfinished)
                 if load == DRAWS:
                     subprocess.run([os.environ["BENCH_SEARCHES"], "draw", graph_of(family), groups[family],
-                                    database, str(args.trials), str(seed)], check=True)
+                                    unfinished, str(args.trials), str(seed)], check=True)
                 else:
-                    search(family, load, seed, args.trials, database)
+                    search(family, load, seed, args.trials, unfinished)
+                os.rename(unfinished, database)
                 print(f"{os.path.basename(database)} {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
     print("| family | search | best us | analytic | exploration error % | selection error % | chosen / quiet |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
@@ -181,12 +189,12 @@ def main():
         with open(os.path.join(args.folder, family + ".json"), "w") as f:
             json.dump(found, f, indent=1)
         for load, values in report(family, found, loads).items():
-            logs.setdefault(load, []).extend(values)
+            logs.setdefault(load, []).append(values)
     for load, values in logs.items():
         if load != "quiet":
             mean, low, high = mean_interval(values)
             print(f"{load}: chosen schedules take {mean:.3f} ({low:.3f}-{high:.3f}) of the time of the quiet ones, "
-                  f"geometric mean of {len(values)}")
+                  f"geometric mean of {sum(map(len, values))}")
 
 
 if __name__ == "__main__":

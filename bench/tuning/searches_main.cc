@@ -54,7 +54,7 @@ struct Subject {
   Workbench bench;
 
   Subject(const std::string& model, const std::string& group)
-      : options(Must(MakeCompileOptions(Settings{}))),
+      : options(Must(MakeCompileOptions(ModelSettings()))),
         task(TaskOf(model, group, options)),
         key(MakeTuningKey(task, options.target, options.accuracy)),
         pool(options.target.host.threads, Pinning::kCores),
@@ -65,11 +65,16 @@ struct Subject {
                                     .callers = task.callers},
                                    pool))) {}
 
-  static TuningTask TaskOf(const std::string& model, const std::string& group,
-                           const CompileOptions& options) {
+  // Returns the settings of searches.py.
+  static Settings ModelSettings() {
     Settings settings;
     settings.random_weights = 1;
-    const FrontReport front = Must(RunFrontEnd(Must(LoadModel(model, settings)), options));
+    settings.threads = 2;
+    return settings;
+  }
+  static TuningTask TaskOf(const std::string& model, const std::string& group,
+                           const CompileOptions& options) {
+    const FrontReport front = Must(RunFrontEnd(Must(LoadModel(model, ModelSettings())), options));
     const ModelTasks tasks = CollectTasks(front, options.target);
     return tasks.unique[tasks.of_group[Must(FindGroup(front, group))]];
   }

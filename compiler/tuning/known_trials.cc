@@ -60,23 +60,31 @@ int64_t CountFound(const KnownTrials& known) {
 struct NearTrials {
   int64_t groups = 0;
   KeyDifference difference;  // between one group's near key and its own key
+  bool seeds = false;        // this near key is one of seeds
 };
 
-// Counts the task if near keys have correct trials. Requires: the keys of KeysByTrust have none.
+// Counts the task if near keys have correct trials. Seeds are described only if there are no other
+// near keys. Requires: the keys of KeysByTrust have no trials.
 Status AddNear(const Database& database, const TuningTask& task, const TuningKey& own,
                NearTrials& near) {
+  const auto is_seed = [](const TuningKey& key) { return key.policy.ends_with(kSeedsClause); };
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
                NearKeys(database, own, KnownTexts(own, EarlierWorkloadText(task))));
   if (keys.empty()) return {};
+  const auto measured_here = std::ranges::find_if_not(keys, is_seed);
+  const TuningKey& there = measured_here == keys.end() ? keys.front() : *measured_here;
   near.groups += 1;
+  near.seeds = is_seed(there);
   // Only targets are compared, since these trials are used in the same way under any policy.
-  near.difference = Compare({keys.front().target, own.policy, own.schedule_version},
+  near.difference = Compare({there.target, own.policy, own.schedule_version},
                             {own.target, own.policy, own.schedule_version});
   return {};
 }
 
 std::string DescribeNear(const NearTrials& near, int64_t groups, bool tunes) {
-  const std::string_view use = tunes ? "measured here first" : "used until it is measured here";
+  const std::string_view use = tunes        ? "measured here first"
+                               : near.seeds ? "only used by a search (--trials)"
+                                            : "used until it is measured here";
   if (near.difference == KeyDifference{})
     return fmt::format(
         "groups with trials of another database: {} of {}; the fastest schedule of "
