@@ -81,7 +81,7 @@ class Version(Tunec):
     def __init__(self, library, database):
         super().__init__(THREADS, 0)
         self.library, self.database = library, database
-        self.times, self.steps = [], []  # of the loaded instance, and of all instances
+        self.times, self.steps = [], []  # times of the loaded instance; steps of all
         self.medians = []  # seconds, one per instance
         self.runs = 0
 

@@ -4,8 +4,8 @@
 
 Searches each family, a graph with one kernel, with several seeds, into databases
 FOLDER/FAMILY.LOAD.SEED.db. The same number of random candidates is measured into
-FOLDER/FAMILY.draws.SEED.db. Then the schedules run in turns on a quiet machine (bench_searches compare). The pool is that of all
-databases of the family.
+FOLDER/FAMILY.draws.SEED.db. Then the schedules run in turns on a quiet machine (bench_searches
+compare). The pool is that of all databases of the family.
 
 Loads: `quiet`, no other process; `busy`, a busy loop in the second half of the search; `random`,
 busy loops that begin and end at random.
