@@ -42,6 +42,22 @@ bool AllAbove(const std::vector<double>& values, double limit) {
 
 }  // namespace
 
+bool UsualTime::IsExceeded(double sample, double factor) const {
+  constexpr size_t kLeast = 3;
+  constexpr double kDeviations = 4;
+  if (latest_.size() < kLeast) return false;
+  const std::vector<double> samples(latest_.begin(), latest_.end());
+  const double median = Median(samples);
+  return sample > std::max(factor * median, median + kDeviations * MedianDeviation(samples));
+}
+
+void UsualTime::Add(double sample) {
+  // With this number, a load that lasts becomes usual within about ten candidates.
+  constexpr size_t kMost = 128;
+  if (latest_.size() == kMost) latest_.pop_front();
+  latest_.push_back(sample);
+}
+
 Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before) {
@@ -86,9 +102,6 @@ Result<TimesInTurns> TimeInTurns(const TimeOf& time_of, ReferenceRuns& other,
     to.samples.push_back(own);
     to.ratios.push_back(own / beside);
   };
-  // The level may rise slowly, for example if the clock frequency falls.
-  constexpr double kRise = 1.02;
-  other.least *= kRise;
   const double start = clock();
   while (static_cast<int>(times.samples.size()) < most && times.turns < 2 * most) {
     const bool other_first = times.turns++ % 2 == 0;
@@ -100,8 +113,8 @@ Result<TimesInTurns> TimeInTurns(const TimeOf& time_of, ReferenceRuns& other,
     if (other_first) {
       TUNEC_ASSIGN(own, SampleOf(time_of, runs));
     }
-    const bool is_disturbed = beside > policy.disturbance_factor * other.least;
-    other.least = std::min(other.least, beside);
+    const bool is_disturbed = other.usual.IsExceeded(beside, policy.disturbance_factor);
+    other.usual.Add(beside);
     add(is_disturbed ? disturbed : times, own, beside);
     const int taken = static_cast<int>(times.samples.size());
     const bool over = clock() - start >= policy.budget_seconds;
@@ -172,8 +185,8 @@ class Comparison {
     for (const size_t k : order) {
       TUNEC_ASSIGN(round[k], SampleOf(kernels_[k], runs_[k]));
     }
-    const bool disturbed = round[0] > policy_.disturbance_factor * least_;
-    least_ = std::min(least_, round[0]);
+    const bool disturbed = usual_.IsExceeded(round[0], policy_.disturbance_factor);
+    usual_.Add(round[0]);
     if (disturbed && 2 * Counted() >= rounds_) return {};
     for (const size_t k : order) times_[k].push_back(round[k]);
     return {};
@@ -210,7 +223,7 @@ class Comparison {
   std::vector<bool> open_;
   std::vector<int> runs_;
   int rounds_ = 0;
-  double least_ = std::numeric_limits<double>::infinity();
+  UsualTime usual_;  // of the reference
 };
 
 }  // namespace

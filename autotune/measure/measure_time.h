@@ -2,8 +2,8 @@
 // the number of samples and the number of runs per sample.
 #pragma once
 
+#include <deque>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,7 +28,8 @@ struct TimingPolicy {
   /// In turns, timing stops if all samples, at least least_samples, exceed the other kernel's by
   /// this factor.
   double slower_factor = 1.05;
-  /// A turn is disturbed if the known kernel takes this factor times its least sample.
+  /// A turn is disturbed if the known kernel takes this factor times its usual time, or more for a
+  /// kernel whose times vary much (UsualTime).
   double disturbance_factor = 1.25;
 };
 
@@ -46,11 +47,25 @@ Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before = std::nullopt);
 
+/// The usual time of a kernel: the median of its latest samples. The least sample would not do:
+/// without load, most samples of a kernel whose times vary are far above it. Turns without its
+/// slow samples would favour this kernel.
+class UsualTime {
+ public:
+  /// Returns true if a sample is slower than usual by the factor, and by 4 median absolute
+  /// deviations. Returns false for the first samples.
+  bool IsExceeded(double sample, double factor) const;
+  void Add(double sample);
+
+ private:
+  std::deque<double> latest_;
+};
+
 /// A kernel with known time, in turns with which other kernels are timed.
 struct ReferenceRuns {
   TimeOf time_of;
-  double known = 0;                                        // recorded seconds of one run
-  double least = std::numeric_limits<double>::infinity();  // least sample so far, in seconds
+  double known = 0;  // recorded seconds of one run
+  UsualTime usual;
 };
 
 /// The samples of a kernel that was timed in turns with another one.
@@ -64,7 +79,7 @@ struct TimesInTurns {
 /// Takes samples of a kernel that alternate with samples of another kernel. The ratios do not
 /// depend on slow changes of the machine's speed. The order of the two kernels changes with every
 /// turn. A turn is taken again if the other kernel's sample shows a disturbance. If nearly all
-/// turns are disturbed, the disturbed ones count. Updates `other.least`. If the warm-up run is very
+/// turns are disturbed, the disturbed ones count. Updates `other.usual`. If the warm-up run is very
 /// long, there is one turn. If `before` and the warm-up run are far slower than the other kernel,
 /// the lesser of both is the only sample, with its ratio to `other.known`. Other rules are those of
 /// TimeRuns.

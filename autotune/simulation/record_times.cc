@@ -104,6 +104,60 @@ Status CheckPart(const TimeTable& table, TimeTable fresh,
               "the table has another workload, target, space or seed; record to another file");
 }
 
+// Compares entries in turns with the fixed kernel, and replaces their times and that of the fixed
+// kernel's own entry.
+Status CompareEntries(TimeTable& table, std::span<const size_t> positions, const Workload& workload,
+                      std::span<const Candidate> candidates, const Incumbent& fixed,
+                      Measurer& measurer) {
+  constexpr double kSecondsPerEntry = 0.25;
+  std::vector<CandidateRequest> requests = {{fixed.schedule}};
+  for (const size_t position : positions) requests.push_back({candidates[position].schedule});
+  std::vector<std::vector<double>> samples(requests.size());
+  TUNEC_RETURN_IF_ERROR(measurer.Compare(workload, requests,
+                                         kSecondsPerEntry * static_cast<double>(requests.size()),
+                                         [&](size_t i, const Measurement& measurement) -> Status {
+                                           samples[i] = measurement.samples;
+                                           return {};
+                                         }));
+  const auto replace = [&](size_t position, const std::vector<double>& times) {
+    if (times.empty() || samples[0].empty()) return;
+    TableEntry& entry = table.entries[position];
+    entry.ratio = Rounded(Median(RatiosOf(times, samples[0])));
+    entry.spread = Rounded(MedianDeviation(times) / Median(times));
+  };
+  for (size_t i = 0; i < positions.size(); ++i) replace(positions[i], samples[i + 1]);
+  replace(table.fixed_sketch, samples[0]);  // the first entries are the analytic schedules
+  return {};
+}
+
+// Returns the positions of the `count` correct entries with the least ratios.
+std::vector<size_t> FastestEntries(const TimeTable& table, size_t count) {
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < table.entries.size(); ++i) {
+    if (table.entries[i].status == TrialStatus::kOk) positions.push_back(i);
+  }
+  std::ranges::stable_sort(positions, {}, [&](size_t i) { return table.entries[i].ratio; });
+  positions.resize(std::min(count, positions.size()));
+  return positions;
+}
+
+// Compares the fastest entries until all of the first kCompared have been compared.
+Status CompareFastest(TimeTable& table, const Workload& workload,
+                      std::span<const Candidate> candidates, const Incumbent& fixed,
+                      Measurer& measurer) {
+  constexpr size_t kCompared = 32;
+  constexpr size_t kAtOnce = 8;
+  std::set<size_t> compared;
+  for (;;) {
+    std::vector<size_t> next = FastestEntries(table, kCompared);
+    std::erase_if(next, [&](size_t position) { return compared.contains(position); });
+    if (next.empty()) return {};
+    next.resize(std::min(kAtOnce, next.size()));
+    TUNEC_RETURN_IF_ERROR(CompareEntries(table, next, workload, candidates, fixed, measurer));
+    compared.insert(next.begin(), next.end());
+  }
+}
+
 }  // namespace
 
 Status RecordTimes(TimeTable& table, const TuningTask& task, const Workload& workload,
@@ -127,7 +181,8 @@ Status RecordTimes(TimeTable& table, const TuningTask& task, const Workload& wor
     }
     if (options.on_batch) TUNEC_RETURN_IF_ERROR(options.on_batch(table, all.size()));
   }
-  return {};
+  TUNEC_RETURN_IF_ERROR(CompareFastest(table, workload, all, fixed, measurer));
+  return options.on_batch ? options.on_batch(table, all.size()) : Status();
 }
 
 }  // namespace tunec

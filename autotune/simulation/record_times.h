@@ -25,6 +25,9 @@ struct RecordingOptions {
 
 /// Measures the analytic schedule of each sketch, then random candidates of MakeRandomStrategy. In
 /// a small space these are all candidates. The fixed kernel is the first correct analytic schedule.
+/// Of thousands of candidates, the fastest ones are partly those whose few samples were lucky. So
+/// the fastest ones are then compared with the fixed kernel in many turns, until the first 32 have
+/// times of such a comparison.
 /// `table` is empty, or a part of the table of equal arguments, which is then completed. Errors:
 /// those of the measurer and of `on_batch`; kInvalidArgument if the table has another space or
 /// other candidates; kNotFound if no analytic schedule is correct.

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 
 #include "autotune/checker/guarded_memory.h"
 #include "autotune/checker/kernel_reference.h"
 #include "device/open_device.h"
+#include "support/random.h"
 #include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
 #include "tests/programs/must_parse.h"
@@ -337,7 +339,8 @@ struct Disturbed {
     };
   }
   TimesInTurns Time(double seconds, double other) {
-    ReferenceRuns reference{.time_of = Of(other), .known = other, .least = other};
+    ReferenceRuns reference{.time_of = Of(other), .known = other, .usual = {}};
+    for (int i = 0; i < 128; ++i) reference.usual.Add(other);
     return *TimeInTurns(Of(seconds), reference, {}, [this] { return now; });
   }
 };
@@ -404,6 +407,21 @@ TEST(CompareInTurnsTest, AClearOrderIsDecidedAtOnce) {
   Varying machine;
   const ComparedTimes times = machine.Compare({1e-3, 0.9e-3, 1.2e-3}, {.seconds = 10});
   for (const auto& samples : times) EXPECT_EQ(samples.size(), 7u);
+}
+
+// Equal kernels whose times vary by tens of percent: the slow samples of the reference are not
+// disturbances, and no kernel is favoured.
+TEST(CompareInTurnsTest, AKernelOfVaryingTimesIsNotFavoured) {
+  Random random(1);
+  double now = 0;
+  const TimeOf runs = [&](int times) -> Result<double> {
+    const double sum = 1e-3 * times * std::exp(random.Unit() + random.Unit());
+    now += sum;
+    return sum;
+  };
+  const ComparedTimes times =
+      *CompareInTurns(std::vector{runs, runs}, {.rounds = 1001}, {}, [&] { return now; });
+  EXPECT_NEAR(Median(RatiosOf(times[1], times[0])), 1, 0.05);
 }
 
 // A kernel that is slower than the fastest one is left out; the reference stays.

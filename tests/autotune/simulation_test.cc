@@ -174,6 +174,7 @@ TEST(TimeTableTest, ChangedBytesAreRejectedOrSimulated) {
 }
 
 // A measurer whose candidates take 1 ms plus 1 us for each character. Fails after `most` of them.
+// The candidate `lucky` takes half of its time when it is measured, and all of it in comparisons.
 class LengthMeasurer : public Measurer {
  public:
   Status Measure(const Workload&, std::span<const CandidateRequest> candidates,
@@ -182,16 +183,22 @@ class LengthMeasurer : public Measurer {
     for (size_t i = candidates.size(); i-- > 0;) {
       if (most-- == 0) return Fail(ErrorCode::kCancelled, "cancelled");
       incumbents.push_back(incumbent);
-      const double seconds = 1e-3 + 1e-6 * static_cast<double>(candidates[i].schedule.size());
-      const Measurement measurement{.samples = {seconds, 1.1 * seconds, 0.9 * seconds}};
-      TUNEC_RETURN_IF_ERROR(on_measured(i, measurement));
+      const double luck = candidates[i].schedule == lucky ? 0.5 : 1;
+      TUNEC_RETURN_IF_ERROR(on_measured(i, {.samples = SamplesOf(candidates[i], luck)}));
     }
     return {};
   }
-  Status Compare(const Workload&, std::span<const CandidateRequest>, double,
-                 const OnMeasured&) override {
-    return Fail(ErrorCode::kInternal, "not expected");
+  Status Compare(const Workload&, std::span<const CandidateRequest> candidates, double,
+                 const OnMeasured& on_measured) override {
+    for (size_t i = 0; i < candidates.size(); ++i)
+      TUNEC_RETURN_IF_ERROR(on_measured(i, {.samples = SamplesOf(candidates[i], 1)}));
+    return {};
   }
+  static std::vector<double> SamplesOf(const CandidateRequest& candidate, double luck) {
+    const double seconds = luck * (1e-3 + 1e-6 * static_cast<double>(candidate.schedule.size()));
+    return {seconds, 1.1 * seconds, 0.9 * seconds};
+  }
+  std::string lucky;
   int64_t most = -1;
   std::vector<std::optional<Incumbent>> incumbents;
 };
@@ -228,6 +235,17 @@ TEST(RecordTimesTest, MeasuresEveryCandidateInTurnsWithTheAnalyticSchedule) {
     EXPECT_EQ(measurer.incumbents[i], fixed);
   }
   EXPECT_TRUE(ParseTimeTable(Print(table), "t"));
+}
+
+TEST(RecordTimesTest, TheFastestAreComparedAgain) {
+  const TuningTask task = testing::TaskOf(testing::MatmulRelu());
+  const Workload workload = testing::WorkloadOf(testing::MatmulRelu());
+  const SearchSpace space = SpaceOf({1, 10, 100});
+  LengthMeasurer measurer;
+  measurer.lucky = space.At(0, {2, 2}).schedule;
+  TimeTable table;
+  ASSERT_TRUE(RecordTimes(table, task, workload, space, measurer, {.candidates = 100}));
+  for (const TableEntry& entry : table.entries) EXPECT_GT(entry.ratio, 0.9);
 }
 
 TEST(RecordTimesTest, CompletesAPartOfATable) {
