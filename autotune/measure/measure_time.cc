@@ -223,7 +223,7 @@ class Comparison {
   std::vector<bool> open_;
   std::vector<int> runs_;
   int rounds_ = 0;
-  UsualTime usual_;  // of the reference
+  UsualTime usual_;  // usual time of the reference
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 // correct.
 std::vector<std::string> SelectFinalists(const TaskSearch& search,
                                          const std::optional<std::string>& chosen) {
-  constexpr size_t kMost = 8;
+  constexpr size_t kMost = 5;
   constexpr double kClose = 1.05;
   // A long kernel has fewer finalists: a comparison has at least seven rounds.
   constexpr double kMostRoundSeconds = 3;

@@ -31,8 +31,10 @@ import numpy as np
 
 from intervals import median_interval
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "peers"))
-from systems.tunec_library import Tunec  # noqa: E402 (needs the path above)
+BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
+sys.path[:0] = [BENCH, os.path.join(BENCH, "peers")]
+import write_results  # noqa: E402 (needs the path above)
+from systems.tunec_library import Tunec  # noqa: E402
 
 IN_MODEL = re.compile(r"in the model: .* ms before, ([0-9.]+) of it tuned \(([0-9.]+) to ([0-9.]+)\)")
 THREADS = 2
@@ -219,19 +221,8 @@ def print_row(row):
           f"{predicted} | {row['runs']} |", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("command", choices=["tune", "compare"])
-    parser.add_argument("folder")
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--databases", type=int, default=3)
-    parser.add_argument("--trials", type=int, default=500)
-    parser.add_argument("--before", help="libtunec.so of an earlier version")
-    parser.add_argument("--seconds", type=float, default=30, help="per model")
-    parser.add_argument("--json", help="file for the rows")
-    args = parser.parse_args()
-    if args.command == "tune":
-        return tune(args.folder, args.models, args.databases, args.trials)
+def compare(args):
+    """Compares all models, and prints both tables."""
     library = os.environ["TUNEC_LIB"]  # loading a version changes the variable
     print("| model | untuned ms | untuned / before | tuned / untuned, per database | predicted | runs |")
     print("| --- | --- | --- | --- | --- | --- |")
@@ -247,6 +238,24 @@ def main():
     if args.json:
         with open(args.json, "w") as f:
             json.dump(rows, f, indent=1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("command", choices=["tune", "compare"])
+    parser.add_argument("folder")
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--databases", type=int, default=3)
+    parser.add_argument("--trials", type=int, default=500)
+    parser.add_argument("--before", help="libtunec.so of an earlier version")
+    parser.add_argument("--seconds", type=float, default=30, help="per model")
+    parser.add_argument("--json", help="file for the rows")
+    write_results.add_option(parser)
+    args = parser.parse_args()
+    if args.command == "tune":
+        return tune(args.folder, args.models, args.databases, args.trials)
+    with write_results.recorded(args, packages=("numpy", "onnxruntime")):
+        compare(args)
 
 
 if __name__ == "__main__":

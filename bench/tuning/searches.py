@@ -30,6 +30,9 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir))
+import write_results  # noqa: E402 (needs the path above)
+
 FOLDERS = [os.path.join(HERE, os.pardir, os.pardir, "tests", "tuning"), os.path.join(HERE, "families")]
 DRAWS = "draws"
 LOOP = [sys.executable, "-c", "while True: pass"]
@@ -147,17 +150,8 @@ def mean_interval(logs):
     return [math.exp(x) for x in (mean, means[100], means[1899])]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("folder")
-    parser.add_argument("families", nargs="*", default=[])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--trials", type=int, default=64)
-    parser.add_argument("--loads", default="quiet")
-    parser.add_argument("--rounds", type=int, default=41, help="of the comparison")
-    parser.add_argument("--top", type=int, default=3, help="fastest schedules of each database in the pool")
-    parser.add_argument("--only-report", action="store_true", help="search nothing, compare what was found")
-    args = parser.parse_args()
+def search_and_compare(args):
+    """Fills the missing databases, compares all schedules, and prints the table."""
     loads = args.loads.split(",")
     families = args.families or all_families()
     os.makedirs(args.folder, exist_ok=True)
@@ -195,6 +189,22 @@ def main():
             mean, low, high = mean_interval(values)
             print(f"{load}: chosen schedules take {mean:.3f} ({low:.3f}-{high:.3f}) of the time of the quiet ones, "
                   f"geometric mean of {sum(map(len, values))}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("folder")
+    parser.add_argument("families", nargs="*", default=[])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--trials", type=int, default=64)
+    parser.add_argument("--loads", default="quiet")
+    parser.add_argument("--rounds", type=int, default=41, help="of the comparison")
+    parser.add_argument("--top", type=int, default=3, help="fastest schedules of each database in the pool")
+    parser.add_argument("--only-report", action="store_true", help="search nothing, compare what was found")
+    write_results.add_option(parser)
+    args = parser.parse_args()
+    with write_results.recorded(args):
+        search_and_compare(args)
 
 
 if __name__ == "__main__":
