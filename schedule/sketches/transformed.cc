@@ -22,6 +22,7 @@
 // instruction then multiplies pairs of elements that are consecutive along the reduced dimension.
 // The elements of a pair are contiguous.
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "schedule/access_analysis.h"
@@ -285,21 +286,64 @@ int64_t OuterRows(const TransformedPlan& plan) {
   return rows;
 }
 
-// Returns the default number of row tiles in a block, which is odd. The transformed operand of a
-// block and its planes of sums use at most half of the second-level cache, unless one tile needs
-// more. The number is reduced, if possible, until each thread has four tasks.
-int64_t DefaultBlock(const TransformedPlan& plan, const Target& target, const TileSizes& tile,
-                     int64_t tasks_of_block) {
+// The default numbers that decide how often a thread reads weights and the transformed operand.
+struct BlockChoice {
+  int64_t block = 1;
+  bool by_block = true;
+};
+
+// The bytes that the tasks of a sketch read again and again.
+struct TileBytes {
+  int64_t operand = 0;  // of a row tile: the transformed operand and the planes of sums
+  int64_t panel = 0;    // the weights of a panel of columns, all planes
+};
+
+TileBytes BytesOf(const TransformedPlan& plan, const TileSizes& tile) {
+  const auto element = static_cast<int64_t>(SizeOf(plan.dot ? DataType::kBF16 : DataType::kF32));
+  const int64_t reduced = plan.Extent(plan.reduced) * element;
+  const int64_t planes = plan.Extent(plan.plane);
+  const auto sums = tile.columns * static_cast<int64_t>(sizeof(float));
+  return {.operand = tile.rows * planes * (reduced + sums),
+          .panel = tile.columns * planes * reduced};
+}
+
+// Returns a block whose operand uses at most half of the second-level cache, unless one tile needs
+// more. The number of row tiles is odd. It is reduced, if possible, until each thread has four
+// tasks. The tasks transform the operand if there are enough row tiles for all threads.
+BlockChoice BlockInCache(const TransformedPlan& plan, const Target& target, const TileSizes& tile) {
   const int64_t tiles = CeilDivide(plan.Extent(plan.row), tile.rows);
-  const auto operand = static_cast<int64_t>(SizeOf(plan.dot ? DataType::kBF16 : DataType::kF32));
-  const int64_t bytes =
-      tile.rows * plan.Extent(plan.plane) *
-      (plan.Extent(plan.reduced) * operand + tile.columns * static_cast<int64_t>(sizeof(float)));
-  int64_t block = std::clamp<int64_t>(target.host.l2_bytes / 2 / bytes, 1, tiles);
+  const int64_t panels = CeilDivide(plan.Extent(plan.column), tile.columns);
+  const bool by_block = OuterRows(plan) * tiles >= 4 * target.host.threads;
+  const int64_t tasks_of_block = OuterRows(plan) * (by_block ? 1 : panels);
+  int64_t block =
+      std::clamp<int64_t>(target.host.l2_bytes / 2 / BytesOf(plan, tile).operand, 1, tiles);
   while (block > 1 && CeilDivide(tiles, block) * tasks_of_block < 4 * target.host.threads) {
     block /= 2;
   }
-  return block > 1 ? block - (block + 1) % 2 : block;
+  return {.block = block > 1 ? block - (block + 1) % 2 : block, .by_block = by_block};
+}
+
+// Returns the default block: the one in the second-level cache, or one of all row tiles. With all
+// row tiles, each panel of weights is read once, but the operand is read from the third level for
+// each panel. Many channels have large panels. All row tiles are chosen only if the whole operand
+// uses at most a quarter of the third level.
+BlockChoice DefaultBlock(const TransformedPlan& plan, const Target& target, const TileSizes& tile) {
+  constexpr double kSecondLevel = 0.3;  // cost of a byte, relative to the third level
+  constexpr double kWorth = 0.8;
+  const int64_t tiles = CeilDivide(plan.Extent(plan.row), tile.rows);
+  const int64_t panels = CeilDivide(plan.Extent(plan.column), tile.columns);
+  const BlockChoice in_cache = BlockInCache(plan, target, tile);
+  const TileBytes bytes = BytesOf(plan, tile);
+  const bool in_third_level = OuterRows(plan) * tiles * bytes.operand <= target.host.l3_bytes / 4;
+  if (!in_third_level || OuterRows(plan) * panels < 4 * target.host.threads) return in_cache;
+  const auto cost = [&](int64_t block, double operand_cost) {
+    return static_cast<double>(CeilDivide(tiles, block) * bytes.panel) +
+           operand_cost * static_cast<double>(tiles * bytes.operand);
+  };
+  const bool all = cost(tiles, 1) < kWorth * cost(in_cache.block, kSecondLevel);
+  // The knob has powers of two, so the number is rounded up.
+  const auto whole = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(tiles)));
+  return all ? BlockChoice{.block = whole, .by_block = false} : in_cache;
 }
 
 std::string NameOf(const TransformedPlan& plan) {
@@ -309,19 +353,16 @@ std::string NameOf(const TransformedPlan& plan) {
 
 Sketch TransformedSketch(const TransformedPlan& plan, const Target& target, int64_t lanes) {
   const TileSizes tile = TileOf(plan, target, lanes);
-  const int64_t tiles = CeilDivide(plan.Extent(plan.row), tile.rows);
-  const bool by_block = OuterRows(plan) * tiles >= 4 * target.host.threads;
-  const int64_t panels = CeilDivide(plan.Extent(plan.column), tile.columns);
-  const int64_t block = DefaultBlock(plan, target, tile, OuterRows(plan) * (by_block ? 1 : panels));
+  const BlockChoice choice = DefaultBlock(plan, target, tile);
   Knobs<TransformedChoice> knobs({.lanes = lanes});
   knobs.Add(KnobNear("rows", RowChoices(plan.Extent(plan.row)), tile.rows),
             &TransformedChoice::rows);
   knobs.Add(KnobNear("columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes}, tile.columns),
             &TransformedChoice::columns);
-  knobs.Add(KnobNear("block", {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32}, block),
+  knobs.Add(KnobNear("block", {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32}, choice.block),
             &TransformedChoice::block);
   knobs.Add(KnobNear("unroll", {1, 2, 4, 8}, 4), &TransformedChoice::unroll);
-  knobs.Add(KnobNear("by_block", {0, 1}, by_block ? 1 : 0), &TransformedChoice::by_block);
+  knobs.Add(KnobNear("by_block", {0, 1}, choice.by_block ? 1 : 0), &TransformedChoice::by_block);
   const auto write = [plan, target, lanes](TransformedChoice choice) {
     // A tile with more accumulators than registers would spill, so its number of rows is reduced.
     const int64_t most = MostRows(target, choice.columns / lanes, BroadcastOf(plan));
