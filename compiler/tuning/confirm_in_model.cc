@@ -178,7 +178,11 @@ Result<std::optional<GainInModel>> ConfirmInModel(const FrontReport& front, cons
     const TuningKey key = MakeTuningKey(tasks.unique[task], options.target, options.accuracy);
     TUNEC_ASSIGN(const std::optional<TrialRecord> trial,
                  database.Find(key, Print(earlier[task].schedule.schedule)));
-    if (trial && trial->status == TrialStatus::kOk) restorable.push_back(task);
+    if (!trial || trial->status != TrialStatus::kOk) continue;
+    restorable.push_back(task);
+    // As after the next compilation, the schedule is a measured one.
+    RankedSchedule& schedule = earlier[task].schedule;
+    schedule = {.schedule = std::move(schedule.schedule), .seconds = trial->median_seconds};
   }
   std::vector<size_t> restored;
   for (const size_t task : restorable) {
