@@ -34,6 +34,7 @@ from intervals import median_interval
 BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 sys.path[:0] = [BENCH, os.path.join(BENCH, "peers")]
 import write_results  # noqa: E402 (needs the path above)
+
 from systems.tunec_library import Tunec  # noqa: E402
 
 IN_MODEL = re.compile(r"in the model: .* ms before, ([0-9.]+) of it tuned \(([0-9.]+) to ([0-9.]+)\)")

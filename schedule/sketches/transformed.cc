@@ -294,8 +294,8 @@ struct BlockChoice {
 
 // The bytes that the tasks of a sketch read again and again.
 struct TileBytes {
-  int64_t operand = 0;  // of a row tile: the transformed operand and the planes of sums
-  int64_t panel = 0;    // the weights of a panel of columns, all planes
+  int64_t operand = 0;  // transformed operand and planes of sums of a row tile
+  int64_t panel = 0;    // weights of a panel of columns, all planes
 };
 
 TileBytes BytesOf(const TransformedPlan& plan, const TileSizes& tile) {
