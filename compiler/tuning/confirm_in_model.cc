@@ -196,8 +196,9 @@ Result<std::optional<GainInModel>> ConfirmInModel(const FrontReport& front, cons
   }
   std::vector<double> ratios = RatiosOf(WithRestored(old, tuned, restored), old.whole);
   std::optional<MedianInterval> interval = FindMedianInterval(ratios, kDecided);
-  if (restored.size() < restorable.size() && interval && interval->low > 1) {
-    log("the tuned model is slower than the earlier one: all earlier schedules are used");
+  // Without a gain in the median, the model stays as it was, even if the interval decides nothing.
+  if (restored.size() < restorable.size() && Median(ratios) > 1) {
+    log("the tuned model is not faster than the earlier one: all earlier schedules are used");
     restored = restorable;
     ratios = RatiosOf(WithRestored(old, tuned, restored), old.whole);
     interval = FindMedianInterval(ratios, kDecided);
