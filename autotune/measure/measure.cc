@@ -557,7 +557,8 @@ void Workbench::Impl::CompileAhead(const CandidateRequest& request) {
   try {
     CompiledCandidate::Impl candidate;
     if (CompileInto(request, candidate)) Retain(candidate);
-  } catch (const std::bad_alloc&) {  // measuring the candidate reports the lack of memory
+  } catch (const std::bad_alloc&) {
+    return;  // measuring the candidate reports the lack of memory
   }
 }
 

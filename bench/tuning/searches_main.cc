@@ -214,15 +214,16 @@ void Compare(const std::string& model, const std::string& group, int rounds, siz
 }  // namespace
 }  // namespace tunec::bench
 
+// NOLINTNEXTLINE(bugprone-exception-escape): an exception ends the program, like errors in Must.
 int main(int argc, char** argv) {
   using tunec::bench::Compare, tunec::bench::Draw;
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() == 6 && words[0] == "draw") {
-    Draw(words[1], words[2], words[3], std::atoll(words[4].c_str()),
+    Draw(words[1], words[2], words[3], std::strtoll(words[4].c_str(), nullptr, 10),
          std::strtoull(words[5].c_str(), nullptr, 10));
   } else if (words.size() >= 6 && words[0] == "compare") {
-    Compare(words[1], words[2], std::atoi(words[3].c_str()), std::strtoul(words[4].c_str(), {}, 10),
-            {words.begin() + 5, words.end()});
+    Compare(words[1], words[2], static_cast<int>(std::strtol(words[3].c_str(), nullptr, 10)),
+            std::strtoul(words[4].c_str(), {}, 10), {words.begin() + 5, words.end()});
   } else {
     fmt::print(stderr,
                "usage: bench_searches draw MODEL GROUP DB COUNT SEED\n"
