@@ -40,7 +40,7 @@ class ScriptedMeasurer : public Measurer {
   Status Compare(const Workload&, std::span<const CandidateRequest> candidates, double,
                  const OnMeasured& on_measured) override {
     constexpr size_t kRounds = 7;
-    compared.push_back({});
+    compared.emplace_back();
     for (size_t i = 0; i < candidates.size(); ++i) {
       compared.back().push_back(candidates[i].schedule);
       Measurement again = Outcome(candidates[i].schedule);
