@@ -153,8 +153,8 @@ struct Workbench::Impl {
   };
   mutable std::mutex kernels_mutex;
   std::map<std::string, RetainedKernel> kernels;
-  // The compilations ahead, by their schedules. They use the other members, so they are destroyed,
-  // which waits for them, first.
+  // The compilations ahead, by their schedules. The last member is destroyed first. Its destruction
+  // waits for the compilations, which use the other members.
   std::map<std::string, std::shared_future<void>> ahead;
 
   Status AllocateStorage();

@@ -46,15 +46,14 @@ bool UsualTime::IsExceeded(double sample, double factor) const {
   constexpr size_t kLeast = 3;
   constexpr double kDeviations = 4;
   if (latest_.size() < kLeast) return false;
-  const std::vector<double> samples(latest_.begin(), latest_.end());
-  const double median = Median(samples);
-  return sample > std::max(factor * median, median + kDeviations * MedianDeviation(samples));
+  const double median = Median(latest_);
+  return sample > std::max(factor * median, median + kDeviations * MedianDeviation(latest_));
 }
 
 void UsualTime::Add(double sample) {
   // With this number, a load that lasts becomes usual within about ten candidates.
   constexpr size_t kMost = 128;
-  if (latest_.size() == kMost) latest_.pop_front();
+  if (latest_.size() == kMost) latest_.erase(latest_.begin());
   latest_.push_back(sample);
 }
 

@@ -2,7 +2,6 @@
 // the number of samples and the number of runs per sample.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <optional>
 #include <span>
@@ -58,7 +57,7 @@ class UsualTime {
   void Add(double sample);
 
  private:
-  std::deque<double> latest_;
+  std::vector<double> latest_;
 };
 
 /// A kernel with known time, in turns with which other kernels are timed.

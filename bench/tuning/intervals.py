@@ -9,12 +9,8 @@ def median_interval(samples, confidence=0.9):
     outside = 0.0
     cut = 0
     while cut < n // 2:
-        outside += 2 * math.comb(n, cut) / 2.0 ** n if n < 1000 else 2 * _binomial(n, cut)
+        outside += 2 * math.comb(n, cut) / 2 ** n
         if outside > 1 - confidence:
             break
         cut += 1
     return ordered[max(cut - 1, 0)], ordered[n - max(cut, 1)]
-
-
-def _binomial(n, k):
-    return math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))

@@ -22,13 +22,13 @@ import os
 import random
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
 import numpy as np
 
+import tuner
 from intervals import median_interval
 
 BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
@@ -38,7 +38,6 @@ import write_results  # noqa: E402 (needs the path above)
 from systems.tunec_library import Tunec  # noqa: E402
 
 IN_MODEL = re.compile(r"in the model: .* ms before, ([0-9.]+) of it tuned \(([0-9.]+) to ([0-9.]+)\)")
-THREADS = 2
 # Equal code may differ by 3 % because of the addresses of its buffers. So each version is loaded
 # several times, and the median of each instance is one sample.
 INSTANCES = 7
@@ -61,16 +60,8 @@ def tune(folder, models, databases, trials):
             if os.path.exists(database):
                 continue
             began = time.monotonic()
-            unfinished = database + ".part"
-            if os.path.exists(unfinished):
-                os.remove(unfinished)
-            run = subprocess.run([os.environ["TUNEC"], model, "--db", unfinished, "--trials",
-                                  str(trials), "--seed", str(seed), "--threads", str(THREADS)],
-                                 capture_output=True, text=True)
-            text = run.stdout + run.stderr
-            if run.returncode:
-                raise RuntimeError(f"{model}: {text}")
-            os.rename(unfinished, database)
+            with tuner.unfinished(database) as part:
+                text = tuner.tune(model, part, trials, seed)
             with open(database[:-3] + ".txt", "w") as f:
                 f.write(text)
             gain = IN_MODEL.search(text)
@@ -82,7 +73,7 @@ class Version(Tunec):
     """One library with one database. Times are kept when the model is unloaded."""
 
     def __init__(self, library, database):
-        super().__init__(THREADS, 0)
+        super().__init__(tuner.THREADS, 0)
         self.library, self.database = library, database
         self.times, self.steps = [], []  # times of the loaded instance; steps of all
         self.medians = []  # seconds, one per instance
@@ -165,7 +156,8 @@ def take_turns(versions, seconds):
 
 
 def improved_groups(untuned, tuned):
-    """Returns the names of steps that tuning made more than 1.1 times as fast, with the factors."""
+    """Returns the names of steps that tuning made more than 1.1 times as fast, with the factors and
+    the untuned seconds."""
     if untuned.names != tuned.names:
         raise RuntimeError("the tuned and the untuned model have different steps")
     found = []
@@ -207,8 +199,8 @@ def compare_model(folder, model, library, before, seconds):
             predicted = IN_MODEL.search(f.read())
         row["tuned"].append({"measured": ratio_text(tuned, untuned),
                              "predicted": predicted.group(1) if predicted else "-"})
-        for name, factor, least in improved_groups(untuned, tuned):
-            groups[name].append((factor, least))
+        for name, factor, seconds_untuned in improved_groups(untuned, tuned):
+            groups[name].append((factor, seconds_untuned))
     row["groups"] = [{"group": name, "factor": statistics.median(f for f, _ in found),
                       "databases": len(found), "untuned_us": 1e6 * found[0][1]}
                      for name, found in groups.items()]

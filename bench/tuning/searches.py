@@ -29,6 +29,8 @@ import sys
 import threading
 import time
 
+import tuner
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir))
 import write_results  # noqa: E402 (needs the path above)
@@ -65,30 +67,25 @@ class RandomLoad:
         self.thread.join()
 
 
-def tunec(family, database, trials, seed):
-    run = subprocess.run([os.environ["TUNEC"], graph_of(family), "--db", database, "--trials", str(trials),
-                          "--seed", str(seed), "--threads", "2", "--random-weights", "1"],
-                         capture_output=True, text=True)
-    if run.returncode:
-        raise RuntimeError(f"{family}: {run.stderr.strip()}")
-    return run.stdout
+def tune(family, database, trials, seed):
+    tuner.tune(graph_of(family), database, trials, seed, "--random-weights", "1")
 
 
 def search(family, load, seed, trials, database):
     """Searches one family under a load."""
     if load == "quiet":
-        tunec(family, database, trials, seed)
+        tune(family, database, trials, seed)
     elif load == "busy":
-        tunec(family, database, trials // 2, seed)
+        tune(family, database, trials // 2, seed)
         with subprocess.Popen(LOOP) as loop:
             try:
-                tunec(family, database, trials, seed)
+                tune(family, database, trials, seed)
             finally:
                 loop.kill()
     else:
         background = RandomLoad(seed)
         try:
-            tunec(family, database, trials, seed)
+            tune(family, database, trials, seed)
         finally:
             background.close()
 
@@ -163,15 +160,12 @@ def search_and_compare(args):
                 if os.path.exists(database):
                     continue
                 began = time.monotonic()
-                unfinished = database + ".part"
-                if os.path.exists(unfinished):
-                    os.remove(unfinished)
-                if load == DRAWS:
-                    subprocess.run([os.environ["BENCH_SEARCHES"], "draw", graph_of(family), groups[family],
-                                    unfinished, str(args.trials), str(seed)], check=True)
-                else:
-                    search(family, load, seed, args.trials, unfinished)
-                os.rename(unfinished, database)
+                with tuner.unfinished(database) as part:
+                    if load == DRAWS:
+                        subprocess.run([os.environ["BENCH_SEARCHES"], "draw", graph_of(family),
+                                        groups[family], part, str(args.trials), str(seed)], check=True)
+                    else:
+                        search(family, load, seed, args.trials, part)
                 print(f"{os.path.basename(database)} {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
     print("| family | search | best us | analytic | exploration error % | selection error % | chosen / quiet |")
     print("| --- | --- | --- | --- | --- | --- | --- |")

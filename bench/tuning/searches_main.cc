@@ -1,4 +1,4 @@
-// A program that compares searches of one kernel by the schedules that they found.
+// A program that compares the schedules that searches of one kernel have found.
 //
 //   bench_searches draw MODEL GROUP DB COUNT SEED
 //   bench_searches compare MODEL GROUP ROUNDS TOP DB...

@@ -30,15 +30,12 @@ bool MayBeReordered(const Graph& graph, ValueId value) {
   return shape[0] > 0 && shape[1] > 1 && positions > 1;
 }
 
-// Returns true if the node is a reshape that keeps batch and channels, such as [N, C, HW] to [N, C,
-// H, W]. In each order, both sides store the elements in the same sequence.
-bool KeepsChannels(const Graph& graph, const Node& node) {
-  if (node.op != Op::kReshape) return false;
-  const ValueType& from = graph.value(node.inputs[0]).type;
-  const ValueType& to = graph.value(node.outputs[0]).type;
-  const bool images = std::min(from.dims.size(), to.dims.size()) >= 3;
-  return images && from.IsFixed() && to.IsFixed() && from.dims[0] == to.dims[0] &&
-         from.dims[1] == to.dims[1];
+// Returns true if two values of a node are best stored in one order. A reshape that keeps batch and
+// channels stores the elements in the same sequence in each order: [N, C, HW] and [N, C, H, W].
+// Requires: both values may be reordered.
+bool SharesOrder(const Node& node, const ValueType& from, const ValueType& to) {
+  if (node.op == Op::kReshape) return from.dims[0] == to.dims[0] && from.dims[1] == to.dims[1];
+  return ImageUseOf(node.op) == ImageUse::kSameOrder && from.dims.size() == to.dims.size();
 }
 
 // Groups of values that share one order. Operators with the use kSameOrder and reshapes that keep
@@ -80,16 +77,12 @@ class SharedOrderGroups {
 
  private:
   void Join(const Node& node) {
-    const bool keeps_channels = KeepsChannels(graph_, node);
-    if (ImageUseOf(node.op) != ImageUse::kSameOrder && !keeps_channels) return;
     for (const ValueId output : node.outputs) {
       if (!MayBeReordered(graph_, output)) continue;
       for (const ValueId input : node.inputs) {
         if (!input.valid() || !MayBeReordered(graph_, input)) continue;
-        const bool same_rank =
-            graph_.value(input).type.dims.size() == graph_.value(output).type.dims.size();
-        if (!same_rank && !keeps_channels) continue;
-        parent_[Root(input)] = Root(output);
+        if (SharesOrder(node, graph_.value(input).type, graph_.value(output).type))
+          parent_[Root(input)] = Root(output);
       }
     }
   }

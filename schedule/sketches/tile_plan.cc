@@ -15,8 +15,8 @@ namespace {
 // that a condition connects with the tile's row or column.
 constexpr int64_t kShortReduction = 7;
 constexpr int64_t kMostTaps = 16;
-constexpr int64_t kWorthPacking =
-    32;                             // least reads of each element that pay for a copy at run time
+// Least number of reads of each element that pays for a copy at run time.
+constexpr int64_t kWorthPacking = 32;
 constexpr size_t kMostColumns = 2;  // alternative vector dimensions, one sketch each
 
 // Returns true if one condition of the domain uses both iterators.

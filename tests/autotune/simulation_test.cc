@@ -174,7 +174,7 @@ TEST(TimeTableTest, ChangedBytesAreRejectedOrSimulated) {
 }
 
 // A measurer whose candidates take 1 ms plus 1 us for each character. Fails after `most` of them.
-// The candidate `lucky` takes half of its time when it is measured, and all of it in comparisons.
+// The measured time of the candidate `lucky` is half of its time in comparisons.
 class LengthMeasurer : public Measurer {
  public:
   Status Measure(const Workload&, std::span<const CandidateRequest> candidates,

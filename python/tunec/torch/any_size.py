@@ -11,9 +11,9 @@ from .errors import UnsupportedOperator
 class OpenSizes:
     """The symbolic sizes of a graph's placeholders.
 
-    names  names of the symbols
-    axes   (placeholder, dimension, name) of all symbolic dimensions of tensors
-    ties   from the name of a symbol that always equals one of `names` to this name
+    names: the names of the symbols.
+    axes: (placeholder, dimension, name) of all symbolic dimensions of tensors.
+    ties: a dict. A symbol that always equals one of `names` is mapped to this name.
     """
 
     names: tuple
