@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -23,96 +24,142 @@
 namespace tunec {
 namespace {
 
-// An executable of the model, with the tasks of its steps and the times of its runs.
-struct TimedModel {
-  std::optional<Executable> executable;
+// A model in memory, with the tasks of its steps.
+struct ModelInMemory {
+  Executable executable;
   std::vector<std::optional<size_t>> tasks;  // the task of each step; none for a copy
   std::vector<Array> outputs;
   std::vector<void*> to;
+};
+
+// The times of a model's runs.
+struct ModelTimes {
   std::vector<double> whole;                 // seconds of each run
   std::vector<std::vector<double>> of_task;  // seconds of each task's steps in each run
 };
 
-Result<TimedModel> MakeModel(const FrontReport& front, const ModelTasks& tasks,
-                             const std::vector<BuiltKernel>& kernels, const CompileOptions& options,
-                             const std::shared_ptr<ThreadPool>& pool) {
-  TimedModel model;
+// The runs of two models in turns. Equal code differs by up to 3 % if a model is loaded anew,
+// because of the addresses of its buffers. So both models are loaded several times.
+struct ModelRuns {
+  ModelTimes before;
+  ModelTimes tuned;
+  std::vector<size_t> loads;  // the first round of each loading
+};
+
+Result<ModelInMemory> LoadKernels(const FrontReport& front, const ModelTasks& tasks,
+                                  const std::vector<BuiltKernel>& kernels,
+                                  const CompileOptions& options,
+                                  const std::shared_ptr<ThreadPool>& pool) {
   const std::vector<GroupKernel> groups = KernelsOfGroups(front, tasks, kernels);
   TUNEC_ASSIGN(AssembledPlan assembled, Assemble(front, groups, options, *pool));
   std::map<const KernelImage*, size_t> task_of;
   for (size_t task = 0; task < kernels.size(); ++task)
     task_of.emplace(&kernels[task].code->image, task);
+  std::vector<std::optional<size_t>> of_steps;
   for (const StepCode& step : assembled.step_code) {
     const auto found = task_of.find(step.image);
-    model.tasks.push_back(found == task_of.end() ? std::nullopt : std::optional(found->second));
+    of_steps.push_back(found == task_of.end() ? std::nullopt : std::optional(found->second));
   }
-  TUNEC_ASSIGN(model.executable, Executable::Make(std::move(assembled.plan), pool));
-  for (const TensorSpec& spec : model.executable->Outputs()) {
+  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(assembled.plan), pool));
+  ModelInMemory model{std::move(executable), std::move(of_steps), {}, {}};
+  for (const TensorSpec& spec : model.executable.Outputs())
     model.outputs.emplace_back(spec.type, spec.shape);
-  }
   for (Array& output : model.outputs) model.to.push_back(output.mutable_data());
-  model.of_task.resize(kernels.size());
   return model;
 }
 
 // Runs the model once and adds the times.
-Status TimeOnce(TimedModel& model, std::span<const void* const> inputs) {
-  TUNEC_ASSIGN(const std::vector<double> seconds, model.executable->ProfileRun(inputs, model.to));
-  model.whole.push_back(std::reduce(seconds.begin(), seconds.end()));
-  for (std::vector<double>& times : model.of_task) times.push_back(0);
+Status TimeOnce(ModelInMemory& model, std::span<const void* const> inputs, ModelTimes& times) {
+  TUNEC_ASSIGN(const std::vector<double> seconds, model.executable.ProfileRun(inputs, model.to));
+  times.whole.push_back(std::reduce(seconds.begin(), seconds.end()));
+  for (std::vector<double>& task : times.of_task) task.push_back(0);
   for (size_t step = 0; step < seconds.size(); ++step)
-    if (model.tasks[step]) model.of_task[*model.tasks[step]].back() += seconds[step];
+    if (model.tasks[step]) times.of_task[*model.tasks[step]].back() += seconds[step];
   return {};
 }
 
-// Returns true if the ratio of both models is known well enough.
-bool IsKnown(const TimedModel& before, const TimedModel& tuned) {
-  constexpr double kWidth = 0.002;
-  constexpr size_t kLeast = 100;
-  if (before.whole.size() < kLeast || before.whole.size() % kLeast != 0) return false;
-  const auto interval = RatioInterval(tuned.whole, before.whole);
-  return interval && interval->high - interval->low < kWidth;
-}
+// A function that loads a model with some kernels.
+using Load = std::function<Result<ModelInMemory>(const std::vector<BuiltKernel>&)>;
 
-// Runs both models in turns, in changing order.
-Status RunInTurns(TimedModel& before, TimedModel& tuned, std::span<const void* const> inputs,
-                  const CompileOptions& options) {
-  constexpr double kMostSeconds = 5;
+// Runs a model with the kernels `earlier` and with the kernels `kernels` in turns, in changing
+// order.
+Result<ModelRuns> RunInTurns(const Load& load, const std::vector<BuiltKernel>& earlier,
+                             const std::vector<BuiltKernel>& kernels, const ThreadPool& pool,
+                             std::span<const void* const> inputs, const CompileOptions& options) {
+  constexpr double kMostSeconds = 5;  // with all loadings but the first one
   constexpr double kPartOfLimit = 0.1;
-  constexpr size_t kLeastRounds = 7;
-  constexpr size_t kMostRounds = 400;
-  for (TimedModel* model : {&before, &tuned})
-    TUNEC_RETURN_IF_ERROR(model->executable->Run(inputs, model->to));
+  constexpr size_t kLoads = 5;
+  constexpr size_t kLeastRounds = 7;  // each loading has at least so many
+  constexpr size_t kMostRounds = 80;
+  const double limit = options.time_limit_seconds;
+  const double seconds = limit > 0 ? std::min(kMostSeconds, kPartOfLimit * limit) : kMostSeconds;
   // Rounds on the processor take turns with the timings of other tuners.
   const bool locks = options.timing_lock && !options.target.device;
   TimingLock lock(locks ? HostTimingLockPath() : "",
                   {.cancelled = options.cancelled, .on_note = options.on_log});
-  const double limit = options.time_limit_seconds;
-  const double seconds = limit > 0 ? std::min(kMostSeconds, kPartOfLimit * limit) : kMostSeconds;
-  const Stopwatch watch;
-  for (size_t round = 0; round < kMostRounds; ++round) {
-    if (options.cancelled && options.cancelled())
-      return Fail(ErrorCode::kCancelled, "cancelled while comparing models");
-    if (round >= kLeastRounds && watch.Milliseconds() > 1e3 * seconds) break;
-    TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(locks ? &lock : nullptr));
-    TimedModel& first = round % 2 == 0 ? before : tuned;
-    TimedModel& second = round % 2 == 0 ? tuned : before;
-    TUNEC_RETURN_IF_ERROR(TimeOnce(first, inputs));
-    TUNEC_RETURN_IF_ERROR(TimeOnce(second, inputs));
-    if (IsKnown(before, tuned)) break;
+  ModelRuns runs;
+  for (ModelTimes* times : {&runs.before, &runs.tuned}) times->of_task.resize(kernels.size());
+  const Stopwatch loading;
+  std::optional<Stopwatch> watch;  // from the first loading on
+  double load_ms = 0;
+  const auto used = [&](double more_ms) {
+    return watch ? (watch->Milliseconds() + more_ms) / (1e3 * seconds) : 0;
+  };
+  for (size_t load_number = 0; load_number < kLoads && used(load_ms) < 1; ++load_number) {
+    TUNEC_ASSIGN(ModelInMemory before, load(earlier));
+    TUNEC_ASSIGN(ModelInMemory tuned, load(kernels));
+    const PinnedThread pinned(pool.CallersProcessor());
+    for (ModelInMemory* model : {&before, &tuned})
+      TUNEC_RETURN_IF_ERROR(model->executable.Run(inputs, model->to));
+    runs.loads.push_back(runs.before.whole.size());
+    if (!watch) {
+      load_ms = loading.Milliseconds();
+      watch.emplace();
+    }
+    for (size_t round = 0; round < kMostRounds; ++round) {
+      if (options.cancelled && options.cancelled())
+        return Fail(ErrorCode::kCancelled, "cancelled while comparing models");
+      if (round >= kLeastRounds && used(0) > static_cast<double>(load_number + 1) / kLoads) break;
+      TUNEC_ASSIGN(const TimingLock::Hold hold, AcquireIfAny(locks ? &lock : nullptr));
+      if (round % 2 == 0) TUNEC_RETURN_IF_ERROR(TimeOnce(before, inputs, runs.before));
+      TUNEC_RETURN_IF_ERROR(TimeOnce(tuned, inputs, runs.tuned));
+      if (round % 2 != 0) TUNEC_RETURN_IF_ERROR(TimeOnce(before, inputs, runs.before));
+    }
   }
-  return {};
+  return runs;
 }
 
 // Returns the whole times of the tuned model if these tasks had their earlier times.
-std::vector<double> WithRestored(const TimedModel& before, const TimedModel& tuned,
-                                 const std::vector<size_t>& restored) {
-  std::vector<double> whole = tuned.whole;
+std::vector<double> WithRestored(const ModelRuns& runs, const std::vector<size_t>& restored) {
+  std::vector<double> whole = runs.tuned.whole;
   for (size_t round = 0; round < whole.size(); ++round) {
     for (const size_t task : restored)
-      whole[round] += before.of_task[task][round] - tuned.of_task[task][round];
+      whole[round] += runs.before.of_task[task][round] - runs.tuned.of_task[task][round];
   }
   return whole;
+}
+
+// A ratio of times, with an interval that contains the median of each loading and the interval of
+// all rounds.
+struct KnownRatio {
+  double ratio = 1;
+  MedianInterval interval{1, 1};
+};
+
+KnownRatio RatioInModel(const ModelRuns& runs, const std::vector<size_t>& restored) {
+  const std::vector<double> ratios = RatiosOf(WithRestored(runs, restored), runs.before.whole);
+  std::vector<double> of_loads;
+  for (size_t i = 0; i < runs.loads.size(); ++i) {
+    const size_t end = i + 1 < runs.loads.size() ? runs.loads[i + 1] : ratios.size();
+    of_loads.push_back(Median({ratios.begin() + static_cast<std::ptrdiff_t>(runs.loads[i]),
+                               ratios.begin() + static_cast<std::ptrdiff_t>(end)}));
+  }
+  const double ratio = Median(of_loads);
+  const MedianInterval rounds =
+      FindMedianInterval(ratios, kDecided).value_or(MedianInterval{ratio, ratio});
+  return {ratio,
+          {std::min(rounds.low, std::ranges::min(of_loads)),
+           std::max(rounds.high, std::ranges::max(of_loads))}};
 }
 
 bool HasMemoryForTwo(const FrontReport& front) {
@@ -159,15 +206,13 @@ Result<std::optional<GainInModel>> ConfirmInModel(const FrontReport& front, cons
   if (changed.empty() || !HasMemoryForTwo(front)) return std::nullopt;
 
   const auto pool = std::make_shared<ThreadPool>(options.target.host.threads, Pinning::kCores);
-  TUNEC_ASSIGN(TimedModel old, MakeModel(front, tasks, earlier, options, pool));
-  TUNEC_ASSIGN(TimedModel tuned, MakeModel(front, tasks, kernels, options, pool));
+  const auto load = [&](const std::vector<BuiltKernel>& of) {
+    return LoadKernels(front, tasks, of, options, pool);
+  };
   TUNEC_ASSIGN(const std::vector<Array> arrays, RandomInputs(front.graph, options.seed));
   std::vector<const void*> inputs;
   for (const Array& array : arrays) inputs.push_back(array.data());
-  {
-    const PinnedThread pinned(pool->CallersProcessor());
-    TUNEC_RETURN_IF_ERROR(RunInTurns(old, tuned, inputs, options));
-  }
+  TUNEC_ASSIGN(const ModelRuns runs, RunInTurns(load, earlier, kernels, *pool, inputs, options));
 
   const auto log = [&](const std::string& line) {
     if (options.on_log) options.on_log(line);
@@ -186,7 +231,7 @@ Result<std::optional<GainInModel>> ConfirmInModel(const FrontReport& front, cons
   }
   std::vector<size_t> restored;
   for (const size_t task : restorable) {
-    const double ratio = Median(RatiosOf(tuned.of_task[task], old.of_task[task]));
+    const double ratio = Median(RatiosOf(runs.tuned.of_task[task], runs.before.of_task[task]));
     if (ratio < 1) continue;
     restored.push_back(task);
     log(
@@ -194,19 +239,14 @@ Result<std::optional<GainInModel>> ConfirmInModel(const FrontReport& front, cons
                     "model: the earlier one is used",
                     tasks.unique[task].description, ratio));
   }
-  std::vector<double> ratios = RatiosOf(WithRestored(old, tuned, restored), old.whole);
-  std::optional<MedianInterval> interval = FindMedianInterval(ratios, kDecided);
+  KnownRatio known = RatioInModel(runs, restored);
   // Without a gain in the median, the model stays as it was, even if the interval decides nothing.
-  if (restored.size() < restorable.size() && Median(ratios) > 1) {
+  if (restored.size() < restorable.size() && known.ratio > 1) {
     log("the tuned model is not faster than the earlier one: all earlier schedules are used");
     restored = restorable;
-    ratios = RatiosOf(WithRestored(old, tuned, restored), old.whole);
-    interval = FindMedianInterval(ratios, kDecided);
+    known = RatioInModel(runs, restored);
   }
-  if (restored.size() == changed.size()) {
-    ratios = {1};
-    interval.reset();
-  }
+  if (restored.size() == changed.size()) known = {};
   for (const size_t task : restored) {
     const std::string schedule = Print(earlier[task].schedule.schedule);
     const TuningKey key = MakeTuningKey(tasks.unique[task], options.target, options.accuracy);
@@ -216,15 +256,13 @@ Result<std::optional<GainInModel>> ConfirmInModel(const FrontReport& front, cons
       return std::unexpected(chosen.error());
     kernels[task] = std::move(earlier[task]);
   }
-  const double ratio = Median(ratios);
-  const double seconds = Median(old.whole);
-  const MedianInterval known = interval.value_or(MedianInterval{ratio, ratio});
+  const double seconds = Median(runs.before.whole);
   log(fmt::format("in the model: {:.3g} ms before, {:.3f} of it tuned ({:.3f} to {:.3f})",
-                  1e3 * seconds, ratio, known.low, known.high));
+                  1e3 * seconds, known.ratio, known.interval.low, known.interval.high));
   return GainInModel{.before_seconds = seconds,
-                     .ratio = ratio,
-                     .low = known.low,
-                     .high = known.high,
+                     .ratio = known.ratio,
+                     .low = known.interval.low,
+                     .high = known.interval.high,
                      .restored = static_cast<int>(restored.size())};
 }
 
