@@ -90,7 +90,7 @@ Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& op
   const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
   TUNEC_ASSIGN(std::vector<TuningKey> keys,
                NearKeys(database, own, KnownTexts(own, EarlierWorkloadText(*task_))));
-  std::erase_if(keys, [](const TuningKey& key) { return key.policy.ends_with(kSeedsClause); });
+  std::erase_if(keys, HasSeeds);
   if (keys.empty()) return {};
   TUNEC_ASSIGN(roofline_, RecordedRoofline(database, options.target));
   for (const TuningKey& key : keys) {

@@ -37,7 +37,7 @@ std::vector<TuningKey> SelectNearKeys(std::vector<TuningKey> others, const Tunin
   // Trials of the same target are near if they are seeds.
   const auto distance = [&](const TuningKey& other) -> std::optional<int> {
     if (other.target != key.target) return NearDistance(other.target, key.target);
-    return other.policy.ends_with(kSeedsClause) ? std::optional(0) : std::nullopt;
+    return HasSeeds(other) ? std::optional(0) : std::nullopt;
   };
   std::erase_if(others, [&](const TuningKey& other) {
     return IsPrediction(other.policy) != IsPrediction(key.policy) || !distance(other);

@@ -42,6 +42,8 @@ std::optional<TrialStatus> FindTrialStatus(std::string_view name) {
   return std::nullopt;
 }
 
+bool HasSeeds(const TuningKey& key) { return key.policy.ends_with(kSeedsClause); }
+
 std::string SeedsPolicy(std::string_view policy) {
   return policy.ends_with(kSeedsClause) ? std::string(policy)
                                         : fmt::format("{}{}", policy, kSeedsClause);

@@ -54,6 +54,8 @@ struct TuningKey {
 inline constexpr std::string_view kSeedsClause = "; seeds";
 /// Returns the policy with kSeedsClause at its end.
 std::string SeedsPolicy(std::string_view policy);
+/// Returns true if the key's trials are seeds.
+bool HasSeeds(const TuningKey& key);
 
 /// Returns the current time in unix seconds.
 int64_t UnixNow();

@@ -33,7 +33,7 @@ std::vector<KeyPart> ArchitectureOf(const std::string& target) {
 std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey& key) {
   std::erase_if(keys, [&](const TuningKey& other) {
     const bool predicted = IsPrediction(key.policy) || IsPrediction(other.policy);
-    return other.target != key.target || other.policy.ends_with(kSeedsClause) ||
+    return other.target != key.target || HasSeeds(other) ||
            (predicted && other.policy != key.policy);
   });
   std::ranges::sort(keys, {}, [&](const TuningKey& other) {

@@ -67,14 +67,13 @@ struct NearTrials {
 // near keys. Requires: the keys of KeysByTrust have no trials.
 Status AddNear(const Database& database, const TuningTask& task, const TuningKey& own,
                NearTrials& near) {
-  const auto is_seed = [](const TuningKey& key) { return key.policy.ends_with(kSeedsClause); };
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
                NearKeys(database, own, KnownTexts(own, EarlierWorkloadText(task))));
   if (keys.empty()) return {};
-  const auto measured_here = std::ranges::find_if_not(keys, is_seed);
+  const auto measured_here = std::ranges::find_if_not(keys, HasSeeds);
   const TuningKey& there = measured_here == keys.end() ? keys.front() : *measured_here;
   near.groups += 1;
-  near.seeds = is_seed(there);
+  near.seeds = HasSeeds(there);
   // Only targets are compared, since these trials are used in the same way under any policy.
   near.difference = Compare({there.target, own.policy, own.schedule_version},
                             {own.target, own.policy, own.schedule_version});

@@ -171,7 +171,7 @@ std::vector<std::string> TargetsOf(const std::vector<TaskSummary>& tasks) {
 
 // Returns the reason for convergence, or `seeds` for trials whose times are not compared.
 std::string StateText(const TaskSummary& task) {
-  if (task.key.policy.ends_with(kSeedsClause)) return "seeds";
+  if (HasSeeds(task.key)) return "seeds";
   return task.converged ? "converged: " + Describe(*task.converged) : "";
 }
 
