@@ -10,6 +10,7 @@
 #include "graph/text/graph_text.h"
 #include "numpy/npz.h"
 #include "support/file.h"
+#include "support/lexer.h"
 #include "support/trace.h"
 
 namespace tunec {
@@ -165,10 +166,9 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
     if (options.constants.contains(input.name)) continue;
     ++number;
     for (size_t a = 0; a < input.dims.size(); ++a) {
-      if (input.dims[a].IsFixed()) continue;
-      const std::string& name = input.dims[a].parameter();
-      if (source.IndexOf(name) < source.dimensions.size())
-        source.open.push_back({number, static_cast<int>(a), name});
+      const std::optional<std::string> name = input.dims[a].AsName();
+      if (name && source.IndexOf(*name) < source.dimensions.size())
+        source.open.push_back({number, static_cast<int>(a), *name});
     }
   }
   TUNEC_RETURN_IF_ERROR(RequireAxes(source));
@@ -181,17 +181,57 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
   return std::move(source);
 }
 
-/// Returns whether a text contains a '/' outside comments. Without a '/', the sizes that the text
-/// states are sums and products. Formulas that fit the samples then hold between the samples, too.
-bool DividesSizes(std::string_view text) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    line = line.substr(0, std::min(line.find('#'), line.find("//")));
-    if (line.contains('/')) return true;
-    text.remove_prefix(std::min(end + 1, text.size()));
+bool IsOfProducts(const SizeExpr& size) {
+  return std::ranges::all_of(size.terms(), [](const SizeTerm& term) {
+    return std::ranges::all_of(term.factors, [](const SizeFactorPtr& factor) {
+      return factor->kind == SizeFactor::Kind::kName;
+    });
+  });
+}
+
+/// Returns whether all sizes that a graph states are sums and products. Formulas that fit the
+/// samples then hold between the samples, too.
+bool StatesOnlyProducts(const Graph& graph) {
+  for (const ValueId input : graph.inputs())
+    if (!std::ranges::all_of(graph.value(input).type.dims, IsOfProducts)) return false;
+  for (const Node& node : graph.nodes()) {
+    for (const auto& [name, value] : node.attributes)
+      if (!std::ranges::all_of(SizesOf(value), IsOfProducts)) return false;
+    for (const std::shared_ptr<const Graph>& body : node.bodies)
+      if (!StatesOnlyProducts(*body)) return false;
   }
-  return false;
+  return true;
+}
+
+/// Returns the input axes whose size is a single name.
+std::vector<OpenAxis> NamedAxesOf(const Graph& graph) {
+  std::vector<OpenAxis> axes;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const std::vector<Dim>& dims = graph.value(graph.inputs()[i]).type.dims;
+    for (size_t a = 0; a < dims.size(); ++a) {
+      if (const std::optional<std::string> name = dims[a].AsName())
+        axes.push_back({static_cast<int>(i), static_cast<int>(a), *name});
+    }
+  }
+  return axes;
+}
+
+/// Completes `source` from a text that is no graph with named sizes: some operators accept none.
+Status CompleteFromNumbers(std::string_view text, const std::string& name, GraphSizes sizes,
+                           SizedSource& source) {
+  // Without these words, all stated sizes are sums and products.
+  TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, name));
+  source.follows_rules = true;
+  for (; !lexer.IsAtEnd(); lexer.Next()) {
+    const bool is_call = lexer.At("min") || lexer.At("max");
+    if (lexer.At("/") || lexer.At("mod") || (is_call && lexer.Peek(1).text == "("))
+      source.follows_rules = false;
+  }
+  for (size_t d = 0; d < source.dimensions.size(); ++d)
+    sizes[source.dimensions[d]] = source.example[d];
+  TUNEC_ASSIGN(const std::vector<NamedAxis> axes, NamedAxes(text, name, RandomWeights(0), sizes));
+  for (const NamedAxis& axis : axes) source.open.push_back({axis.input, axis.axis, axis.dimension});
+  return {};
 }
 
 /// Returns the source of a text. `graph_at` makes the text's graph for the sizes of all its
@@ -201,15 +241,15 @@ Result<SizedSource> SizedTextOf(std::string_view text, const std::string& name,
                                 std::function<Result<Graph>(const GraphSizes&)> graph_at) {
   auto [source, fixed] = SplitDims(options);
   TUNEC_ASSIGN(const GraphSizes given, OneOfEach(fixed.dims));
-  source.follows_rules = !DividesSizes(text);
-  GraphSizes example = given;
-  for (size_t d = 0; d < source.dimensions.size(); ++d)
-    example[source.dimensions[d]] = source.example[d];
-  TUNEC_ASSIGN(const std::vector<NamedAxis> axes, NamedAxes(text, name, RandomWeights(0), example));
-  for (const NamedAxis& axis : axes) {
-    if (source.IndexOf(axis.dimension) < source.dimensions.size())
-      source.open.push_back({axis.input, axis.axis, axis.dimension});
+  if (const auto named = ParseGraph(text, name, RandomWeights(0), given)) {
+    source.follows_rules = StatesOnlyProducts(*named);
+    source.open = NamedAxesOf(*named);
+  } else {
+    TUNEC_RETURN_IF_ERROR(CompleteFromNumbers(text, name, given, source));
   }
+  std::erase_if(source.open, [&](const OpenAxis& axis) {
+    return source.IndexOf(axis.dimension) == source.dimensions.size();
+  });
   TUNEC_RETURN_IF_ERROR(RequireAxes(source));
   source.graph_at = [given, names = source.dimensions,
                      at = std::move(graph_at)](const Sizes& sizes) {

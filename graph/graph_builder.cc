@@ -27,9 +27,9 @@ Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
   if (value_names_.Contains(name))
     return Fail(ErrorCode::kInvalidArgument, "input name {} is already used", name);
   for (const Dim& dim : type.dims)
-    if (dim.IsFixed() && dim.size() < 0)
+    if (Decide({SizeCondition::Kind::kAtMost, 0, dim}, {}) == Decision::kFalse)
       return Fail(ErrorCode::kInvalidArgument,
-                  "input {} has a dimension of {}, expected at least 0", name, dim.size());
+                  "input {} has a dimension of {}, expected at least 0", name, DimText(dim));
   if (!IsPossible(type))
     return Fail(ErrorCode::kInvalidArgument, "input {} has more than 2^48 elements", name);
   Node node{.op = Op::kInput, .name = name};

@@ -12,18 +12,21 @@ namespace {
 // The size in the examples of DescribeSizeOptions.
 constexpr int kExample = 8;
 
-void AddNames(const ValueType& type, std::vector<std::string>& names) {
-  for (const Dim& dim : type.dims)
-    if (!dim.IsFixed() && std::ranges::find(names, dim.parameter()) == names.end())
-      names.push_back(dim.parameter());
+void AddNames(std::span<const SizeExpr> sizes, std::vector<std::string>& names) {
+  for (const SizeExpr& size : sizes) {
+    for (const std::string& name : size.Names())
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
 }
 
 // Returns the names of open dimensions. The names in input types come first, because the sizes of
 // inputs determine all other sizes.
 std::vector<std::string> OpenDimensions(const Graph& graph) {
   std::vector<std::string> names;
-  for (const ValueId input : graph.inputs()) AddNames(graph.value(input).type, names);
-  for (const Value& value : graph.values()) AddNames(value.type, names);
+  for (const ValueId input : graph.inputs()) AddNames(graph.value(input).type.dims, names);
+  for (const Value& value : graph.values()) AddNames(value.type.dims, names);
+  for (const Node& node : graph.nodes())
+    for (const auto& [name, attribute] : node.attributes) AddNames(SizesOf(attribute), names);
   return names;
 }
 
@@ -41,6 +44,30 @@ Status RequireFixedSizes(const Graph& graph) {
     return Fail(ErrorCode::kUnsupported, "{} {} of {} has shape {}, and the size of {} is open: {}",
                 IsInput(graph, value) ? "input" : "value", value.name, graph.name(),
                 ShapeText(value.type.dims), fmt::join(names, ", "), DescribeSizeOptions(names));
+  }
+  return RequireFixedAttributes(graph);
+}
+
+Status RequireFixedAttributes(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    for (const auto& [name, attribute] : node.attributes) {
+      if (SizesOf(attribute).empty()) continue;
+      const std::vector<std::string> names = OpenDimensions(graph);
+      return Fail(ErrorCode::kUnsupported,
+                  "attribute {} of node {} contains named sizes, and the size of {} is open: {}",
+                  name, node.name, fmt::join(names, ", "), DescribeSizeOptions(names));
+    }
+    for (const std::shared_ptr<const Graph>& body : node.bodies)
+      TUNEC_RETURN_IF_ERROR(RequireFixedAttributes(*body));
+  }
+  return {};
+}
+
+Status RequireSizes(const SizeValues& sizes) {
+  for (const auto& [name, size] : sizes) {
+    if (size < 0)
+      return Fail(ErrorCode::kInvalidArgument,
+                  "the size of dimension {} is {}, expected at least 0", name, size);
   }
   return {};
 }

@@ -8,9 +8,15 @@
 
 namespace tunec {
 
-/// Checks that all dimensions are fixed. Fails with kUnsupported if a value has an open dimension.
-/// The message names the first such value, all open dimensions, and the option for sizes.
+/// Checks that all dimensions are fixed, and all attributes (RequireFixedAttributes). Fails with
+/// kUnsupported if a value has an open dimension. The message names the first such value, all open
+/// dimensions, and the option for sizes.
 Status RequireFixedSizes(const Graph& graph);
+/// Checks that no attribute contains a named size, also in nested graphs. Passes, lowerings and
+/// exporters need numbers there. Fails with kUnsupported, and a message as above.
+Status RequireFixedAttributes(const Graph& graph);
+/// Checks that no size is negative.
+Status RequireSizes(const SizeValues& sizes);
 
 /// Returns text that says how the command, Python and C give sizes to these dimensions.
 std::string DescribeSizeOptions(std::span<const std::string> names);

@@ -18,7 +18,7 @@ bool PassesValuesOn(Op op) { return IsView(op) || op == Op::kCast; }
 int64_t CountScatterPositions(const Graph& graph, const Node& node) {
   int64_t positions = 1;
   for (int64_t d = 0; d < node.Int("depth"); ++d)
-    positions *= graph.value(node.inputs[0]).type.dims[node.Int("axis") + d].size();
+    positions *= graph.value(node.inputs[0]).type.dims[node.Int("axis") + d].Value();
   return positions;
 }
 
@@ -35,7 +35,7 @@ int64_t IndexBound(const Graph& graph, const ValueUsers& users, ValueId value) {
       lower(IndexBound(graph, users, node.outputs[0]));
     const bool gathers = node.op == Op::kGather || node.op == Op::kGatherElements;
     if (gathers && node.inputs[1] == value)
-      lower(graph.value(node.inputs[0]).type.dims[node.Int("axis")].size());
+      lower(graph.value(node.inputs[0]).type.dims[node.Int("axis")].Value());
     if (node.op == Op::kScatter && node.inputs[1] == value)
       lower(CountScatterPositions(graph, node));
     if (node.op == Op::kOneHot && node.inputs[0] == value) lower(node.Int("depth"));

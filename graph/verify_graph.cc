@@ -12,6 +12,7 @@
 //      expression per storage dimension. The expressions use only the value's dimensions and stay
 //      within the storage.
 //   8. Nested graphs are valid themselves.
+#include <algorithm>
 #include <string_view>
 #include <vector>
 

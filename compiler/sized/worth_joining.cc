@@ -29,15 +29,15 @@ double MultiplyAdds(const Graph& graph, const Node& node) {
     case Op::kMatmul: {
       const size_t axis = first.size() - 1;
       const bool transposed = node.Int("transpose_a") != 0 && first.size() > 1;
-      return results * static_cast<double>(first[transposed ? axis - 1 : axis].size());
+      return results * static_cast<double>(first[transposed ? axis - 1 : axis].Value());
     }
     case Op::kAttention: {
-      const auto keys = static_cast<double>(second.dims[second.dims.size() - 2].size());
+      const auto keys = static_cast<double>(second.dims[second.dims.size() - 2].Value());
       return 2 * results * keys;
     }
     default:
       return results * static_cast<double>(second.Elements()) /
-             static_cast<double>(std::max<int64_t>(1, second.dims[0].size()));
+             static_cast<double>(std::max<int64_t>(1, second.dims[0].Value()));
   }
 }
 

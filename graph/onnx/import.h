@@ -74,7 +74,7 @@ class OnnxFile {
   static Result<OnnxFile> FromBytes(std::span<const std::byte> bytes, const std::string& name,
                                     const std::optional<std::string>& data_folder = {});
 
-  /// An input with its dimensions. A dynamic dimension without a name has the name "". An input of
+  /// An input with its dimensions. A dynamic dimension without a name is unknown. An input of
   /// unknown rank has no dimensions.
   struct Input {
     std::string name;

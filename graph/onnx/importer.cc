@@ -68,7 +68,7 @@ enum class Declares { kSizes, kRank };
 
 Declares DeclarationsOf(const OnnxGraph& graph) {
   const bool is_fixed = std::ranges::all_of(graph.inputs, [](const OnnxValue& input) {
-    return input.dims && std::ranges::all_of(*input.dims, &Dim::IsFixed);
+    return input.dims && std::ranges::all_of(*input.dims, &Dim::IsConstant);
   });
   return is_fixed ? Declares::kSizes : Declares::kRank;
 }
@@ -81,8 +81,8 @@ Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, De
   const std::vector<int64_t> shape = computed->shape;
   bool agrees = declared.size() == shape.size();
   for (size_t d = 0; agrees && declares == Declares::kSizes && d < declared.size(); ++d) {
-    const bool is_known = declared[d].IsFixed() && declared[d].size() > 0;
-    agrees = !is_known || declared[d].size() == shape[d];
+    const bool is_known = declared[d].IsConstant() && declared[d].Value() > 0;
+    agrees = !is_known || declared[d].Value() == shape[d];
   }
   if (agrees) return {};
   return Fail(ErrorCode::kInvalidArgument,

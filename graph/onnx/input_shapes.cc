@@ -15,11 +15,7 @@ using Fixed = std::map<std::string, int64_t, std::less<>>;
 
 std::string Text(const std::vector<Dim>& dims) {
   std::vector<std::string> parts;
-  for (const Dim& dim : dims) {
-    parts.push_back(dim.IsFixed()             ? fmt::format("{}", dim.size())
-                    : dim.parameter().empty() ? "?"
-                                              : dim.parameter());
-  }
+  for (const Dim& dim : dims) parts.push_back(DimText(dim));
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
@@ -47,14 +43,14 @@ Status Apply(const OnnxValue& input, const std::vector<int64_t>& shape, Fixed& f
   if (input.dims->size() != shape.size()) return clash("has another rank than the model's");
   for (size_t i = 0; i < shape.size(); ++i) {
     const Dim& dim = (*input.dims)[i];
-    if (dim.IsFixed()) {
-      if (dim.size() != shape[i]) return clash("does not fit the model's");
-    } else if (!dim.parameter().empty()) {
-      const auto [it, is_new] = fixed.emplace(dim.parameter(), shape[i]);
+    if (dim.IsConstant()) {
+      if (dim.Value() != shape[i]) return clash("does not fit the model's");
+    } else if (const std::optional<std::string> name = dim.AsName()) {
+      const auto [it, is_new] = fixed.emplace(*name, shape[i]);
       if (!is_new && it->second != shape[i]) {
         return Fail(ErrorCode::kInvalidArgument,
-                    "dimension '{}' is given as {}, and as {} by the shape of input '{}'",
-                    dim.parameter(), it->second, shape[i], input.name);
+                    "dimension '{}' is given as {}, and as {} by the shape of input '{}'", *name,
+                    it->second, shape[i], input.name);
       }
     }
   }
@@ -67,9 +63,8 @@ std::vector<std::string> OpenNames(const std::vector<const OnnxValue*>& inputs) 
   for (const OnnxValue* input : inputs) {
     if (!input->dims) continue;
     for (const Dim& dim : *input->dims) {
-      if (dim.IsFixed() || dim.parameter().empty()) continue;
-      if (std::ranges::find(names, dim.parameter()) == names.end())
-        names.push_back(dim.parameter());
+      const std::optional<std::string> name = dim.AsName();
+      if (name && std::ranges::find(names, *name) == names.end()) names.push_back(*name);
     }
   }
   return names;
@@ -98,7 +93,7 @@ Result<Fixed> GivenDims(const std::vector<const OnnxValue*>& inputs, const Impor
 using Shapes = std::map<std::string, std::vector<int64_t>>;
 
 bool IsOpen(const OnnxValue& input) {
-  return !input.dims || !std::ranges::all_of(*input.dims, &Dim::IsFixed);
+  return !input.dims || !std::ranges::all_of(*input.dims, &Dim::IsConstant);
 }
 
 /// Returns the shapes given as options, and the shapes of arrays for the other inputs whose shape
@@ -132,8 +127,9 @@ Result<Fixed> ApplyOptions(const std::vector<const OnnxValue*>& inputs, const Sh
 /// Returns the dimensions, with each name in `fixed` replaced by its size.
 std::vector<Dim> WithFixed(std::vector<Dim> dims, const Fixed& fixed) {
   for (Dim& dim : dims) {
-    if (dim.IsFixed()) continue;
-    if (const auto size = fixed.find(dim.parameter()); size != fixed.end()) dim = Dim(size->second);
+    const std::optional<std::string> name = dim.AsName();
+    if (!name) continue;
+    if (const auto size = fixed.find(*name); size != fixed.end()) dim = FixedDim(size->second);
   }
   return dims;
 }
@@ -173,15 +169,15 @@ void OpenInputs::Add(const OnnxValue& input, const std::vector<Dim>& dims) {
   bool nameless = false;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     const Dim& dim = dims[axis];
-    shape.push_back(dim.IsFixed() ? dim.size() : ExampleSize(axis, dims.size()));
-    nameless |= !dim.IsFixed() && dim.parameter().empty();
+    shape.push_back(dim.IsConstant() ? dim.Value() : ExampleSize(axis, dims.size()));
+    nameless |= !dim.IsKnown();
   }
   if (nameless) {
     shapes_.emplace_back(input.name, std::move(shape));
     return;
   }
   for (size_t axis = 0; axis < dims.size(); ++axis)
-    if (!dims[axis].IsFixed()) AddNamed(dims[axis].parameter(), shape[axis]);
+    if (const std::optional<std::string> name = dims[axis].AsName()) AddNamed(*name, shape[axis]);
 }
 
 void OpenInputs::AddNamed(const std::string& name, int64_t size) {
@@ -251,9 +247,9 @@ Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputSha
     } else if (!input->dims) {
       open.AddUnranked(*input);
     } else if (const std::vector<Dim> dims = WithFixed(*input->dims, fixed);
-               std::ranges::all_of(dims, &Dim::IsFixed)) {
+               std::ranges::all_of(dims, &Dim::IsConstant)) {
       std::vector<int64_t>& sizes = shapes[input->name];  // stays empty for a scalar
-      for (const Dim& dim : dims) sizes.push_back(dim.size());
+      for (const Dim& dim : dims) sizes.push_back(dim.Value());
     } else {
       open.Add(*input, dims);
     }

@@ -16,7 +16,33 @@ bool SameAttribute(const Attribute& a, const Attribute& b) {
   return a == b;
 }
 
+Attribute AsAttribute(std::vector<SizeExpr> sizes) {
+  if (!std::ranges::all_of(sizes, &SizeExpr::IsConstant)) return sizes;
+  std::vector<int64_t> integers;
+  for (const SizeExpr& size : sizes) integers.push_back(size.Value());
+  return integers;
+}
+
 }  // namespace
+
+std::span<const SizeExpr> SizesOf(const Attribute& attribute) {
+  if (const auto* size = std::get_if<SizeExpr>(&attribute)) return {size, 1};
+  if (const auto* sizes = std::get_if<std::vector<SizeExpr>>(&attribute)) return *sizes;
+  return {};
+}
+
+Attribute Substitute(const Attribute& attribute, const std::map<std::string, SizeExpr>& sizes) {
+  if (const auto* size = std::get_if<SizeExpr>(&attribute)) {
+    const SizeExpr replaced = Substitute(*size, sizes);
+    return replaced.IsConstant() ? Attribute(replaced.Value()) : Attribute(replaced);
+  }
+  if (const auto* list = std::get_if<std::vector<SizeExpr>>(&attribute)) {
+    std::vector<SizeExpr> replaced;
+    for (const SizeExpr& size : *list) replaced.push_back(Substitute(size, sizes));
+    return AsAttribute(std::move(replaced));
+  }
+  return attribute;
+}
 
 bool HaveSameAttributes(const Attributes& a, const Attributes& b) {
   return std::ranges::equal(a, b, [](const auto& left, const auto& right) {

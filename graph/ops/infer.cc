@@ -1,6 +1,7 @@
 #include "graph/ops/infer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "ir/sizes.h"
@@ -9,7 +10,7 @@
 namespace tunec {
 namespace {
 
-static_assert(std::variant_size_v<Attribute> == 5, "AttributeKind numbers the alternatives");
+static_assert(std::variant_size_v<Attribute> == 7, "AttributeKind numbers the alternatives");
 
 const Attribute& Find(const InferenceInput& input, std::string_view name) {
   if (const auto found = input.attributes->find(name); found != input.attributes->end())
@@ -41,12 +42,26 @@ bool Coerce(Attribute& value, AttributeKind expected) {
   return false;
 }
 
+bool IsSizeFor(const Attribute& value, const AttributeSpec& spec) {
+  const AttributeKind kind = KindOf(value);
+  if (spec.kind == AttributeKind::kInts) return spec.takes_sizes && kind == AttributeKind::kSizes;
+  const bool is_number = spec.kind == AttributeKind::kInt || spec.kind == AttributeKind::kFloat;
+  return spec.takes_sizes && is_number && kind == AttributeKind::kSize;
+}
+
 Status CheckAttributes(const OpSpec& spec, Attributes& attributes) {
   for (auto& [name, value] : attributes) {
     const AttributeSpec* attribute = FindAttribute(spec.op, name);
     if (attribute == nullptr)
       return Fail(ErrorCode::kInvalidArgument, "{} has no attribute {}", Name(spec.op), name);
-    if (!Coerce(value, attribute->kind))
+    if (!SizesOf(value).empty()) {
+      if (!std::ranges::all_of(SizesOf(value), &SizeExpr::IsKnown))
+        return Fail(ErrorCode::kInvalidArgument,
+                    "{} attribute {} contains a size that is divided by 0, or beyond 2^60",
+                    Name(spec.op), name);
+      value = Substitute(value, {});
+    }
+    if (!IsSizeFor(value, *attribute) && !Coerce(value, attribute->kind))
       return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is {}, expected {}", Name(spec.op),
                   name, Name(KindOf(value)), Name(attribute->kind));
   }
@@ -104,39 +119,99 @@ const std::vector<int64_t>& InferenceInput::Ints(std::string_view name) const {
   return std::get<std::vector<int64_t>>(Find(*this, name));
 }
 
+namespace {
+
+// Returns whether a condition follows from one that was assumed.
+bool IsImplied(const SizeCondition& condition, const std::vector<SizeCondition>& assumed) {
+  constexpr int kMostSteps = 8;  // a proof is short, since there may be many conditions
+  if (condition.kind != SizeCondition::Kind::kAtMost) return false;
+  return std::ranges::any_of(assumed, [&](const SizeCondition& other) {
+    return other.kind == condition.kind &&
+           ProveAtMost(other.right - other.left, condition.right - condition.left, {}, kMostSteps);
+  });
+}
+
+}  // namespace
+
+bool InferenceInput::Allows(SizeCondition::Kind kind, const SizeExpr& left,
+                            const SizeExpr& right) const {
+  const SizeCondition condition{kind, left, right};
+  const Decision decision = Decide(condition, {});
+  if (decision == Decision::kOpen && conditions != nullptr && !IsImplied(condition, *conditions))
+    conditions->push_back(condition);
+  return decision != Decision::kFalse;
+}
+
+SizeExpr InferenceInput::Size(std::string_view name) const {
+  const Attribute& value = Find(*this, name);
+  if (const auto* size = std::get_if<SizeExpr>(&value)) return *size;
+  if (const auto* integer = std::get_if<int64_t>(&value)) return FixedDim(*integer);
+  const double number = std::get<double>(value);
+  const bool is_integer = std::trunc(number) == number && std::abs(number) < 0x1p60;
+  return is_integer ? SizeExpr(static_cast<int64_t>(number)) : SizeExpr::Unknown();
+}
+std::vector<SizeExpr> InferenceInput::Sizes(std::string_view name) const {
+  const Attribute& value = Find(*this, name);
+  if (const auto* sizes = std::get_if<std::vector<SizeExpr>>(&value)) return *sizes;
+  // Integers beyond the range of sizes are errors of every operator, so the limit hides none.
+  std::vector<SizeExpr> sizes;
+  for (const int64_t integer : std::get<std::vector<int64_t>>(value))
+    sizes.push_back(FixedDim(integer));
+  return sizes;
+}
+
 Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>& operands,
                                      Attributes& attributes,
-                                     std::span<const std::shared_ptr<const Graph>> bodies) {
+                                     std::span<const std::shared_ptr<const Graph>> bodies,
+                                     std::vector<SizeCondition>* conditions) {
   const OpSpec& spec = SpecOf(op);
   TUNEC_RETURN_IF_ERROR(CheckOperands(spec, operands));
   TUNEC_RETURN_IF_ERROR(CheckAttributes(spec, attributes));
   if (KindOf(op) != OpKind::kControl && !bodies.empty())
     return Fail(ErrorCode::kInvalidArgument, "{} has {} nested graphs, expected none", Name(op),
                 bodies.size());
-  TUNEC_ASSIGN(std::vector<ValueType> outputs, spec.infer({op, operands, &attributes, bodies}));
-  for (const ValueType& output : outputs) TUNEC_RETURN_IF_ERROR(CheckSize(op, output));
+  const InferenceInput input{op, operands, &attributes, bodies, conditions};
+  TUNEC_ASSIGN(std::vector<ValueType> outputs, spec.infer(input));
+  for (const ValueType& output : outputs) {
+    TUNEC_RETURN_IF_ERROR(CheckSize(op, output));
+    for (const Dim& dim : output.dims) {
+      if (dim.IsConstant() || input.Allows(SizeCondition::Kind::kAtMost, 0, dim)) continue;
+      return Fail(ErrorCode::kInvalidArgument, "{} result is {}, expected sizes of at least 0",
+                  Name(op), ShapeText(output.dims));
+    }
+  }
   return outputs;
 }
 
-Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+Result<std::vector<Dim>> Broadcast(const InferenceInput& input, const std::vector<Dim>& a,
+                                   const std::vector<Dim>& b) {
+  using Kind = SizeCondition::Kind;
   const size_t rank = std::max(a.size(), b.size());
   std::vector<Dim> result(rank, Dim(1));
   for (size_t i = 0; i < rank; ++i) {  // dimensions counted from the last one
     const Dim left = i < a.size() ? a[a.size() - 1 - i] : Dim(1);
     const Dim right = i < b.size() ? b[b.size() - 1 - i] : Dim(1);
-    const bool clash = left.IsFixed() == right.IsFixed();
-    if (left == right || right == Dim(1)) {
-      result[rank - 1 - i] = left;
-    } else if (left == Dim(1)) {
-      result[rank - 1 - i] = right;
-    } else if (clash) {
+    // The result is never a 1 beside another size, and is a number beside a named size.
+    const bool takes_right = left == Dim(1) || (right.IsConstant() && right != Dim(1));
+    const Dim& dim = result[rank - 1 - i] = takes_right ? right : left;
+    const Dim& other = takes_right ? left : right;
+    if (other == Dim(1)) continue;
+    if (!input.Allows(dim.IsConstant() ? Kind::kBroadcasts : Kind::kEqual, other, dim)) {
       return Fail(ErrorCode::kInvalidArgument, "shapes {} and {} do not broadcast: {} against {}",
                   ShapeText(a), ShapeText(b), DimText(left), DimText(right));
-    } else {
-      result[rank - 1 - i] = left.IsFixed() ? left : right;
     }
   }
   return result;
+}
+
+bool BroadcastsTo(const InferenceInput& input, const std::vector<Dim>& from,
+                  const std::vector<Dim>& to) {
+  if (from.size() > to.size()) return false;
+  const size_t more = to.size() - from.size();
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (!input.Allows(SizeCondition::Kind::kBroadcasts, from[i], to[more + i])) return false;
+  }
+  return true;
 }
 
 Result<int64_t> NormaliseAxis(int64_t axis, size_t rank, Op op) {
@@ -172,8 +247,10 @@ Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t ra
 
 bool IsPossible(const ValueType& type) {
   std::vector<int64_t> fixed;
-  for (const Dim& dim : type.dims)
-    if (dim.IsFixed()) fixed.push_back(dim.size());
+  for (const Dim& dim : type.dims) {
+    if (!dim.IsKnown()) return false;
+    if (dim.IsConstant()) fixed.push_back(dim.Value());
+  }
   return IsShape(fixed);
 }
 

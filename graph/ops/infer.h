@@ -10,8 +10,12 @@
 namespace tunec {
 
 /// Returns the result of broadcasting by numpy's rule. A named dimension and an integer other than
-/// 1 give the integer. Two different names are an error, because their sizes may differ.
-Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b);
+/// 1 give the integer. Two named dimensions are assumed to be equal.
+Result<std::vector<Dim>> Broadcast(const InferenceInput& input, const std::vector<Dim>& a,
+                                   const std::vector<Dim>& b);
+/// Returns whether a shape broadcasts to `to`, which is the result.
+bool BroadcastsTo(const InferenceInput& input, const std::vector<Dim>& from,
+                  const std::vector<Dim>& to);
 
 /// Returns an `axis` of -rank..rank-1 as 0..rank-1. Fails for other axes.
 Result<int64_t> NormaliseAxis(int64_t axis, size_t rank, Op op);
@@ -21,7 +25,8 @@ Result<int64_t> CompleteAxis(const InferenceInput& input, size_t rank);
 /// axes. Fails if an axis occurs twice or is out of range.
 Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t rank);
 
-/// Returns whether a value can have the type: its fixed dimensions form a shape (IsShape).
+/// Returns whether a value can have the type: its dimensions are known, and its fixed dimensions
+/// form a shape (IsShape).
 bool IsPossible(const ValueType& type);
 
 /// Fails unless all dimensions of the operand are integers.

@@ -34,8 +34,8 @@ Status CheckRanks(const InferenceInput& input) {
 // Returns whether the number of query heads is known to be a multiple of the number of key heads.
 bool GroupsHeads(const Dim& query, const Dim& key) {
   if (query == key) return true;
-  if (!query.IsFixed() || !key.IsFixed() || key.size() == 0) return false;
-  return query.size() % key.size() == 0;
+  if (!query.IsConstant() || !key.IsConstant() || key.Value() == 0) return false;
+  return query.Value() % key.Value() == 0;
 }
 
 Status CheckShapes(const InferenceInput& input) {
@@ -47,11 +47,14 @@ Status CheckShapes(const InferenceInput& input) {
     return Fail(ErrorCode::kInvalidArgument, "attention {}: q is {}, k is {}, v is {}", what,
                 ShapeText(q), ShapeText(k), ShapeText(v));
   };
-  if (q.back() != k.back()) return fail("head sizes of q and k differ");
-  if (k[rank - 2] != v[rank - 2]) return fail("k and v have different numbers of keys");
+  const auto are_equal = [&](const Dim& a, const Dim& b) {
+    return input.Allows(SizeCondition::Kind::kEqual, a, b);
+  };
+  if (!are_equal(q.back(), k.back())) return fail("head sizes of q and k differ");
+  if (!are_equal(k[rank - 2], v[rank - 2])) return fail("k and v have different numbers of keys");
   for (size_t d = 0; d + 2 < rank; ++d) {
     const bool heads = d + 3 == rank;
-    if (k[d] != v[d] || !(heads ? GroupsHeads(q[d], k[d]) : q[d] == k[d]))
+    if (!are_equal(k[d], v[d]) || !(heads ? GroupsHeads(q[d], k[d]) : are_equal(q[d], k[d])))
       return fail(heads ? "heads do not group" : "batches differ");
   }
   return {};
@@ -63,8 +66,7 @@ Status CheckMask(const InferenceInput& input) {
   if (mask.type != DataType::kBool) TUNEC_RETURN_IF_ERROR(RequireSameType(input, 3));
   std::vector<Dim> scores = input.operand(0).dims;
   scores.back() = input.operand(1).dims[scores.size() - 2];
-  const auto dims = Broadcast(scores, mask.dims);
-  if (dims && *dims == scores) return {};
+  if (BroadcastsTo(input, mask.dims, scores)) return {};
   return Fail(ErrorCode::kInvalidArgument, "attention mask is {}, expected what broadcasts to {}",
               ShapeText(mask.dims), ShapeText(scores));
 }
@@ -84,10 +86,10 @@ Status CompleteAttributes(const InferenceInput& input) {
                 window, input.Int("causal"));
   if (input.Has("scale")) return {};
   const Dim& size = input.operand(0).dims.back();
-  if (!size.IsFixed() || size.size() == 0)
+  if (!size.IsConstant() || size.Value() == 0)
     return Fail(ErrorCode::kUnsupported, "attention head size is {}, expected a scale with it",
                 DimText(size));
-  (*input.attributes)["scale"] = 1 / std::sqrt(static_cast<double>(size.size()));
+  (*input.attributes)["scale"] = 1 / std::sqrt(static_cast<double>(size.Value()));
   return {};
 }
 

@@ -1,5 +1,6 @@
 // Type and shape inference for matrix products, convolutions and pools.
 #include "graph/ops/infer.h"
+#include "ir/size/size_text.h"
 #include "ir/sizes.h"
 
 namespace tunec {
@@ -39,23 +40,17 @@ Result<Window> CompleteWindow(const InferenceInput& input, std::vector<int64_t> 
   return window;
 }
 
-/// Returns the number of windows along spatial axis `a` of size `dim`. Fails if no window fits, or
-/// if the number is unknown.
+/// Returns the number of windows along spatial axis `a` of size `dim`. Fails if no window fits into
+/// a fixed size.
 Result<Dim> SlideAlong(const InferenceInput& input, const Window& window, size_t a,
                        const Dim& dim) {
   const int64_t reach = MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
   const int64_t pads = window.pads[a] + window.pads[a + window.kernel.size()];
-  if (!dim.IsFixed()) {
-    if (window.strides[a] == 1 && pads == reach - 1) return dim;
-    return Fail(ErrorCode::kUnsupported, "{} spatial axis {} is {}, expected a fixed size",
-                Name(input.op), a, dim.parameter());
-  }
-  const int64_t room = dim.size() + pads - reach;
-  if (room < 0)
+  if (!input.Allows(SizeCondition::Kind::kAtMost, reach, dim + pads))
     return Fail(ErrorCode::kInvalidArgument,
                 "{} window does not fit: spatial axis {} is {} with pads, the window reaches {}",
-                Name(input.op), a, dim.size() + pads, reach);
-  return Dim(room / window.strides[a] + 1);
+                Name(input.op), a, Print(dim + pads), reach);
+  return Dim::FloorDiv(dim + (pads - reach), window.strides[a]) + 1;
 }
 
 Status CheckBias(const InferenceInput& input, const Dim& channels) {
@@ -75,7 +70,7 @@ Status CheckConvolution(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 1, rank, rank));
   TUNEC_RETURN_IF_ERROR(RequireSameType(input, 1));
   TUNEC_RETURN_IF_ERROR(RequireFixed(input, 1));
-  if (!input.operand(0).dims[1].IsFixed())
+  if (!input.operand(0).dims[1].IsConstant())
     return Fail(ErrorCode::kUnsupported, "{} channels are {}, expected a fixed size",
                 Name(input.op), DimText(input.operand(0).dims[1]));
   if (input.Int("group") < 1)
@@ -113,11 +108,11 @@ Result<std::vector<ValueType>> InferMatmul(const InferenceInput& input) {
   const auto& rhs = input.operand(1).dims;
   const Matrix a = AsMatrix(lhs, true, input.Int("transpose_a") != 0);
   const Matrix b = AsMatrix(rhs, false, input.Int("transpose_b") != 0);
-  if (a.columns != b.rows)
+  if (!input.Allows(SizeCondition::Kind::kEqual, a.columns, b.rows))
     return Fail(ErrorCode::kInvalidArgument, "matmul inner sizes differ: lhs is {}{}, rhs is {}{}",
                 ShapeText(lhs), input.Int("transpose_a") != 0 ? " transposed" : "", ShapeText(rhs),
                 input.Int("transpose_b") != 0 ? " transposed" : "");
-  auto dims = Broadcast(a.batch, b.batch);
+  auto dims = Broadcast(input, a.batch, b.batch);
   if (!dims) return Fail(ErrorCode::kInvalidArgument, "matmul batch {}", dims.error().message);
   if (lhs.size() > 1) dims->push_back(a.rows);
   if (rhs.size() > 1) dims->push_back(b.columns);
@@ -129,7 +124,7 @@ Result<std::vector<ValueType>> InferConv(const InferenceInput& input) {
   const auto& x = input.operand(0).dims;
   const auto& w = input.operand(1).dims;
   const int64_t group = input.Int("group");
-  const int64_t channels = x[1].size(), filters = w[0].size(), taken = w[1].size();
+  const int64_t channels = x[1].Value(), filters = w[0].Value(), taken = w[1].Value();
   if (MultiplySizes(taken, group) != channels)
     return Fail(
         ErrorCode::kInvalidArgument,
@@ -153,28 +148,25 @@ Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input) {
   const auto& x = input.operand(0).dims;
   const auto& w = input.operand(1).dims;
   const int64_t group = input.Int("group");
-  if (w[0] != x[1] || x[1].size() % group != 0)
+  if (w[0] != x[1] || x[1].Value() % group != 0)
     return Fail(ErrorCode::kInvalidArgument,
                 "conv_transpose channels differ: input is {}, weight is {}, group is {}",
                 ShapeText(x), ShapeText(w), group);
-  const Dim filters(MultiplySizes(w[1].size(), group));
+  const Dim filters(MultiplySizes(w[1].Value(), group));
   TUNEC_RETURN_IF_ERROR(CheckBias(input, filters));
   TUNEC_ASSIGN(const Window window, CompleteWindow(input, KernelOf(input.operand(1))));
   const size_t axes = window.kernel.size();
   TUNEC_ASSIGN(const std::vector<int64_t> extra, CompleteInts(input, "output_padding", axes, 0, 0));
   std::vector<Dim> dims = {x[0], filters};
   for (size_t a = 0; a < axes; ++a) {
-    if (!x[a + 2].IsFixed())
-      return Fail(ErrorCode::kUnsupported,
-                  "conv_transpose spatial axis {} is {}, expected a fixed size", a,
-                  x[a + 2].parameter());
-    const int64_t full = MultiplySizes(window.strides[a], x[a + 2].size() - 1) + extra[a] +
-                         MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
-    const int64_t size = full - window.pads[a] - window.pads[a + axes];
-    if (size < 1)
+    const int64_t reach = MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
+    const Dim size = (x[a + 2] - 1) * window.strides[a] +
+                     (extra[a] + reach - window.pads[a] - window.pads[a + axes]);
+    if (!input.Allows(SizeCondition::Kind::kAtMost, 1, size))
       return Fail(ErrorCode::kInvalidArgument,
-                  "conv_transpose pads leave {} of spatial axis {}, expected at least 1", size, a);
-    dims.emplace_back(size);
+                  "conv_transpose pads leave {} of spatial axis {}, expected at least 1",
+                  Print(size), a);
+    dims.push_back(size);
   }
   return std::vector<ValueType>{{input.operand(0).type, std::move(dims)}};
 }

@@ -4,7 +4,7 @@ namespace tunec {
 namespace {
 
 Result<std::vector<Dim>> BroadcastOperands(const InferenceInput& input) {
-  auto dims = Broadcast(input.operand(0).dims, input.operand(1).dims);
+  auto dims = Broadcast(input, input.operand(0).dims, input.operand(1).dims);
   if (!dims) dims.error().message = fmt::format("{} {}", Name(input.op), dims.error().message);
   return dims;
 }
@@ -63,8 +63,8 @@ Result<std::vector<ValueType>> InferWhere(const InferenceInput& input) {
     return Fail(ErrorCode::kInvalidArgument,
                 "where operand types differ: operand 1 is {}, operand 2 is {}", Name(yes.type),
                 Name(no.type));
-  auto dims = Broadcast(yes.dims, no.dims);
-  if (dims) dims = Broadcast(input.operand(0).dims, *dims);
+  auto dims = Broadcast(input, yes.dims, no.dims);
+  if (dims) dims = Broadcast(input, input.operand(0).dims, *dims);
   if (!dims) return Fail(ErrorCode::kInvalidArgument, "where {}", dims.error().message);
   return std::vector<ValueType>{{yes.type, std::move(*dims)}};
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "graph/ops/infer.h"
+#include "ir/size/size_text.h"
 
 namespace tunec {
 namespace {
@@ -27,7 +28,7 @@ Status RequireElements(const InferenceInput& input, int64_t axis) {
   const auto& data = input.operand(0).dims;
   const auto& indices = input.operand(1).dims;
   const bool none = std::ranges::find(indices, Dim(0)) != indices.end();
-  if (data[axis] != Dim(0) || none) return {};
+  if (none || input.Allows(SizeCondition::Kind::kAtMost, 1, data[axis])) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "{} axis {} of {} has no elements, expected some for indices of {}", Name(input.op),
               axis, ShapeText(data), ShapeText(indices));
@@ -77,11 +78,6 @@ Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& f
   return {};
 }
 
-/// Returns whether `size` is at most `most`; false if either is open, except for equal names.
-bool IsAtMost(const Dim& size, const Dim& most) {
-  return size == most || (size.IsFixed() && most.IsFixed() && size.size() <= most.size());
-}
-
 Status RequireReduction(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireOneOf(input, "reduction", {"none", "add", "mul", "min", "max"}));
   if (input.String("reduction") == "none" || input.operand(0).type != DataType::kBool) return {};
@@ -95,7 +91,7 @@ Status RequireIndicesFit(const InferenceInput& input) {
   const auto& indices = input.operand(1).dims;
   const auto& updates = input.operand(2).dims;
   for (size_t a = 0; a < updates.size(); ++a) {
-    if (indices[a] == updates[a] || indices[a] == Dim(1)) continue;
+    if (input.Allows(SizeCondition::Kind::kBroadcasts, indices[a], updates[a])) continue;
     return Fail(ErrorCode::kInvalidArgument,
                 "scatter indices are {}, expected what broadcasts to updates of {}",
                 ShapeText(indices), ShapeText(updates));
@@ -123,7 +119,8 @@ Result<std::vector<ValueType>> InferScatter(const InferenceInput& input) {
   for (size_t a = 0; a < rank; ++a) {
     const auto along = static_cast<size_t>(axis);
     if (a == along) continue;
-    if (IsAtMost(updates[a], data[a < along ? a : a + static_cast<size_t>(depth) - 1])) continue;
+    const Dim& most = data[a < along ? a : a + static_cast<size_t>(depth) - 1];
+    if (input.Allows(SizeCondition::Kind::kAtMost, updates[a], most)) continue;
     return Fail(ErrorCode::kInvalidArgument,
                 "scatter updates are {}, expected at most the data's {} outside axis {}",
                 ShapeText(updates), ShapeText(data), axis);
@@ -151,10 +148,8 @@ Result<std::vector<ValueType>> InferGatherElements(const InferenceInput& input) 
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 1, data.size(), data.size()));
   TUNEC_RETURN_IF_ERROR(RequireElements(input, axis));
   for (size_t a = 0; a < data.size(); ++a) {
-    const bool inside = data[a].IsFixed() && indices[a].IsFixed()
-                            ? indices[a].size() <= data[a].size()
-                            : indices[a] == data[a];
-    if (static_cast<int64_t>(a) != axis && !inside)
+    if (static_cast<int64_t>(a) != axis &&
+        !input.Allows(SizeCondition::Kind::kAtMost, indices[a], data[a]))
       return Fail(ErrorCode::kInvalidArgument,
                   "gather_elements indices are {}, expected at most the data's {} outside axis {}",
                   ShapeText(indices), ShapeText(data), axis);
@@ -180,6 +175,18 @@ Result<std::vector<ValueType>> InferRange(const InferenceInput& input) {
   TUNEC_ASSIGN(const DataType type, TypeAttribute(input, "to"));
   if (type == DataType::kBool)
     return Fail(ErrorCode::kInvalidArgument, "range makes bool, expected a type of numbers");
+  const auto is_named = [&](std::string_view name) {
+    return !SizesOf(input.attributes->find(name)->second).empty();
+  };
+  if (is_named("start") || is_named("limit")) {
+    const Dim start = input.Size("start"), limit = input.Size("limit");
+    const Dim delta = input.Size("delta");
+    const Dim count = Dim::Max(0, Dim::CeilDiv(limit - start, delta));
+    if (!count.IsKnown())
+      return Fail(ErrorCode::kUnsupported, "range from {} to {} needs integers with named sizes",
+                  Print(start), Print(limit));
+    return std::vector<ValueType>{{type, {count}}};
+  }
   const double start = input.Float("start"), limit = input.Float("limit");
   const double delta = input.Float("delta");
   const double count = std::ceil((limit - start) / delta);
@@ -193,10 +200,11 @@ Result<std::vector<ValueType>> InferOneHot(const InferenceInput& input) {
   std::vector<Dim> dims = input.operand(0).dims;
   TUNEC_ASSIGN(const DataType type, TypeAttribute(input, "to"));
   TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, dims.size() + 1));
-  if (input.Int("depth") < 0)
+  const Dim depth = input.Size("depth");
+  if (!input.Allows(SizeCondition::Kind::kAtMost, 0, depth))
     return Fail(ErrorCode::kInvalidArgument, "one_hot depth is {}, expected at least 0",
-                input.Int("depth"));
-  dims.insert(dims.begin() + axis, Dim(input.Int("depth")));
+                Print(depth));
+  dims.insert(dims.begin() + axis, depth);
   return std::vector<ValueType>{{type, std::move(dims)}};
 }
 

@@ -3,20 +3,24 @@
 #include <numeric>
 
 #include "graph/ops/infer.h"
-#include "ir/array.h"
 #include "ir/expr/index_expr.h"
+#include "ir/size/size_text.h"
 
 namespace tunec {
 namespace {
 
 Status RequireLength(const InferenceInput& input, std::string_view name, size_t expected) {
-  const size_t length = input.Ints(name).size();
+  const size_t length = input.Sizes(name).size();
   if (length == expected) return {};
   return Fail(ErrorCode::kInvalidArgument, "{} attribute {} has {} entries, expected {} for {}",
               Name(input.op), name, length, expected, ShapeText(input.operand(0).dims));
 }
 
-std::vector<Dim> AsDims(const std::vector<int64_t>& shape) { return {shape.begin(), shape.end()}; }
+Dim ElementsOf(const std::vector<Dim>& dims) {
+  Dim elements = 1;
+  for (const Dim& dim : dims) elements = elements * dim;
+  return elements;
+}
 
 std::vector<ValueType> SameType(const InferenceInput& input, std::vector<Dim> dims) {
   return {{input.operand(0).type, std::move(dims)}};
@@ -62,22 +66,19 @@ Result<std::vector<ValueType>> InferTranspose(const InferenceInput& input) {
 }
 
 Result<std::vector<ValueType>> InferReshape(const InferenceInput& input) {
-  TUNEC_RETURN_IF_ERROR(RequireFixed(input, 0));
-  const std::vector<int64_t>& shape = input.Ints("shape");
-  const int64_t have = ElementCount(input.operand(0).Shape());
-  const int64_t expected = ElementCount(shape);
-  if (have != expected)
+  const std::vector<Dim> shape = input.Sizes("shape");
+  const Dim have = ElementsOf(input.operand(0).dims);
+  if (!input.Allows(SizeCondition::Kind::kEqual, have, ElementsOf(shape)))
     return Fail(ErrorCode::kInvalidArgument,
                 "reshape sizes differ: input is {} with {} elements, shape is [{}]",
-                ShapeText(input.operand(0).dims), have, fmt::join(shape, ", "));
-  return SameType(input, AsDims(shape));
+                ShapeText(input.operand(0).dims), Print(have), PrintList(shape));
+  return SameType(input, shape);
 }
 
 Result<std::vector<ValueType>> InferExpand(const InferenceInput& input) {
-  const std::vector<Dim> shape = AsDims(input.Ints("shape"));
+  const std::vector<Dim> shape = input.Sizes("shape");
   const auto& dims = input.operand(0).dims;
-  const auto broadcast = Broadcast(dims, shape);
-  if (!broadcast || *broadcast != shape)
+  if (!BroadcastsTo(input, dims, shape))
     return Fail(ErrorCode::kInvalidArgument,
                 "expand shape is {}, expected one that {} broadcasts to", ShapeText(shape),
                 ShapeText(dims));
@@ -90,14 +91,25 @@ Result<std::vector<ValueType>> InferSlice(const InferenceInput& input) {
     (*input.attributes)["steps"] = std::vector<int64_t>(dims.size(), 1);
   for (const char* name : {"starts", "ends", "steps"})
     TUNEC_RETURN_IF_ERROR(RequireLength(input, name, dims.size()));
+  const std::vector<Dim> starts = input.Sizes("starts"), ends = input.Sizes("ends");
+  const std::vector<int64_t>& steps = input.Ints("steps");
   std::vector<Dim> result;
   for (size_t a = 0; a < dims.size(); ++a) {
-    if (!dims[a].IsFixed())
-      return Fail(ErrorCode::kUnsupported, "slice axis {} is {}, expected a fixed size", a,
-                  dims[a].parameter());
-    TUNEC_ASSIGN(const int64_t length, SliceLength(input.Ints("starts")[a], input.Ints("ends")[a],
-                                                   input.Ints("steps")[a], dims[a].size(), a));
-    result.emplace_back(length);
+    if (starts[a].IsConstant() && ends[a].IsConstant() && dims[a].IsConstant()) {
+      TUNEC_ASSIGN(const int64_t length,
+                   SliceLength(starts[a].Value(), ends[a].Value(), steps[a], dims[a].Value(), a));
+      result.emplace_back(length);
+      continue;
+    }
+    // The elements of a slice are between `least` and `end`.
+    const bool is_forward = steps[a] > 0;
+    const Dim least = is_forward ? starts[a] : ends[a] + 1;
+    const Dim end = is_forward ? ends[a] : starts[a] + 1;
+    if (steps[a] == 0 || !input.Allows(SizeCondition::Kind::kAtMost, 0, least) ||
+        !input.Allows(SizeCondition::Kind::kAtMost, end, dims[a]))
+      return Fail(ErrorCode::kInvalidArgument, "slice of axis {} is {}:{}:{}, of {} elements", a,
+                  Print(starts[a]), Print(ends[a]), steps[a], Print(dims[a]));
+    result.push_back(Dim::Max(0, Dim::CeilDiv(ends[a] - starts[a], steps[a])));
   }
   return SameType(input, std::move(result));
 }
@@ -105,19 +117,17 @@ Result<std::vector<ValueType>> InferSlice(const InferenceInput& input) {
 Result<std::vector<ValueType>> InferConcat(const InferenceInput& input) {
   std::vector<Dim> dims = input.operand(0).dims;
   TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, dims.size()));
-  int64_t total = 0;
+  Dim total;
   for (size_t i = 0; i < input.operands.size(); ++i) {
     TUNEC_RETURN_IF_ERROR(RequireSameType(input, i));
-    std::vector<Dim> other = input.operand(i).dims;
-    if (other.size() == dims.size() && !other[axis].IsFixed())
-      return Fail(ErrorCode::kUnsupported,
-                  "concat operand {} is {}, expected a fixed size of axis {}", i, ShapeText(other),
-                  axis);
-    if (other.size() == dims.size()) {
-      total = std::min(total + other[axis].size(), int64_t{1} << 60);
-      other[axis] = dims[axis];
+    const std::vector<Dim>& other = input.operand(i).dims;
+    bool fits = other.size() == dims.size();
+    for (size_t a = 0; a < dims.size() && fits; ++a) {
+      fits = static_cast<int64_t>(a) == axis ||
+             input.Allows(SizeCondition::Kind::kEqual, other[a], dims[a]);
     }
-    if (other != dims)
+    if (fits) total = total + other[axis];
+    if (!fits)
       return Fail(ErrorCode::kInvalidArgument,
                   "concat shapes differ outside axis {}: operand 0 is {}, operand {} is {}", axis,
                   ShapeText(input.operand(0).dims), i, ShapeText(input.operand(i).dims));
@@ -133,25 +143,26 @@ Result<std::vector<ValueType>> InferPad(const InferenceInput& input) {
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     return Fail(ErrorCode::kInvalidArgument,
                 "pad mode is \"{}\", expected constant, reflect, edge or wrap", mode);
+  constexpr int64_t kHuge = int64_t{1} << 48;
+  const auto is_huge = [](const Dim& pad) {
+    const int64_t number = pad.AsConstant().value_or(0);
+    return !pad.IsKnown() || number < -kHuge || number > kHuge;
+  };
+  const std::vector<Dim> pads = input.Sizes("pads");
   std::vector<Dim> result;
   for (size_t a = 0; a < dims.size(); ++a) {
-    const int64_t begin = input.Ints("pads")[a], end = input.Ints("pads")[a + dims.size()];
-    constexpr int64_t kHuge = int64_t{1} << 48;
-    if (begin < -kHuge || begin > kHuge || end < -kHuge || end > kHuge)
+    const Dim& begin = pads[a];
+    const Dim& end = pads[a + dims.size()];
+    if (is_huge(begin) || is_huge(end))
       return Fail(ErrorCode::kInvalidArgument, "pad of axis {} is {} and {}, expected less", a,
-                  begin, end);
-    if (begin == 0 && end == 0) {
-      result.push_back(dims[a]);
-      continue;
-    }
-    if (!dims[a].IsFixed())
-      return Fail(ErrorCode::kUnsupported, "pad axis {} is {}, expected a fixed size", a,
-                  dims[a].parameter());
-    const int64_t size = dims[a].size() + begin + end;
-    if (size < 0 || (mode != "constant" && dims[a].size() == 0 && size > 0))
+                  Print(begin), Print(end));
+    const Dim size = dims[a] + (begin + end);
+    const bool needs_elements = mode != "constant" && size != Dim(0) && size != dims[a];
+    if (!input.Allows(SizeCondition::Kind::kAtMost, 0, size) ||
+        (needs_elements && !input.Allows(SizeCondition::Kind::kAtMost, 1, dims[a])))
       return Fail(ErrorCode::kInvalidArgument, "pad of axis {} makes {} of {}, expected at least 0",
-                  a, size, dims[a].size());
-    result.emplace_back(size);
+                  a, Print(size), DimText(dims[a]));
+    result.push_back(size);
   }
   return SameType(input, std::move(result));
 }
@@ -159,17 +170,18 @@ Result<std::vector<ValueType>> InferPad(const InferenceInput& input) {
 Result<std::vector<ValueType>> InferTile(const InferenceInput& input) {
   const auto& dims = input.operand(0).dims;
   TUNEC_RETURN_IF_ERROR(RequireLength(input, "repeats", dims.size()));
+  const std::vector<Dim> repeats = input.Sizes("repeats");
   std::vector<Dim> result;
   for (size_t a = 0; a < dims.size(); ++a) {
-    const int64_t repeat = input.Ints("repeats")[a];
-    if (repeat < 0 || (repeat != 1 && !dims[a].IsFixed()))
-      return Fail(ErrorCode::kInvalidArgument, "tile repeats axis {} of size {} {} times", a,
-                  DimText(dims[a]), repeat);
-    int64_t size = 0;
-    if (repeat != 1 && __builtin_mul_overflow(dims[a].size(), repeat, &size))
+    const Dim& repeat = repeats[a];
+    const Dim size = dims[a] * repeat;
+    if (!size.IsKnown())
       return Fail(ErrorCode::kInvalidArgument, "tile repeats axis {} {} times, expected less", a,
-                  repeat);
-    result.push_back(repeat == 1 ? dims[a] : Dim(size));
+                  Print(repeat));
+    if (!input.Allows(SizeCondition::Kind::kAtMost, 0, repeat))
+      return Fail(ErrorCode::kInvalidArgument, "tile repeats axis {} of size {} {} times", a,
+                  DimText(dims[a]), Print(repeat));
+    result.push_back(size);
   }
   return SameType(input, std::move(result));
 }

@@ -53,7 +53,7 @@ Result<std::vector<ValueType>> InferReduction(const InferenceInput& input) {
 Result<std::vector<ValueType>> InferArg(const InferenceInput& input) {
   const ValueType& x = input.operand(0);
   TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, x.dims.size()));
-  if (x.dims[axis] == Dim(0))
+  if (!input.Allows(SizeCondition::Kind::kAtMost, 1, x.dims[axis]))
     return Fail(ErrorCode::kInvalidArgument, "{} axis {} of {} is empty", Name(input.op), axis,
                 ShapeText(x.dims));
   return std::vector<ValueType>{
@@ -75,7 +75,7 @@ Result<std::vector<ValueType>> InferGroupNorm(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(CheckChannelOperands(input));
   const Dim& channels = input.operand(0).dims[1];
   const int64_t groups = input.Int("groups");
-  if (groups < 1 || !channels.IsFixed() || channels.size() % groups != 0)
+  if (groups < 1 || !input.Allows(SizeCondition::Kind::kEqual, Dim::Mod(channels, groups), 0))
     return Fail(ErrorCode::kInvalidArgument,
                 "group_norm groups is {}, expected a divisor of {} channels", groups,
                 DimText(channels));
@@ -90,8 +90,7 @@ Result<std::vector<ValueType>> InferAxisNorm(const InferenceInput& input) {
   for (size_t i = 1; i < input.operands.size(); ++i) {
     if (!input.HasOperand(i)) continue;
     TUNEC_RETURN_IF_ERROR(RequireSameType(input, i));
-    const auto broadcast = Broadcast(x.dims, input.operand(i).dims);
-    if (!broadcast || *broadcast != x.dims)
+    if (!BroadcastsTo(input, input.operand(i).dims, x.dims))
       return Fail(ErrorCode::kInvalidArgument,
                   "{} operand {} is {}, expected {} or what broadcasts to {}", Name(input.op), i,
                   ShapeText(input.operand(i).dims), ShapeText(normalised), ShapeText(x.dims));

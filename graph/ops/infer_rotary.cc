@@ -11,14 +11,16 @@ Result<std::vector<ValueType>> InferRotaryEmbedding(const InferenceInput& input)
   for (size_t i = 0; i < 3; ++i) {
     TUNEC_RETURN_IF_ERROR(RequireSameType(input, i));
     TUNEC_RETURN_IF_ERROR(RequireRank(input, i, 1, 32));
-    TUNEC_RETURN_IF_ERROR(RequireFixed(input, i));
+    if (!input.operand(i).dims.back().IsConstant())
+      return Fail(ErrorCode::kUnsupported, "{} operand {} is {}, expected a fixed last size",
+                  Name(input.op), i, ShapeText(input.operand(i).dims));
   }
   const ValueType& cos = input.operand(1);
   if (cos.dims != input.operand(2).dims)
     return Fail(ErrorCode::kInvalidArgument, "rotary_embedding cosines are {}, sines {}",
                 ShapeText(cos.dims), ShapeText(input.operand(2).dims));
-  const int64_t size = x.Shape().back();
-  const int64_t angles = cos.Shape().back();
+  const int64_t size = x.dims.back().Value();
+  const int64_t angles = cos.dims.back().Value();
   const bool for_each = angles == size;
   if (for_each ? size % 2 != 0 : 2 * angles > size)
     return Fail(ErrorCode::kInvalidArgument,
@@ -27,8 +29,7 @@ Result<std::vector<ValueType>> InferRotaryEmbedding(const InferenceInput& input)
                 angles, size);
   std::vector<Dim> front(cos.dims.begin(), cos.dims.end());
   front.back() = x.dims.back();
-  const auto broadcast = Broadcast(x.dims, front);
-  if (!broadcast || *broadcast != x.dims)
+  if (!BroadcastsTo(input, front, x.dims))
     return Fail(ErrorCode::kInvalidArgument, "rotary_embedding angles {} do not broadcast to {}",
                 ShapeText(cos.dims), ShapeText(x.dims));
   return std::vector<ValueType>{x};

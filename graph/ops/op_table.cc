@@ -32,6 +32,11 @@ AttributeSpec Required(std::string_view name, AttributeKind kind = AttributeKind
   return {name, kind, Absence::kError, int64_t{0}};
 }
 
+AttributeSpec TakesSizes(AttributeSpec attribute) {
+  attribute.takes_sizes = true;
+  return attribute;
+}
+
 // Functions for the column `operands` of op_list.h. They return a row without its operator, which
 // the table adds.
 using enum Domain;
@@ -126,18 +131,20 @@ OpSpec Moved(int operands, InferTypes infer, std::vector<AttributeSpec> attribut
   return Operands(operands, operands, kAny, infer, std::move(attributes));
 }
 OpSpec Transpose() { return Moved(1, InferTranspose, {Derived("perm")}); }
-OpSpec Reshape() { return Moved(1, InferReshape, {Required("shape")}); }
-OpSpec Expand() { return Moved(1, InferExpand, {Required("shape")}); }
+OpSpec Reshape() { return Moved(1, InferReshape, {TakesSizes(Required("shape"))}); }
+OpSpec Expand() { return Moved(1, InferExpand, {TakesSizes(Required("shape"))}); }
 OpSpec Slice() {
-  return Moved(1, InferSlice, {Required("starts"), Required("ends"), Derived("steps")});
+  return Moved(1, InferSlice,
+               {TakesSizes(Required("starts")), TakesSizes(Required("ends")), Derived("steps")});
 }
 OpSpec Concat() {
   return Operands(1, kAnyNumber, kAny, InferConcat, {Required("axis", AttributeKind::kInt)});
 }
 OpSpec Pad() {
-  return Moved(1, InferPad, {Required("pads"), Float("value", 0), String("mode", "constant")});
+  return Moved(1, InferPad,
+               {TakesSizes(Required("pads")), Float("value", 0), String("mode", "constant")});
 }
-OpSpec Tile() { return Moved(1, InferTile, {Required("repeats")}); }
+OpSpec Tile() { return Moved(1, InferTile, {TakesSizes(Required("repeats"))}); }
 OpSpec Gather() { return Moved(2, InferGather, {Int("axis", 0)}); }
 OpSpec GatherElements() { return Moved(2, InferGatherElements, {Int("axis", 0)}); }
 OpSpec Scatter() {
@@ -152,7 +159,8 @@ OpSpec Resize() {
 }
 OpSpec Range() {
   return Moved(0, InferRange,
-               {Required("start", AttributeKind::kFloat), Required("limit", AttributeKind::kFloat),
+               {TakesSizes(Required("start", AttributeKind::kFloat)),
+                TakesSizes(Required("limit", AttributeKind::kFloat)),
                 Required("delta", AttributeKind::kFloat), Required("to", AttributeKind::kString)});
 }
 OpSpec RotaryEmbedding() {
@@ -160,8 +168,8 @@ OpSpec RotaryEmbedding() {
 }
 OpSpec OneHot() {
   return Operands(1, 1, kNumber, InferOneHot,
-                  {Required("depth", AttributeKind::kInt), Int("axis", -1), Float("on_value", 1),
-                   Float("off_value", 0), String("to", "f32")});
+                  {TakesSizes(Required("depth", AttributeKind::kInt)), Int("axis", -1),
+                   Float("on_value", 1), Float("off_value", 0), String("to", "f32")});
 }
 
 OpSpec Control(InferTypes infer, std::vector<AttributeSpec> attributes = {}) {
@@ -221,6 +229,10 @@ std::string_view Name(AttributeKind kind) {
       return "a list of integers";
     case AttributeKind::kFloats:
       return "a list of numbers";
+    case AttributeKind::kSize:
+      return "a number with named sizes";
+    case AttributeKind::kSizes:
+      return "a list with named sizes";
   }
   TUNEC_UNREACHABLE("attribute kind {}", static_cast<int>(kind));
 }

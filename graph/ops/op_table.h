@@ -15,13 +15,14 @@
 #include "graph/ops/attributes.h"
 #include "graph/ops/op.h"
 #include "graph/ops/value_type.h"
+#include "ir/size/size_condition.h"
 #include "support/error.h"
 
 namespace tunec {
 
 class Graph;
 
-enum class AttributeKind : uint8_t { kInt, kFloat, kString, kInts, kFloats };
+enum class AttributeKind : uint8_t { kInt, kFloat, kString, kInts, kFloats, kSize, kSizes };
 std::string_view Name(AttributeKind kind);
 AttributeKind KindOf(const Attribute& attribute);
 
@@ -37,7 +38,8 @@ struct AttributeSpec {
   std::string_view name;
   AttributeKind kind = AttributeKind::kInt;
   Absence absence = Absence::kError;
-  Attribute default_value;  // only for kDefault
+  Attribute default_value;   // only for kDefault
+  bool takes_sizes = false;  // the numbers may contain named sizes
 };
 
 /// A node whose output types are inferred. Inference may complete `attributes`.
@@ -46,6 +48,10 @@ struct InferenceInput {
   std::vector<const ValueType*> operands;  // null where omitted
   Attributes* attributes;
   std::span<const std::shared_ptr<const Graph>> bodies;
+  std::vector<SizeCondition>* conditions = nullptr;  // collects what inference assumes
+
+  /// Returns false if the condition is false for all sizes. A condition that may hold is assumed.
+  bool Allows(SizeCondition::Kind kind, const SizeExpr& left, const SizeExpr& right) const;
 
   const ValueType& operand(size_t i) const { return *operands[i]; }
   bool HasOperand(size_t i) const { return i < operands.size() && operands[i] != nullptr; }
@@ -53,6 +59,9 @@ struct InferenceInput {
   double Float(std::string_view name) const;
   const std::string& String(std::string_view name) const;
   const std::vector<int64_t>& Ints(std::string_view name) const;
+  /// Return an attribute that may contain named sizes.
+  SizeExpr Size(std::string_view name) const;
+  std::vector<SizeExpr> Sizes(std::string_view name) const;
   bool Has(std::string_view name) const { return attributes->contains(name); }
 };
 
@@ -76,9 +85,10 @@ const AttributeSpec* FindAttribute(Op op, std::string_view name);
 bool IsDefault(Op op, std::string_view name, const Attribute& value);
 
 /// Checks a new node against the table, completes its attributes and returns its output types.
-/// Errors name the operator, but no location.
+/// Errors name the operator, but no location. `conditions` receives what must hold for named sizes.
 Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>& operands,
                                      Attributes& attributes,
-                                     std::span<const std::shared_ptr<const Graph>> bodies = {});
+                                     std::span<const std::shared_ptr<const Graph>> bodies = {},
+                                     std::vector<SizeCondition>* conditions = nullptr);
 
 }  // namespace tunec

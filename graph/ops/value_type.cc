@@ -5,19 +5,21 @@
 #include <algorithm>
 
 #include "ir/array.h"
-#include "support/check.h"
+#include "ir/expr/index_expr.h"
+#include "ir/size/size_text.h"
 
 namespace tunec {
 
+Dim FixedDim(int64_t size) { return std::clamp(size, -kUnbounded, kUnbounded); }
+
 bool ValueType::IsFixed() const {
-  return std::ranges::all_of(dims, [](const Dim& dim) { return dim.IsFixed(); });
+  return std::ranges::all_of(dims, [](const Dim& dim) { return dim.IsConstant(); });
 }
 
 std::vector<int64_t> ValueType::Shape() const {
   std::vector<int64_t> shape;
   for (const Dim& dim : dims) {
-    TUNEC_CHECK(dim.IsFixed(), "dimension {} is not fixed", dim.parameter());
-    shape.push_back(dim.size());
+    shape.push_back(dim.Value());
   }
   return shape;
 }
@@ -27,7 +29,9 @@ int64_t ValueType::Elements() const { return ElementCount(Shape()); }
 int64_t ValueType::Bytes() const { return Elements() * static_cast<int64_t>(SizeOf(type)); }
 
 std::string DimText(const Dim& dim) {
-  return dim.IsFixed() ? fmt::format("{}", dim.size()) : dim.parameter();
+  const std::optional<std::string> name = dim.AsName();
+  if (name) return *name;
+  return dim.IsConstant() || !dim.IsKnown() ? Print(dim) : fmt::format("({})", Print(dim));
 }
 
 std::string ShapeText(const std::vector<Dim>& dims) {

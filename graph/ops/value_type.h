@@ -3,26 +3,18 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "ir/data_type.h"
+#include "ir/size/size_expr.h"
 
 namespace tunec {
 
-/// A dimension: an integer, or the name of a parameter whose size is fixed later.
-class Dim {
- public:
-  Dim(int64_t size) : value_(size) {}  // NOLINT: literals are dimensions
-  explicit Dim(std::string parameter) : value_(std::move(parameter)) {}
-  bool IsFixed() const { return std::holds_alternative<int64_t>(value_); }
-  int64_t size() const { return std::get<int64_t>(value_); }
-  const std::string& parameter() const { return std::get<std::string>(value_); }
-  bool operator==(const Dim&) const = default;
+/// A dimension: an integer, or an expression of named sizes that are fixed later.
+using Dim = SizeExpr;
 
- private:
-  std::variant<int64_t, std::string> value_;
-};
+/// Returns the dimension of this size, limited to 2^60. No valid size is that large.
+Dim FixedDim(int64_t size);
 
 struct ValueType {
   DataType type = DataType::kF32;
@@ -37,8 +29,9 @@ struct ValueType {
   bool operator==(const ValueType&) const = default;
 };
 
-/// Returns text such as "64x32", "batchx3" or "scalar".
+/// Returns text such as "64x32", "batchx3", "(2*n + 1)x3" or "scalar".
 std::string ShapeText(const std::vector<Dim>& dims);
+/// Returns the dimension as a part of ShapeText: a sum or product is in parentheses.
 std::string DimText(const Dim& dim);
 
 }  // namespace tunec

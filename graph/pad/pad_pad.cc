@@ -112,7 +112,7 @@ ValueId CountUp(GraphBuilder& builder, int64_t count, int64_t step) {
 
 Result<ValueId> TakeAt(Padder& padder, ValueId value, size_t axis, ValueId places) {
   GraphBuilder& builder = padder.builder();
-  const int64_t extent = builder.TypeOf(value).dims[axis].size();
+  const int64_t extent = builder.TypeOf(value).dims[axis].Value();
   TUNEC_ASSIGN(const ValueId clamped, ClampIndices(builder, places, extent));
   return builder.Add(Op::kGather, {value, clamped}, {{"axis", static_cast<int64_t>(axis)}});
 }

@@ -173,7 +173,7 @@ Result<ValueId> Linear(PaddedNode& node, ValueId value, size_t a, const Coordina
   TUNEC_ASSIGN(const ValueId denominator, node.CastTo(at.under, wide));
   TUNEC_ASSIGN(ValueId share, builder.Add(Op::kDiv, {numerator, denominator}));
   std::vector<int64_t> across(node.axes(0).size() - a, 1);
-  across[0] = builder.TypeOf(share).dims[0].size();
+  across[0] = builder.TypeOf(share).dims[0].Value();
   TUNEC_ASSIGN(share, builder.Add(Op::kReshape, {share}, {{"shape", across}}));
   const auto taken = [&](ValueId place) -> Result<ValueId> {
     TUNEC_ASSIGN(const ValueId inside, whole.Most(place, at.last));

@@ -22,8 +22,8 @@ bool Differ(const Series& series, int at_least) {
 bool Varies(const Series& series) { return Differ(series, 2); }
 
 Extents Padder::ExtentsOf(ValueId value, size_t axis) const {
-  return {exact().value(value).type.dims[axis].size(),
-          bucket().value(value).type.dims[axis].size()};
+  return {exact().value(value).type.dims[axis].Value(),
+          bucket().value(value).type.dims[axis].Value()};
 }
 
 std::vector<Extents> Padder::ShapeOf(ValueId value) const {
@@ -35,7 +35,7 @@ std::vector<Extents> Padder::ShapeOf(ValueId value) const {
 
 Series Padder::SeriesOf(ValueId value, size_t axis) const {
   Series series;
-  for (const Graph* graph : graphs_) series.push_back(graph->value(value).type.dims[axis].size());
+  for (const Graph* graph : graphs_) series.push_back(graph->value(value).type.dims[axis].Value());
   return series;
 }
 

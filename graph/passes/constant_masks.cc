@@ -159,7 +159,7 @@ class MaskSimplifier {
       return builder_.Add(Op::kAttention, node_.inputs, node_.attributes, node_.name, node_.where);
     TUNEC_ASSIGN(const ValueId y, builder_.Add(Op::kAttention, node_.inputs, node_.attributes));
     Axes shape = ValueType{DataType::kF32, dims}.Shape();
-    shape.back() = Dims(2).back().size();
+    shape.back() = Dims(2).back().Value();
     return builder_.Add(Op::kReshape, {y}, {{"shape", shape}}, node_.name, node_.where);
   }
 
@@ -276,10 +276,10 @@ std::optional<MaskNumbers> MaskNumbersOf(const Graph& graph, ValueId mask, bool 
   const std::vector<Dim>& dims = graph.value(mask).type.dims;
   const size_t rank = dims.size();
   if (rank < 2 || dims[rank - 2] != queries || dims[rank - 1] != keys) return {};
-  if (!queries.IsFixed() || !keys.IsFixed()) return {};
+  if (!queries.IsConstant() || !keys.IsConstant()) return {};
   const std::optional<KnownMask> known = AsKnown(graph, mask, negate);
   if (!known || known->array->size() == 0) return {};
-  MaskNumbers result{.rows = queries.size(), .columns = keys.size(), .numbers = {}};
+  MaskNumbers result{.rows = queries.Value(), .columns = keys.Value(), .numbers = {}};
   const int64_t matrix = result.rows * result.columns;
   const int64_t size = HasEqualParts(*known->array, matrix) ? matrix : known->array->size();
   if (size > kMostElements) return {};
@@ -314,14 +314,14 @@ std::optional<Band> BandOf(const MaskNumbers& mask, double lowest) {
 }
 
 bool EveryRowSees(const Band& band, const Dim& queries, const Dim& keys) {
-  if (!queries.IsFixed() || !keys.IsFixed()) return false;
-  return band.last >= 0 && queries.size() - 1 + band.first <= keys.size() - 1;
+  if (!queries.IsConstant() || !keys.IsConstant()) return false;
+  return band.last >= 0 && queries.Value() - 1 + band.first <= keys.Value() - 1;
 }
 
 double LargestScore(const Graph& graph, ValueId q, ValueId k, const Dim& depth, double scale,
                     double softcap) {
-  if (!depth.IsFixed()) return kInfinity;
-  const double score = static_cast<double>(depth.size()) * std::abs(scale) *
+  if (!depth.IsConstant()) return kInfinity;
+  const double score = static_cast<double>(depth.Value()) * std::abs(scale) *
                        LargestMagnitude(graph, q) * LargestMagnitude(graph, k);
   // A product of 0 and infinity is no bound.
   if (std::isnan(score)) return kInfinity;

@@ -103,7 +103,7 @@ class MagnitudeFinder {
   double Depth(const Node& node) const {
     const std::vector<Dim>& dims = graph_.value(node.inputs[0]).type.dims;
     const size_t axis = dims.size() - (node.Int("transpose_a") != 0 && dims.size() > 1 ? 2 : 1);
-    return dims[axis].IsFixed() ? static_cast<double>(dims[axis].size()) : kUnknown;
+    return dims[axis].IsConstant() ? static_cast<double>(dims[axis].Value()) : kUnknown;
   }
 
   // Returns the number of elements that are normalised together; infinity if it is dynamic.
@@ -113,7 +113,7 @@ class MagnitudeFinder {
     const int64_t axis = node.Int("axis") < 0 ? node.Int("axis") + rank : node.Int("axis");
     double length = 1;
     for (int64_t d = axis; d < rank; ++d)
-      length *= dims[d].IsFixed() ? static_cast<double>(dims[d].size()) : kUnknown;
+      length *= dims[d].IsConstant() ? static_cast<double>(dims[d].Value()) : kUnknown;
     return length;
   }
 

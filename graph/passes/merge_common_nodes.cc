@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "graph/ops/op_table.h"
+#include "ir/size/size_text.h"
 #include "support/hash.h"
 
 namespace tunec {
@@ -24,6 +25,10 @@ std::string Text(const Attribute& attribute) {
           return fmt::format("{:a}", fmt::join(value, ","));
         else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
           return fmt::format("[{}]", fmt::join(value, ","));
+        else if constexpr (std::is_same_v<T, SizeExpr>)
+          return Print(value);
+        else if constexpr (std::is_same_v<T, std::vector<SizeExpr>>)
+          return fmt::format("[{}]", PrintList(value));
         else
           return fmt::format("'{}'", value);
       },

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "graph/count_graph.h"
+#include "graph/open_dimensions.h"
 #include "graph/passes/apply_user_rules.h"
 #include "graph/passes/canonicalize.h"
 #include "graph/passes/choose_layouts.h"
@@ -78,6 +79,7 @@ Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& op
   for (const auto& name : options.disabled)
     if (FindPass(name) == nullptr)
       return Fail(ErrorCode::kInvalidArgument, "unknown pass '{}'", name);
+  TUNEC_RETURN_IF_ERROR(RequireFixedAttributes(graph));
   PipelineResult result{.graph = graph, .records = {}};
   for (const std::string& name : options.names) {
     const NamedPass* pass = FindPass(name);

@@ -308,7 +308,7 @@ class Matcher {
     const std::vector<Dim> v = Dims(found_.v, found_.transpose_v);
     const size_t rank = q.size();
     if (rank < 2 || k.size() != rank || v.size() != rank) return false;
-    if (q[rank - 2].IsFixed() && q[rank - 2].size() < fewest_queries_) return false;
+    if (q[rank - 2].IsConstant() && q[rank - 2].Value() < fewest_queries_) return false;
     for (size_t d = 0; d + 2 < rank; ++d) {
       if (k[d] != v[d]) return false;
       if (q[d] != k[d] && !(d + 3 == rank && k[d] == Dim(1))) return false;

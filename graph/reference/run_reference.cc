@@ -1,3 +1,4 @@
+#include "graph/open_dimensions.h"
 #include "graph/reference.h"
 #include "graph/reference/run.h"
 
@@ -48,6 +49,7 @@ Status RunOne(const Graph& graph, const Node& node, Precision precision,
 
 Result<std::vector<Array>> RunNodes(const Graph& graph, std::span<const Array> inputs,
                                     Precision precision, const OperandRewrite& rewrite) {
+  TUNEC_RETURN_IF_ERROR(RequireFixedAttributes(graph));
   TUNEC_RETURN_IF_ERROR(CheckInputs(graph, inputs));
   std::vector<Array> arrays(graph.values().size());
   std::vector<int> reads = CountReads(graph);

@@ -211,8 +211,8 @@ RuleValue Extent(const MatchSite& site, Arguments in) {
   if (axis == nullptr) return kUndefined;
   const auto rank = static_cast<int64_t>(dims.size());
   const int64_t at = *axis < 0 ? *axis + rank : *axis;
-  if (at < 0 || at >= rank || !dims[at].IsFixed()) return kUndefined;
-  return Attribute(dims[at].size());
+  if (at < 0 || at >= rank || !dims[at].IsConstant()) return kUndefined;
+  return Attribute(dims[at].Value());
 }
 
 // Returns the extents of the axes [begin, end). A dynamic extent or an invalid interval gives
@@ -225,8 +225,8 @@ RuleValue Extents(const MatchSite& site, Arguments in) {
   if (*begin < 0 || *end < *begin || *end > static_cast<int64_t>(dims.size())) return kUndefined;
   Ints extents;
   for (int64_t d = *begin; d < *end; ++d) {
-    if (!dims[d].IsFixed()) return kUndefined;
-    extents.push_back(dims[d].size());
+    if (!dims[d].IsConstant()) return kUndefined;
+    extents.push_back(dims[d].Value());
   }
   return Attribute(std::move(extents));
 }
@@ -304,7 +304,7 @@ RuleValue KeepsOrder(const MatchSite& site, Arguments in) {
   Ints moved;
   for (const int64_t axis : *permutation) {
     if (axis < 0 || axis >= std::ssize(type.dims)) return kUndefined;
-    if (type.dims[static_cast<size_t>(axis)].size() != 1) moved.push_back(axis);
+    if (type.dims[static_cast<size_t>(axis)].Value() != 1) moved.push_back(axis);
   }
   return Truth(std::ranges::is_sorted(moved));
 }

@@ -226,7 +226,7 @@ ValueRange Branches(Q q) { return PartsFrom(q, 1); }  // operands after the cond
 
 ValueRange Positions(Q q) {
   const Dim& dim = q.OperandType(0).dims[static_cast<size_t>(q.Int("axis"))];
-  return dim.IsFixed() ? Between(0, static_cast<double>(dim.size() - 1)) : ValueRange();
+  return dim.IsConstant() ? Between(0, static_cast<double>(dim.Value() - 1)) : ValueRange();
 }
 
 ValueRange Steps(Q q) {

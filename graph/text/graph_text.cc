@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/text/graph_text_names.h"
+#include "ir/size/size_text.h"
 #include "ir/text/layout_text.h"
 #include "ir/text/print_expr.h"
 #include "support/file.h"
@@ -15,7 +16,7 @@ std::string PrintDims(const std::vector<Dim>& dims) {
   std::string text;
   for (const Dim& dim : dims) {
     if (!text.empty()) text += ", ";
-    text += dim.IsFixed() ? fmt::format("{}", dim.size()) : PrintGraphName(dim.parameter());
+    text += Print(dim, PrintGraphName);
   }
   return text;
 }
@@ -28,6 +29,11 @@ std::string PrintType(const Value& value) {
 }
 
 struct AttributeText {
+  // A name in quotes is a string, unless it is a part of a list or in parentheses.
+  std::string operator()(const SizeExpr& value) const {
+    const std::string text = Print(value, PrintGraphName);
+    return text.starts_with('"') ? fmt::format("({})", text) : text;
+  }
   std::string operator()(int64_t value) const { return fmt::format("{}", value); }
   std::string operator()(double value) const { return PrintDouble(value); }
   std::string operator()(const std::string& value) const { return Quote(value); }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,18 +11,18 @@
 
 #include "graph/graph.h"
 #include "graph/text/weights.h"
+#include "ir/size/size_expr.h"
 #include "support/error.h"
 #include "support/file.h"
 
 namespace tunec {
 
 /// Sizes of the named dimensions of a text.
-using GraphSizes = std::map<std::string, int64_t, std::less<>>;
+using GraphSizes = SizeValues;
 
-/// Parses a graph. `weights` supplies the bytes of `weight` lines. A named dimension that `sizes`
-/// omits stays open. An open dimension of a constant or weight, in an attribute, or as a part of a
-/// size is an error. A size for a dimension that the text does not contain is also an error. All
-/// other errors have file:line:column.
+/// Parses a graph. `weights` supplies the bytes of `weight` lines. A named size stays open if
+/// `sizes` omits it. An open dimension of a constant or weight is an error. So is a size for a
+/// dimension that the text does not contain. All other errors have file:line:column.
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
                          const WeightSource& weights, const GraphSizes& sizes = {});
 

@@ -1,11 +1,14 @@
 // The parser of the text format .graph. It reads line by line and adds each node to a builder,
 // which infers the node's types.
+#include <map>
 #include <set>
 #include <unordered_map>
+#include <variant>
 
 #include "graph/open_dimensions.h"
 #include "graph/ops/unknown_op.h"
 #include "graph/text/graph_text.h"
+#include "ir/size/size_text.h"
 #include "ir/sizes.h"
 #include "ir/text/layout_text.h"
 
@@ -53,6 +56,32 @@ class NamedSizes {
   std::set<std::string, std::less<>> met_;
 };
 
+/// A number of an attribute.
+using Number = std::variant<int64_t, double, SizeExpr>;
+
+/// Returns the list as integers, as floats if there is a float, or as sizes if there is a named
+/// size.
+Result<Attribute> ListOf(const std::vector<Number>& numbers, const SourceLocation& where) {
+  std::vector<int64_t> integers;
+  std::vector<double> floats;
+  std::vector<SizeExpr> sizes;
+  for (const Number& number : numbers) {
+    if (const auto* integer = std::get_if<int64_t>(&number)) {
+      integers.push_back(*integer);
+      floats.push_back(static_cast<double>(*integer));
+      sizes.emplace_back(*integer);
+    } else if (const auto* real = std::get_if<double>(&number)) {
+      floats.push_back(*real);
+    } else {
+      sizes.push_back(std::get<SizeExpr>(number));
+    }
+  }
+  if (integers.size() == numbers.size()) return Attribute(std::move(integers));
+  if (floats.size() == numbers.size()) return Attribute(std::move(floats));
+  if (sizes.size() == numbers.size()) return Attribute(std::move(sizes));
+  return FailAt(where, ErrorCode::kParse, "a list contains floats and named sizes");
+}
+
 class GraphParser {
  public:
   GraphParser(Lexer& lexer, const WeightSource& weights, NamedSizes& sizes, int depth)
@@ -73,14 +102,13 @@ class GraphParser {
   Result<std::vector<ValueId>> ParseOperands();
   Result<Attributes> ParseAttributes();
   Result<Attribute> ParseAttribute();
+  Result<Number> ParseNumber();
   Result<std::vector<std::shared_ptr<const Graph>>> ParseBodies();
   Status ParseAnnotations(const std::vector<ValueId>& values);
   Result<TypedLayout> ParseType();
   Result<Dim> ParseDim();
   bool AtSize(size_t ahead) const;
-  Result<int64_t> ParseSize();
-  Result<int64_t> ParseSizeProduct();
-  Result<int64_t> ParseSizeFactor();
+  Result<SizeExpr> WithSizes(const ParsedSize& parsed, const SourceLocation& where);
   void NoteNamedAxes(const ValueType& type);
   Result<std::vector<int64_t>> FixedShape(const ValueType& type, const SourceLocation& where) const;
   Result<Array> ParseElements(const ValueType& type);
@@ -353,38 +381,39 @@ Result<Attributes> GraphParser::ParseAttributes() {
   return attributes;
 }
 
-/// Parses a string, a number or a list of numbers. A number can be a size such as 2 * batch. The
-/// numbers are integers if none is written as a float. Infer converts integers to floats as needed.
+/// Parses a number: an integer, a float or a size such as 2 * batch.
+Result<Number> GraphParser::ParseNumber() {
+  const size_t sign = lexer_.At("-") ? 1 : 0;
+  if (lexer_.Peek().kind == TokenKind::kString || AtSize(sign)) {
+    const SourceLocation where = lexer_.Here();
+    TUNEC_ASSIGN(const ParsedSize parsed, ParseSizeExpr(lexer_));
+    TUNEC_ASSIGN(const SizeExpr size, WithSizes(parsed, where));
+    return size.IsConstant() ? Number(size.Value()) : Number(size);
+  }
+  if (lexer_.Peek(sign).kind == TokenKind::kInteger) {
+    TUNEC_ASSIGN(const int64_t integer, lexer_.ExpectInteger("an integer"));
+    return Number(integer);
+  }
+  TUNEC_ASSIGN(const double number, lexer_.ExpectNumber("a number, a string or a list"));
+  return Number(number);
+}
+
+/// Parses a string, a number or a list of numbers. The numbers are integers if none is written as a
+/// float. Infer converts integers to floats as needed.
 Result<Attribute> GraphParser::ParseAttribute() {
   if (lexer_.Peek().kind == TokenKind::kString) return Attribute(lexer_.Next().value);
-  std::vector<double> floats;
-  std::vector<int64_t> integers;
-  bool whole = true;
-  const bool list = lexer_.TryTake("[");
-  while (!(list && lexer_.TryTake("]"))) {
-    if (!floats.empty()) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
-    const Token& number = lexer_.Peek(lexer_.At("-") ? 1 : 0);
-    const Lexer before = lexer_;
-    if (AtSize(lexer_.At("-") ? 1 : 0)) {
-      TUNEC_ASSIGN(const int64_t size, ParseSize());
-      integers.push_back(size);
-      floats.push_back(static_cast<double>(size));
-      if (!list) break;
-      continue;
-    }
-    const bool integer = number.kind == TokenKind::kInteger;
-    TUNEC_ASSIGN(const double value, lexer_.ExpectNumber("a number, a string or a list"));
-    floats.push_back(value);
-    whole = whole && integer;
-    if (integer) {
-      lexer_ = before;
-      TUNEC_ASSIGN(const int64_t exact, lexer_.ExpectInteger("an integer"));
-      integers.push_back(exact);
-    }
-    if (!list) break;
+  const SourceLocation where = lexer_.Here();
+  if (!lexer_.TryTake("[")) {
+    TUNEC_ASSIGN(const Number number, ParseNumber());
+    return std::visit([](const auto& value) { return Attribute(value); }, number);
   }
-  if (whole) return list ? Attribute(std::move(integers)) : Attribute(integers[0]);
-  return list ? Attribute(std::move(floats)) : Attribute(floats[0]);
+  std::vector<Number> numbers;
+  while (!lexer_.TryTake("]")) {
+    if (!numbers.empty()) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
+    TUNEC_ASSIGN(Number number, ParseNumber());
+    numbers.push_back(std::move(number));
+  }
+  return ListOf(numbers, where);
 }
 
 Result<std::vector<std::shared_ptr<const Graph>>> GraphParser::ParseBodies() {
@@ -417,76 +446,45 @@ Result<TypedLayout> GraphParser::ParseType() {
   return typed;
 }
 
-/// Parses a dimension: a number, a single name, or a size expression.
+/// Parses a dimension, and notes its name if it is a single name.
 Result<Dim> GraphParser::ParseDim() {
   dim_names_.emplace_back();
-  const bool is_name =
-      lexer_.Peek().kind == TokenKind::kIdentifier || lexer_.Peek().kind == TokenKind::kString;
-  const bool is_alone = lexer_.Peek(1).text == "," || lexer_.Peek(1).text == "]";
-  if (is_name && is_alone) {
-    TUNEC_ASSIGN(std::string name, lexer_.ExpectName("a size or a dimension's name"));
-    dim_names_.back() = name;
-    const std::optional<int64_t> size = sizes_.Take(name);
-    return size ? Dim(*size) : Dim(std::move(name));
+  const TokenKind kind = lexer_.Peek().kind;
+  const std::string_view after = lexer_.Peek(1).text;
+  if (kind == TokenKind::kInteger && (after == "," || after == "]")) {
+    TUNEC_ASSIGN(const int64_t size, lexer_.ExpectInteger("a size"));
+    return FixedDim(size);
   }
-  if (lexer_.Peek().kind != TokenKind::kInteger && !lexer_.At("-") && !is_name)
+  if (kind == TokenKind::kPunctuation && !lexer_.At("-") && !lexer_.At("("))
     return lexer_.Expected("a size or a dimension's name");
-  TUNEC_ASSIGN(const int64_t size, ParseSize());
-  return Dim(size);
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(const ParsedSize size, ParseSizeExpr(lexer_));
+  dim_names_.back() = size.size.AsName().value_or("");
+  return WithSizes(size, where);
 }
 
-/// Returns whether a size expression begins `ahead` tokens further: a name with a size, or an
-/// integer or a name before an arithmetic sign. The caller handles plain numbers.
+/// Returns whether a size expression begins `ahead` tokens further: parentheses, a name, or an
+/// integer before an arithmetic sign. The words inf and nan are names only before an arithmetic
+/// sign.
 bool GraphParser::AtSize(size_t ahead) const {
   const Token& first = lexer_.Peek(ahead);
-  const Token& second = lexer_.Peek(ahead + 1);
+  const std::string_view second = lexer_.Peek(ahead + 1).text;
   const bool goes_on =
-      second.text == "+" || second.text == "-" || second.text == "*" || second.text == "/";
-  if (first.kind == TokenKind::kIdentifier) return sizes_.Has(first.text) || goes_on;
-  return first.kind == TokenKind::kInteger && goes_on;
+      second == "+" || second == "-" || second == "*" || second == "/" || second == "mod";
+  if (first.kind == TokenKind::kInteger) return goes_on;
+  const bool is_float = first.text == "inf" || first.text == "nan";
+  return first.text == "(" || (first.kind == TokenKind::kIdentifier && (goes_on || !is_float));
 }
 
-Result<int64_t> GraphParser::ParseSizeFactor() {
-  if (lexer_.Peek().kind != TokenKind::kIdentifier) return lexer_.ExpectInteger("a size");
-  const SourceLocation where = lexer_.Here();
-  TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a dimension's name"));
-  if (const std::optional<int64_t> size = sizes_.Take(name)) return *size;
-  return FailAt(where, ErrorCode::kInvalidArgument, "dimension {} has no size: {}", name,
-                DescribeSizeOptions({&name, 1}));
-}
-
-Result<int64_t> GraphParser::ParseSizeProduct() {
-  TUNEC_ASSIGN(int64_t product, ParseSizeFactor());
-  for (;;) {
-    const SourceLocation where = lexer_.Here();
-    const bool divides = lexer_.At("/");
-    if (!divides && !lexer_.At("*")) return product;
-    lexer_.Next();
-    TUNEC_ASSIGN(const int64_t factor, ParseSizeFactor());
-    if (divides && factor < 1)
-      return FailAt(where, ErrorCode::kParse, "a size is divided by {}", factor);
-    if (divides) {
-      product = FloorDivide(product, factor);
-    } else if (__builtin_mul_overflow(product, factor, &product)) {
-      return FailAt(where, ErrorCode::kParse, "a size is too large");
-    }
-  }
-}
-
-/// Parses a size without parentheses, such as 2 * length + 1 or batch * length / 2. Quotients are
-/// rounded down. Fails for a name without a size, a divisor below 1, and an overflow.
-Result<int64_t> GraphParser::ParseSize() {
-  TUNEC_ASSIGN(int64_t sum, ParseSizeProduct());
-  for (;;) {
-    const SourceLocation where = lexer_.Here();
-    const bool subtracts = lexer_.At("-");
-    if (!subtracts && !lexer_.At("+")) return sum;
-    lexer_.Next();
-    TUNEC_ASSIGN(const int64_t term, ParseSizeProduct());
-    const bool overflows = subtracts ? __builtin_sub_overflow(sum, term, &sum)
-                                     : __builtin_add_overflow(sum, term, &sum);
-    if (overflows) return FailAt(where, ErrorCode::kParse, "a size is too large");
-  }
+/// Returns the expression with numbers for the names that have a size.
+Result<SizeExpr> GraphParser::WithSizes(const ParsedSize& parsed, const SourceLocation& where) {
+  std::map<std::string, SizeExpr> values;
+  for (const std::string& name : parsed.names)
+    if (const std::optional<int64_t> value = sizes_.Take(name)) values.emplace(name, *value);
+  SizeExpr size = Substitute(parsed.size, values);
+  if (size.IsKnown()) return size;
+  return FailAt(where, ErrorCode::kParse, "size {} is divided by 0 or beyond 2^60",
+                Print(parsed.size));
 }
 
 void GraphParser::NoteNamedAxes(const ValueType& type) {
@@ -501,6 +499,7 @@ void GraphParser::NoteNamedAxes(const ValueType& type) {
 
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
                          const WeightSource& weights, const GraphSizes& sizes) {
+  TUNEC_RETURN_IF_ERROR(RequireSizes(sizes));
   TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, file_name));
   NamedSizes named(sizes);
   TUNEC_ASSIGN(Graph graph, GraphParser(lexer, weights, named, 0).Parse());

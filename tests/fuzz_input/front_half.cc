@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/open_dimensions.h"
 #include "graph/passes/pipeline.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/graph/fuse_groups.h"
@@ -21,17 +22,11 @@ void CheckLowering(const Compute& compute) {
   Require(Print(*again) == text, "a lowered compute's text reads back");
 }
 
-/// Returns true if no value has a dynamic dimension, as fusion and lowering require.
-bool IsFixed(const Graph& graph) {
-  return std::ranges::all_of(graph.values(),
-                             [](const Value& value) { return value.type.IsFixed(); });
-}
-
 }  // namespace
 
 void RunFrontHalf(const Graph& graph) {
   RequireOk(Verify(graph), "a graph that was read verifies");
-  if (graph.nodes().size() > kMostNodes || !IsFixed(graph)) return;
+  if (graph.nodes().size() > kMostNodes || !RequireFixedSizes(graph)) return;
   const Result<PipelineResult> simplified = RunPipeline(graph);
   if (!simplified) return RequireTheirFault(simplified.error(), "the passes");
   const Result<FusionPlan> plan = PlanFusion(simplified->graph, FusionMode::kFused);

@@ -54,7 +54,7 @@ class Import(unittest.TestCase):
     def test_an_open_dimension_names_itself_and_the_option(self):
         with self.assertRaisesRegex(tunec.Error, r'the size of rows is open: the option dims .*dims={"rows": 8}'):
             tunec.compile(TEXT, db=None)
-        with self.assertRaisesRegex(tunec.Error, r"dimension rows has no size: the option dims .*--dim rows=8"):
+        with self.assertRaisesRegex(tunec.Error, r"the size of rows is open: the option dims .*--dim rows=8"):
             tunec.compile(TEXT.replace("rows", "rows * 2"), db=None)
         model = tunec.compile(TEXT, db=None, dims={"rows": 3})
         self.assertEqual(model(np.ones((3, 4), np.float32)).shape, (3, 4))

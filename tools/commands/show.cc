@@ -294,7 +294,7 @@ Status Shower::Draw() const {
 void AddGraphTables(const ShowArguments& arguments, const Graph& graph, TableReport& report) {
   const bool listed = !arguments.dependencies && !arguments.counts && !arguments.residuals;
   const std::string sums = "\n" + CountsByKind(graph);
-  if (listed) report.Add("nodes", NodeTable(graph), sums);
+  if (listed) report.Add("nodes", NodeTable(graph), sums + ConditionsText(graph));
   if (arguments.dependencies) report.Add("dependencies", DependencyTable(graph));
   if (arguments.counts) report.Add("counts", OperatorCountTable(graph), sums);
   if (!arguments.residuals) return;

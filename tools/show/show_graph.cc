@@ -8,7 +8,10 @@
 
 #include "compiler/front_end.h"
 #include "graph/count_graph.h"
+#include "graph/open_dimensions.h"
+#include "graph/specialize.h"
 #include "ir/compute.h"
+#include "ir/size/size_text.h"
 #include "tools/terminal/text_table.h"
 
 namespace tunec {
@@ -32,7 +35,7 @@ std::string TypeText(const ValueType& type) {
   std::string dims;
   for (const Dim& dim : type.dims) {
     if (!dims.empty()) dims += "x";
-    dims += dim.IsFixed() ? fmt::format("{}", dim.size()) : dim.parameter();
+    dims += DimText(dim);
   }
   return fmt::format("{}[{}]", Name(type.type), dims);
 }
@@ -43,6 +46,10 @@ struct AttributeText {
   std::string operator()(int64_t value) const { return fmt::format("{}", value); }
   std::string operator()(double value) const { return fmt::format("{}", value); }
   std::string operator()(const std::string& value) const { return value; }
+  std::string operator()(const SizeExpr& value) const { return Print(value); }
+  std::string operator()(const std::vector<SizeExpr>& values) const {
+    return fmt::format("[{}]", PrintList(values));
+  }
   std::string operator()(const std::vector<int64_t>& values) const {
     return fmt::format("[{}]", fmt::join(values, ","));
   }
@@ -79,6 +86,15 @@ std::string CountsByKind(const Graph& graph) {
       "{}, {}: {}\n", CountText(computing, "node"),
       CountText(std::ssize(graph.nodes()) - computing, "input or constant", "inputs and constants"),
       fmt::join(parts, ", "));
+}
+
+std::string ConditionsText(const Graph& graph) {
+  if (RequireFixedSizes(graph)) return "";
+  const std::vector<SizeCondition> conditions = ConditionsOf(graph);
+  if (conditions.empty()) return "";
+  std::string text = "\nthe named sizes must satisfy\n";
+  for (const SizeCondition& condition : conditions) text += "  " + Print(condition) + "\n";
+  return text;
 }
 
 TextTable NodeTable(const Graph& graph) {

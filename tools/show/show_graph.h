@@ -16,6 +16,9 @@ TextTable NodeTable(const Graph& graph);
 
 /// Returns a line such as "7 nodes, 5 inputs and constants: compute 6, data 5, ...".
 std::string CountsByKind(const Graph& graph);
+/// Returns the conditions on named sizes (ConditionsOf), one on each line, below a heading. Returns
+/// an empty text if there are none.
+std::string ConditionsText(const Graph& graph);
 std::string_view KindName(OpKind kind);
 /// Returns a type such as "f32[4x8]".
 std::string TypeText(const ValueType& type);

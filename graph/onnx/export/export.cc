@@ -84,6 +84,10 @@ Status Exporter::AddNode(const Node& node) {
     model_.graph.initializers.emplace_back(NameOf(node.outputs[0]), node.constant);
     return {};
   }
+  for (const auto& [name, attribute] : node.attributes) {
+    if (!SizesOf(attribute).empty())
+      return Fail(ErrorCode::kUnsupported, "attribute {} contains named sizes", name);
+  }
   const ExportForm* form = FindForm(node.op);
   if (form == nullptr) return Fail(ErrorCode::kUnsupported, "is not written as ONNX yet");
   if (form->write == nullptr) return {};

@@ -1,6 +1,7 @@
 #include "graph/onnx/export/forms.h"
 
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "graph/onnx/export/write_model.h"
@@ -50,8 +51,15 @@ std::string FormContext::Cast(const std::string& x, DataType from, DataType to) 
 
 Result<std::string> WriteWithAttributes(FormContext& node) {
   OnnxAttributes attributes;
-  for (const auto& [name, value] : node.node().attributes)
-    std::visit([&](const auto& of_kind) { attributes.emplace(name, of_kind); }, value);
+  for (const auto& [name, value] : node.node().attributes) {
+    std::visit(
+        [&]<class T>(const T& of_kind) {
+          // Nodes with named sizes are not exported.
+          if constexpr (std::is_constructible_v<onnx_import::OnnxAttribute, const T&>)
+            attributes.emplace(name, of_kind);
+        },
+        value);
+  }
   return node.Emit(node.form().onnx_name, node.inputs(), std::move(attributes));
 }
 

@@ -4,6 +4,7 @@
 
 #include "graph/onnx/file/parse_tensor.h"
 #include "graph/onnx/file/wire_format.h"
+#include "ir/size/size_text.h"
 #include "support/check.h"
 
 namespace tunec::onnx_export {
@@ -50,7 +51,7 @@ WireWriter ValueProto(const OnnxValue& value) {
   WireWriter shape;  // present but empty for a scalar
   for (const Dim& dim : *value.dims) {
     WireWriter to;
-    dim.IsFixed() ? to.Varint(1, dim.size()) : to.Text(2, dim.parameter());
+    dim.IsConstant() ? to.Varint(1, dim.Value()) : to.Text(2, dim.AsName().value_or(Print(dim)));
     shape.Message(1, to);
   }
   WireWriter tensor;

@@ -57,7 +57,7 @@ struct OnnxNode {
 struct OnnxValue {
   std::string name;
   std::optional<DataType> type;
-  std::optional<std::vector<Dim>> dims;  // an unnamed dynamic dimension has the parameter ""
+  std::optional<std::vector<Dim>> dims;  // an unnamed dynamic dimension is unknown
 };
 
 struct OnnxGraph {

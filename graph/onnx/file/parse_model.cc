@@ -83,12 +83,13 @@ Result<OnnxTensor> Decoder::Tensor(const Pieces& pieces) const {
 }
 
 Result<Dim> Decoder::Dimension(Bytes bytes) const {
-  Dim dim{std::string()};
+  Dim dim = Dim::Unknown();
   TUNEC_RETURN_IF_ERROR(VisitFields({bytes}, [&](const WireField& field) -> Status {
     // Some exporters write -1 for a dynamic dimension.
     if (field.tag == VarintTag(1))
-      dim = field.Signed() < 0 ? Dim(std::string()) : Dim(field.Signed());
-    if (field.tag == BytesTag(2)) dim = Dim(field.Text());
+      dim = field.Signed() < 0 ? Dim::Unknown() : FixedDim(field.Signed());
+    if (field.tag == BytesTag(2))
+      dim = field.Text().empty() ? Dim::Unknown() : Dim::Named(field.Text());
     return {};
   }));
   return dim;

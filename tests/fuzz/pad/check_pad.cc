@@ -79,7 +79,7 @@ std::vector<int64_t> SizesIn(const Graph& graph, const std::vector<OpenAxis>& op
   std::vector<int64_t> sizes;
   for (const std::string& dimension : padded.dimensions) {
     const OpenAxis& axis = *std::ranges::find(open, dimension, &OpenAxis::dimension);
-    sizes.push_back(graph.value(graph.inputs()[axis.input]).type.dims[axis.axis].size());
+    sizes.push_back(graph.value(graph.inputs()[axis.input]).type.dims[axis.axis].Value());
   }
   return sizes;
 }

@@ -223,6 +223,50 @@ TEST(RunReference, TakesTheNearestIndexInRange) {
     EXPECT_THAT(output.As<float>(), testing::ElementsAre(10, 10, 10, 30, 30, 30));
 }
 
+std::string Padded(std::string_view type, std::string_view pads, const GraphSizes& sizes) {
+  const std::string text = fmt::format(
+      "graph g {{\n  input x: f32[{}]\n  y = pad(x) {{pads=[{}]}}\n  output y\n}}", type, pads);
+  const auto graph = ParseGraph(text, "g.graph", RandomWeights(1), sizes);
+  return graph ? Print(*graph) : graph.error().Format();
+}
+
+TEST(GraphText, SizesAreExpressions) {
+  using testing::AllOf;
+  using testing::HasSubstr;
+  EXPECT_THAT(Padded("3*h + 1, n*(n - 1)", "min(h, 2), 0, -(n/2), 0", {{"h", 4}, {"n", 3}}),
+              AllOf(HasSubstr("input x: f32[13, 6]"), HasSubstr("pads=[2, 0, -1, 0]")));
+  EXPECT_THAT(Padded("(n + 63)/64*64", "-3/2, 2*n", {{"n", 70}}),
+              AllOf(HasSubstr("input x: f32[128]"), HasSubstr("pads=[-2, 140]")));
+  EXPECT_THAT(Padded("max(n, 7) + -n mod 4", "n mod 3, 0", {{"n", 5}}),
+              AllOf(HasSubstr("input x: f32[10]"), HasSubstr("pads=[2, 0]")));
+  EXPECT_THAT(Padded("n + m", "m, 0", {{"n", 5}}),
+              AllOf(HasSubstr("input x: f32[m + 5]"), HasSubstr("pads=[m, 0]"),
+                    HasSubstr(": f32[2*m + 5]")));
+  EXPECT_THAT(Padded("n/n*4", "0, 0", {{"n", 5}}), HasSubstr("input x: f32[4]"));
+  EXPECT_EQ(Padded("n/(n - 5)", "0, 0", {{"n", 5}}),
+            "g.graph:2:16: error: size n/(n - 5) is divided by 0 or beyond 2^60");
+  EXPECT_EQ(Padded("n/0", "0, 0", {{"n", 5}}), "g.graph:2:17: error: a size is divided by 0");
+  EXPECT_EQ(Padded("n", "0, 0", {{"n", -1}}),
+            "error: the size of dimension n is -1, expected at least 0");
+}
+
+TEST(GraphText, NamesOfSizesReadBack) {
+  const auto one_hot = [](std::string_view depth) {
+    const std::string text = fmt::format(
+        "graph g {{\n  input x: i64[4]\n  y = one_hot(x) {{depth={}}}\n  output y\n}}", depth);
+    const auto graph = ParseGraph(text, "g.graph", RandomWeights(1));
+    return graph ? Print(*graph) : graph.error().Format();
+  };
+  for (const std::string& text :
+       {Padded("\"seq len\" + 1, \"graph\" + 1", "\"seq len\", 1*\"inf\", \"min\", 0", {}),
+        Padded("layout*2, \"a b\"", "nan*2, 0, 0, (\"as\")", {}), one_hot("(\"seq len\")"),
+        one_hot("2*\"weight\"")}) {
+    const auto again = ParseGraph(text, "again.graph", RandomWeights(1));
+    ASSERT_TRUE(again) << text << again.error().Format();
+    EXPECT_EQ(Print(*again), text);
+  }
+}
+
 TEST(GraphFile, WritesTextAndWeightsThatReadBack) {
   const auto folder =
       std::filesystem::temp_directory_path() / fmt::format("tunec_graph_{}", getpid());

@@ -9,6 +9,7 @@
 
 #include "graph/onnx/handlers/all_handlers.h"
 #include "graph/ops/op_table.h"
+#include "ir/size/size_text.h"
 #include "tests/golden/golden_file.h"
 
 namespace tunec {
@@ -21,6 +22,10 @@ struct ValueText {
   std::string operator()(int64_t value) const { return fmt::format("{}", value); }
   std::string operator()(double value) const { return fmt::format("{}", value); }
   std::string operator()(const std::string& value) const { return fmt::format("\"{}\"", value); }
+  std::string operator()(const SizeExpr& value) const { return Print(value); }
+  std::string operator()(const std::vector<SizeExpr>& values) const {
+    return fmt::format("[{}]", PrintList(values));
+  }
   template <class Element>
   std::string operator()(const std::vector<Element>& values) const {
     return fmt::format("[{}]", fmt::join(values, ", "));

@@ -8,6 +8,7 @@
 #include "graph/compare_arrays.h"
 #include "graph/random_inputs.h"
 #include "graph/reference.h"
+#include "graph/specialize.h"
 #include "graph/text/graph_text.h"
 #include "tests/graph/pad/padded_values.h"
 
@@ -60,12 +61,31 @@ std::string TextAt(const std::string& text, const SizesByName& sizes) {
   return result;
 }
 
+void Replace(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+/// Parses the text with named sizes, and expects the graph `fixed` at `sizes`. Not every text is a
+/// graph with named sizes: constants and weights have numbers.
+void ExpectSpecializes(std::string text, const SizesByName& sizes, const Graph& fixed) {
+  Replace(text, "$(", "(");
+  Replace(text, "%", " mod ");
+  const auto named = ParseGraph(text, "named.graph", RandomWeights(1));
+  if (!named) return;
+  const auto graph = Specialize(*named, {sizes.begin(), sizes.end()});
+  ASSERT_TRUE(graph) << graph.error().Format() << Print(*named);
+  EXPECT_EQ(Print(*graph), Print(fixed));
+}
+
 }  // namespace
 
 Graph GraphAt(const std::string& text, const SizesByName& sizes) {
   auto graph = ParseGraph(TextAt(text, sizes), "sized.graph", RandomWeights(1));
   EXPECT_TRUE(graph) << graph.error().Format();
-  return graph ? *std::move(graph) : Graph();
+  if (!graph) return Graph();
+  ExpectSpecializes(text, sizes, *graph);
+  return *std::move(graph);
 }
 
 std::vector<OpenAxis> OpenAxesOf(const Graph& exact, const Graph& bucket,

@@ -130,7 +130,7 @@ TEST(ImageOrder, BlocksPadTheChannels) {
 
 TEST(ImageOrder, OpenDimensionsCostNothing) {
   GraphBuilder builder("open");
-  const ValueId x = *builder.AddInput("x", {DataType::kF32, {Dim("n"), 4, 8, 8}});
+  const ValueId x = *builder.AddInput("x", {DataType::kF32, {Dim::Named("n"), 4, 8, 8}});
   const ValueId y = *builder.Add(Op::kRelu, {x});
   builder.AddOutput(y);
   const Graph graph = std::move(builder).Build();

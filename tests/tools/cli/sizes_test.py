@@ -45,6 +45,21 @@ class Sizes(CliTest):
             self.bad(2, "the size of batch is open: the option dims gives sizes, such as --dim batch=8",
                      *command, path)
 
+    def test_expressions_of_named_sizes(self):
+        text = ("graph g {\n  input x: f32[n, 6]\n  y = reshape(x) {shape=[n/2, 12]}\n"
+                "  z = slice(y) {starts=[0, 3], ends=[min(n, 2), 12]}\n  output y\n  output z\n}\n")
+        path = self.file("expressions.graph", text)
+        listing = self.good("show", path)
+        self.assertIn("f32[(n/2)x12]", listing)
+        self.assertIn("the named sizes must satisfy\n  6*n == 6*n - 6*(n mod 2)\n", listing)
+        for command in (["opt"], ["opt", "--count"], ["show", "--groups"], ["show", "--onnx", "out.onnx"]):
+            self.bad(2, "the size of n is open", *command, path)
+        self.assertIn("y f32[4x12]", self.good("run", path, "--dim", "n=8"))
+        self.bad(2, "reshape sizes differ: input is 9x6 with 54 elements, shape is [4, 12]", "run", path,
+                 "--dim", "n=9")
+        self.assertIn("f32[4x12]", self.good("show", path, "--dim", "n=8"))
+        self.assertNotIn("satisfy", self.good("show", path, "--dim", "n=8"))
+
 
 if __name__ == "__main__":
     main()
