@@ -7,6 +7,7 @@
 #include "compiler/compiler.h"
 #include "compiler/sized/load_sized.h"
 #include "graph/edge_layouts.h"
+#include "graph/specialize.h"
 #include "graph/text/graph_text.h"
 #include "numpy/npz.h"
 #include "support/file.h"
@@ -234,16 +235,17 @@ Status CompleteFromNumbers(std::string_view text, const std::string& name, Graph
   return {};
 }
 
-/// Returns the source of a text. `graph_at` makes the text's graph for the sizes of all its
-/// dimensions.
+/// Returns the source of a text. `graph_at` parses the text with the sizes of some or all of its
+/// dimensions. A graph with named sizes is parsed once.
 Result<SizedSource> SizedTextOf(std::string_view text, const std::string& name,
                                 const ModelOptions& options,
                                 std::function<Result<Graph>(const GraphSizes&)> graph_at) {
   auto [source, fixed] = SplitDims(options);
   TUNEC_ASSIGN(const GraphSizes given, OneOfEach(fixed.dims));
-  if (const auto named = ParseGraph(text, name, RandomWeights(0), given)) {
+  if (const Result<Graph> named = graph_at(given)) {
     source.follows_rules = StatesOnlyProducts(*named);
     source.open = NamedAxesOf(*named);
+    graph_at = [graph = *named](const GraphSizes& sizes) { return Specialize(graph, sizes); };
   } else {
     TUNEC_RETURN_IF_ERROR(CompleteFromNumbers(text, name, given, source));
   }

@@ -37,12 +37,15 @@ TEST(Arithmetic, FindsOperandsThatWereRounded) {
 }
 
 TEST(Arithmetic, SomeContractionsAreWithinTheirContracts) {
+  // In the mode `exact`, all schedules that are drawn for a case may be rejected.
+  int with_kernels = 0;
   for (uint64_t seed = 20261123; seed < 20261123 + 40; ++seed) {
     const ContractionCase drawn = MakeContraction(seed, WidestHere());
     const ArithmeticResult checked = CheckArithmetic(drawn, drawn.accuracy);
     EXPECT_EQ(checked.result.outcome, Outcome::kEqual) << seed << ": " << checked.result.reason;
-    EXPECT_FALSE(checked.kernels.empty()) << seed;
+    with_kernels += checked.kernels.empty() ? 0 : 1;
   }
+  EXPECT_GE(with_kernels, 30);
 }
 
 // In this case isl exhausts its quota of operations while tunec reads the schedule that isl found.
