@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
 #include "ir/size/size_text.h"
 #include "support/check.h"
 
@@ -30,6 +35,22 @@ Decision DecideEqual(const SizeExpr& left, const SizeExpr& right, const SizeRang
   if (ProveEqual(left, right, ranges)) return Decision::kTrue;
   const bool differ = IsLess(left, right, ranges) || IsLess(right, left, ranges);
   return differ ? Decision::kFalse : Decision::kOpen;
+}
+
+// Returns the equation difference == 0 without common terms and factors, such as `n mod 2 == 0`.
+std::string EquationText(const SizeExpr& difference) {
+  int64_t divisor = difference.constant();
+  for (const SizeTerm& term : difference.terms()) divisor = std::gcd(divisor, term.coefficient);
+  divisor = std::max<int64_t>(divisor, 1);
+  std::vector<SizeTerm> positive;
+  std::vector<SizeTerm> negative;
+  const auto add = [&](int64_t coefficient, const std::vector<SizeFactorPtr>& factors) {
+    std::vector<SizeTerm>& side = coefficient > 0 ? positive : negative;
+    side.push_back({std::abs(coefficient) / divisor, factors});
+  };
+  for (const SizeTerm& term : difference.terms()) add(term.coefficient, term.factors);
+  if (difference.constant() != 0) add(difference.constant(), {});
+  return fmt::format("{} == {}", Print(MakeSum(positive)), Print(MakeSum(negative)));
 }
 
 }  // namespace
@@ -65,7 +86,7 @@ std::string Print(const SizeCondition& condition) {
   const std::string right = Print(condition.right);
   switch (condition.kind) {
     case Kind::kEqual:
-      return fmt::format("{} == {}", left, right);
+      return EquationText(condition.left - condition.right);
     case Kind::kAtMost:
       return fmt::format("{} <= {}", left, right);
     case Kind::kBroadcasts:

@@ -32,7 +32,8 @@ Decision Decide(const SizeCondition& condition, const SizeRanges& ranges);
 /// Returns whether the condition holds at these sizes, or nullopt if a side has no value.
 std::optional<bool> Holds(const SizeCondition& condition, const SizeValues& sizes);
 
-/// Returns text such as `n == 2*m`, `3 <= h + 2` or `n is 1 or m`.
+/// Returns text such as `n == 2*m`, `3 <= h + 2` or `n is 1 or m`. An equation has no common terms
+/// and factors: `6*n == 12*(n/2)` is `n mod 2 == 0`.
 std::string Print(const SizeCondition& condition);
 
 }  // namespace tunec

@@ -142,10 +142,8 @@ TEST(ConditionsOf, NamesWhatInferenceAssumes) {
   ASSERT_TRUE(graph) << graph.error().Format();
   std::vector<std::string> texts;
   for (const SizeCondition& condition : ConditionsOf(*graph)) texts.push_back(Print(condition));
-  EXPECT_THAT(texts,
-              testing::ElementsAre("0 <= 2*h - 3", "m == n",
-                                   "2*h*n - 3*n == 2*h*n - 2*h*(n mod 2) - 3*n + 3*(n mod 2)",
-                                   "0 <= 4*h - 6", "4 <= 2*h - 3", "1 <= m", "3 <= w"));
+  EXPECT_THAT(texts, testing::ElementsAre("0 <= 2*h - 3", "m == n", "2*h*(n mod 2) == 3*(n mod 2)",
+                                          "0 <= 4*h - 6", "4 <= 2*h - 3", "1 <= m", "3 <= w"));
 }
 
 // Random sizes: if all conditions hold, the graph can be specialized, and its inference agrees.
