@@ -41,7 +41,7 @@ Result<Graph> SpecializeWith(const Graph& graph, const Replacements& sizes) {
           TUNEC_ASSIGN(Graph inner, SpecializeWith(*body, sizes));
           bodies.push_back(std::make_shared<const Graph>(std::move(inner)));
         }
-        TUNEC_ASSIGN(const std::vector<ValueId> outputs,
+        TUNEC_ASSIGN(std::vector<ValueId> outputs,
                      builder.AddControl(node.op, inputs, std::move(bodies), std::move(attributes),
                                         node.name, node.where));
         for (size_t i = 0; i < outputs.size(); ++i) {

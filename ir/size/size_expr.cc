@@ -216,7 +216,7 @@ SizeExpr ModuloNumber(const SizeExpr& dividend, int64_t divisor) {
     }
     terms.push_back(reduced);
   }
-  const SizeExpr rest = MakeSum(std::move(terms)) + FloorModulo(dividend.constant(), divisor);
+  SizeExpr rest = MakeSum(std::move(terms)) + FloorModulo(dividend.constant(), divisor);
   if (!rest.IsKnown()) return rest;
   // MakeSum may have replaced divisions by remainders.
   if (!HasCoefficientsIn(rest, 0, divisor)) return SizeExpr::Mod(rest, divisor);

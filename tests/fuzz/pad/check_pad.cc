@@ -29,7 +29,7 @@ CheckResult ResultOf(std::string_view stage, const Error& error) {
 /// accept the graph, since only compilation runs the passes that fold indices to constants.
 bool HasWrongIndices(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument &&
-         error.message.find(" is out of range, expected ") != std::string::npos;
+         error.message.contains(" is out of range, expected ");
 }
 
 std::string TextProblem(const Graph& graph) {
