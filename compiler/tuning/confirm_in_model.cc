@@ -99,11 +99,10 @@ Result<ModelRuns> RunInTurns(const Load& load, const std::vector<BuiltKernel>& e
                   {.cancelled = options.cancelled, .on_note = options.on_log});
   ModelRuns runs;
   for (ModelTimes* times : {&runs.before, &runs.tuned}) times->of_task.resize(kernels.size());
-  const Stopwatch loading;
-  std::optional<Stopwatch> watch;  // from the first loading on
-  double load_ms = 0;
+  const Stopwatch watch;
+  double load_ms = 0;  // the first loading takes this time, which does not count
   const auto used = [&](double more_ms) {
-    return watch ? (watch->Milliseconds() + more_ms) / (1e3 * seconds) : 0;
+    return (watch.Milliseconds() - load_ms + more_ms) / (1e3 * seconds);
   };
   for (size_t load_number = 0; load_number < kLoads && used(load_ms) < 1; ++load_number) {
     TUNEC_ASSIGN(ModelInMemory before, load(earlier));
@@ -112,10 +111,7 @@ Result<ModelRuns> RunInTurns(const Load& load, const std::vector<BuiltKernel>& e
     for (ModelInMemory* model : {&before, &tuned})
       TUNEC_RETURN_IF_ERROR(model->executable.Run(inputs, model->to));
     runs.loads.push_back(runs.before.whole.size());
-    if (!watch) {
-      load_ms = loading.Milliseconds();
-      watch.emplace();
-    }
+    if (load_number == 0) load_ms = watch.Milliseconds();
     for (size_t round = 0; round < kMostRounds; ++round) {
       if (options.cancelled && options.cancelled())
         return Fail(ErrorCode::kCancelled, "cancelled while comparing models");

@@ -12,15 +12,11 @@ namespace tunec {
 
 Dim FixedDim(int64_t size) { return std::clamp(size, -kUnbounded, kUnbounded); }
 
-bool ValueType::IsFixed() const {
-  return std::ranges::all_of(dims, [](const Dim& dim) { return dim.IsConstant(); });
-}
+bool ValueType::IsFixed() const { return std::ranges::all_of(dims, &Dim::IsConstant); }
 
 std::vector<int64_t> ValueType::Shape() const {
   std::vector<int64_t> shape;
-  for (const Dim& dim : dims) {
-    shape.push_back(dim.Value());
-  }
+  for (const Dim& dim : dims) shape.push_back(dim.Value());
   return shape;
 }
 

@@ -1,9 +1,13 @@
-// A proof of d >= 0 removes the factors of d one after the other until only named sizes are left.
-//   max(a, b)      d >= 0 holds if it holds with each operand instead. If the coefficient is
-//                  positive, one operand is enough.
-//   floor(a / p)   is between (a - p + 1) / p and a / p, for p >= 1. So p * d is bounded by an
-//                  expression e without the division. Since d is an integer, e > -p is enough.
-//   a mod p        is between 0 and p - 1, for p >= 1, and is at most a if a >= 0.
+// A proof of d >= 0 removes the factors of d until only named sizes are left.
+//
+// A maximum is replaced by each of its operands: d >= 0 must hold for all of them. If the
+// coefficient is positive, one operand is enough.
+//
+// A division floor(a / p) with p >= 1 is between (a - p + 1) / p and a / p. So p * d is bounded by
+// an expression e without the division. Since d is an integer, e > -p is enough.
+//
+// A remainder a mod p with p >= 1 is between 0 and p - 1. It is at most a if a >= 0.
+//
 // Then each named size n with the least value l is replaced by n + l. The result is not negative if
 // no coefficient is negative. The number of steps is limited, since operands multiply the cases.
 #include "ir/size/prove_sizes.h"
@@ -151,14 +155,7 @@ class Prover {
     if (ranges_.Of(expr).lo >= 0) return true;
     const SizeFactorPtr factor = AnyFactor(expr);
     if (factor == nullptr) return HasNoNegativeTerm(expr);
-    switch (factor->kind) {
-      case Kind::kMaximum:
-        return ByOperands(expr, *factor);
-      case Kind::kDivision:
-        return ByDivision(expr, *factor);
-      default:
-        return ByRemainder(expr, *factor);
-    }
+    return factor->kind == Kind::kMaximum ? ByOperands(expr, *factor) : ByDivisor(expr, *factor);
   }
 
  private:
@@ -166,19 +163,26 @@ class Prover {
   struct Split {
     SizeExpr with;
     SizeExpr without;
-    bool is_linear = true;
+    std::optional<int> sign;  // 1 if `with` is never negative, -1 if it is never positive
   };
 
-  static Split SplitBy(const SizeExpr& expr, const SizeFactor& factor) {
-    Split split{0, expr.constant()};
+  Split SplitBy(const SizeExpr& expr, const SizeFactor& factor) {
+    Split split{0, expr.constant(), std::nullopt};
+    bool is_linear = true;
     for (const SizeTerm& term : expr.terms()) {
       std::vector<SizeFactorPtr> others;
       for (const SizeFactorPtr& f : term.factors)
         if (*f != factor) others.push_back(f);
       const size_t power = term.factors.size() - others.size();
-      if (power > 1) split.is_linear = false;
+      if (power > 1) is_linear = false;
       SizeExpr& part = power == 0 ? split.without : split.with;
       part = part + MakeSum({{term.coefficient, std::move(others)}});
+    }
+    const Interval range = is_linear ? ranges_.Of(split.with) : kUnknownInterval;
+    if (range.lo >= 0) {
+      split.sign = 1;
+    } else if (range.hi <= 0) {
+      split.sign = -1;
     }
     return split;
   }
@@ -203,40 +207,22 @@ class Prover {
     const auto holds = [&](const SizeExpr& operand) {
       return IsNonNegative(With(expr, factor, operand));
     };
-    const Split split = SplitBy(expr, factor);
-    if (split.is_linear && ranges_.Of(split.with).lo >= 0)
-      return std::ranges::any_of(factor.operands, holds);
+    if (SplitBy(expr, factor).sign == 1) return std::ranges::any_of(factor.operands, holds);
     return std::ranges::all_of(factor.operands, holds);
   }
 
-  // Returns -1 or 1 if the factor's coefficient never is positive, or never is negative.
-  std::optional<int> SignOf(const Split& split) {
-    if (!split.is_linear) return std::nullopt;
-    const Interval range = ranges_.Of(split.with);
-    if (range.lo >= 0) return 1;
-    if (range.hi <= 0) return -1;
-    return std::nullopt;
-  }
-
-  bool ByDivision(const SizeExpr& expr, const SizeFactor& factor) {
+  bool ByDivisor(const SizeExpr& expr, const SizeFactor& factor) {
     const SizeExpr& dividend = factor.operands[0];
     const SizeExpr& divisor = factor.operands[1];
-    const Split split = SplitBy(expr, factor);
-    const std::optional<int> sign = SignOf(split);
+    const auto [with, without, sign] = SplitBy(expr, factor);
     if (!sign || ranges_.Of(divisor).lo < 0) return false;
-    const SizeExpr scaled = *sign > 0 ? dividend - divisor + 1 : dividend;
-    return IsNonNegative(split.without * divisor + split.with * scaled + divisor - 1);
-  }
-
-  bool ByRemainder(const SizeExpr& expr, const SizeFactor& factor) {
-    const SizeExpr& dividend = factor.operands[0];
-    const SizeExpr& divisor = factor.operands[1];
-    const Split split = SplitBy(expr, factor);
-    const std::optional<int> sign = SignOf(split);
-    if (!sign || ranges_.Of(divisor).lo < 0) return false;
-    if (*sign > 0) return IsNonNegative(split.without);
-    return IsNonNegative(split.without + split.with * (divisor - 1)) ||
-           (ranges_.Of(dividend).lo >= 0 && IsNonNegative(split.without + split.with * dividend));
+    if (factor.kind == Kind::kDivision) {
+      const SizeExpr scaled = *sign > 0 ? dividend - divisor + 1 : dividend;
+      return IsNonNegative(without * divisor + with * scaled + divisor - 1);
+    }
+    if (*sign > 0) return IsNonNegative(without);
+    return IsNonNegative(without + with * (divisor - 1)) ||
+           (ranges_.Of(dividend).lo >= 0 && IsNonNegative(without + with * dividend));
   }
 
   // Returns true if no coefficient is negative after each size is counted from its least value.

@@ -19,7 +19,7 @@ inline int64_t Between(Random& random, int64_t low, int64_t high) {
   return low + static_cast<int64_t>(random.Below(static_cast<uint64_t>(high - low + 1)));
 }
 
-/// An expression as it is written, with its value by definition and its normal form.
+/// A size as it is written. ValueOf returns its value by definition, and MakeSize its normal form.
 struct WrittenSize {
   enum class Kind {
     kNumber,
