@@ -72,6 +72,23 @@ Status RequireSizes(const SizeValues& sizes) {
   return {};
 }
 
+int64_t DefaultSizeOf(size_t axis, size_t rank) {
+  constexpr int64_t kImage = 224, kLength = 16;
+  if (axis == 0) return 1;
+  return rank >= 4 && axis >= 2 ? kImage : kLength;
+}
+
+DefaultSizes DefaultSizesOf(const Graph& graph) {
+  DefaultSizes sizes;
+  for (const ValueId input : graph.inputs()) {
+    const std::vector<Dim>& dims = graph.value(input).type.dims;
+    for (size_t axis = 0; axis < dims.size(); ++axis)
+      for (const std::string& name : dims[axis].Names())
+        sizes.emplace(name, DefaultSizeOf(axis, dims.size()));
+  }
+  return sizes;
+}
+
 std::string DescribeSizeOptions(std::span<const std::string> names) {
   std::string flags, entries;
   for (const std::string& name : names) {

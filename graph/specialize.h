@@ -1,6 +1,8 @@
 // Functions that give numbers to the named sizes of a graph, and list what inference assumes.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -18,5 +20,9 @@ Result<Graph> Specialize(const Graph& graph, const SizeValues& sizes);
 /// nodes. At sizes for which all conditions hold, Specialize succeeds, unless a shape has more than
 /// 2^48 elements.
 std::vector<SizeCondition> ConditionsOf(const Graph& graph);
+
+/// Returns pairs of different names whose sizes a concatenation needs to be equal. A broadcast also
+/// accepts a size of 1, so it gives no pairs.
+std::vector<std::pair<std::string, std::string>> EqualNamesOf(const Graph& graph);
 
 }  // namespace tunec

@@ -1,5 +1,7 @@
 #include "graph/onnx/import.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <new>
@@ -102,10 +104,41 @@ std::vector<OnnxFile::Input> OnnxFile::Inputs() const {
   return inputs;
 }
 
+Result<OnnxFile> OnnxFile::WithRenamedDims(const std::map<std::string, std::string>& names) const {
+  std::set<std::string> known;
+  for (const Input& input : Inputs())
+    for (const Dim& dim : input.dims) known.merge(dim.Names());
+  std::map<std::string, Dim> renamed;
+  for (const auto& [from, to] : names) {
+    for (const std::string& name : {from, to}) {
+      if (!known.contains(name))
+        return FailAt({model_->name, 0, 0}, ErrorCode::kInvalidArgument,
+                      "no input has a dimension '{}'; the model's dynamic dimensions are {}", name,
+                      fmt::join(known, ", "));
+    }
+    renamed.emplace(from, Dim::Named(to));
+  }
+  auto model = std::make_shared<Model>(*model_);
+  for (onnx_import::OnnxValue& input : model->model.graph.inputs) {
+    if (!input.dims) continue;
+    for (Dim& dim : *input.dims) dim = Substitute(dim, renamed);
+  }
+  OnnxFile file;
+  file.model_ = std::move(model);
+  return file;
+}
+
 Result<Graph> OnnxFile::Import(const ImportOptions& options) const {
   return InFile(model_->name, [&]() -> Result<Graph> {
     TUNEC_ASSIGN(ImportOptions complete, onnx_import::WithShapesOfConstants(options));
     return onnx_import::Importer(model_->model, std::move(complete)).Run();
+  });
+}
+
+Result<DefaultSizes> OnnxFile::DefaultSizesOf(const ImportOptions& options) const {
+  return InFile(model_->name, [&]() -> Result<DefaultSizes> {
+    TUNEC_ASSIGN(ImportOptions complete, onnx_import::WithShapesOfConstants(options));
+    return onnx_import::DefaultSizesOf(model_->model.graph, std::move(complete));
   });
 }
 

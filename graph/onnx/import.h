@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/open_dimensions.h"
 #include "ir/array.h"
 #include "support/error.h"
 #include "support/file.h"
@@ -36,6 +38,8 @@ struct ImportOptions {
   /// Values by input name. These inputs become constants instead of inputs of the graph. Values
   /// that shapes depend on (the `shape` of a Reshape) must be constants while importing.
   std::map<std::string, Array> constants;
+  /// Names of constants that are converted to the input's type. Each number must keep its value.
+  std::set<std::string> untyped_constants = {};
   /// Sizes by the model's name of a dynamic dimension.
   std::map<std::string, int64_t> dims = {};
   /// Shapes of the arrays that the model will run on, by input name. They apply only to inputs that
@@ -43,6 +47,9 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays = {};
   OptionSpelling spelling = OptionSpelling::kFlags;
   NoOps no_ops = NoOps::kDropped;
+  /// Names of dynamic dimensions that stay named sizes in the graph. Nodes that need numbers
+  /// instead are unsupported.
+  std::set<std::string> named_dims = {};
 };
 
 /// Parses `name=1x3x224x224`, the value of the option --shape. `name=` is a scalar.
@@ -74,14 +81,18 @@ class OnnxFile {
   static Result<OnnxFile> FromBytes(std::span<const std::byte> bytes, const std::string& name,
                                     const std::optional<std::string>& data_folder = {});
 
-  /// An input with its dimensions. A dynamic dimension without a name is unknown. An input of
-  /// unknown rank has no dimensions.
+  /// An input with its dimensions. Each dynamic dimension has a name; `x.0` if the file has none.
+  /// An input of unknown rank has no dimensions.
   struct Input {
     std::string name;
     std::vector<Dim> dims;
   };
   std::vector<Input> Inputs() const;
+  /// Returns the model with dimensions of the inputs renamed. Fails for a name that no input has.
+  Result<OnnxFile> WithRenamedDims(const std::map<std::string, std::string>& names) const;
   Result<Graph> Import(const ImportOptions& options) const;
+  /// Returns default sizes of the dynamic dimensions for which the options give no size.
+  Result<DefaultSizes> DefaultSizesOf(const ImportOptions& options) const;
   /// Returns the stamps of the files of external weights, and of the model's file if the model was
   /// read from one. The stamps were taken before reading.
   std::vector<FileStamp> Files() const;

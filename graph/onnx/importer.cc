@@ -62,6 +62,25 @@ OnnxNode WithArguments(OnnxNode node, const OnnxAttributes* arguments) {
   return node;
 }
 
+/// Returns the numbers in the input's type. Fails if the type cannot represent a number.
+Result<Array> Converted(const Array& numbers, const OnnxValue& input) {
+  const DataType type = *input.type;
+  Array array(type, numbers.shape());
+  for (int64_t i = 0; i < numbers.size(); ++i) {
+    if (IsFloat(type)) {
+      array.SetDouble(i, numbers.GetDouble(i));
+    } else if (!IsFloat(numbers.type())) {
+      array.SetInt(i, numbers.GetInt(i));
+    }
+    const bool is_same =
+        IsFloat(type) ? true : !IsFloat(numbers.type()) && array.GetInt(i) == numbers.GetInt(i);
+    if (!is_same)
+      return Fail(ErrorCode::kInvalidArgument, "the constant for input '{}' has {}, expected {}",
+                  input.name, numbers.GetDouble(i), Name(type));
+  }
+  return array;
+}
+
 /// The part of an output's declaration that is binding. If an input has dynamic sizes, the file may
 /// declare the output sizes of one example.
 enum class Declares { kSizes, kRank };
@@ -78,16 +97,16 @@ Declares DeclarationsOf(const OnnxGraph& graph) {
 Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, Declares declares) {
   if (!output.dims || output.dims->empty()) return {};
   const std::vector<Dim>& declared = *output.dims;
-  const std::vector<int64_t> shape = computed->shape;
+  const std::vector<Dim>& shape = computed->shape;
   bool agrees = declared.size() == shape.size();
   for (size_t d = 0; agrees && declares == Declares::kSizes && d < declared.size(); ++d) {
     const bool is_known = declared[d].IsConstant() && declared[d].Value() > 0;
-    agrees = !is_known || declared[d].Value() == shape[d];
+    agrees = !is_known || declared[d] == shape[d];
   }
   if (agrees) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "graph output '{}' is {}, expected {} as the model declares it", output.name,
-              ShapeText({shape.begin(), shape.end()}), ShapeText(declared));
+              ShapeText(shape), ShapeText(declared));
 }
 
 /// A counter of the nodes of a model with inlined functions. It does not inline, because a chain of
@@ -164,7 +183,7 @@ Result<Graph> Importer::Run() {
       return Fail(ErrorCode::kParse, "two graph outputs have the name '{}'", output.name);
     }
     TUNEC_RETURN_IF_ERROR(RequireDeclaredShape(output, *operand, declares));
-    emitter_.AddOutput(*operand, output.name);
+    TUNEC_RETURN_IF_ERROR(emitter_.AddOutput(*operand, output.name));
   }
   return std::move(emitter_).Build();
 }
@@ -182,7 +201,8 @@ Status Importer::AddInputs(const OnnxGraph& graph, Scope& scope) {
     if (!input.type) {
       return Fail(ErrorCode::kParse, "graph input '{}' has no element type", input.name);
     }
-    if (!IsShape(shape->second)) {
+    const OperandShape dims(shape->second);
+    if (dims.IsFixed() && !IsShape(dims.Fixed())) {
       return Fail(ErrorCode::kInvalidArgument, "graph input '{}' has too many elements",
                   input.name);
     }
@@ -191,10 +211,14 @@ Status Importer::AddInputs(const OnnxGraph& graph, Scope& scope) {
   return {};
 }
 
-Result<Operand> Importer::AddInput(const OnnxValue& input, const std::vector<int64_t>& shape) {
+Result<Operand> Importer::AddInput(const OnnxValue& input, const std::vector<Dim>& shape) {
   const auto constant = options_.constants.find(input.name);
   if (constant == options_.constants.end()) {
     return emitter_.AddInput(input.name, *input.type, shape);
+  }
+  if (options_.untyped_constants.contains(input.name)) {
+    TUNEC_ASSIGN(Array typed, Converted(constant->second, input));
+    return emitter_.AddConstant(std::move(typed), input.name);
   }
   if (constant->second.type() != *input.type) {
     return Fail(ErrorCode::kInvalidArgument, "the constant for input '{}' is {}, expected {}",
@@ -322,6 +346,8 @@ Result<std::vector<Operand>> Importer::InlineFunction(const OnnxNode& node,
 
 Result<std::vector<Operand>> Importer::TakeBranch(const OnnxNode& node, const Scope& scope,
                                                   const std::vector<Operand>& inputs, int depth) {
+  if (inputs.size() == 1 && inputs[0]->sizes)
+    return Fail(ErrorCode::kUnsupported, "its condition depends on named sizes");
   if (inputs.size() != 1 || !inputs[0]->constant || inputs[0]->constant->size() != 1) {
     return Fail(ErrorCode::kUnsupported, "its condition is computed at run time");
   }

@@ -11,6 +11,7 @@
 #include "graph/onnx/import.h"
 #include "graph/onnx/operand.h"
 #include "graph/onnx/unsupported_nodes.h"
+#include "graph/open_dimensions.h"
 
 namespace tunec::onnx_import {
 
@@ -35,7 +36,7 @@ class Importer {
 
  private:
   Status AddInputs(const OnnxGraph& graph, Scope& scope);
-  Result<Operand> AddInput(const OnnxValue& input, const std::vector<int64_t>& shape);
+  Result<Operand> AddInput(const OnnxValue& input, const std::vector<Dim>& shape);
   Status AddInitializers(OnnxGraph& graph, Scope& scope);
   Status ImportNodes(const std::vector<OnnxNode>& nodes, Scope& scope, int depth);
   Status ImportNode(const OnnxNode& node, Scope& scope, int depth);
@@ -60,9 +61,14 @@ class Importer {
 /// different shape for the input of a constant.
 Result<ImportOptions> WithShapesOfConstants(ImportOptions options);
 
-/// Returns the shapes of the graph's inputs, except initializers, by name. One error lists all
-/// inputs whose shapes neither the model nor the options fix.
-Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputShapes(
+/// Returns the shapes of the graph's inputs, except initializers, by name. Named sizes without a
+/// number stay if the options say so. Otherwise one error lists all inputs whose shapes neither the
+/// model nor the options fix.
+Result<std::map<std::string, std::vector<Dim>, std::less<>>> ResolveInputShapes(
     const OnnxGraph& graph, const ImportOptions& options);
+
+/// Returns default sizes of the named dimensions without a given size. Fails for options that do
+/// not fit the inputs, and for an input of unknown rank without a given shape.
+Result<DefaultSizes> DefaultSizesOf(const OnnxGraph& graph, ImportOptions options);
 
 }  // namespace tunec::onnx_import

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "graph/onnx/importer.h"
+#include "graph/open_dimensions.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -134,14 +135,6 @@ std::vector<Dim> WithFixed(std::vector<Dim> dims, const Fixed& fixed) {
   return dims;
 }
 
-/// Returns an example size for a dynamic dimension. Images get 224, a multiple of 32, because many
-/// models halve an image up to five times.
-int64_t ExampleSize(size_t axis, size_t rank) {
-  constexpr int64_t kImage = 224, kLength = 16;
-  if (axis == 0) return 1;
-  return rank >= 4 && axis >= 2 ? kImage : kLength;
-}
-
 /// The inputs whose shapes are not fixed, and example options that would fix these shapes.
 class OpenInputs {
  public:
@@ -165,19 +158,9 @@ class OpenInputs {
 
 void OpenInputs::Add(const OnnxValue& input, const std::vector<Dim>& dims) {
   open_.push_back(fmt::format("'{}' is {}", input.name, Text(dims)));
-  std::vector<int64_t> shape;
-  bool nameless = false;
-  for (size_t axis = 0; axis < dims.size(); ++axis) {
-    const Dim& dim = dims[axis];
-    shape.push_back(dim.IsConstant() ? dim.Value() : ExampleSize(axis, dims.size()));
-    nameless |= !dim.IsKnown();
-  }
-  if (nameless) {
-    shapes_.emplace_back(input.name, std::move(shape));
-    return;
-  }
   for (size_t axis = 0; axis < dims.size(); ++axis)
-    if (const std::optional<std::string> name = dims[axis].AsName()) AddNamed(*name, shape[axis]);
+    if (const std::optional<std::string> name = dims[axis].AsName())
+      AddNamed(*name, DefaultSizeOf(axis, dims.size()));
 }
 
 void OpenInputs::AddNamed(const std::string& name, int64_t size) {
@@ -233,29 +216,45 @@ Result<ImportOptions> WithShapesOfConstants(ImportOptions options) {
   return options;
 }
 
-Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputShapes(
+Result<std::map<std::string, std::vector<Dim>, std::less<>>> ResolveInputShapes(
     const OnnxGraph& graph, const ImportOptions& options) {
   const std::vector<const OnnxValue*> inputs = FreeInputs(graph);
   const Shapes given = GivenShapes(inputs, options);
+  const auto may_stay = [&](const Dim& dim) {
+    const std::optional<std::string> name = dim.AsName();
+    return dim.IsConstant() || (name && options.named_dims.contains(*name));
+  };
   TUNEC_ASSIGN(Fixed named, GivenDims(inputs, options));
   TUNEC_ASSIGN(const Fixed fixed, ApplyOptions(inputs, given, std::move(named)));
-  std::map<std::string, std::vector<int64_t>, std::less<>> shapes;
+  std::map<std::string, std::vector<Dim>, std::less<>> shapes;
   OpenInputs open(options.spelling);
   for (const OnnxValue* input : inputs) {
     if (const auto shape = given.find(input->name); shape != given.end()) {
-      shapes[input->name] = shape->second;
+      shapes[input->name].assign(shape->second.begin(), shape->second.end());
     } else if (!input->dims) {
       open.AddUnranked(*input);
     } else if (const std::vector<Dim> dims = WithFixed(*input->dims, fixed);
-               std::ranges::all_of(dims, &Dim::IsConstant)) {
-      std::vector<int64_t>& sizes = shapes[input->name];  // stays empty for a scalar
-      for (const Dim& dim : dims) sizes.push_back(dim.Value());
+               std::ranges::all_of(dims, may_stay)) {
+      shapes[input->name] = dims;
     } else {
       open.Add(*input, dims);
     }
   }
   TUNEC_RETURN_IF_ERROR(open.Report());
   return shapes;
+}
+
+Result<DefaultSizes> DefaultSizesOf(const OnnxGraph& graph, ImportOptions options) {
+  for (const std::string& name : OpenNames(FreeInputs(graph))) options.named_dims.insert(name);
+  TUNEC_ASSIGN(const auto shapes, ResolveInputShapes(graph, options));
+  DefaultSizes sizes;
+  for (const OnnxValue* input : FreeInputs(graph)) {
+    const std::vector<Dim>& dims = shapes.at(input->name);
+    for (size_t axis = 0; axis < dims.size(); ++axis)
+      if (const std::optional<std::string> name = dims[axis].AsName())
+        sizes.emplace(*name, DefaultSizeOf(axis, dims.size()));
+  }
+  return sizes;
 }
 
 }  // namespace tunec::onnx_import

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "graph/onnx/file/parse_tensor.h"
+#include "ir/size/size_condition.h"
+#include "ir/size/size_text.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -22,6 +24,12 @@ Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::str
     return Fail(ErrorCode::kUnsupported, "attribute '{}' is not supported: {}", name, other->kind);
   }
   return Fail(ErrorCode::kParse, "attribute '{}' has another kind, expected {}", name, expected);
+}
+
+/// Returns the error of a handler that accepts no named sizes.
+std::unexpected<Error> NeedsNumbers(std::string_view what, const std::vector<Dim>& dims) {
+  return Fail(ErrorCode::kUnsupported, "{} has the sizes {}, expected numbers", what,
+              PrintList(dims));
 }
 
 }  // namespace
@@ -50,6 +58,7 @@ Result<Operands> NodeContext::Inputs() const {
 
 Result<Array> NodeContext::ConstantInput(size_t index) const {
   TUNEC_ASSIGN(const Operand operand, Input(index));
+  if (operand->sizes) return NeedsNumbers(Describe(operand), *operand->sizes);
   if (!operand->constant) {
     return Fail(ErrorCode::kUnsupported,
                 "input {} ('{}') is computed at run time, expected a value known while importing",
@@ -66,6 +75,15 @@ Result<std::vector<int64_t>> NodeContext::ConstantInts(size_t index) const {
                 index, array.size(), Name(array.type()));
   }
   return ToInts(array);
+}
+
+Result<std::vector<Dim>> NodeContext::Sizes(size_t index) const {
+  TUNEC_ASSIGN(const Operand operand, Input(index));
+  if (operand->sizes) return *operand->sizes;
+  TUNEC_ASSIGN(const std::vector<int64_t> numbers, ConstantInts(index));
+  std::vector<Dim> sizes;
+  for (const int64_t number : numbers) sizes.push_back(FixedDim(number));
+  return sizes;
 }
 
 Result<int64_t> NodeContext::ConstantInt(size_t index) const {
@@ -86,21 +104,44 @@ Result<double> NodeContext::ConstantFloat(size_t index) const {
 
 std::string NodeContext::Describe(const Operand& operand) const {
   const auto at = static_cast<size_t>(std::ranges::find(inputs_, operand) - inputs_.begin());
-  const std::string shape =
-      operand->shape.empty() ? "a scalar" : fmt::to_string(fmt::join(operand->shape.list(), "x"));
+  const std::string shape = operand->shape.empty() ? "a scalar" : ShapeText(operand->shape);
   if (at < inputs_.size() && at < node_.inputs.size()) {
     return fmt::format("input {} ('{}') is {}", at, node_.inputs[at], shape);
   }
   return fmt::format("a value computed from the inputs is {}", shape);
 }
 
-Result<int64_t> NodeContext::Extent(const Operand& operand, int64_t axis) const {
+Result<Dim> NodeContext::DimOf(const Operand& operand, int64_t axis) const {
   const int64_t rank = operand->rank();
   if (axis < -rank || axis >= rank) {
     return Fail(ErrorCode::kInvalidArgument, "{}, expected rank {} or more", Describe(operand),
                 axis < 0 ? -axis : axis + 1);
   }
   return operand->shape.list()[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+}
+
+Result<int64_t> NodeContext::Extent(const Operand& operand, int64_t axis) const {
+  TUNEC_ASSIGN(const Dim dim, DimOf(operand, axis));
+  if (!dim.IsConstant()) return NeedsNumbers(Describe(operand), {dim});
+  return dim.Value();
+}
+
+Result<std::vector<int64_t>> NodeContext::Shape(const Operand& operand) const {
+  if (!operand->shape.IsFixed()) return NeedsNumbers(Describe(operand), operand->shape);
+  return operand->shape.Fixed();
+}
+
+Result<std::vector<int64_t>> NodeContext::Numbers(const std::vector<Dim>& sizes) {
+  const OperandShape shape(sizes);
+  if (!shape.IsFixed()) return NeedsNumbers("the node", sizes);
+  return shape.Fixed();
+}
+
+Result<bool> NodeContext::AreEqual(const Dim& a, const Dim& b) const {
+  const SizeCondition condition{SizeCondition::Kind::kEqual, a, b};
+  const Decision decision = Decide(condition, {});
+  if (decision != Decision::kOpen) return decision == Decision::kTrue;
+  return Fail(ErrorCode::kUnsupported, "the node depends on whether {}", Print(condition));
 }
 
 Status NodeContext::RequireRank(const Operand& operand, int64_t least, int64_t most) const {
@@ -156,19 +197,24 @@ Operand NodeContext::Ints64(const std::vector<int64_t>& values) const {
   return Constant(IntArray(values));
 }
 
+Operand NodeContext::Sizes64(std::vector<Dim> values) const {
+  const auto count = static_cast<int64_t>(values.size());
+  return emitter_.AddSizes(std::move(values), DataType::kI64, {count});
+}
+
 Operand NodeContext::Scalar(double value, DataType type) const {
   Array array(type, {});
   array.SetDouble(0, value);
   return Constant(std::move(array));
 }
 
-Result<Operand> NodeContext::Full(const std::vector<int64_t>& shape, const Array& value) const {
+Result<Operand> NodeContext::Full(const OperandShape& shape, const Array& value) const {
   return emitter_.Full(shape, value);
 }
 
-Result<Operand> NodeContext::Reshape(const Operand& x, std::vector<int64_t> shape) const {
+Result<Operand> NodeContext::Reshape(const Operand& x, OperandShape shape) const {
   if (x->shape == shape) return x;
-  return Emit(Op::kReshape, {x}, {{"shape", std::move(shape)}});
+  return Emit(Op::kReshape, {x}, {{"shape", SizesAttribute(shape)}});
 }
 
 Result<Operand> NodeContext::Transpose(const Operand& x, std::vector<int64_t> perm) const {
@@ -176,9 +222,9 @@ Result<Operand> NodeContext::Transpose(const Operand& x, std::vector<int64_t> pe
   return Emit(Op::kTranspose, {x}, {{"perm", std::move(perm)}});
 }
 
-Result<Operand> NodeContext::Expand(const Operand& x, std::vector<int64_t> shape) const {
+Result<Operand> NodeContext::Expand(const Operand& x, OperandShape shape) const {
   if (x->shape == shape) return x;
-  return Emit(Op::kExpand, {x}, {{"shape", std::move(shape)}});
+  return Emit(Op::kExpand, {x}, {{"shape", SizesAttribute(shape)}});
 }
 
 Result<Operand> NodeContext::Cast(const Operand& x, DataType type) const {
@@ -212,6 +258,12 @@ DataType CombinedType(std::initializer_list<DataType> types) {
   return has_double ? DataType::kF64 : DataType::kF32;
 }
 
+bool MayBeEqual(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  return std::ranges::equal(a, b, [](const Dim& left, const Dim& right) {
+    return Decide({SizeCondition::Kind::kEqual, left, right}, {}) != Decision::kFalse;
+  });
+}
+
 std::vector<int64_t> AllAxes(int64_t rank) {
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
@@ -233,7 +285,8 @@ Array IntArray(const std::vector<int64_t>& values) {
 }
 
 int64_t Product(const std::vector<int64_t>& values, size_t begin, size_t end) {
-  return ElementCount(OperandShape(values).Part(begin, end));
+  const size_t last = std::min(end, values.size()), first = std::min(begin, last);
+  return ElementCount(std::span(values).subspan(first, last - first));
 }
 
 }  // namespace tunec::onnx_import

@@ -44,19 +44,37 @@ class NodeContext {
   /// Returns the input's elements. Fails with kUnsupported if they are unknown while importing.
   Result<Array> ConstantInput(size_t index) const;
   Result<std::vector<int64_t>> ConstantInts(size_t index) const;
+  /// Returns integers that may contain named sizes. Fails like ConstantInts for other values.
+  Result<std::vector<Dim>> Sizes(size_t index) const;
   Result<int64_t> ConstantInt(size_t index) const;
   Result<double> ConstantFloat(size_t index) const;
 
-  /// Returns the extents of an operand with exactly N axes, for a structured binding.
+  /// Returns the dimensions of an operand with exactly N axes, for a structured binding.
+  template <size_t N>
+  Result<std::array<Dim, N>> Dims(const Operand& operand) const {
+    TUNEC_RETURN_IF_ERROR(RequireRank(operand, N, N));
+    std::array<Dim, N> dims;
+    std::ranges::copy(operand->shape.list(), dims.begin());
+    return dims;
+  }
+  /// Returns one dimension. A negative axis counts from the end.
+  Result<Dim> DimOf(const Operand& operand, int64_t axis) const;
+  /// Extents and Extent are like Dims and DimOf, and Shape returns all dimensions. They fail with
+  /// kUnsupported for a named size.
   template <size_t N>
   Result<std::array<int64_t, N>> Extents(const Operand& operand) const {
     TUNEC_RETURN_IF_ERROR(RequireRank(operand, N, N));
+    TUNEC_ASSIGN(const std::vector<int64_t> shape, Shape(operand));
     std::array<int64_t, N> extents;
-    std::ranges::copy(operand->shape.list(), extents.begin());
+    std::ranges::copy(shape, extents.begin());
     return extents;
   }
-  /// Returns the extent of one axis. A negative axis counts from the end.
   Result<int64_t> Extent(const Operand& operand, int64_t axis) const;
+  Result<std::vector<int64_t>> Shape(const Operand& operand) const;
+  /// Returns the sizes as integers. Fails with kUnsupported for a named size.
+  static Result<std::vector<int64_t>> Numbers(const std::vector<Dim>& sizes);
+  /// Returns whether the sizes are equal. Fails with kUnsupported if this depends on named sizes.
+  Result<bool> AreEqual(const Dim& a, const Dim& b) const;
   Status RequireRank(const Operand& operand, int64_t least, int64_t most) const;
   /// Returns text for messages, such as "input 3 ('B') is 8x4".
   std::string Describe(const Operand& operand) const;
@@ -84,11 +102,13 @@ class NodeContext {
   Operand Ints64(const std::vector<int64_t>& values) const;
   /// Returns a constant of rank 0.
   Operand Scalar(double value, DataType type) const;
-  Result<Operand> Full(const std::vector<int64_t>& shape, const Array& value) const;
+  /// Returns integers of type i64 with one axis, which may contain named sizes.
+  Operand Sizes64(std::vector<Dim> values) const;
+  Result<Operand> Full(const OperandShape& shape, const Array& value) const;
 
-  Result<Operand> Reshape(const Operand& x, std::vector<int64_t> shape) const;
+  Result<Operand> Reshape(const Operand& x, OperandShape shape) const;
   Result<Operand> Transpose(const Operand& x, std::vector<int64_t> perm) const;
-  Result<Operand> Expand(const Operand& x, std::vector<int64_t> shape) const;
+  Result<Operand> Expand(const Operand& x, OperandShape shape) const;
   Result<Operand> Cast(const Operand& x, DataType type) const;  // emits nothing if x has the type
 
  private:
@@ -109,6 +129,8 @@ Result<std::vector<int64_t>> NormalizeAxes(std::vector<int64_t> axes, int64_t ra
 /// Returns the float type in which operands of these types are combined before one rounding. This
 /// is the widest of the floats, at least f32.
 DataType CombinedType(std::initializer_list<DataType> types);
+/// Returns whether two shapes of equal rank are equal at some sizes.
+bool MayBeEqual(const std::vector<Dim>& a, const std::vector<Dim>& b);
 /// Returns all axes of a value with this rank, in order.
 std::vector<int64_t> AllAxes(int64_t rank);
 /// Returns the elements as integers.

@@ -3,38 +3,72 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "graph/ops/attributes.h"
+#include "graph/ops/value_type.h"
+
 namespace tunec::onnx_import {
 
-/// The extents of a value. There is no operator[], because the file decides the number of extents,
-/// and an index could be out of range. NodeContext and Formula return single extents after a check
-/// (Extents, Extent). All extents are available as a list.
+/// The extents of a value, which may contain named sizes. There is no operator[], because the file
+/// decides the number of extents, and an index could be out of range. NodeContext and Formula
+/// return single extents after a check (Extents, Extent, Dims, Dim). All extents are available as a
+/// list.
 class OperandShape {
  public:
   OperandShape() = default;
-  OperandShape(std::vector<int64_t> extents) : extents_(std::move(extents)) {}  // NOLINT: a list
+  OperandShape(std::vector<Dim> dims) : dims_(std::move(dims)) {}  // NOLINT: a list
+  OperandShape(std::initializer_list<Dim> dims) : dims_(dims) {}   // NOLINT: a list
+  OperandShape(const std::vector<int64_t>& extents)                // NOLINT: a list
+      : dims_(extents.begin(), extents.end()) {}
 
-  const std::vector<int64_t>& list() const { return extents_; }
-  operator const std::vector<int64_t>&() const { return extents_; }  // NOLINT: a list
-  size_t size() const { return extents_.size(); }
-  bool empty() const { return extents_.empty(); }
+  const std::vector<Dim>& list() const { return dims_; }
+  operator const std::vector<Dim>&() const { return dims_; }  // NOLINT: a list
+  size_t size() const { return dims_.size(); }
+  bool empty() const { return dims_.empty(); }
+  /// Returns whether the shape has no named sizes.
+  bool IsFixed() const { return std::ranges::all_of(dims_, &Dim::IsConstant); }
+  /// Returns the extents as integers. Requires: IsFixed().
+  std::vector<int64_t> Fixed() const {
+    std::vector<int64_t> extents;
+    for (const Dim& dim : dims_) extents.push_back(dim.Value());
+    return extents;
+  }
 
   static constexpr size_t kEnd = std::numeric_limits<size_t>::max();
   /// Returns the extents of the existing axes in [begin, end).
-  std::vector<int64_t> Part(size_t begin, size_t end = kEnd) const {
-    const size_t last = std::min(end, extents_.size());
+  std::vector<Dim> Part(size_t begin, size_t end = kEnd) const {
+    const size_t last = std::min(end, dims_.size());
     const size_t first = std::min(begin, last);
-    return {extents_.begin() + static_cast<std::ptrdiff_t>(first),
-            extents_.begin() + static_cast<std::ptrdiff_t>(last)};
+    return {dims_.begin() + static_cast<std::ptrdiff_t>(first),
+            dims_.begin() + static_cast<std::ptrdiff_t>(last)};
+  }
+  /// Returns the product of the extents of the existing axes in [begin, end). The product is
+  /// unknown beyond the limits of SizeExpr.
+  Dim Elements(size_t begin = 0, size_t end = kEnd) const {
+    Dim product = 1;
+    for (const Dim& dim : Part(begin, end)) product = product * dim;
+    return product;
   }
 
   bool operator==(const OperandShape&) const = default;
 
  private:
-  std::vector<int64_t> extents_;
+  std::vector<Dim> dims_;
 };
+
+/// Returns a list of sizes as an attribute: integers if no size is named.
+inline Attribute SizesAttribute(std::vector<Dim> sizes) {
+  return Substitute(Attribute(std::move(sizes)), {});
+}
+
+/// Returns a size as an attribute of numbers: a float if it is not named.
+inline Attribute NumberAttribute(const Dim& size) {
+  if (size.IsConstant()) return static_cast<double>(size.Value());
+  return size;
+}
 
 }  // namespace tunec::onnx_import

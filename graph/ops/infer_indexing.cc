@@ -157,14 +157,40 @@ Result<std::vector<ValueType>> InferGatherElements(const InferenceInput& input) 
   return std::vector<ValueType>{{input.operand(0).type, indices}};
 }
 
+/// Infers a resize with named sizes, which needs both attributes: shape and scales.
+Result<std::vector<ValueType>> InferNamedResize(const InferenceInput& input) {
+  const std::vector<Dim>& dims = input.operand(0).dims;
+  if (!input.Has("shape") || !input.Has("scales"))
+    return Fail(ErrorCode::kUnsupported,
+                "resize of {} has named sizes, expected the attributes shape and scales",
+                ShapeText(dims));
+  const std::vector<Dim> shape = input.Sizes("shape");
+  const auto& scales = std::get<std::vector<double>>(input.attributes->find("scales")->second);
+  const bool is_positive = std::ranges::all_of(scales, [](double scale) { return scale > 0; });
+  if (shape.size() != dims.size() || scales.size() != dims.size() || !is_positive)
+    return Fail(ErrorCode::kInvalidArgument,
+                "resize of {} has {} sizes and {} scales, expected {} of each above 0",
+                ShapeText(dims), shape.size(), scales.size(), dims.size());
+  for (size_t a = 0; a < dims.size(); ++a) {
+    if (input.Allows(SizeCondition::Kind::kAtMost, 1, shape[a]) &&
+        input.Allows(SizeCondition::Kind::kAtMost, 1, dims[a]))
+      continue;
+    return Fail(ErrorCode::kInvalidArgument, "resize of {} to {}, expected at least 1 element",
+                ShapeText(dims), ShapeText(shape));
+  }
+  return std::vector<ValueType>{{input.operand(0).type, shape}};
+}
+
 Result<std::vector<ValueType>> InferResize(const InferenceInput& input) {
-  TUNEC_RETURN_IF_ERROR(RequireFixed(input, 0));
   TUNEC_RETURN_IF_ERROR(RequireOneOf(input, "mode", {"nearest", "linear", "cubic"}));
   TUNEC_RETURN_IF_ERROR(RequireOneOf(
       input, "coordinate",
       {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"}));
   TUNEC_RETURN_IF_ERROR(RequireOneOf(input, "nearest_mode",
                                      {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+  const bool has_named_shape =
+      input.Has("shape") && !SizesOf(input.attributes->find("shape")->second).empty();
+  if (has_named_shape || !input.operand(0).IsFixed()) return InferNamedResize(input);
   TUNEC_RETURN_IF_ERROR(CompleteResize(input, input.operand(0).Shape()));
   const std::vector<int64_t>& shape = input.Ints("shape");
   return std::vector<ValueType>{

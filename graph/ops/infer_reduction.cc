@@ -33,11 +33,11 @@ Status CheckChannelOperands(const InferenceInput& input) {
   const Dim& channels = input.operand(0).dims[1];
   for (size_t i = 1; i < input.operands.size(); ++i) {
     TUNEC_RETURN_IF_ERROR(check(input, i));
-    if (input.operand(i).dims != std::vector<Dim>{channels})
+    const std::vector<Dim>& dims = input.operand(i).dims;
+    if (dims.size() != 1 || !input.Allows(SizeCondition::Kind::kEqual, dims[0], channels))
       return Fail(ErrorCode::kInvalidArgument,
                   "{} operand {} is {}, expected {}, the channels of {}", Name(input.op), i,
-                  ShapeText(input.operand(i).dims), DimText(channels),
-                  ShapeText(input.operand(0).dims));
+                  ShapeText(dims), DimText(channels), ShapeText(input.operand(0).dims));
   }
   return {};
 }

@@ -151,11 +151,11 @@ OpSpec Scatter() {
   return Moved(3, InferScatter, {Int("axis", 0), Int("depth", 1), String("reduction", "none")});
 }
 OpSpec Resize() {
-  return Operands(
-      1, 1, kNumber, InferResize,
-      {Derived("shape"), Derived("scales", AttributeKind::kFloats), String("mode", "nearest"),
-       String("coordinate", "half_pixel"), String("nearest_mode", "round_prefer_floor"),
-       Float("cubic_a", -0.75), Int("exclude_outside", 0)});
+  return Operands(1, 1, kNumber, InferResize,
+                  {TakesSizes(Derived("shape")), Derived("scales", AttributeKind::kFloats),
+                   String("mode", "nearest"), String("coordinate", "half_pixel"),
+                   String("nearest_mode", "round_prefer_floor"), Float("cubic_a", -0.75),
+                   Int("exclude_outside", 0)});
 }
 OpSpec Range() {
   return Moved(0, InferRange,

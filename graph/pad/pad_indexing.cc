@@ -84,9 +84,22 @@ Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node) {
   return WithAxes(std::move(axes));
 }
 
+// A start that depends on the sizes becomes an input of the padded graph, which is added to the
+// numbers of a range from 0.
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"limit"}));
+  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"start", "limit"}));
   const Axis axis = node.NewAxis(0);
+  if (node.RequireSameAttributes({"limit"})) return WithAxes({axis});
+  TUNEC_ASSIGN(const Series starts, node.Integers("start"));
+  GraphBuilder& builder = node.builder();
+  TUNEC_ASSIGN(const Series steps, node.Integers("delta"));
+  TUNEC_ASSIGN(const ValueId first,
+               node.padder().AddNumber(node.bucket().name + ".start", starts, {}));
+  const ValueId steps_taken = CountUp(builder, node.OutputShape()[0].padded, steps[0]);
+  TUNEC_ASSIGN(const ValueId numbers, builder.Add(Op::kAdd, {steps_taken, first}));
+  TUNEC_ASSIGN(const ValueId result,
+               builder.Add(Op::kCast, {numbers}, {{"to", node.bucket().String("to")}}));
+  node.SetResult(result);
   return WithAxes({axis});
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "graph/pad/padder.h"
 #include "graph/pad/size_constant.h"
@@ -126,6 +127,17 @@ std::vector<double> PaddedNode::FloatEntries(std::string_view name, size_t entry
   for (const Graph* graph : padder_.graphs())
     entries.push_back(graph->nodes()[number_].Floats(name)[entry]);
   return entries;
+}
+
+Result<Series> PaddedNode::Integers(std::string_view name) const {
+  Series series;
+  for (const Graph* graph : padder_.graphs()) {
+    const double number = graph->nodes()[number_].Float(name);
+    if (!(std::abs(number) < 0x1p53) || number != std::round(number))
+      return Reject(fmt::format("its {} is no integer", name));
+    series.push_back(static_cast<int64_t>(number));
+  }
+  return series;
 }
 
 Axis PaddedNode::NewAxis(size_t axis, const SizeExpression& formula) {

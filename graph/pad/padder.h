@@ -204,6 +204,8 @@ class PaddedNode {
   /// Returns an entry of an attribute in each graph.
   Series Entries(std::string_view name, size_t entry) const;
   std::vector<double> FloatEntries(std::string_view name, size_t entry) const;
+  /// Returns a number that is an attribute, in each graph. Rejects the node if it is no integer.
+  Result<Series> Integers(std::string_view name) const;
   /// Returns an axis of the output: fixed if its extent is equal in all graphs, else one open part,
   /// which is marked as mixed.
   Axis NewAxis(size_t axis, const SizeExpression& formula = {});

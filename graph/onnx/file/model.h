@@ -57,7 +57,9 @@ struct OnnxNode {
 struct OnnxValue {
   std::string name;
   std::optional<DataType> type;
-  std::optional<std::vector<Dim>> dims;  // an unnamed dynamic dimension is unknown
+  /// A dynamic dimension without a name in the file is unknown. For an input of a graph, it has the
+  /// name `input.axis`.
+  std::optional<std::vector<Dim>> dims;
 };
 
 struct OnnxGraph {

@@ -88,11 +88,23 @@ Result<Dim> Decoder::Dimension(Bytes bytes) const {
     // Some exporters write -1 for a dynamic dimension.
     if (field.tag == VarintTag(1))
       dim = field.Signed() < 0 ? Dim::Unknown() : FixedDim(field.Signed());
-    if (field.tag == BytesTag(2))
-      dim = field.Text().empty() ? Dim::Unknown() : Dim::Named(field.Text());
+    // Some exporters write "?" for each dynamic dimension. It is no name.
+    if (field.tag == BytesTag(2)) {
+      const bool is_name = !field.Text().empty() && field.Text() != "?";
+      dim = is_name ? Dim::Named(field.Text()) : Dim::Unknown();
+    }
     return {};
   }));
   return dim;
+}
+
+/// Gives names such as `x.0` to dynamic dimensions of an input that have none in the file.
+void NameDimensions(OnnxValue& input) {
+  if (!input.dims) return;
+  for (size_t axis = 0; axis < input.dims->size(); ++axis) {
+    Dim& dim = (*input.dims)[axis];
+    if (!dim.IsKnown()) dim = Dim::Named(fmt::format("{}.{}", input.name, axis));
+  }
 }
 
 Status Decoder::TakeTensorType(OnnxValue& value, const Pieces& tensor) const {
@@ -267,6 +279,7 @@ Result<OnnxGraph> Decoder::DecodeGraph(const Pieces& message) {
         return AddInitializer(graph, field.bytes);
       case BytesTag(11): {
         TUNEC_ASSIGN(auto value, DecodeValue(field.bytes));
+        NameDimensions(value);
         graph.inputs.push_back(std::move(value));
         return {};
       }

@@ -9,6 +9,8 @@
 #include "graph/onnx/handlers/formula.h"
 #include "graph/onnx/handlers/handlers.h"
 #include "ir/rounding.h"
+#include "ir/size/size_condition.h"
+#include "ir/size/size_text.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -23,20 +25,20 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 Result<Operand> SplitHeads(const NodeContext& node, const Operand& x, const char* heads_name) {
   if (x->rank() == 4) return x;
   TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 3, 4));
-  TUNEC_ASSIGN(const auto extents, node.Extents<3>(x));
-  const auto [batch, sequence, width] = extents;
+  TUNEC_ASSIGN(const auto dims, node.Dims<3>(x));
+  TUNEC_ASSIGN(const int64_t width, node.Extent(x, 2));
   TUNEC_ASSIGN(const int64_t heads, node.Int(heads_name, 0));
   if (heads < 1 || width % heads != 0)
     return Fail(ErrorCode::kInvalidArgument, "{} is {}, expected a divisor of {}", heads_name,
                 heads, width);
-  TUNEC_ASSIGN(const Operand split, node.Reshape(x, {batch, sequence, heads, width / heads}));
+  TUNEC_ASSIGN(const Operand split, node.Reshape(x, {dims[0], dims[1], heads, width / heads}));
   return node.Transpose(split, {0, 2, 1, 3});
 }
 
 Result<Operand> MergeHeads(const NodeContext& node, const Operand& x) {
   TUNEC_ASSIGN(const Operand moved, node.Transpose(x, {0, 2, 1, 3}));
-  TUNEC_ASSIGN(const auto extents, node.Extents<4>(x));
-  const auto [batch, heads, sequence, size] = extents;
+  TUNEC_ASSIGN(const auto dims, node.Dims<4>(x));
+  const auto& [batch, heads, sequence, size] = dims;
   return node.Reshape(moved, {batch, sequence, heads * size});
 }
 
@@ -57,20 +59,22 @@ struct Parts {
   Operand q, k, v;
   Operand mask;   // null if there is no mask
   Operand valid;  // number of valid keys per batch, or null
-  int64_t queries = 0;
-  int64_t keys = 0;
-  int64_t past = 0;  // number of cached keys, which come first
+  Dim queries;
+  Dim keys;
+  Dim past;  // number of cached keys, which come first
   Limits limits;
   double scale = 1, softcap = 0;
 };
 
 /// Returns 0, 1, ... below `count` along a last axis (Row), or along the axis before it (Column).
-Result<Operand> Row(const NodeContext& node, int64_t count) { return Iota(node, 0, count).Take(); }
-Result<Operand> Column(const NodeContext& node, int64_t count) {
+Result<Operand> Row(const NodeContext& node, const Dim& count) {
+  return Iota(node, 0, count).Take();
+}
+Result<Operand> Column(const NodeContext& node, const Dim& count) {
   return Iota(node, 0, count).Unsqueeze(1).Take();
 }
 
-Operand Number(const NodeContext& node, int64_t value) { return node.Constant(IntArray({value})); }
+Operand Number(const NodeContext& node, const Dim& value) { return node.Sizes64({value}); }
 
 Result<Operand> And(const NodeContext& node, const Operand& a, const Operand& b) {
   return a == nullptr ? Result<Operand>(b) : node.Emit(Op::kAnd, {a, b});
@@ -85,10 +89,10 @@ Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
   TUNEC_ASSIGN(Operand position,
                Column(node, parts.queries));  // position of the query among the keys
   if (parts.valid != nullptr) {
-    TUNEC_ASSIGN(const auto batch, node.Extents<1>(parts.valid));
+    TUNEC_ASSIGN(const auto batch, node.Dims<1>(parts.valid));
     TUNEC_ASSIGN(const Operand valid, node.Reshape(parts.valid, {batch[0], 1, 1, 1}));
     TUNEC_ASSIGN(allowed, node.Emit(Op::kLt, {key, valid}));
-    const bool own_offset = parts.past == 0;
+    TUNEC_ASSIGN(const bool own_offset, node.AreEqual(parts.past, 0));
     if (own_offset) {
       TUNEC_ASSIGN(const Operand first, node.Emit(Op::kSub, {valid, Number(node, parts.queries)}));
       TUNEC_ASSIGN(position, node.Emit(Op::kAdd, {position, first}));
@@ -117,17 +121,18 @@ Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
 
 /// Returns a mask for all keys. A mask for the first keys only is padded so that it hides the other
 /// keys.
-Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t keys) {
+Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, const Dim& keys) {
   if (mask->rank() == 0) return mask;
-  TUNEC_ASSIGN(const int64_t masked, node.Extent(mask, -1));
+  TUNEC_ASSIGN(const Dim masked, node.DimOf(mask, -1));
   if (masked == keys) return mask;
-  if (masked > keys)
-    return Fail(ErrorCode::kInvalidArgument, "the mask has {} keys, expected at most {}", masked,
-                keys);
-  std::vector<int64_t> pads(2 * mask->shape.size(), 0);
+  if (Decide({SizeCondition::Kind::kAtMost, masked, keys}, {}) == Decision::kFalse)
+    return Fail(ErrorCode::kInvalidArgument, "the mask has {} keys, expected at most {}",
+                Print(masked), Print(keys));
+  std::vector<Dim> pads(2 * mask->shape.size(), 0);
   pads.back() = keys - masked;
   const double hidden = mask->type == DataType::kBool ? 0 : -kInfinity;
-  return node.Emit(Op::kPad, {mask}, {{"pads", pads}, {"value", hidden}});
+  return node.Emit(Op::kPad, {mask},
+                   {{"pads", SizesAttribute(std::move(pads))}, {"value", hidden}});
 }
 
 /// Returns the mask cast to the type. Finite numbers of a wider float type stay finite, so that a
@@ -158,11 +163,11 @@ Result<Parts> ReadParts(const NodeContext& node) {
   TUNEC_ASSIGN(parts.v, SplitHeads(node, v, "kv_num_heads"));
   TUNEC_ASSIGN(parts.k, node.Cast(parts.k, q->type));
   TUNEC_ASSIGN(parts.v, node.Cast(parts.v, q->type));
-  TUNEC_ASSIGN(const int64_t own_keys, node.Extent(parts.k, 2));
+  TUNEC_ASSIGN(const Dim own_keys, node.DimOf(parts.k, 2));
   TUNEC_ASSIGN(parts.k, WithPast(node, parts.k, kPastKey));
   TUNEC_ASSIGN(parts.v, WithPast(node, parts.v, kPastValue));
-  TUNEC_ASSIGN(parts.queries, node.Extent(parts.q, 2));
-  TUNEC_ASSIGN(parts.keys, node.Extent(parts.k, 2));
+  TUNEC_ASSIGN(parts.queries, node.DimOf(parts.q, 2));
+  TUNEC_ASSIGN(parts.keys, node.DimOf(parts.k, 2));
   parts.past = parts.keys - own_keys;
   parts.valid = node.OptionalInput(kValidKeys);
   TUNEC_ASSIGN(const int64_t causal, node.Int("is_causal", 0));
@@ -185,9 +190,10 @@ Result<Parts> ReadParts(const NodeContext& node) {
 
 /// Returns k with each head repeated for its group of query heads.
 Result<Operand> RepeatedKeys(const NodeContext& node, const Parts& parts) {
-  TUNEC_ASSIGN(const auto extents, node.Extents<4>(parts.k));
+  TUNEC_ASSIGN(const auto dims, node.Dims<4>(parts.k));
   TUNEC_ASSIGN(const int64_t query_heads, node.Extent(parts.q, 1));
-  const auto [batch, heads, keys, size] = extents;
+  TUNEC_ASSIGN(const int64_t heads, node.Extent(parts.k, 1));
+  const Dim &batch = dims[0], &keys = dims[2], &size = dims[3];
   const int64_t group = heads == 0 ? 1 : query_heads / heads;
   if (group == 1) return parts.k;
   TUNEC_ASSIGN(const Operand apart, node.Reshape(parts.k, {batch, heads, 1, keys, size}));
@@ -239,7 +245,8 @@ Result<Operands> Attention(const NodeContext& node, Op op) {
       {"scale", parts.scale}, {"softcap", parts.softcap}, {"empty_rows", "zero"}};
   if (parts.limits.causal && parts.valid == nullptr) {
     attributes["causal"] = int64_t{1};
-    attributes["causal_offset"] = parts.past;
+    TUNEC_ASSIGN(const std::vector<int64_t> past, NodeContext::Numbers({parts.past}));
+    attributes["causal_offset"] = past.front();
   }
   TUNEC_ASSIGN(Operand y, node.Emit(op, inputs, std::move(attributes)));
   TUNEC_ASSIGN(const Operand q, node.Input(kQ));

@@ -20,7 +20,7 @@ Result<Operand> RightOperand(const NodeContext& node) {
     return Fail(ErrorCode::kInvalidArgument, "the right operand of rank {} does not fit at axis {}",
                 right->rank(), axis);
   }
-  std::vector<int64_t> shape = right->shape;
+  std::vector<Dim> shape = right->shape;
   shape.insert(shape.end(), static_cast<size_t>(behind), 1);
   return node.Reshape(right, shape);
 }
@@ -98,10 +98,18 @@ Result<Operands> BitShift(const NodeContext& node, Op) {
   return One(node.Emit(direction == "LEFT" ? Op::kShl : Op::kShr, {a, b}));
 }
 
-bool Broadcasts(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
-  if (from.size() > to.size()) return false;
-  return std::equal(from.rbegin(), from.rend(), to.rbegin(),
-                    [](int64_t have, int64_t target) { return have == target || have == 1; });
+/// Returns whether the shape of `from` broadcasts to that of `to`. Fails with kUnsupported if this
+/// depends on named sizes.
+Result<bool> Broadcasts(const NodeContext& node, const Operand& from, const Operand& to) {
+  if (from->rank() > to->rank()) return false;
+  for (int64_t axis = 1; axis <= from->rank(); ++axis) {
+    TUNEC_ASSIGN(const Dim have, node.DimOf(from, -axis));
+    TUNEC_ASSIGN(const Dim target, node.DimOf(to, -axis));
+    if (have == Dim(1)) continue;
+    TUNEC_ASSIGN(const bool are_equal, node.AreEqual(have, target));
+    if (!are_equal) return false;
+  }
+  return true;
 }
 
 /// Imports PRelu. Some exporters write one slope per channel as [channels]. Such a slope becomes
@@ -109,9 +117,10 @@ bool Broadcasts(const std::vector<int64_t>& from, const std::vector<int64_t>& to
 Result<Operands> Prelu(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(Operand slope, node.Input(1));
-  if (!Broadcasts(slope->shape, x->shape) && slope->rank() == 1 && x->rank() > 2) {
-    std::vector<int64_t> shape(static_cast<size_t>(x->rank() - 1), 1);
-    TUNEC_ASSIGN(shape.front(), node.Extent(slope, 0));
+  TUNEC_ASSIGN(const bool broadcasts, Broadcasts(node, slope, x));
+  if (!broadcasts && slope->rank() == 1 && x->rank() > 2) {
+    std::vector<Dim> shape(static_cast<size_t>(x->rank() - 1), 1);
+    TUNEC_ASSIGN(shape.front(), node.DimOf(slope, 0));
     TUNEC_ASSIGN(slope, node.Reshape(slope, shape));
   }
   return One(node.Emit(op, {x, slope}));

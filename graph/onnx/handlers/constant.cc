@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "graph/onnx/handlers/formula.h"
 #include "graph/onnx/handlers/handlers.h"
 
 namespace tunec::onnx_import {
@@ -41,7 +42,7 @@ Result<Operands> Constant(const NodeContext& node, Op) {
 }
 
 Result<Operands> ConstantOfShape(const NodeContext& node, Op) {
-  TUNEC_ASSIGN(const std::vector<int64_t> shape, node.ConstantInts(0));
+  TUNEC_ASSIGN(const std::vector<Dim> shape, node.Sizes(0));
   Array value(DataType::kF32, {});
   if (node.HasAttribute("value")) {
     TUNEC_ASSIGN(value, node.Tensor("value"));
@@ -75,7 +76,29 @@ Result<Array> RangeOf(T start, T limit, T delta, DataType type) {
   return array;
 }
 
+/// Imports Range of integers with named sizes.
+Result<Operands> NamedRange(const NodeContext& node) {
+  std::array<Dim, 3> bounds;
+  for (size_t i = 0; i < 3; ++i) {
+    TUNEC_ASSIGN(const std::vector<Dim> bound, node.Sizes(i));
+    if (bound.size() != 1)
+      return Fail(ErrorCode::kParse, "input {} has {} elements, expected one", i, bound.size());
+    bounds[i] = bound.front();
+  }
+  TUNEC_ASSIGN(const std::vector<int64_t> delta, NodeContext::Numbers({bounds[2]}));
+  if (delta.front() == 0) return Fail(ErrorCode::kInvalidArgument, "the step is 0");
+  TUNEC_ASSIGN(const Operand start, node.Input(0));
+  return One(node.Emit(Op::kRange, {},
+                       {{"start", NumberAttribute(bounds[0])},
+                        {"limit", NumberAttribute(bounds[1])},
+                        {"delta", static_cast<double>(delta.front())},
+                        {"to", std::string(Name(start->type))}}));
+}
+
 Result<Operands> Range(const NodeContext& node, Op) {
+  TUNEC_ASSIGN(const Operands inputs, node.Inputs());
+  if (std::ranges::any_of(inputs, [](const Operand& bound) { return bound->sizes.has_value(); }))
+    return NamedRange(node);
   std::array<Array, 3> bounds;
   for (size_t i = 0; i < 3; ++i) {
     TUNEC_ASSIGN(bounds[i], node.ConstantInput(i));
@@ -100,13 +123,19 @@ Result<Operands> EyeLike(const NodeContext& node, Op) {
     TUNEC_ASSIGN(const int64_t number, node.Int("dtype", 0));
     TUNEC_ASSIGN(type, ElementType(number));
   }
+  TUNEC_ASSIGN(const auto dims, node.Dims<2>(x));
+  if (!x->shape.IsFixed()) {
+    const Formula row = Iota(node, 0, dims[0]).Unsqueeze(1);
+    return Results(
+        {Equal(Iota(node, 0, dims[1]) - row, row.Number(0) + static_cast<double>(k)).Cast(type)});
+  }
   TUNEC_ASSIGN(const auto extents, node.Extents<2>(x));
   const auto [rows, columns] = extents;
   if (rows * columns > kMostElements) {
     return Fail(ErrorCode::kUnsupported, "{}, expected a matrix of at most {} elements",
                 node.Describe(x), kMostElements);
   }
-  Array array(type, x->shape);
+  Array array(type, x->shape.Fixed());
   for (int64_t at = 0; at < array.size(); ++at) {
     if (at % columns - at / columns != k) continue;
     IsFloat(type) ? array.SetDouble(at, 1) : array.SetInt(at, 1);

@@ -19,7 +19,7 @@ Operands WithBias(const NodeContext& node, Operand x, Operand w) {
 struct ConvOperands {
   Operand x;
   Operand w;
-  std::vector<int64_t> sizes;  // sizes of x's spatial axes
+  std::vector<Dim> sizes;  // sizes of x's spatial axes
   Window window;
   int64_t group = 1;
 };
@@ -34,7 +34,8 @@ Result<ConvOperands> Read(const NodeContext& node) {
                 conv.w->rank(), conv.x->rank());
   }
   TUNEC_ASSIGN(conv.group, node.Int("group", 1));
-  TUNEC_ASSIGN(conv.window, ReadWindow(node, conv.w->shape.Part(2)));
+  TUNEC_ASSIGN(const std::vector<int64_t> filter, NodeContext::Numbers(conv.w->shape.Part(2)));
+  TUNEC_ASSIGN(conv.window, ReadWindow(node, filter));
   return conv;
 }
 
@@ -61,8 +62,8 @@ Result<Operands> ConvInteger(const NodeContext& node, Op) {
     if (!node.HasInput(i + 2)) continue;
     TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(i + 2), DataType::kI32));
     if (i == 1 && zero->rank() == 1) {  // one zero point per output channel
-      std::vector<int64_t> shape(static_cast<size_t>(conv.w->rank()), 1);
-      TUNEC_ASSIGN(shape.front(), node.Extent(zero, 0));
+      std::vector<Dim> shape(static_cast<size_t>(conv.w->rank()), 1);
+      TUNEC_ASSIGN(shape.front(), node.DimOf(zero, 0));
       TUNEC_ASSIGN(zero, node.Reshape(zero, shape));
     }
     TUNEC_ASSIGN(operands[i], node.Emit(Op::kSub, {operands[i], zero}));
@@ -84,8 +85,9 @@ Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
 
 /// Sets pads so that the output has the sizes `output_shape`. If pads would be negative, output
 /// padding is added at the end.
-Status PadTo(const std::vector<int64_t>& output_shape, bool is_upper, const ConvOperands& conv,
-             std::vector<int64_t>& output_padding, Window& window) {
+Status PadTo(const std::vector<int64_t>& output_shape, bool is_upper,
+             const std::vector<int64_t>& sizes, std::vector<int64_t>& output_padding,
+             Window& window) {
   const size_t rank = window.rank();
   if (output_shape.size() != rank) {
     return Fail(ErrorCode::kInvalidArgument, "output_shape has {} sizes, expected {}",
@@ -93,7 +95,7 @@ Status PadTo(const std::vector<int64_t>& output_shape, bool is_upper, const Conv
   }
   for (size_t i = 0; i < rank; ++i) {
     const int64_t full =
-        MultiplySizes(window.strides[i], conv.sizes[i] - 1) + output_padding[i] + window.Span(i);
+        MultiplySizes(window.strides[i], sizes[i] - 1) + output_padding[i] + window.Span(i);
     const int64_t total = std::max<int64_t>(0, full - output_shape[i]);
     output_padding[i] += std::max<int64_t>(0, output_shape[i] - full);
     const int64_t half = total / 2;
@@ -119,13 +121,11 @@ Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
   TUNEC_RETURN_IF_ERROR(RequireSizes("output_shape", output_shape));
   if (mode == "VALID") window.pads.assign(2 * window.rank(), 0);
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
-  if (output_shape.empty() && same) {
-    for (size_t i = 0; i < window.rank(); ++i) {
-      output_shape.push_back(MultiplySizes(conv.sizes[i], window.strides[i]));
-    }
-  }
-  if (!output_shape.empty()) {
-    TUNEC_RETURN_IF_ERROR(PadTo(output_shape, mode == "SAME_UPPER", conv, output_padding, window));
+  if (same || !output_shape.empty()) {
+    TUNEC_ASSIGN(const std::vector<int64_t> sizes, NodeContext::Numbers(conv.sizes));
+    for (size_t i = 0; output_shape.size() < sizes.size() && same; ++i)
+      output_shape.push_back(MultiplySizes(sizes[i], window.strides[i]));
+    TUNEC_RETURN_IF_ERROR(PadTo(output_shape, mode == "SAME_UPPER", sizes, output_padding, window));
   }
   Attributes attributes = AttributesOf(window, conv.group);
   attributes.emplace("output_padding", output_padding);

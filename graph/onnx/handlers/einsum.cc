@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 
+#include "ir/size/size_text.h"
+
 namespace tunec::onnx_import {
 namespace {
 
@@ -22,7 +24,7 @@ struct LabelledOperand {
   std::string labels;  // one character per axis
 
   /// Returns the extent of a label's axis. Requires: `labels` contains the label.
-  int64_t SizeOf(char label) const { return value->shape.list().at(labels.find(label)); }
+  const Dim& SizeOf(char label) const { return value->shape.list().at(labels.find(label)); }
   bool Has(char label) const { return labels.contains(label); }
 };
 
@@ -93,9 +95,9 @@ Result<Operand> Permuted(const NodeContext& node, const LabelledOperand& x,
   return node.Transpose(x.value, perm);
 }
 
-int64_t Volume(const LabelledOperand& x, const std::string& labels) {
-  int64_t volume = 1;
-  for (const char label : labels) volume *= x.SizeOf(label);
+Dim Volume(const LabelledOperand& x, const std::string& labels) {
+  Dim volume = 1;
+  for (const char label : labels) volume = volume * x.SizeOf(label);
   return volume;
 }
 
@@ -106,10 +108,11 @@ Result<LabelledOperand> Join(const NodeContext& node, LabelledOperand a, Labelle
   TUNEC_ASSIGN(a, SumOut(node, a, retained + b.labels));
   TUNEC_ASSIGN(b, SumOut(node, b, retained + a.labels));
   for (const char label : a.labels) {
-    if (b.Has(label) && a.SizeOf(label) != b.SizeOf(label)) {
-      return Fail(ErrorCode::kUnsupported, "label '{}' has sizes {} and {}, expected equal ones",
-                  label, a.SizeOf(label), b.SizeOf(label));
-    }
+    if (!b.Has(label)) continue;
+    TUNEC_ASSIGN(const bool are_equal, node.AreEqual(a.SizeOf(label), b.SizeOf(label)));
+    if (are_equal) continue;
+    return Fail(ErrorCode::kUnsupported, "label '{}' has sizes {} and {}, expected equal ones",
+                label, Print(a.SizeOf(label)), Print(b.SizeOf(label)));
   }
   const auto batch = Where(a.labels, [&](char c) { return b.Has(c) && is_retained(c); });
   const auto summed = Where(a.labels, [&](char c) { return b.Has(c) && !is_retained(c); });
@@ -117,11 +120,11 @@ Result<LabelledOperand> Join(const NodeContext& node, LabelledOperand a, Labelle
   const auto right = Where(b.labels, [&](char c) { return !a.Has(c); });
   TUNEC_ASSIGN(const Operand x, Permuted(node, a, batch + left + summed));
   TUNEC_ASSIGN(const Operand y, Permuted(node, b, batch + summed + right));
-  const int64_t batches = Volume(a, batch);
+  const Dim batches = Volume(a, batch);
   TUNEC_ASSIGN(const Operand lhs, node.Reshape(x, {batches, Volume(a, left), Volume(a, summed)}));
   TUNEC_ASSIGN(const Operand rhs, node.Reshape(y, {batches, Volume(b, summed), Volume(b, right)}));
   TUNEC_ASSIGN(const Operand product, node.Emit(Op::kMatmul, {lhs, rhs}));
-  std::vector<int64_t> shape;
+  std::vector<Dim> shape;
   for (const char label : batch + left) shape.push_back(a.SizeOf(label));
   for (const char label : right) shape.push_back(b.SizeOf(label));
   TUNEC_ASSIGN(const Operand result, node.Reshape(product, shape));

@@ -82,9 +82,9 @@ Result<std::optional<double>> Bound(const NodeContext& node, std::string_view na
 /// bound has one element.
 Result<Operand> BoundOperand(const NodeContext& node, size_t input) {
   TUNEC_ASSIGN(const Operand bound, node.Input(input));
-  const int64_t count = ElementCount(bound->shape.list());
-  if (count == 1) return node.Reshape(bound, {});
-  return Fail(ErrorCode::kInvalidArgument, "bound {} has {} elements, expected one", input, count);
+  if (MayBeEqual({bound->shape.Elements()}, {1})) return node.Reshape(bound, {});
+  return Fail(ErrorCode::kInvalidArgument, "bound {} has {} elements, expected one", input,
+              DimText(bound->shape.Elements()));
 }
 
 Result<Operands> ClipToOperands(const NodeContext& node, Operand x) {

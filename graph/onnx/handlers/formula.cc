@@ -19,17 +19,33 @@ Formula Apply(Op op, const std::vector<Formula>& operands, Attributes attributes
 
 Formula Formula::Number(double value) const { return {*node_, node_->Scalar(value, type())}; }
 
+Formula Formula::Size(const Dim& size) const {
+  if (size.IsConstant()) return Number(static_cast<double>(size.Value()));
+  const Formula number(*node_, node_->Reshape(node_->Sizes64({size}), {}));
+  return number.Cast(type());
+}
+
 Formula Formula::Cast(DataType type) const {
   return ok() ? Formula(*node_, node_->Cast(*value_, type)) : *this;
 }
 
-Formula Formula::Reshape(std::vector<int64_t> shape) const {
+Formula Formula::Reshape(OperandShape shape) const {
   return ok() ? Formula(*node_, node_->Reshape(*value_, std::move(shape))) : *this;
 }
 
 Result<int64_t> Formula::Extent(int64_t axis) const {
   if (!ok()) return std::unexpected(value_.error());
   return node_->Extent(*value_, axis);
+}
+
+Result<Dim> Formula::DimOf(int64_t axis) const {
+  if (!ok()) return std::unexpected(value_.error());
+  return node_->DimOf(*value_, axis);
+}
+
+Result<std::vector<int64_t>> Formula::FixedShape() const {
+  if (!ok()) return std::unexpected(value_.error());
+  return node_->Shape(*value_);
 }
 
 Formula Formula::Unsqueeze(int64_t axis) const {
@@ -39,15 +55,15 @@ Formula Formula::Unsqueeze(int64_t axis) const {
     return {*node_, Fail(ErrorCode::kInvalidArgument, "{}, expected rank {} or more",
                          node_->Describe(*value_), axis < 0 ? -axis - 1 : axis)};
   }
-  std::vector<int64_t> longer = shape();
+  std::vector<Dim> longer = shape();
   longer.insert(longer.begin() + *at, 1);
   return Reshape(std::move(longer));
 }
 
-Formula Formula::At(int64_t axis, int64_t index) const {
-  const auto extent = Extent(axis);
+Formula Formula::At(int64_t axis, const Dim& index) const {
+  const auto extent = DimOf(axis);
   if (!extent) return {*node_, std::unexpected(extent.error())};
-  std::vector<int64_t> rest = shape();
+  std::vector<Dim> rest = shape();
   rest.erase(rest.begin() + (axis < 0 ? axis + rank() : axis));
   return Slice(axis, index, index + 1).Reshape(std::move(rest));
 }
@@ -56,22 +72,25 @@ Formula Formula::Transpose(std::vector<int64_t> perm) const {
   return ok() ? Formula(*node_, node_->Transpose(*value_, std::move(perm))) : *this;
 }
 
-Formula Formula::Expand(std::vector<int64_t> shape) const {
+Formula Formula::Expand(OperandShape shape) const {
   return ok() ? Formula(*node_, node_->Expand(*value_, std::move(shape))) : *this;
 }
 
-Formula Formula::Slice(int64_t axis, int64_t begin, int64_t end, int64_t step) const {
-  const auto extent = Extent(axis);
+Formula Formula::Slice(int64_t axis, const Dim& begin, const Dim& end, int64_t step) const {
+  const auto extent = DimOf(axis);
   if (!extent) return {*node_, std::unexpected(extent.error())};
-  if (begin == 0 && end == *extent && step == 1) return *this;
+  if (begin == Dim(0) && end == *extent && step == 1) return *this;
   const auto at = static_cast<size_t>(axis < 0 ? axis + rank() : axis);
-  std::vector<int64_t> starts(shape().size(), 0);
-  std::vector<int64_t> ends = shape();
+  std::vector<Dim> starts(shape().size(), 0);
+  std::vector<Dim> ends = shape();
   std::vector<int64_t> steps(shape().size(), 1);
   starts[at] = begin;
   ends[at] = end;
   steps[at] = step;
-  return Apply(Op::kSlice, {*this}, {{"starts", starts}, {"ends", ends}, {"steps", steps}});
+  return Apply(Op::kSlice, {*this},
+               {{"starts", SizesAttribute(std::move(starts))},
+                {"ends", SizesAttribute(std::move(ends))},
+                {"steps", steps}});
 }
 
 Formula operator+(const Formula& a, const Formula& b) { return Apply(Op::kAdd, {a, b}); }
@@ -121,11 +140,11 @@ Formula Constant(const NodeContext& node, Array array) {
   return {node, node.Constant(std::move(array))};
 }
 
-Formula Iota(const NodeContext& node, int64_t begin, int64_t end) {
+Formula Iota(const NodeContext& node, const Dim& begin, const Dim& end) {
   // A long range stays an operator, because a small model can request any length.
   return {node, node.Emit(Op::kRange, {},
-                          {{"start", static_cast<double>(begin)},
-                           {"limit", static_cast<double>(end)},
+                          {{"start", NumberAttribute(begin)},
+                           {"limit", NumberAttribute(end)},
                            {"delta", 1.0},
                            {"to", std::string(Name(DataType::kI64))}})};
 }

@@ -30,19 +30,30 @@ class Formula {
     return node_->Extents<N>(*value_);
   }
   Result<int64_t> Extent(int64_t axis) const;
+  /// Returns the dimensions like NodeContext::Dims, or the formula's error.
+  template <size_t N>
+  Result<std::array<Dim, N>> Dims() const {
+    if (!ok()) return std::unexpected(value_.error());
+    return node_->Dims<N>(*value_);
+  }
+  Result<Dim> DimOf(int64_t axis) const;
+  /// Returns the shape without named sizes like NodeContext::Shape, or the formula's error.
+  Result<std::vector<int64_t>> FixedShape() const;
 
   /// Returns `value` as a constant of rank 0 and of the type `type()`.
   Formula Number(double value) const;
+  /// Returns a size as a scalar of the type `type()`.
+  Formula Size(const Dim& size) const;
   Formula Cast(DataType type) const;
-  Formula Reshape(std::vector<int64_t> shape) const;
+  Formula Reshape(OperandShape shape) const;
   /// Returns this operand with an added axis of extent 1, which is `axis` of the result.
   Formula Unsqueeze(int64_t axis) const;
   /// Returns the slice at position `index` of `axis`, without this axis.
-  Formula At(int64_t axis, int64_t index) const;
+  Formula At(int64_t axis, const Dim& index) const;
   Formula Transpose(std::vector<int64_t> perm) const;
-  Formula Expand(std::vector<int64_t> shape) const;
+  Formula Expand(OperandShape shape) const;
   /// Returns the elements begin, begin + step, ... before end along one axis.
-  Formula Slice(int64_t axis, int64_t begin, int64_t end, int64_t step = 1) const;
+  Formula Slice(int64_t axis, const Dim& begin, const Dim& end, int64_t step = 1) const;
 
  private:
   const NodeContext* node_;
@@ -82,7 +93,7 @@ Formula Gather(const Formula& data, const Formula& indices, int64_t axis = 0);
 Formula In(const NodeContext& node, size_t index);
 Formula Constant(const NodeContext& node, Array array);
 /// Returns begin, begin + 1, ... below end as i64.
-Formula Iota(const NodeContext& node, int64_t begin, int64_t end);
+Formula Iota(const NodeContext& node, const Dim& begin, const Dim& end);
 
 /// Returns the outputs as a handler's result, or the first error among them.
 Result<Operands> Results(const std::vector<Formula>& outputs);

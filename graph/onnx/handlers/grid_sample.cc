@@ -109,16 +109,16 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
   TUNEC_RETURN_IF_ERROR(node.RequireRank(input, 3, 5));
   TUNEC_RETURN_IF_ERROR(node.RequireRank(grid, input->rank(), input->rank()));
   const int64_t axes = input->rank() - 2;
-  TUNEC_ASSIGN(const int64_t batch, node.Extent(input, 0));
-  TUNEC_ASSIGN(const int64_t grid_batch, node.Extent(grid, 0));
+  TUNEC_ASSIGN(const Dim batch, node.DimOf(input, 0));
+  TUNEC_ASSIGN(const Dim grid_batch, node.DimOf(grid, 0));
   TUNEC_ASSIGN(const int64_t coordinates, node.Extent(grid, -1));
-  if (coordinates != axes || grid_batch != batch) {
+  if (coordinates != axes || !MayBeEqual({grid_batch}, {batch})) {
     return Fail(ErrorCode::kInvalidArgument, "{}, expected {} positions of {} coordinates each",
-                node.Describe(grid), batch, axes);
+                node.Describe(grid), DimText(batch), axes);
   }
   const Formula x(node, input);
   const DataType float_type = CombinedType({input->type, grid->type});
-  const std::vector<int64_t> points = grid->shape.Part(0, grid->shape.size() - 1);
+  const std::vector<Dim> points = grid->shape.Part(0, grid->shape.size() - 1);
   std::vector<Taps> taps;
   for (int64_t d = 0; d < axes; ++d) {
     TUNEC_ASSIGN(const int64_t extent, node.Extent(input, d + 2));
@@ -126,7 +126,7 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
         Formula(node, grid).Slice(-1, axes - 1 - d, axes - d).Reshape(points).Cast(float_type);
     taps.push_back(GridTaps(Coordinate(normalized, mode, extent), mode, extent));
   }
-  std::vector<int64_t> image_shape(points.size(), 1);
+  std::vector<Dim> image_shape(points.size(), 1);
   image_shape[0] = batch;
   const Formula image = Iota(node, 0, batch).Reshape(image_shape);
   const Formula samples = SampleTaps(x.Cast(float_type), image, taps);
@@ -152,7 +152,7 @@ Result<Operands> AffineGrid(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const std::vector<int64_t> size, node.ConstantInts(1));
   TUNEC_ASSIGN(const int64_t align, node.Int("align_corners", 0));
   const auto axes = static_cast<int64_t>(size.size()) - 2;
-  if ((axes != 2 && axes != 3) || theta->shape != std::vector<int64_t>{size[0], axes, axes + 1}) {
+  if ((axes != 2 && axes != 3) || !MayBeEqual(theta->shape, {size[0], axes, axes + 1})) {
     return Fail(ErrorCode::kInvalidArgument, "size has {} values, expected 4 or 5 that fit theta",
                 size.size());
   }
@@ -301,12 +301,12 @@ Result<DeformConvOperands> ReadDeformConv(const NodeContext& node) {
   TUNEC_ASSIGN(const auto offsets, node.Extents<4>(offset));
   TUNEC_ASSIGN(conv.group, node.Int("group", 1));
   TUNEC_ASSIGN(conv.offset_group, node.Int("offset_group", 1));
-  TUNEC_ASSIGN(conv.window, ReadWindow(node, conv.w->shape.Part(2)));
+  TUNEC_ASSIGN(conv.window, ReadWindow(node, {w[2], w[3]}));
   conv.batch = x[0];
   conv.channels = x[1];
   conv.image = {x[2], x[3]};
   conv.filters = w[0];
-  conv.taps = Product(conv.w->shape, 2, 4);
+  conv.taps = MultiplySizes(w[2], w[3]);
   conv.height = offsets[2];
   conv.width = offsets[3];
   if (conv.group < 1 || conv.offset_group < 1 || conv.channels % conv.group != 0 ||

@@ -34,17 +34,16 @@ Result<Operands> GatherNd(const NodeContext& node, Op) {
   }
   const auto indexed = static_cast<size_t>(batch + depth);
   // A computed position out of range becomes `rows` or more, which is out of range for the gather.
-  const int64_t rows = Product(x->shape, 0, indexed);
+  const Dim rows = x->shape.Elements(0, indexed);
   TUNEC_ASSIGN(Formula numbers,
                RowNumbers(Formula(node, given), x->shape.Part(before, indexed), rows));
-  const int64_t batches = Product(x->shape, 0, before);
   if (batch > 0) {
-    std::vector<int64_t> shape = x->shape.Part(0, before);
+    std::vector<Dim> shape = x->shape.Part(0, before);
     shape.resize(given->shape.size() - 1, 1);
-    const int64_t size = Product(x->shape, before, indexed);
-    numbers = numbers + Iota(node, 0, batches).Reshape(shape) * static_cast<double>(size);
+    const Formula first = Iota(node, 0, x->shape.Elements(0, before)).Reshape(shape);
+    numbers = numbers + first * first.Size(x->shape.Elements(before, indexed));
   }
-  std::vector<int64_t> shape = x->shape.Part(indexed);
+  std::vector<Dim> shape = x->shape.Part(indexed);
   shape.insert(shape.begin(), rows);
   return Results({Gather(Formula(node, x).Reshape(shape), numbers)});
 }
@@ -59,7 +58,7 @@ Result<Operands> Compress(const NodeContext& node, Op) {
   if (node.HasAttribute("axis")) {
     TUNEC_ASSIGN(axis, node.Axis("axis", 0, x->rank()));
   } else {
-    data = data.Reshape({Product(x->shape, 0, x->shape.size())});
+    data = data.Reshape({x->shape.Elements()});
   }
   TUNEC_ASSIGN(const int64_t extent, data.Extent(axis));
   std::vector<int64_t> selected;
@@ -78,16 +77,16 @@ Result<Operands> ReverseSequence(const NodeContext& node, Op) {
   if (time == batch || x->rank() < 2) {
     return Fail(ErrorCode::kInvalidArgument, "time and batch are the same axis");
   }
-  const auto along = [&](int64_t axis, int64_t extent) {
-    std::vector<int64_t> shape(x->shape.size(), 1);
+  const auto along = [&](int64_t axis, const Dim& extent) {
+    std::vector<Dim> shape(x->shape.size(), 1);
     shape[static_cast<size_t>(axis)] = extent;
     return shape;
   };
-  TUNEC_ASSIGN(const int64_t steps, node.Extent(x, time));
-  TUNEC_ASSIGN(const int64_t batches, node.Extent(x, batch));
+  TUNEC_ASSIGN(const Dim steps, node.DimOf(x, time));
+  TUNEC_ASSIGN(const Dim batches, node.DimOf(x, batch));
   const Formula given = In(node, 1).Cast(DataType::kI64).Reshape(along(batch, batches));
   // Lengths are clamped to 0..steps.
-  const Formula lengths = Clamp(given, 0, static_cast<double>(steps));
+  const Formula lengths = Min(Max(given, given.Number(0)), given.Size(steps));
   const Formula position = Iota(node, 0, steps).Reshape(along(time, steps));
   const Formula source = Where(Less(position, lengths), lengths - position - 1, position);
   return Results(
@@ -98,13 +97,12 @@ Result<Operands> ReverseSequence(const NodeContext& node, Op) {
 Result<Operands> ArrayFeatureExtractor(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand given, node.Input(1));
-  const int64_t rows = x->rank() < 2 ? 1 : Product(x->shape, 0, x->shape.size() - 1);
-  const Formula indices =
-      Formula(node, given).Reshape({Product(given->shape, 0, given->shape.size())});
+  const Dim rows = x->rank() < 2 ? Dim(1) : x->shape.Elements(0, x->shape.size() - 1);
+  const Formula indices = Formula(node, given).Reshape({given->shape.Elements()});
   TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 1, kMostAxes));
   const Formula picked = Gather(Formula(node, x), indices, x->rank() - 1);
   if (x->rank() >= 2) return Results({picked});
-  TUNEC_ASSIGN(const int64_t count, indices.Extent(0));
+  TUNEC_ASSIGN(const Dim count, indices.DimOf(0));
   return Results({picked.Reshape({rows, count})});
 }
 
@@ -137,18 +135,28 @@ Result<Operands> NonZero(const NodeContext& node, Op op) {
   return Operands{node.Constant(std::move(positions))};
 }
 
+constexpr int64_t kMostDepth = int64_t{1} << 30;
+
 Result<Operands> OneHot(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand indices, node.Input(0));
-  TUNEC_ASSIGN(const double depth, node.ConstantFloat(1));
+  TUNEC_ASSIGN(const Operand given, node.Input(1));
+  Dim depth;
+  if (given->sizes) {
+    depth = given->sizes->front();
+  } else {
+    TUNEC_ASSIGN(const double number, node.ConstantFloat(1));
+    depth = number >= 1 && number <= kMostDepth ? Dim(static_cast<int64_t>(number)) : Dim(0);
+  }
   TUNEC_ASSIGN(const Array values, node.ConstantInput(2));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, indices->rank() + 1));
-  if (values.size() != 2 || !(depth >= 1 && depth <= 1 << 30)) {
+  if (values.size() != 2 || depth == Dim(0)) {
     return Fail(ErrorCode::kInvalidArgument,
-                "depth is {} with {} values, expected at least 1 with 2", depth, values.size());
+                "{} values, or a depth out of range; expected 2, and 1 to {}", values.size(),
+                kMostDepth);
   }
   return One(node.Emit(op, {indices},
                        {{"axis", axis},
-                        {"depth", static_cast<int64_t>(depth)},
+                        {"depth", Substitute(Attribute(depth), {})},
                         {"off_value", values.GetDouble(0)},
                         {"on_value", values.GetDouble(1)},
                         {"to", std::string(Name(values.type()))}}));

@@ -17,15 +17,15 @@ Result<Operand> Matmul(const NodeContext& node, Operand a, Operand b) {
   const bool row = a->rank() == 1;
   const bool column = b->rank() == 1;
   if (row) {
-    TUNEC_ASSIGN(const auto size, node.Extents<1>(a));
+    TUNEC_ASSIGN(const auto size, node.Dims<1>(a));
     TUNEC_ASSIGN(a, node.Reshape(a, {1, size[0]}));
   }
   if (column) {
-    TUNEC_ASSIGN(const auto size, node.Extents<1>(b));
+    TUNEC_ASSIGN(const auto size, node.Dims<1>(b));
     TUNEC_ASSIGN(b, node.Reshape(b, {size[0], 1}));
   }
   TUNEC_ASSIGN(const Operand product, node.Emit(Op::kMatmul, {a, b}));
-  std::vector<int64_t> shape = product->shape;
+  std::vector<Dim> shape = product->shape;
   if (row) shape.erase(shape.end() - 2);
   if (column) shape.erase(shape.end() - 1);
   return node.Reshape(product, shape);
@@ -62,7 +62,7 @@ Result<Operands> Gemm(const NodeContext& node, Op) {
   if (!node.HasInput(2) || beta == 0) return Operands{left};
   TUNEC_ASSIGN(const Operand right, Scaled(node, node.OptionalInput(2), beta));
   TUNEC_ASSIGN(const Operand sum, node.Emit(Op::kAdd, {left, right}));
-  if (sum->shape != product->shape) {
+  if (!MayBeEqual(sum->shape, product->shape)) {
     return Fail(ErrorCode::kInvalidArgument, "input 2 does not broadcast to the product");
   }
   return Operands{sum};
@@ -96,11 +96,11 @@ Result<Operand> Centered(const NodeContext& node, size_t input, size_t zero_poin
   if (!node.HasInput(zero_point)) return wide;
   TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(zero_point), DataType::kI32));
   if (rows && x->rank() > 1 && zero->rank() == 1) {  // one zero point per row of the left operand
-    TUNEC_ASSIGN(const auto count, node.Extents<1>(zero));
+    TUNEC_ASSIGN(const auto count, node.Dims<1>(zero));
     TUNEC_ASSIGN(zero, node.Reshape(zero, {count[0], 1}));
   }
   TUNEC_ASSIGN(Operand centered, node.Emit(Op::kSub, {wide, zero}));
-  if (centered->shape == x->shape) return centered;
+  if (MayBeEqual(centered->shape, x->shape)) return centered;
   return Fail(ErrorCode::kInvalidArgument, "{}, which does not broadcast to the operand",
               node.Describe(node.OptionalInput(zero_point)));
 }

@@ -57,7 +57,7 @@ Result<Operands> LayerNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, x->rank()));
   TUNEC_ASSIGN(const double epsilon, node.Float("epsilon", 1e-5));
-  const std::vector<int64_t> normalized = x->shape.Part(static_cast<size_t>(axis));
+  const std::vector<Dim> normalized = x->shape.Part(static_cast<size_t>(axis));
   Operands inputs{x};
   for (size_t i = 1; i <= (op == Op::kLayerNorm ? 2 : 1); ++i) {
     if (i == 2 && !node.HasInput(i)) break;
@@ -162,9 +162,8 @@ Result<Operands> Softmax(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", flattens ? 1 : -1, x->rank()));
   if (!flattens || axis == x->rank() - 1) return One(node.Emit(op, {x}, {{"axis", axis}}));
   const auto at = static_cast<size_t>(axis);
-  const int64_t rows = Product(x->shape, 0, at);
-  const int64_t columns = Product(x->shape, at, x->shape.size());
-  TUNEC_ASSIGN(const Operand matrix, node.Reshape(x, {rows, columns}));
+  TUNEC_ASSIGN(const Operand matrix,
+               node.Reshape(x, {x->shape.Elements(0, at), x->shape.Elements(at)}));
   TUNEC_ASSIGN(const Operand y, node.Emit(op, {matrix}, {{"axis", int64_t{1}}}));
   return One(node.Reshape(y, x->shape));
 }
@@ -178,12 +177,12 @@ Result<Operands> Hardmax(const NodeContext& node, Op) {
   Formula rows(node, x);
   const auto at = static_cast<size_t>(axis);
   if (flattens) {
-    rows = rows.Reshape({Product(x->shape, 0, at), Product(x->shape, at, x->shape.size())});
+    rows = rows.Reshape({x->shape.Elements(0, at), x->shape.Elements(at)});
   }
   const int64_t along = flattens ? 1 : axis;
   const Formula best = Apply(Op::kArgMax, {rows}, {{"axis", along}, {"keepdims", int64_t{1}}});
-  TUNEC_ASSIGN(const int64_t extent, rows.Extent(along));
-  std::vector<int64_t> shape(rows.shape().size(), 1);
+  TUNEC_ASSIGN(const Dim extent, rows.DimOf(along));
+  std::vector<Dim> shape(rows.shape().size(), 1);
   shape[static_cast<size_t>(along)] = extent;
   const Formula here = Iota(node, 0, extent).Reshape(shape);
   return Results({Equal(best, here).Cast(x->type).Reshape(x->shape)});

@@ -124,7 +124,7 @@ class Blocks {
     const int64_t beside = above_ * blocks_;
     const bool in_input_order = rows_ == 1 || beside >= kLanes;
     return Each(pairs, [&](const Formula& x) {
-      const int64_t rows = x.ok() ? x.shape().list()[0] : 0;
+      const int64_t rows = x.ok() ? x.shape().list()[0].Value() : 0;
       const Formula turned = in_input_order
                                  ? x.Reshape({rows, Below(), beside}).Transpose({1, 2, 0})
                                  : x.Reshape({rows, beside, Below()}).Transpose({2, 1, 0});
@@ -249,7 +249,7 @@ struct Rows {
   int64_t Count() const { return outer * inner; }
   /// Returns [outer, n, inner] as [rows, n].
   Formula Turned(const Formula& y) const {
-    const int64_t count = y.ok() ? y.shape().list()[1] : 0;
+    const int64_t count = y.ok() ? y.shape().list()[1].Value() : 0;
     return y.Transpose({0, 2, 1}).Reshape({Count(), count});
   }
   /// Returns the greatest element of each piece: [rows, pieces].
@@ -269,7 +269,7 @@ struct Rows {
   }
   /// Returns the elements at `positions`: [rows, positions]. Beyond the row, returns LastValue.
   Comparable At(const Formula& positions) const {
-    const int64_t count = positions.ok() ? positions.shape().list().back() : 0;
+    const int64_t count = positions.ok() ? positions.shape().list().back().Value() : 0;
     const Formula indices = positions.Reshape({outer, inner, count}).Transpose({0, 2, 1});
     const Formula taken = Turned(Taken(x.values, indices, length));
     const Formula is_inside = Less(positions, positions.Number(static_cast<double>(length)));
@@ -361,7 +361,9 @@ Formula FirstPositions(const Formula& x, int64_t axis, int64_t k, bool largest) 
   const NodeContext& node = x.node();
   const auto length = x.Extent(axis);
   if (!length) return {node, std::unexpected(length.error())};
-  std::vector<int64_t> shape = x.shape();
+  const auto fixed = x.FixedShape();
+  if (!fixed) return {node, std::unexpected(fixed.error())};
+  std::vector<int64_t> shape = *fixed;
   const auto at = static_cast<size_t>(axis);
   const int64_t outer = Product(shape, 0, at);
   const int64_t inner = Product(shape, at + 1, shape.size());

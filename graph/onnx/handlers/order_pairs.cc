@@ -71,7 +71,7 @@ Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes) {
   return Each(pairs, [&](const Formula& x) {
     if (!x.ok()) return x;
     std::vector<int64_t> starts(x.shape().size(), 0);
-    std::vector<int64_t> ends = x.shape();
+    std::vector<int64_t> ends = x.shape().Fixed();
     std::vector<int64_t> steps(x.shape().size(), 1);
     for (const size_t axis : axes) {
       starts[axis] = ends[axis] - 1;

@@ -38,11 +38,14 @@ Attributes AttributesOf(const Window& window) {
 
 /// Reads a pool's window. `extra` are the pads of ceil_mode, which the window does not include.
 Result<Window> ReadPool(const NodeContext& node, const Operand& x, std::vector<int64_t>& extra) {
-  TUNEC_ASSIGN(const std::vector<int64_t> sizes, SpatialSizes(x));
+  TUNEC_ASSIGN(const std::vector<Dim> sizes, SpatialSizes(x));
   TUNEC_ASSIGN(Window window, ReadWindow(node, {}));
   TUNEC_RETURN_IF_ERROR(ResolveAutoPad(node, sizes, window));
   TUNEC_ASSIGN(const int64_t ceil_mode, node.Int("ceil_mode", 0));
-  extra = ceil_mode != 0 ? CeilPads(window, sizes) : std::vector<int64_t>(2 * window.rank(), 0);
+  extra.assign(2 * window.rank(), 0);
+  if (ceil_mode == 0) return window;
+  TUNEC_ASSIGN(const std::vector<int64_t> numbers, NodeContext::Numbers(sizes));
+  extra = CeilPads(window, numbers);
   return window;
 }
 

@@ -23,7 +23,7 @@ Formula AlongBlocks(const NodeContext& node, const Formula& parameter, const Ope
     return {node, Fail(ErrorCode::kInvalidArgument, "{} blocks of {} for an axis of {}", *blocks,
                        *size, *extent)};
   }
-  std::vector<int64_t> shape = parameter.shape();
+  std::vector<Dim> shape = parameter.shape();
   shape.insert(shape.begin() + *axis + 1, *size);
   const Formula repeated = parameter.Unsqueeze(*axis + 1).Expand(shape);
   shape.erase(shape.begin() + *axis + 1);
@@ -44,8 +44,8 @@ Result<Operand> AlongAxis(const NodeContext& node, const Operand& parameter, con
                 parameter->rank(), x->rank());
   }
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 1, x->rank()));
-  std::vector<int64_t> shape(static_cast<size_t>(x->rank()), 1);
-  TUNEC_ASSIGN(shape[static_cast<size_t>(axis)], node.Extent(parameter, 0));
+  std::vector<Dim> shape(static_cast<size_t>(x->rank()), 1);
+  TUNEC_ASSIGN(shape[static_cast<size_t>(axis)], node.DimOf(parameter, 0));
   return node.Reshape(parameter, shape);
 }
 
@@ -118,7 +118,7 @@ Formula ProductScale(const NodeContext& node) {
 
 /// Returns a quantised operand minus its zero point, as i32. `shape` aligns a list of zero points
 /// with an axis.
-Formula Levels(const NodeContext& node, size_t input, const std::vector<int64_t>& shape) {
+Formula Levels(const NodeContext& node, size_t input, const OperandShape& shape) {
   const Formula zero = In(node, input + 2).Cast(DataType::kI32);
   const bool per_slice = zero.rank() == 1 && zero.Extent(0) != 1;
   return In(node, input).Cast(DataType::kI32) - (per_slice ? zero.Reshape(shape) : zero);
@@ -127,12 +127,11 @@ Formula Levels(const NodeContext& node, size_t input, const std::vector<int64_t>
 Result<Operands> QLinearMatMul(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operands inputs, node.Inputs());
   if (inputs.size() != 8) return Fail(ErrorCode::kParse, "{} inputs, expected 8", inputs.size());
-  TUNEC_ASSIGN(const int64_t rows, node.Extent(inputs[0], -2));
+  TUNEC_ASSIGN(const Dim rows, node.DimOf(inputs[0], -2));
   TUNEC_RETURN_IF_ERROR(node.RequireRank(inputs[3], 2, kMostAxes));
-  TUNEC_ASSIGN(const int64_t columns, node.Extent(inputs[3], -1));
-  const auto elements = [](const Operand& x) { return Product(x->shape, 0, x->shape.size()); };
+  TUNEC_ASSIGN(const Dim columns, node.DimOf(inputs[3], -1));
   for (const size_t scale : {1, 4, 6}) {
-    if (elements(inputs[scale]) != 1) {
+    if (inputs[scale]->shape.Elements() != Dim(1)) {
       return Fail(ErrorCode::kUnsupported, "scales of rows or columns are not supported");
     }
   }

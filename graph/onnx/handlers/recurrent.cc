@@ -47,7 +47,7 @@ Result<Activation> ActivationOf(const std::string& name, std::optional<double> a
 /// Common sizes, attributes and inputs of RNN, GRU and LSTM, without weights, biases and states.
 struct Recurrence {
   int64_t steps = 0;
-  int64_t batch = 0;
+  Dim batch;
   int64_t hidden = 0;
   int64_t directions = 1;
   bool backward_first = false;  // direction="reverse"
@@ -113,10 +113,9 @@ Result<Recurrence> ReadRecurrence(const NodeContext& node, std::vector<std::stri
   recurrence.directions = direction == "bidirectional" ? 2 : 1;
   TUNEC_RETURN_IF_ERROR(RequireRanks(node));
   if (recurrence.batch_first) recurrence.x = recurrence.x.Transpose({1, 0, 2});
-  TUNEC_ASSIGN(const auto x_extents, recurrence.x.Extents<3>());
+  TUNEC_ASSIGN(recurrence.steps, recurrence.x.Extent(0));
+  TUNEC_ASSIGN(recurrence.batch, recurrence.x.DimOf(1));
   TUNEC_ASSIGN(const auto r_extents, node.Extents<3>(r));
-  recurrence.steps = x_extents[0];
-  recurrence.batch = x_extents[1];
   recurrence.hidden = r_extents[2];
   if (r_extents[0] != recurrence.directions) {
     return Fail(ErrorCode::kInvalidArgument, "{}, expected {} direction(s)", node.Describe(r),

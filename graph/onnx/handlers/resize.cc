@@ -1,19 +1,21 @@
 // The handler of Resize and of its predecessor Upsample.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <optional>
 
 #include "graph/onnx/handlers/handlers.h"
 #include "graph/onnx/handlers/resize_windows.h"
 #include "graph/ops/scale_fraction.h"
+#include "ir/size/size_text.h"
 
 namespace tunec::onnx_import {
 namespace {
 
 /// Output sizes and the scales that map coordinates, one of each per axis.
 struct Target {
-  std::vector<int64_t> shape;
+  std::vector<Dim> shape;
   std::vector<double> scales;
 };
 
@@ -25,6 +27,17 @@ float ScaledSize(int64_t size, double scale) {
   return std::floor(static_cast<float>(size) * static_cast<float>(scale));
 }
 
+/// Returns a named size times a factor, rounded down. Fails with kUnsupported unless the factor is
+/// exactly a small fraction, for which ONNX's product in float32 is exact, too.
+Result<Dim> ScaledDim(const Dim& size, double scale, const std::optional<Fraction>& fraction) {
+  const bool is_exact = fraction && fraction->Value() == scale &&
+                        std::has_single_bit(static_cast<uint64_t>(fraction->denominator));
+  if (scale > 0 && is_exact)
+    return Dim::FloorDiv(size * fraction->numerator, fraction->denominator);
+  return Fail(ErrorCode::kUnsupported, "the size {} times {}, expected a number", Print(size),
+              scale);
+}
+
 /// Returns sizes and scales. A scale close to a fraction of small integers becomes this fraction,
 /// so that the rounding of the scale to float32 does not select a different element.
 Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
@@ -34,13 +47,35 @@ Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   }
   Target target;
   for (size_t i = 0; i < scales.size(); ++i) {
-    const float size = ScaledSize(x->shape.list()[i], scales[i]);
+    const std::optional<Fraction> fraction = FractionOfScale(scales[i]);
+    target.scales.push_back(fraction ? fraction->Value() : scales[i]);
+    const Dim& from = x->shape.list()[i];
+    if (!from.IsConstant()) {
+      TUNEC_ASSIGN(target.shape.emplace_back(), ScaledDim(from, scales[i], fraction));
+      continue;
+    }
+    const float size = ScaledSize(from.Value(), scales[i]);
     if (!(scales[i] > 0) || !(size <= kMostSize)) {
       return Fail(ErrorCode::kInvalidArgument, "scale {} of axis {} is out of range", scales[i], i);
     }
-    const std::optional<Fraction> fraction = FractionOfScale(scales[i]);
-    target.shape.push_back(static_cast<int64_t>(size));
-    target.scales.push_back(fraction ? fraction->Value() : scales[i]);
+    target.shape.emplace_back(static_cast<int64_t>(size));
+  }
+  return target;
+}
+
+/// Returns sizes and scales if a size is named and all sizes are multiples of the operand's. Then
+/// the scales are integers. Returns nullopt for other sizes.
+std::optional<Target> FromMultiples(const Operand& x, const std::vector<int64_t>& axes,
+                                    const std::vector<Dim>& sizes) {
+  if (OperandShape(sizes).IsFixed() && x->shape.IsFixed()) return std::nullopt;
+  Target target{x->shape, std::vector<double>(x->shape.size(), 1)};
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    const Dim scale = Dim::FloorDiv(sizes[i], x->shape.list()[axis]);
+    if (!scale.IsConstant() || scale.Value() < 1 || x->shape.list()[axis] * scale != sizes[i])
+      return std::nullopt;
+    target.shape[axis] = sizes[i];
+    target.scales[axis] = static_cast<double>(scale.Value());
   }
   return target;
 }
@@ -48,12 +83,16 @@ Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
 /// Returns sizes and scales. The policy not_larger gives all `axes` the smallest of their scales,
 /// and the policy not_smaller the largest.
 Result<Target> FromSizes(const NodeContext& node, const Operand& x,
-                         const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes,
+                         const std::vector<int64_t>& axes, const std::vector<Dim>& given,
                          const std::string& policy) {
-  if (sizes.size() != axes.size()) {
-    return Fail(ErrorCode::kInvalidArgument, "{} sizes, expected {}", sizes.size(), axes.size());
+  if (given.size() != axes.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "{} sizes, expected {}", given.size(), axes.size());
   }
   Target target{x->shape, std::vector<double>(x->shape.size(), 1)};
+  if (policy == "stretch") {
+    if (const std::optional<Target> whole = FromMultiples(x, axes, given)) return *whole;
+  }
+  TUNEC_ASSIGN(const std::vector<int64_t> sizes, NodeContext::Numbers(given));
   std::optional<double> common;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<size_t>(axes[i]);
@@ -115,7 +154,7 @@ Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
     given = ToFloats(scales);
   }
   if (given.empty()) {  // exporters write an empty tensor if sizes are given
-    TUNEC_ASSIGN(const std::vector<int64_t> sizes, node.ConstantInts(3));
+    TUNEC_ASSIGN(const std::vector<Dim> sizes, node.Sizes(3));
     return FromSizes(node, x, axes, sizes, policy);
   }
   if (given.size() != axes.size()) {
@@ -150,8 +189,12 @@ Result<Attributes> Manner(const NodeContext& node, const Target& target) {
     return Fail(ErrorCode::kInvalidArgument, "cubic_coeff_a is {}, expected a finite number",
                 cubic);
   TUNEC_ASSIGN(const int64_t exclude, node.Int("exclude_outside", 0));
-  return Attributes{{"shape", target.shape},     {"scales", target.scales}, {"mode", mode},
-                    {"coordinate", coordinate},  {"nearest_mode", nearest}, {"cubic_a", cubic},
+  return Attributes{{"shape", SizesAttribute(target.shape)},
+                    {"scales", target.scales},
+                    {"mode", mode},
+                    {"coordinate", coordinate},
+                    {"nearest_mode", nearest},
+                    {"cubic_a", cubic},
                     {"exclude_outside", exclude}};
 }
 
@@ -160,8 +203,9 @@ Result<WindowResize> ReadWindowResize(const NodeContext& node, const Operand& x,
   const auto text = [&](std::string_view name) {
     return std::get<std::string>(manner.find(name)->second);
   };
+  TUNEC_ASSIGN(const std::vector<int64_t> shape, NodeContext::Numbers(target.shape));
   WindowResize resize{
-      .shape = target.shape,
+      .shape = shape,
       .scales = target.scales,
       .mode = text("mode"),
       .nearest_mode = text("nearest_mode"),
@@ -203,7 +247,7 @@ Result<Operands> Resize(const NodeContext& node, Op op) {
     TUNEC_ASSIGN(const Formula y, ResizeByWindows(Formula(node, x), resize));
     return Results({y});
   }
-  if (target.shape == x->shape &&
+  if (target.shape == x->shape.list() &&
       std::ranges::all_of(target.scales, [](double scale) { return scale == 1; })) {
     return Operands{x};
   }

@@ -158,7 +158,7 @@ DataType SumType(const WindowResize& resize, DataType type) {
 Result<Formula> ResizeByWindows(const Formula& x, const WindowResize& resize) {
   if (!x.ok()) return std::unexpected(x.value().error());
   const NodeContext& node = x.node();
-  const std::vector<int64_t> from = x.shape();
+  TUNEC_ASSIGN(const std::vector<int64_t> from, x.FixedShape());
   if (from.size() != resize.shape.size()) {
     return Fail(ErrorCode::kInvalidArgument, "{} sizes for rank {}", resize.shape.size(),
                 from.size());

@@ -9,7 +9,7 @@ namespace {
 /// axes of extent 1 after it.
 Formula WithTapAxis(const Formula& x, size_t before, size_t behind) {
   if (!x.ok()) return x;
-  std::vector<int64_t> shape = x.shape();
+  std::vector<Dim> shape = x.shape();
   if (shape.empty()) return x;
   shape.insert(shape.end() - 1, before, 1);
   shape.insert(shape.end(), behind, 1);
@@ -37,17 +37,16 @@ Formula SampleTaps(const Formula& x, const Formula& image, const std::vector<Tap
   if (const Status fits = x.node().RequireRank(*x.value(), rank, rank); !fits) {
     return {x.node(), std::unexpected(fits.error())};
   }
-  const std::vector<int64_t> shape = x.shape();
+  const std::vector<Dim> shape = x.shape();
   std::vector<int64_t> perm = AllAxes(x.rank());
   perm.erase(perm.begin() + 1);
   perm.push_back(1);  // channels last: each position reads one row
-  const Formula table =
-      x.Transpose(perm).Reshape({Product(shape, 0, 1) * Product(shape, 2, shape.size()), shape[1]});
+  const Formula table = x.Transpose(perm).Reshape({shape[0] * x.shape().Elements(2), shape[1]});
   Formula row = image;
   for (size_t d = 0; d < axes; ++d) row = row.Unsqueeze(-1);
   std::optional<Formula> weight;
   for (size_t d = 0; d < axes; ++d) {
-    row = row * static_cast<double>(shape[d + 2]) + WithTapAxis(taps[d].index, d, axes - 1 - d);
+    row = row * row.Size(shape[d + 2]) + WithTapAxis(taps[d].index, d, axes - 1 - d);
     const Formula factor = WithTapAxis(taps[d].weight, d, axes - 1 - d);
     weight = weight ? *weight * factor : factor;
   }

@@ -11,6 +11,8 @@
 #include "graph/onnx/handlers/positions.h"
 #include "graph/onnx/handlers/window.h"
 #include "graph/passes/index_checks.h"
+#include "ir/size/size_condition.h"
+#include "ir/size/size_text.h"
 #include "ir/sizes.h"
 
 namespace tunec::onnx_import {
@@ -33,8 +35,8 @@ Formula Scatter(const Formula& data, const Formula& indices, const Formula& upda
 }
 
 /// Returns a shape: the extent, then `ones` axes of extent 1.
-std::vector<int64_t> Column(int64_t extent, size_t ones) {
-  std::vector<int64_t> shape(1 + ones, 1);
+std::vector<Dim> Column(const Dim& extent, size_t ones) {
+  std::vector<Dim> shape(1 + ones, 1);
   shape[0] = extent;
   return shape;
 }
@@ -52,17 +54,17 @@ Result<Operands> ScatterNd(const NodeContext& node, Op) {
                 depth, data->rank());
   }
   const auto axes = static_cast<size_t>(depth);
-  const int64_t rows = Product(data->shape, 0, axes);
-  const int64_t inner = Product(data->shape, axes, data->shape.size());
-  const int64_t count = Product(indices->shape, 0, indices->shape.size() - 1);
-  if (Product(updates->shape, 0, updates->shape.size()) != count * inner) {
+  const Dim rows = data->shape.Elements(0, axes);
+  const Dim inner = data->shape.Elements(axes);
+  const Dim count = indices->shape.Elements(0, indices->shape.size() - 1);
+  if (!MayBeEqual({updates->shape.Elements()}, {count * inner})) {
     return Fail(ErrorCode::kInvalidArgument, "updates do not fit indices and data");
   }
-  if (count * inner == 0) return Operands{data};
+  if (count * inner == Dim(0)) return Operands{data};
   TUNEC_ASSIGN(const Formula numbers,
                RowNumbers(Formula(node, indices), data->shape.Part(0, axes), rows));
-  const std::vector<int64_t> row = data->shape.Part(axes);
-  std::vector<int64_t> shape = {count};
+  const std::vector<Dim> row = data->shape.Part(axes);
+  std::vector<Dim> shape = {count};
   shape.insert(shape.end(), row.begin(), row.end());
   return Results({Scatter(Formula(node, data), numbers.Reshape(Column(count, row.size())),
                           Formula(node, updates).Reshape(shape), {.depth = depth}, reduction)});
@@ -76,19 +78,20 @@ Result<Operands> ScatterElements(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand updates, node.Input(2));
   TUNEC_ASSIGN(const std::string reduction, ReadReduction(node));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 0, data->rank()));
-  if (indices->shape != updates->shape || indices->rank() != data->rank()) {
+  if (!MayBeEqual(indices->shape, updates->shape) || indices->rank() != data->rank()) {
     return Fail(ErrorCode::kInvalidArgument, "indices and updates do not fit the data");
   }
   for (int64_t d = 0; d < data->rank(); ++d) {
-    TUNEC_ASSIGN(const int64_t most, node.Extent(data, d));
-    TUNEC_ASSIGN(const int64_t given, node.Extent(indices, d));
-    if (d != axis && given > most) {
+    TUNEC_ASSIGN(const Dim most, node.DimOf(data, d));
+    TUNEC_ASSIGN(const Dim given, node.DimOf(indices, d));
+    if (d != axis && Decide({SizeCondition::Kind::kAtMost, given, most}, {}) == Decision::kFalse) {
       return Fail(ErrorCode::kInvalidArgument, "indices are larger than the data on axis {}", d);
     }
   }
-  TUNEC_ASSIGN(const int64_t extent, node.Extent(data, axis));
-  if (extent == 0 || Product(indices->shape, 0, indices->shape.size()) == 0) return Operands{data};
-  if (indices->constant) TUNEC_RETURN_IF_ERROR(CheckIndices(*indices->constant, extent));
+  TUNEC_ASSIGN(const Dim extent, node.DimOf(data, axis));
+  if (extent == Dim(0) || indices->shape.Elements() == Dim(0)) return Operands{data};
+  if (indices->constant && extent.IsConstant())
+    TUNEC_RETURN_IF_ERROR(CheckIndices(*indices->constant, extent.Value()));
   return Results({Scatter(Formula(node, data), Formula(node, indices), Formula(node, updates),
                           {.axis = axis}, reduction)});
 }
@@ -103,21 +106,23 @@ Result<Operands> TensorScatter(const NodeContext& node, Op) {
   if (axis == 0 || update->rank() != cache->rank()) {
     return Fail(ErrorCode::kInvalidArgument, "cache and update do not fit at axis {}", axis);
   }
-  TUNEC_ASSIGN(const int64_t batch, node.Extent(cache, 0));
-  TUNEC_ASSIGN(const int64_t extent, node.Extent(cache, axis));
-  TUNEC_ASSIGN(const int64_t length, node.Extent(update, axis));
-  const auto along = [&](int64_t d, int64_t size) {
-    std::vector<int64_t> shape(cache->shape.size(), 1);
+  TUNEC_ASSIGN(const Dim batch, node.DimOf(cache, 0));
+  TUNEC_ASSIGN(const Dim extent, node.DimOf(cache, axis));
+  TUNEC_ASSIGN(const Dim length, node.DimOf(update, axis));
+  const auto along = [&](int64_t d, const Dim& size) {
+    std::vector<Dim> shape(cache->shape.size(), 1);
     shape[static_cast<size_t>(d)] = size;
     return shape;
   };
-  if (length > extent || length == 0) {
-    return Fail(ErrorCode::kInvalidArgument, "an update of {} for a cache of {}", length, extent);
+  if (length == Dim(0) ||
+      Decide({SizeCondition::Kind::kAtMost, length, extent}, {}) == Decision::kFalse) {
+    return Fail(ErrorCode::kInvalidArgument, "an update of {} for a cache of {}", Print(length),
+                Print(extent));
   }
   Formula position = Iota(node, 0, length).Reshape(along(axis, length));
   if (node.HasInput(2))
     position = position + In(node, 2).Cast(DataType::kI64).Reshape(along(0, batch));
-  const Formula end = position.Number(static_cast<double>(extent));
+  const Formula end = position.Size(extent);
   position = mode == "circular" ? Apply(Op::kMod, {position, end})
                                 : Where(Less(position, position.Number(0)), end, position);
   return Results(
@@ -131,11 +136,13 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
   TUNEC_ASSIGN(const Window window, ReadWindow(node, {}));
   const size_t rank = window.rank();
-  const std::vector<int64_t> sizes = x->shape.Part(2);
+  TUNEC_ASSIGN(const std::vector<int64_t> x_shape, node.Shape(x));
+  const std::vector<int64_t> sizes(x_shape.begin() + std::min<int64_t>(2, x->rank()),
+                                   x_shape.end());
   if (sizes.size() != rank || indices->shape != x->shape) {
     return Fail(ErrorCode::kInvalidArgument, "input, indices and kernel_shape do not fit");
   }
-  std::vector<int64_t> shape = x->shape.Part(0, 2);
+  std::vector<int64_t> shape(x_shape.begin(), x_shape.begin() + std::min<int64_t>(2, x->rank()));
   for (size_t i = 0; i < rank; ++i) {
     shape.push_back(MultiplySizes(sizes[i] - 1, window.strides[i]) + window.kernel[i] -
                     window.pads[i] - window.pads[i + rank]);
@@ -150,7 +157,7 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
     return Fail(ErrorCode::kInvalidArgument, "the result's shape does not fit");
   }
   // Indices refer to a tensor of the computed shape. A larger result has zeros at its ends.
-  const int64_t count = Product(x->shape, 0, x->shape.size());
+  const Dim count = x->shape.Elements();
   const Formula value(node, x);
   const Formula y = Scatter(
       value.Number(0).Expand(shape), Formula(node, indices).Cast(DataType::kI64).Reshape({count}),

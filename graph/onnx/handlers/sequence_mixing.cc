@@ -13,15 +13,15 @@ namespace {
 
 /// Returns [batch, sequence, heads * size] as [batch, sequence, heads, size].
 Result<Formula> SplitHeads(const Formula& x, int64_t heads, std::string_view name) {
-  TUNEC_ASSIGN(const auto extents, x.Extents<3>());
-  const auto [batch, sequence, width] = extents;
+  TUNEC_ASSIGN(const auto dims, x.Dims<3>());
+  TUNEC_ASSIGN(const int64_t width, x.Extent(2));
   if (heads < 1 || width % heads != 0) {
     return Fail(ErrorCode::kInvalidArgument,
                 "{} has a last axis of {}, expected a multiple of {} "
                 "heads",
                 name, width, heads);
   }
-  return x.Reshape({batch, sequence, heads, width / heads});
+  return x.Reshape({dims[0], dims[1], heads, width / heads});
 }
 
 Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {

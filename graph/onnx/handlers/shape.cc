@@ -1,43 +1,49 @@
 // Handlers of operators that move elements or change shapes, such as Concat and Reshape, and of
 // Shape and Size.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 
 #include "graph/onnx/handlers/handlers.h"
+#include "ir/size/prove_sizes.h"
+#include "ir/size/size_condition.h"
+#include "ir/size/size_text.h"
 
 namespace tunec::onnx_import {
 namespace {
 
+constexpr int64_t kMostElements = int64_t{1} << 48;
+
 /// Replaces -1 by the remaining size and, unless `allow_zero`, 0 by x's dimension at this index.
-Result<std::vector<int64_t>> ResolveShape(std::vector<int64_t> shape, const Operand& x,
-                                          bool allow_zero) {
-  const std::vector<int64_t> given = shape;
+Result<std::vector<Dim>> ResolveShape(std::vector<Dim> shape, const Operand& x, bool allow_zero) {
+  const std::vector<Dim> given = shape;
   const auto fail = [&](std::string_view why) {
-    return Fail(ErrorCode::kInvalidArgument, "cannot reshape [{}] to [{}]: {}",
-                fmt::join(x->shape.list(), ","), fmt::join(given, ","), why);
+    return Fail(ErrorCode::kInvalidArgument, "cannot reshape [{}] to [{}]: {}", PrintList(x->shape),
+                PrintList(given), why);
   };
   size_t rest = shape.size();
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 0 && !allow_zero) {
+    if (shape[i] == Dim(0) && !allow_zero) {
       if (i >= x->shape.size()) return fail("0 copies a dimension that the input does not have");
       shape[i] = x->shape.list()[i];
-    } else if (shape[i] == -1) {
+    } else if (shape[i] == Dim(-1)) {
       if (rest != shape.size()) return fail("-1 stands twice");
       rest = i;
-    } else if (shape[i] < 0) {
+    } else if (shape[i].AsConstant().value_or(0) < 0) {
       return fail("a dimension is negative");
+    } else if (!shape[i].IsConstant() && !ProveAtMost(0, shape[i], {})) {
+      return Fail(ErrorCode::kUnsupported, "the sign of the size {} is not known", Print(shape[i]));
     }
   }
-  const int64_t elements = Product(x->shape, 0, x->shape.size());
+  const Dim elements = x->shape.Elements();
   if (rest != shape.size()) shape[rest] = 1;
-  const int64_t others = ElementCount(shape);
-  if (others < 0) return fail("too many elements");
+  const Dim others = OperandShape(shape).Elements();
+  if (!others.IsKnown() || others.AsConstant().value_or(0) > kMostElements)
+    return fail("too many elements");
   if (rest != shape.size()) {
-    if (others == 0 || elements % others != 0) return fail("no size for -1 fits");
-    shape[rest] = elements / others;
-  } else if (others != elements) {
+    const Dim left = Dim::Mod(elements, others);
+    if (others == Dim(0) || left.AsConstant().value_or(0) != 0) return fail("no size for -1 fits");
+    shape[rest] = Dim::FloorDiv(elements, others);
+  } else if (Decide({SizeCondition::Kind::kEqual, elements, others}, {}) == Decision::kFalse) {
     return fail("element counts differ");
   }
   return shape;
@@ -45,7 +51,7 @@ Result<std::vector<int64_t>> ResolveShape(std::vector<int64_t> shape, const Oper
 
 Result<Operands> Reshape(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
-  TUNEC_ASSIGN(const std::vector<int64_t> requested, node.ConstantInts(1));
+  TUNEC_ASSIGN(const std::vector<Dim> requested, node.Sizes(1));
   TUNEC_ASSIGN(const int64_t allow_zero, node.Int("allowzero", 0));
   TUNEC_ASSIGN(const auto shape, ResolveShape(requested, x, allow_zero != 0));
   return One(node.Reshape(x, shape));
@@ -60,7 +66,7 @@ Result<Operands> Flatten(const NodeContext& node, Op) {
   }
   if (axis < 0) axis += x->rank();
   const auto at = static_cast<size_t>(axis);
-  return One(node.Reshape(x, {Product(x->shape, 0, at), Product(x->shape, at, x->shape.size())}));
+  return One(node.Reshape(x, {x->shape.Elements(0, at), x->shape.Elements(at)}));
 }
 
 /// Returns the axes, an attribute before opset 13 and an input from then on. Returns an empty list
@@ -75,14 +81,20 @@ Result<Operands> Squeeze(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const std::vector<int64_t> given, Axes(node));
   TUNEC_ASSIGN(const std::vector<int64_t> axes, NormalizeAxes(given, x->rank()));
   const bool all = axes.empty() && !node.HasInput(1) && !node.HasAttribute("axes");
-  std::vector<int64_t> shape;
+  std::vector<Dim> shape;
   for (int64_t axis = 0; axis < x->rank(); ++axis) {
-    TUNEC_ASSIGN(const int64_t size, node.Extent(x, axis));
-    const bool named = std::ranges::binary_search(axes, axis);
-    if (named && size != 1) {
-      return Fail(ErrorCode::kInvalidArgument, "axis {} has size {}, expected 1", axis, size);
+    TUNEC_ASSIGN(const Dim size, node.DimOf(x, axis));
+    if (std::ranges::binary_search(axes, axis)) {
+      // The reshape assumes that a named size is 1.
+      if (Decide({SizeCondition::Kind::kEqual, size, 1}, {}) != Decision::kFalse) continue;
+      return Fail(ErrorCode::kInvalidArgument, "axis {} has size {}, expected 1", axis,
+                  Print(size));
     }
-    if (!named && !(all && size == 1)) shape.push_back(size);
+    bool is_one = false;
+    if (all) {
+      TUNEC_ASSIGN(is_one, node.AreEqual(size, 1));
+    }
+    if (!is_one) shape.push_back(size);
   }
   return One(node.Reshape(x, shape));
 }
@@ -92,7 +104,7 @@ Result<Operands> Unsqueeze(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const std::vector<int64_t> given, Axes(node));
   const int64_t rank = x->rank() + static_cast<int64_t>(given.size());
   TUNEC_ASSIGN(const std::vector<int64_t> axes, NormalizeAxes(given, rank));
-  std::vector<int64_t> shape = x->shape;
+  std::vector<Dim> shape = x->shape;
   for (const int64_t axis : axes) shape.insert(shape.begin() + axis, 1);
   return One(node.Reshape(x, shape));
 }
@@ -111,12 +123,15 @@ Result<Operands> Transpose(const NodeContext& node, Op) {
 /// Imports Expand. The result has the broadcast of the input's shape and the given shape.
 Result<Operands> Expand(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
-  TUNEC_ASSIGN(std::vector<int64_t> shape, node.ConstantInts(1));
+  TUNEC_ASSIGN(std::vector<Dim> shape, node.Sizes(1));
   if (shape.size() < x->shape.size())
     shape.insert(shape.begin(), x->shape.size() - shape.size(), 1);
   const size_t lead = shape.size() - x->shape.size();
   for (size_t i = lead; i < shape.size(); ++i) {
-    if (shape[i] == 1) shape[i] = x->shape.list()[i - lead];
+    const Dim& own = x->shape.list()[i - lead];
+    // A named size is assumed to be the operand's size, or the operand's size is assumed to be 1.
+    if (shape[i] == Dim(1)) shape[i] = own;
+    if (!shape[i].IsConstant() && own.IsConstant() && own != Dim(1)) shape[i] = own;
   }
   if (x->constant && x->constant->size() == 1) return One(node.Full(shape, *x->constant));
   return One(node.Expand(x, std::move(shape)));
@@ -124,8 +139,8 @@ Result<Operands> Expand(const NodeContext& node, Op) {
 
 Result<Operands> Tile(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
-  TUNEC_ASSIGN(const std::vector<int64_t> repeats, node.ConstantInts(1));
-  return One(node.Emit(op, {x}, {{"repeats", repeats}}));
+  TUNEC_ASSIGN(std::vector<Dim> repeats, node.Sizes(1));
+  return One(node.Emit(op, {x}, {{"repeats", SizesAttribute(std::move(repeats))}}));
 }
 
 Result<Operands> Concat(const NodeContext& node, Op op) {
@@ -137,17 +152,21 @@ Result<Operands> Concat(const NodeContext& node, Op op) {
 
 struct Blocks {
   Operand x;
-  int64_t n, c, h, w, size;
+  Dim n;
+  int64_t c;
+  Dim h, w;
+  int64_t size;
 };
 
 Result<Blocks> ReadBlocks(const NodeContext& node) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t size, node.Int("blocksize", 0));
-  TUNEC_ASSIGN(const auto extents, node.Extents<4>(x));
+  TUNEC_ASSIGN(const auto dims, node.Dims<4>(x));
+  TUNEC_ASSIGN(const int64_t channels, node.Extent(x, 1));
   if (size < 1 || size > 4096) {
     return Fail(ErrorCode::kInvalidArgument, "blocksize is {}, expected 1 to 4096", size);
   }
-  return Blocks{x, extents[0], extents[1], extents[2], extents[3], size};
+  return Blocks{x, dims[0], channels, dims[2], dims[3], size};
 }
 
 /// Returns whether the depth is the fastest part of a channel's number (DCR), not the slowest
@@ -165,9 +184,10 @@ Result<Operands> DepthToSpace(const NodeContext& node, Op) {
                 b.size * b.size);
   }
   const int64_t depth = b.c / (b.size * b.size);
-  TUNEC_ASSIGN(const Operand split,
-               node.Reshape(b.x, depth_last ? std::vector{b.n, b.size, b.size, depth, b.h, b.w}
-                                            : std::vector{b.n, depth, b.size, b.size, b.h, b.w}));
+  TUNEC_ASSIGN(
+      const Operand split,
+      node.Reshape(b.x, depth_last ? std::vector<Dim>{b.n, b.size, b.size, depth, b.h, b.w}
+                                   : std::vector<Dim>{b.n, depth, b.size, b.size, b.h, b.w}));
   TUNEC_ASSIGN(const Operand moved,
                node.Transpose(split, depth_last ? std::vector<int64_t>{0, 3, 4, 1, 5, 2}
                                                 : std::vector<int64_t>{0, 1, 4, 2, 5, 3}));
@@ -178,12 +198,15 @@ Result<Operands> DepthToSpace(const NodeContext& node, Op) {
 Result<Operands> SpaceToDepth(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Blocks b, ReadBlocks(node));
   TUNEC_ASSIGN(const bool depth_last, DepthIsLast(node));
-  if (b.h % b.size != 0 || b.w % b.size != 0) {
-    return Fail(ErrorCode::kInvalidArgument, "image is {}x{}, expected multiples of {}", b.h, b.w,
-                b.size);
+  const auto divides = [&](const Dim& size) {
+    return Decide({SizeCondition::Kind::kEqual, Dim::Mod(size, b.size), 0}, {}) != Decision::kFalse;
+  };
+  if (!divides(b.h) || !divides(b.w)) {
+    return Fail(ErrorCode::kInvalidArgument, "image is {}x{}, expected multiples of {}",
+                DimText(b.h), DimText(b.w), b.size);
   }
-  const int64_t h = b.h / b.size;
-  const int64_t w = b.w / b.size;
+  const Dim h = Dim::FloorDiv(b.h, b.size);
+  const Dim w = Dim::FloorDiv(b.w, b.size);
   TUNEC_ASSIGN(const Operand split, node.Reshape(b.x, {b.n, b.c, h, b.size, w, b.size}));
   TUNEC_ASSIGN(const Operand moved,
                node.Transpose(split, depth_last ? std::vector<int64_t>{0, 3, 5, 1, 2, 4}
@@ -202,14 +225,13 @@ Result<Operands> Shape(const NodeContext& node, Op) {
   };
   start = normalize(std::max(start, -rank));
   end = std::max(start, normalize(std::max(end, -rank)));
-  return Operands{node.Ints64(x->shape.Part(static_cast<size_t>(start), static_cast<size_t>(end)))};
+  return Operands{
+      node.Sizes64(x->shape.Part(static_cast<size_t>(start), static_cast<size_t>(end)))};
 }
 
 Result<Operands> Size(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
-  Array size(DataType::kI64, {});
-  size.SetInt(0, Product(x->shape, 0, x->shape.size()));
-  return Operands{node.Constant(std::move(size))};
+  return One(node.Reshape(node.Sizes64({x->shape.Elements()}), {}));
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({

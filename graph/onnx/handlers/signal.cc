@@ -82,7 +82,7 @@ Result<Signal> ReadSignal(const Formula& x, int64_t axis, int64_t length) {
   perm.erase(perm.begin() + axis);
   perm.push_back(axis);
   const auto part = [&](int64_t which) {
-    std::vector<int64_t> shape = x.shape();
+    std::vector<Dim> shape = x.shape();
     shape.pop_back();
     Formula signal = x.Slice(-1, which, which + 1).Reshape(shape).Transpose(perm);
     if (given > length) signal = signal.Slice(-1, 0, length);

@@ -36,7 +36,7 @@ Result<Window> ReadWindow(const NodeContext& node, const std::vector<int64_t>& k
   return window;
 }
 
-Result<std::vector<int64_t>> SpatialSizes(const Operand& x) {
+Result<std::vector<Dim>> SpatialSizes(const Operand& x) {
   if (x->rank() < 3 || x->rank() > 5) {
     return Fail(x->rank() < 3 ? ErrorCode::kInvalidArgument : ErrorCode::kUnsupported,
                 "input has rank {}, expected 3 to 5 (batch, channel, one to three spatial axes)",
@@ -45,7 +45,7 @@ Result<std::vector<int64_t>> SpatialSizes(const Operand& x) {
   return x->shape.Part(2);
 }
 
-Status ResolveAutoPad(const NodeContext& node, const std::vector<int64_t>& sizes, Window& window) {
+Status ResolveAutoPad(const NodeContext& node, const std::vector<Dim>& sizes, Window& window) {
   TUNEC_ASSIGN(const std::string mode,
                node.Choice("auto_pad", {"NOTSET", "", "VALID", "SAME_UPPER", "SAME_LOWER"}));
   const size_t rank = window.rank();
@@ -56,9 +56,11 @@ Status ResolveAutoPad(const NodeContext& node, const std::vector<int64_t>& sizes
   window.pads.assign(2 * rank, 0);
   if (mode == "VALID") return {};
   for (size_t i = 0; i < rank; ++i) {
-    const int64_t outputs = (sizes[i] + window.strides[i] - 1) / window.strides[i];
-    const int64_t covered = (outputs - 1) * window.strides[i] + window.Span(i);
-    const int64_t missing = std::max<int64_t>(0, covered - sizes[i]);
+    const Dim outputs = Dim::CeilDiv(sizes[i], window.strides[i]);
+    const Dim covered = (outputs - 1) * window.strides[i] + window.Span(i);
+    TUNEC_ASSIGN(const std::vector<int64_t> all,
+                 NodeContext::Numbers({Dim::Max(0, covered - sizes[i])}));
+    const int64_t missing = all.front();
     const int64_t smaller = missing / 2;
     window.pads[i] = mode == "SAME_UPPER" ? smaller : missing - smaller;
     window.pads[i + rank] = missing - window.pads[i];

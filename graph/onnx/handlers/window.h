@@ -28,9 +28,10 @@ struct Window {
 Result<Window> ReadWindow(const NodeContext& node, const std::vector<int64_t>& kernel);
 
 /// Returns the sizes of an operand's spatial axes: all after batch and channel, one to three.
-Result<std::vector<int64_t>> SpatialSizes(const Operand& x);
+Result<std::vector<Dim>> SpatialSizes(const Operand& x);
 
 /// Sets pads from auto_pad, for windows that slide over `sizes`. NOTSET leaves the pads unchanged.
-Status ResolveAutoPad(const NodeContext& node, const std::vector<int64_t>& sizes, Window& window);
+/// Fails with kUnsupported if the pads depend on named sizes.
+Status ResolveAutoPad(const NodeContext& node, const std::vector<Dim>& sizes, Window& window);
 
 }  // namespace tunec::onnx_import

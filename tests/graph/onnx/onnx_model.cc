@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 
 #include "graph/reference.h"
+#include "graph/specialize.h"
 #include "tests/graph/onnx/mutate_shapes.h"
 
 namespace tunec::onnx_test {
@@ -173,11 +175,17 @@ Result<Graph> Model::Import(const ImportOptions& options) const {
 
 namespace {
 
-Result<std::vector<Array>> RunOnce(const Call& call, bool all_constant) {
-  Model model(call.opset);
+/// A model with one node, and the operands that are inputs of the graph.
+struct OneNode {
+  Model model;
+  std::vector<Array> arguments;
+};
+
+OneNode MakeModel(const Call& call, bool all_constant) {
+  OneNode made{Model(call.opset), {}};
+  Model& model = made.model;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  std::vector<Array> arguments;
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const Array& operand = call.operands[i];
     inputs.push_back(operand.size() == 0 && operand.type() == DataType::kBool
@@ -189,15 +197,73 @@ Result<std::vector<Array>> RunOnce(const Call& call, bool all_constant) {
       model.Constant(inputs.back(), operand);
     } else {
       model.Input(inputs.back(), operand.shape(), operand.type());
-      arguments.push_back(operand);
+      made.arguments.push_back(operand);
     }
   }
   for (size_t i = 0; i < call.count; ++i) outputs.push_back(fmt::format("y{}", i));
   model.Node(call.op, inputs, outputs, call.attributes, call.domain);
   for (const auto& output : outputs) model.Output(output);
-  TUNEC_ASSIGN(const Graph graph, model.Import());
+  return made;
+}
+
+Result<std::vector<Array>> RunOnce(const Call& call, bool all_constant) {
+  const OneNode made = MakeModel(call, all_constant);
+  TUNEC_ASSIGN(const Graph graph, made.model.Import());
   TUNEC_RETURN_IF_ERROR(Verify(graph));
-  return RunReference(graph, arguments);
+  return RunReference(graph, made.arguments);
+}
+
+enum class Naming : uint8_t {
+  kEachAxis,   // each axis of an input has its own name
+  kEachSize,   // axes of equal sizes have the same name
+  kFirstAxis,  // the first axis of each input has one name
+  kLaterAxes,  // the axes from the third one on have their own names
+};
+
+/// Returns the name of an axis of an input, or an empty string if its size is a number.
+std::string NameOf(Naming naming, int input, int axis, int64_t size) {
+  switch (naming) {
+    case Naming::kEachAxis:
+      return fmt::format("n{}_{}", input, axis);
+    case Naming::kEachSize:
+      return fmt::format("n{}", size);
+    case Naming::kFirstAxis:
+      return axis == 0 ? fmt::format("n{}", size) : "";
+    case Naming::kLaterAxes:
+      return axis >= 2 ? fmt::format("n{}_{}", input, axis) : "";
+  }
+  return "";
+}
+
+/// Imports the call with named sizes for all inputs, and runs the graph with the operands' sizes.
+/// Returns nullopt if a node accepts no named sizes, or if an assumption is false at these sizes.
+std::optional<Result<std::vector<Array>>> RunNamed(const Call& call, Naming naming) {
+  OneNode made = MakeModel(call, false);
+  ImportOptions options;
+  SizeValues sizes;
+  for (int i = 0; i < made.model.graph().input_size(); ++i) {
+    auto& shape = *made.model.graph().mutable_input(i)->mutable_type()->mutable_tensor_type();
+    for (int a = 0; a < shape.shape().dim_size(); ++a) {
+      auto& dim = *shape.mutable_shape()->mutable_dim(a);
+      const int64_t size = dim.dim_value();
+      const std::string name = NameOf(naming, i, a, size);
+      if (name.empty()) continue;
+      dim.set_dim_param(name);
+      options.named_dims.insert(name);
+      sizes[name] = size;
+    }
+  }
+  const Result<Graph> named = made.model.Import(options);
+  if (!named) {
+    if (named.error().code == ErrorCode::kUnsupported) return std::nullopt;
+    return std::unexpected(named.error());
+  }
+  for (const SizeCondition& condition : ConditionsOf(*named))
+    if (!Holds(condition, sizes).value_or(false)) return std::nullopt;
+  const Result<Graph> graph = Specialize(*named, sizes);
+  EXPECT_TRUE(graph.has_value()) << call.op << ": " << graph.error().Format();
+  if (!graph) return std::unexpected(graph.error());
+  return RunReference(*graph, made.arguments);
 }
 
 void ExpectSame(const std::vector<Array>& a, const std::vector<Array>& b) {
@@ -217,6 +283,13 @@ Result<std::vector<Array>> RunCall(const Call& call) {
   const auto folded = RunOnce(call, true);
   EXPECT_EQ(result.has_value(), folded.has_value());
   if (result && folded) ExpectSame(*result, *folded);
+  for (const Naming naming :
+       {Naming::kEachAxis, Naming::kEachSize, Naming::kFirstAxis, Naming::kLaterAxes}) {
+    const auto named = RunNamed(call, naming);
+    if (!named) continue;
+    EXPECT_EQ(named->has_value(), result.has_value()) << call.op << " with named sizes";
+    if (*named && result) ExpectSame(**named, *result);
+  }
   return result;
 }
 

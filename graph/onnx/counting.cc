@@ -1,0 +1,120 @@
+#include "graph/onnx/counting.h"
+
+#include <algorithm>
+
+#include "ir/size/prove_sizes.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+/// Returns the operand's function in the result's axes: axes are aligned at the last one, and a
+/// repeated axis has the step 0. Returns nullopt for an operand without a known function.
+std::optional<Counting> Broadcast(const CountingOperand& operand, size_t rank) {
+  if (operand.value) return Counting{*operand.value, std::vector<Dim>(rank, 0)};
+  if (operand.counting == nullptr || operand.counting->steps.size() > rank) return std::nullopt;
+  Counting result = *operand.counting;
+  result.steps.insert(result.steps.begin(), rank - result.steps.size(), 0);
+  return result;
+}
+
+std::optional<Counting> Combined(Op op, const Counting& a, const Counting& b) {
+  const auto is_number = [](const Counting& each) {
+    return std::ranges::all_of(each.steps, [](const Dim& step) { return step == Dim(0); });
+  };
+  Counting result = a;
+  if (op == Op::kMul) {
+    if (!is_number(a) && !is_number(b)) return std::nullopt;
+    const Counting& scaled = is_number(b) ? a : b;
+    const Dim& factor = is_number(b) ? b.first : a.first;
+    result.first = scaled.first * factor;
+    for (size_t i = 0; i < a.steps.size(); ++i) result.steps[i] = scaled.steps[i] * factor;
+    return result;
+  }
+  const int64_t sign = op == Op::kAdd ? 1 : -1;
+  result.first = a.first + b.first * sign;
+  for (size_t i = 0; i < a.steps.size(); ++i) result.steps[i] = a.steps[i] + b.steps[i] * sign;
+  return result;
+}
+
+/// Returns the function of a reshape that only adds or removes axes of extent 1.
+std::optional<Counting> Reshaped(const CountingOperand& operand, const OperandShape& shape) {
+  if (operand.counting == nullptr) return std::nullopt;
+  std::vector<Dim> extents, steps;
+  for (size_t i = 0; i < operand.shape->size(); ++i) {
+    if (operand.shape->list()[i] == Dim(1)) continue;
+    extents.push_back(operand.shape->list()[i]);
+    steps.push_back(operand.counting->steps[i]);
+  }
+  Counting result{operand.counting->first, {}};
+  size_t next = 0;
+  for (const Dim& extent : shape.list()) {
+    const bool is_next = extent != Dim(1);
+    if (is_next && (next == extents.size() || extents[next] != extent)) return std::nullopt;
+    result.steps.push_back(is_next ? steps[next++] : Dim(0));
+  }
+  if (next != extents.size()) return std::nullopt;
+  return result;
+}
+
+/// Returns the function of a range of integers with one axis.
+std::optional<Counting> Range(const Attributes& attributes) {
+  const auto number = [&](std::string_view name) -> std::optional<Dim> {
+    const Attribute& value = attributes.find(name)->second;
+    if (const auto* size = std::get_if<SizeExpr>(&value)) return *size;
+    if (const auto* integer = std::get_if<int64_t>(&value)) return Dim(*integer);
+    const auto* real = std::get_if<double>(&value);
+    constexpr double kMost = 1LL << 48;
+    if (real == nullptr || !(*real >= -kMost && *real <= kMost)) return std::nullopt;
+    const auto whole = static_cast<int64_t>(*real);
+    if (static_cast<double>(whole) != *real) return std::nullopt;
+    return Dim(whole);
+  };
+  const std::optional<Dim> start = number("start"), delta = number("delta");
+  if (!start || !delta) return std::nullopt;
+  return Counting{*start, {*delta}};
+}
+
+}  // namespace
+
+std::optional<Counting> CountingOf(Op op, const std::vector<CountingOperand>& operands,
+                                   const Attributes& attributes, const OperandShape& shape) {
+  switch (op) {
+    case Op::kRange:
+      return Range(attributes);
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul: {
+      const auto a = Broadcast(operands[0], shape.size()), b = Broadcast(operands[1], shape.size());
+      if (!a || !b) return std::nullopt;
+      return Combined(op, *a, *b);
+    }
+    case Op::kExpand:
+      return Broadcast(operands[0], shape.size());
+    case Op::kReshape:
+      return Reshaped(operands[0], shape);
+    default:
+      return std::nullopt;
+  }
+}
+
+bool CountsInOrder(const Counting& counting, const OperandShape& shape) {
+  if (counting.first != Dim(0)) return false;
+  Dim stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    const Dim& extent = shape.list()[i];
+    if (extent != Dim(1) && counting.steps[i] != stride) return false;
+    stride = stride * extent;
+  }
+  return true;
+}
+
+bool AreBelow(const Counting& counting, const OperandShape& shape, const Dim& size) {
+  Dim last = counting.first;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!ProveAtMost(0, counting.steps[i], {})) return false;
+    last = last + counting.steps[i] * (shape.list()[i] - 1);
+  }
+  return ProveAtMost(0, counting.first, {}) && ProveAtMost(last + 1, size, {});
+}
+
+}  // namespace tunec::onnx_import
