@@ -13,7 +13,6 @@ import contextlib
 import io
 
 from tunec.torch.__main__ import main
-from tunec.torch.named_sizes import named_text
 from tunec.torch.safetensors import write_safetensors
 
 import small_models
@@ -93,15 +92,14 @@ class Command(unittest.TestCase):
             torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
 
     def test_constants_of_named_sizes(self):
-        """Expects an error. The importer needs another constant matrix for each size, but the
-        weights file has only one."""
+        """Expects an error. The importer needs another constant matrix for each size."""
         dim = torch.export.Dim("length", min=2, max=200)
         program = torch.export.export(torch.nn.AdaptiveAvgPool1d(24), (torch.randn(1, 3, 24),),
                                       dynamic_shapes=({2: dim},))
         torch.export.save(program, self.folder / "m.pt2")
         status, _, error = self.run_command(self.folder / "m.pt2", "--open", "length=input:2")
         self.assertEqual(status, 2)
-        self.assertIn("differs at other sizes", error)
+        self.assertIn("expected a fixed size", error)
 
     def test_named_sizes_that_are_none(self):
         program = torch.export.export(small_models.TinyModel().eval(), (torch.randn(3, 4),))
@@ -111,30 +109,6 @@ class Command(unittest.TestCase):
             status, _, error = self.run_command(self.folder / "m.pt2", "--open", given)
             self.assertEqual(status, 2)
             self.assertIn(expected, error)
-
-
-class NamedSizes(unittest.TestCase):
-    SAMPLES = [(5, 9), (9, 9), (14, 9), (5, 14), (5, 21), (9, 14), (14, 21)]
-
-    def text(self, number):
-        return named_text(lambda sizes: f"a_1 = f(x) {{n={number(*sizes)}, e=1e-05}}", ["b", "n"],
-                          self.SAMPLES)
-
-    def test_numbers_become_expressions(self):
-        for number, expected in ((lambda b, n: 7, "7"), (lambda b, n: n, "n"),
-                               (lambda b, n: n - 1, "n - 1"), (lambda b, n: b * n, "b * n"),
-                               (lambda b, n: 4 * b * n, "b * n * 4"),
-                               (lambda b, n: 2 * b + n + 3, "2 * b + n + 3"),
-                               (lambda b, n: 40 - b + n, "n - b + 40"),
-                               (lambda b, n: n // 2 + 1, "n / 2 + 1")):
-            self.assertEqual(self.text(number), f"a_1 = f(x) {{n={expected}, e=1e-05}}")
-
-    def test_what_follows_none(self):
-        for number in (lambda b, n: n * n, lambda b, n: min(n, 14), lambda b, n: 60 - n):
-            with self.assertRaisesRegex(ValueError, "follows no expression"):
-                self.text(number)
-        with self.assertRaisesRegex(ValueError, "differs at other sizes"):
-            named_text(lambda sizes: "ab" if sizes[0] > 9 else "a", ["b", "n"], self.SAMPLES)
 
 
 class Safetensors(unittest.TestCase):

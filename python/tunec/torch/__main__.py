@@ -16,10 +16,11 @@ import torch
 from .archive import load_program
 from .element_types import element_type, torch_dtype
 from .errors import UnsupportedOperator
-from .named_sizes import samples_for, symbol_of, text_for
-from .program import import_program, importable
+from .importer import import_graph
+from .program import import_program, importable, mutations_of, weights_of
 from .safetensors import write_safetensors
-from .same_model import are_equal
+
+_EXAMPLE = 12  # the number of a dynamic size for which the program is imported
 
 
 class _Mistake(Exception):
@@ -52,6 +53,20 @@ def _sizes(texts):
     return sizes
 
 
+def _symbol_of(program, place):
+    """Returns the symbol of an axis "INPUT:AXIS". Raises ValueError if the axis is not dynamic."""
+    name, _, axis = place.rpartition(":")
+    shapes = {node.name: node.meta["val"].shape
+              for node in program.graph.find_nodes(op="placeholder")
+              if isinstance(node.meta.get("val"), torch.Tensor)}
+    if name not in shapes or not axis.isdigit() or int(axis) >= len(shapes[name]):
+        raise ValueError(f"{place!r} is not an axis of an input, expected INPUT:AXIS")
+    size = shapes[name][int(axis)]
+    if not isinstance(size, torch.SymInt) or not size.node.expr.is_symbol:
+        raise ValueError(f"the size of {place} is {size}, expected a dynamic size")
+    return str(size.node.expr)
+
+
 def _open_sizes(program, texts):
     """Parses a list of NAME=INPUT:AXIS. Returns the symbol of each axis by name."""
     found = {}
@@ -59,29 +74,22 @@ def _open_sizes(program, texts):
         name, _, axis = text.partition("=")
         if not name.isidentifier():
             raise _Mistake(f"--open is {text!r}, expected NAME=INPUT:AXIS")
-        found[name] = symbol_of(program, axis)
+        found[name] = _symbol_of(program, axis)
     return found
 
 
 def _import_open(program, sizes, opened, name):
-    """Returns the ImportedGraph at the first sample sizes, and the text with names for dynamic sizes."""
-    symbols = list(opened.values())
-    first = samples_for(program, symbols)[0]
-    program = importable(program, {**sizes, **dict(zip(symbols, first))})
-    graphs = {}
-
-    def text_at(sample):
-        if sample not in graphs:
-            all_sizes = {**sizes, **dict(zip(symbols, sample))}
-            graphs[sample] = import_program(program, sizes=all_sizes, name=name)
-        return graphs[sample].text
-
-    text = str(text_for(program, symbols, list(opened), text_at))
-    graph, *others = graphs.values()
-    for key in graph.nameless[1]:  # the .safetensors file holds one tensor per key
-        if not all(are_equal(graph.weights[key], other.weights[key]) for other in others):
-            raise ValueError(f"the constant {key} differs at other sizes")
-    return graph, text
+    """Returns the ImportedGraph with names for dynamic sizes."""
+    bounds = {str(symbol): bound for symbol, bound in program.range_constraints.items()}
+    example = {}
+    for axis, symbol in opened.items():
+        least, most = (bounds[symbol].lower, bounds[symbol].upper) if symbol in bounds else (2, _EXAMPLE)
+        example[axis] = int(max(least, min(most, _EXAMPLE)))
+    numbers = {symbol: example[axis] for axis, symbol in opened.items()}
+    program = importable(program, {**sizes, **numbers})
+    return import_graph(program.graph_module, weights=weights_of(program), mutated=mutations_of(program),
+                        sizes={**sizes, **{symbol: axis for axis, symbol in opened.items()}},
+                        example=example, name=name)
 
 
 def _is_torchscript(path):
@@ -131,17 +139,18 @@ def _convert(options):
     program = _load(options.model, options.input)
     opened = _open_sizes(program, options.open)
     if opened:
-        graph, text = _import_open(program, _sizes(options.size), opened, options.model.stem)
+        graph = _import_open(program, _sizes(options.size), opened, options.model.stem)
     else:
         graph = import_program(program, sizes=_sizes(options.size), name=options.model.stem)
-        text = graph.text
     if graph.weights:
         write_safetensors(output.with_suffix(".safetensors"), graph.weights)
-    output.write_text(text, encoding="utf-8")
+    output.write_text(graph.text, encoding="utf-8")
     print(f"{output}: {len(graph.inputs)} inputs, {len(graph.outputs)} outputs, "
           f"{len(graph.weights)} weights")
     for name, target in graph.mutations.items():
         print(f"  the output {name} replaces {target}")
+    for condition in graph.conditions.texts():
+        print(f"  the sizes must satisfy {condition}")
 
 
 def main(arguments=None):

@@ -11,6 +11,7 @@ from .element_types import element_type, is_float, torch_dtype
 from .errors import Rejected
 from .graph_text import Constant, Input, Line, Operation, Weight, nameless, write_graph
 from .infer import BOOLEAN, broadcast, infer
+from .sizes import Conditions, Size, SizeNumber, are_same, is_same, numbers_of
 
 _MOST_INLINE = 64  # largest element count of a constant in the text
 
@@ -41,7 +42,7 @@ class Value:
     def meta(self) -> torch.Tensor:
         """Returns a tensor without data of the same type and shape, for torch's rules of type
         promotion."""
-        return torch.empty(self.shape, dtype=torch_dtype(self.element), device="meta")
+        return torch.empty(numbers_of(self.shape), dtype=torch_dtype(self.element), device="meta")
 
     def _other(self, other: Any) -> Value:
         return other if isinstance(other, Value) else self.number(other)
@@ -93,13 +94,13 @@ class Value:
 
     def reshape(self, shape: Sequence[int]) -> Value:
         shape = tuple(shape)
-        if shape == self.shape and not self.graph.same_at_any_size:
+        if are_same(shape, self.shape):
             return self
         return self.graph.emit("reshape", self, shape=list(shape))
 
     def expand(self, shape: Sequence[int]) -> Value:
         shape = tuple(shape)
-        if shape == self.shape and not self.graph.same_at_any_size:
+        if are_same(shape, self.shape):
             return self
         return self.graph.emit("expand", self, shape=list(shape))
 
@@ -120,7 +121,7 @@ class Value:
 
     def slice(self, axis: int, begin: int, end: int, step: int = 1) -> Value:
         size = self.shape[axis]
-        if (begin, end, step) == (0, size, 1) and not self.graph.same_at_any_size:
+        if are_same((begin, end, step), (0, size, 1)):
             return self
         starts, ends, steps = [0] * self.rank, list(self.shape), [1] * self.rank
         starts[axis], ends[axis], steps[axis] = begin, end, step
@@ -129,7 +130,7 @@ class Value:
     def pad(self, pads: Sequence[int], value: float = 0.0, mode: str = "constant") -> Value:
         """Pads each axis. `pads` first lists the numbers of elements before each axis, then the
         numbers after each axis."""
-        if not any(pads) and not self.graph.same_at_any_size:
+        if all(is_same(pad, 0) for pad in pads):
             return self
         return self.graph.emit("pad", self, pads=list(pads), value=value, mode=mode)
 
@@ -170,15 +171,10 @@ def numel(shape: Iterable[int]) -> int:
 
 
 class GraphBuilder:
-    """A builder of the lines of a graph. Each line has the type of the value that it defines.
+    """A builder of the lines of a graph. Each line has the type of the value that it defines."""
 
-    same_at_any_size  True: also add lines that have no effect at these sizes, because they may have
-                      one at other sizes. Then the graphs of a model at two sizes have the same
-                      lines
-    """
-
-    def __init__(self, same_at_any_size: bool = False) -> None:
-        self.same_at_any_size = same_at_any_size
+    def __init__(self, conditions: Conditions | None = None) -> None:
+        self.conditions = conditions or Conditions({})  # the graph is valid where they hold
         self.lines: list[Line] = []
         self.weights: dict[str, torch.Tensor] = {}  # tensor by key
         self.hint = ""  # preferred name of the values that are added next
@@ -204,7 +200,12 @@ class GraphBuilder:
         return self._add(Operation(element, shape, self.hint, op, lines, attributes))
 
     def number(self, value: Any, element: str) -> Value:
-        """Returns a scalar constant. Equal constants are one value."""
+        """Returns a scalar constant. Equal constants are one value. A Size or a SizeNumber becomes a
+        value that is computed from the sizes of a run."""
+        if isinstance(value, Size):
+            return self.iota(1, start=value).reshape(()).cast(element)
+        if isinstance(value, SizeNumber):
+            return self._real(value.expression).cast(element)
         value = float(value) if is_float(element) else int(value)
         key = (element, repr(value))
         if key not in self._numbers:
@@ -213,6 +214,27 @@ class GraphBuilder:
                 tensor = torch.tensor(value, dtype=torch_dtype(element))
             self._numbers[key] = self._add(Constant(element, (), "c", [value]), tensor)
         return self._numbers[key]
+
+    def _real(self, expression: Any) -> Value:
+        """Returns the value of an expression of sizes as a scalar of f64."""
+        kind = type(expression).__name__
+        if expression.is_number:
+            return self.number(float(expression), "f64")
+        if kind in ("IntTrueDiv", "FloatTrueDiv"):
+            dividend, divisor = map(self._real, expression.args)
+            return dividend / divisor
+        if kind == "ToFloat":
+            return self._real(expression.args[0])
+        if kind in ("Pow", "FloatPow") and expression.args[1] == 0.5:
+            return self._real(expression.args[0]).unary("sqrt")
+        if expression.is_integer:
+            return self.number(self.conditions.size(expression), "i64").cast("f64")
+        if expression.is_Add or expression.is_Mul:
+            first, *rest = map(self._real, expression.args)
+            for other in rest:
+                first = first + other if expression.is_Add else first * other
+            return first
+        raise Rejected(str(SizeNumber(expression)))
 
     def full(self, shape: Sequence[int], value: Any, element: str) -> Value:
         return self.number(value, element).expand(shape)
@@ -251,10 +273,12 @@ class GraphBuilder:
         self._weight_values[same] = value
         return value
 
-    def iota(self, count: int, element: str = "i64", start: float = 0, step: float = 1) -> Value:
+    def iota(self, count: Any, element: str = "i64", start: Any = 0, step: Any = 1) -> Value:
         """Returns `count` numbers: start, start + step, ..."""
-        return self.emit("range", start=float(start), limit=float(start + count * step),
-                         delta=float(step), to=element)
+        limit = start + count * step
+        if isinstance(start, Size) or isinstance(limit, Size):
+            return self.emit("range", start=start, limit=limit, delta=step, to=element)
+        return self.emit("range", start=float(start), limit=float(limit), delta=float(step), to=element)
 
     def along(self, axis: int, rank: int, count: int) -> Value:
         """Returns 0, 1, ... along `axis` of `rank` axes; the other axes have size 1."""

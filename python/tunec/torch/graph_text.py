@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .sizes import Size, are_same
+
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(\.[A-Za-z0-9_$]+)*\Z", re.ASCII)
 _WORDS = frozenset(("input", "output", "weight", "constant", "graph", "layout", "from", "init",
                     "as", "_", "inf", "nan"))
@@ -30,6 +32,8 @@ def name_text(name: str) -> str:
 
 def number_text(value: int | float) -> str:
     """Returns a number as text; floats have the shortest digits that round-trip."""
+    if isinstance(value, Size):
+        return str(value)
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, int):
@@ -178,4 +182,4 @@ def _passes_on(line: Operation) -> bool:
     if line.op not in ("reshape", "expand", "slice", "identity"):
         return False
     steps = line.attributes.get("steps", [])
-    return line.shape == line.inputs[0].shape and all(step == 1 for step in steps)
+    return are_same(line.shape, line.inputs[0].shape) and all(step == 1 for step in steps)

@@ -25,11 +25,13 @@ _HANDLERS: dict[str | None, Any] = {}  # by the name without its namespace: "add
 class Call:
     """The node that is imported: its graph, operator and results, for handlers."""
 
-    def __init__(self, graph: GraphBuilder, target: Any, result: Any, used: frozenset[int] | None = None,
-                 beside_torch: bool = False) -> None:
+    def __init__(self, graph: GraphBuilder, target: Any, result: Any, shapes: Any,
+                 used: frozenset[int] | None = None, beside_torch: bool = False) -> None:
         self.graph = graph
         self.target = target  # the OpOverload
-        self.result = result  # its fake tensor in FX, or a tuple of them
+        # Its fake tensor in FX, or a tuple of them. A symbolic size has the number of the example.
+        self.result = result
+        self.shapes = shapes  # the shape of `result`, or a list of shapes
         self._used = used  # indices of results that are read; None: unknown
         # True: torch can run the node. Handlers then also reject arguments for which eager mode may
         # raise an error.
@@ -57,7 +59,8 @@ class Call:
 
     def shape(self, index: int = 0) -> tuple[int, ...]:
         """Returns the shape of a result."""
-        return tuple(self._result(index).shape)
+        several = isinstance(self.result, (tuple, list))
+        return tuple(self.shapes[index] if several else self.shapes)
 
 
 def handles(*names: str) -> Callable[[Handler], Handler]:

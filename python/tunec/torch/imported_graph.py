@@ -4,6 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .sizes import Conditions
+
 if TYPE_CHECKING:
     import torch
 
@@ -41,6 +43,7 @@ class ImportedGraph:
     `aliases`: from an output's name to the input that the output equals or is a view of.
     `nameless`: the computation and the keys of its weights (see graph_text.nameless).
     `borrowed`: addresses of weights that other code may write.
+    `conditions`: the conditions under which the graph is valid for named sizes. Shapes of ports then contain Sizes.
     `reads`: for each input, the index of an argument and its order, set at first use (sized.py).
     """
 
@@ -53,4 +56,5 @@ class ImportedGraph:
     aliases: dict[str, str] = field(default_factory=dict)
     nameless: tuple[str, list[str]] = ("", [])
     borrowed: frozenset[int] = frozenset()
+    conditions: Conditions = field(default_factory=lambda: Conditions({}))
     reads: list[tuple[int, Order]] | None = None

@@ -18,6 +18,7 @@ from .errors import Rejected, UnsupportedNode, UnsupportedOperator, first_line, 
 from .handler_table import Call, bind, handler_of
 from .imported_graph import ImportedGraph
 from .ports import add_output, arguments_of
+from .sizes import Conditions, NeedsNumber, Size, SizeNumber, numbers_of, symbol
 
 if TYPE_CHECKING:
     from .imported_graph import Order, Weights
@@ -37,22 +38,26 @@ class Importer:
     imported is recorded, and new inputs replace its results. One walk therefore finds all
     unsupported nodes.
 
+    sizes         a number for each symbolic size, or a name that it has in the text
+    example       numbers by name, for sizes with a name
     beside_torch  True: torch can run the rejected nodes (see Call)
     """
 
-    def __init__(self, sizes: Mapping[str, int], same_at_any_size: bool = False,
-                 beside_torch: bool = False) -> None:
-        self.graph = GraphBuilder(same_at_any_size)
+    def __init__(self, sizes: Mapping[str, int | str], beside_torch: bool = False,
+                 example: Mapping[str, int] | None = None) -> None:
+        self.conditions = Conditions(example or {})
+        self.graph = GraphBuilder(self.conditions)
         self.unsupported: list[UnsupportedNode] = []
-        self._sizes = sizes  # numbers by the names of symbolic sizes
+        self._sizes = sizes
         self._beside_torch = beside_torch
-        self._known: dict[Any, int] = {}  # numbers by expression
+        self._known: dict[Any, Any] = {}  # numbers and Sizes by expression
 
     def size(self, value: Any) -> Any:
-        """Returns the number of a SymInt, and other values unchanged. Raises Rejected if a symbol has
-        no number, and for floats and booleans made of sizes, since they change with the sizes."""
+        """Returns the number of a SymInt, or a Size if it contains named sizes. Returns other values
+        unchanged. Raises Rejected if a symbol has no number, and for floats and booleans made of
+        sizes, since they change with the sizes."""
         if isinstance(value, (torch.SymFloat, torch.SymBool)):
-            raise Rejected(f"a number that is made of sizes and is no whole one: {value.node.expr}")
+            raise Rejected(str(SizeNumber(value.node.expr)))
         if not isinstance(value, torch.SymInt):
             return value
         expression = value.node.expr
@@ -60,20 +65,27 @@ class Importer:
             self._known[expression] = self._number_of(expression)
         return self._known[expression]
 
-    def _number_of(self, expression: Any) -> int:
+    def _number_of(self, expression: Any) -> Any:
+        return self.conditions.size(self._named(expression))
+
+    def _named(self, expression: Any) -> Any:
+        """Returns an expression of torch with the numbers and names of its symbols."""
         known = {s: self._sizes[str(s)] for s in expression.free_symbols if str(s) in self._sizes}
-        number = expression.subs(known)
-        if not number.is_number:
-            raise Rejected(f"a size that is not fixed: {expression}")
-        return int(number)
+        return expression.subs(
+            {s: symbol(size) if isinstance(size, str) else size for s, size in known.items()})
+
+    def _shapes(self, meta: Any) -> Any:
+        """Returns the shape of a fake tensor with numbers and Sizes, or a list of shapes."""
+        if isinstance(meta, (tuple, list)):
+            return [self._shapes(m) for m in meta]
+        return tuple(self.size(s) for s in meta.shape) if isinstance(meta, torch.Tensor) else ()
 
     def _fixed(self, meta: Any) -> Any:
-        """Returns fake tensors on the meta device with all sizes fixed, for handlers."""
+        """Returns fake tensors on the meta device with numbers for all sizes, for handlers."""
         if isinstance(meta, (tuple, list)):
             return [self._fixed(m) for m in meta]
         if isinstance(meta, torch.Tensor):
-            shape = [self.size(s) for s in meta.shape]
-            return torch.empty(shape, dtype=meta.dtype, device="meta")
+            return torch.empty(numbers_of(self._shapes(meta)), dtype=meta.dtype, device="meta")
         return self.size(meta)
 
     def placeholder(self, meta: Any, name: str, order: Order = None) -> Value:
@@ -82,9 +94,10 @@ class Importer:
         element = element_type(fixed.dtype)
         if element is None:
             raise Rejected(f"an input of {fixed.dtype}")
+        shape = self._shapes(meta)
         if order is None:
-            return self.graph.input(name, element, fixed.shape)
-        stored = self.graph.input(name, element, [fixed.shape[d] for d in order])
+            return self.graph.input(name, element, shape)
+        stored = self.graph.input(name, element, [shape[d] for d in order])
         return self.graph.emit("transpose", stored, perm=[order.index(d) for d in range(len(order))])
 
     def run(self, module: fx.GraphModule, arguments: Sequence[Any]) -> Any:
@@ -110,6 +123,8 @@ class Importer:
             return self._call(module, node, args, kwargs)
         except Rejected as rejected:
             return self._leave(node, str(rejected))
+        except NeedsNumber as reason:
+            return self._leave(node, f"expected a fixed size: {reason}")
         except Exception as fault:  # a bug of a handler must not end the user's call
             return self._leave(node, f"the importer failed: {first_line(fault)}")
 
@@ -158,11 +173,21 @@ class Importer:
         if isinstance(target, torch._ops.HigherOrderOperator):
             return self._region(target, args)
         if not _has_value(args) and not _has_value(kwargs) and not _makes_tensor(node):
-            return self.size(target(*args, **kwargs))  # arithmetic of sizes
+            return self._number(node, target, args, kwargs)
         name = getattr(getattr(target, "_schema", None), "name", "").split("::")[-1]
         if name in _IGNORED:
             return None
         return self._operator(node, target, args, kwargs)
+
+    def _number(self, node: fx.Node, target: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Returns the result of arithmetic of sizes. Named sizes have an expression of torch."""
+        meta = node.meta.get("val")
+        leaves = pytree.tree_leaves((args, kwargs))
+        if not any(isinstance(leaf, (Size, SizeNumber)) for leaf in leaves):
+            return self.size(target(*args, **kwargs))
+        if isinstance(meta, (torch.SymFloat, torch.SymBool)):
+            return SizeNumber(self._named(meta.node.expr))
+        return self.size(meta)
 
     def _operator(self, node: fx.Node, target: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if not isinstance(target, torch._ops.OpOverload):
@@ -176,7 +201,8 @@ class Importer:
         if reads_by_address(node) and not _is_known_row_major(node.args[0]):
             raise Rejected("elements by their offsets, of a tensor that is not row-major")
         _reject_unknown_types(node)
-        call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node),
+        meta = node.meta["val"]
+        call = Call(self.graph, target, self._fixed(meta), self._shapes(meta), _used_results(node),
                     self._beside_torch)
         if _is_empty(call.result):
             return _nothing(call)
@@ -187,17 +213,17 @@ class Importer:
             result = handler(call, *bound, **keyword_only)
         except ValueError as error:
             raise Rejected(str(error)) from error
-        self._check(node, call.result, result)
+        self._check(node, call.result, call.shapes, result)
         return result
 
-    def _check(self, node: fx.Node, meta: Any, result: Any) -> None:
+    def _check(self, node: fx.Node, meta: Any, shapes: Any, result: Any) -> None:
         """Compares a handler's result with the type and shape that torch has recorded. Raises
         AssertionError if they differ: the handler then has a bug."""
         if isinstance(meta, (tuple, list)):
-            for m, r in zip(meta, result, strict=True):
-                self._check(node, m, r)
+            for m, shape, r in zip(meta, shapes, result, strict=True):
+                self._check(node, m, shape, r)
         elif isinstance(result, Value) and isinstance(meta, torch.Tensor):
-            expected = (element_type(meta.dtype), tuple(meta.shape))
+            expected = (element_type(meta.dtype), shapes)
             found = (result.element, result.shape)
             if expected != found:
                 raise AssertionError(f"made {found}, expected {expected}")
@@ -302,22 +328,23 @@ def _operator_name(node: fx.Node) -> str:
 
 
 def import_graph(module: fx.GraphModule, *, weights: Weights | None = None,
-                 sizes: Mapping[str, int] | None = None, mutated: Sequence[str | None] | None = None,
+                 sizes: Mapping[str, int | str] | None = None,
+                 mutated: Sequence[str | None] | None = None,
                  orders: Mapping[int, tuple[int, ...]] | None = None, name: str = "model",
-                 same_at_any_size: bool = False) -> ImportedGraph:
+                 example: Mapping[str, int] | None = None) -> ImportedGraph:
     """Imports an FX GraphModule of functional ATen operators.
 
     `weights`: tensors by the names of the placeholders that are fixed to them, or pairs of a key
     and a tensor. Other placeholders are inputs.
-    `sizes`: numbers by the names of symbolic sizes ("s0").
-    `same_at_any_size`: see GraphBuilder.
+    `sizes`: a number for each symbolic size ("s0"), or the name that it has in the text.
+    `example`: numbers by name, for sizes with a name.
     `mutated`: for the first outputs, in order, the placeholder that each replaces after a run, or
     None. An exported program has its mutations there.
     `orders`: from an output's index to its dimensions in memory order, which is also their order in
     the text.
     Raises UnsupportedOperator with every node that cannot be imported.
     """
-    importer = Importer(sizes or {}, same_at_any_size)
+    importer = Importer(sizes or {}, example=example)
     imported, failed = _import(module, weights or {}, importer, mutated or [], orders or {}, name)
     if imported is None:
         raise UnsupportedOperator(failed)
@@ -361,6 +388,7 @@ def _import_for_real(module: fx.GraphModule, weights: Mapping[str, Any], importe
     graph.results = [graph.results[order.index(i)] for i in range(len(order))]
     graph.text = importer.graph.text(name, named)
     graph.nameless = importer.graph.nameless(named)
+    graph.conditions = importer.conditions
     return graph, []
 
 

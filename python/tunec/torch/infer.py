@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .sizes import Size, is_same
+
 COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 BINARY = frozenset(("add", "sub", "mul", "div", "pow", "min", "max", "mod", "and", "or", "xor",
                     "shl", "shr", "prelu"))
@@ -27,9 +29,12 @@ def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
     result = [1] * rank
     for shape in shapes:
         for i, size in enumerate(shape, start=rank - len(shape)):
-            if size != 1 and result[i] not in (1, size):
+            if is_same(size, 1) or is_same(size, result[i]):
+                continue
+            if not is_same(result[i], 1) and result[i] != size:
                 raise ValueError(f"shapes {shapes} do not broadcast")
-            result[i] = size if size != 1 else result[i]
+            if not isinstance(result[i], int) or is_same(result[i], 1):
+                result[i] = size
     return tuple(result)
 
 
@@ -76,7 +81,14 @@ def _concat(shapes: Sequence[Sequence[int]], axis: int) -> tuple[int, ...]:
 
 def _sliced(attributes: Mapping[str, Any]) -> tuple[int, ...]:
     ranges = zip(attributes["starts"], attributes["ends"], attributes["steps"])
-    return tuple(len(range(start, end, step)) for start, end, step in ranges)
+    return tuple(_count(start, end, step) for start, end, step in ranges)
+
+
+def _count(start: int, end: int, step: int) -> int:
+    """Returns the number of elements start, start + step, ... before `end`."""
+    if not isinstance(start, Size) and not isinstance(end, Size):
+        return len(range(start, end, step))
+    return max(0, (end - start + step - 1) // step if step > 0 else (start - end - step - 1) // -step)
 
 
 def infer(op: str, elements: Sequence[Any], shapes: Sequence[Any],
@@ -113,8 +125,10 @@ def infer(op: str, elements: Sequence[Any], shapes: Sequence[Any],
     if op in _MOVEMENT:
         return elements[0], _MOVEMENT[op](shapes, attributes)
     if op == "range":
-        steps = (attributes["limit"] - attributes["start"]) / attributes["delta"]
-        return attributes["to"], (max(0, math.ceil(steps)),)
+        start, limit, delta = (attributes[name] for name in ("start", "limit", "delta"))
+        if isinstance(limit - start, Size) or isinstance(limit, Size):
+            return attributes["to"], (_count(start, limit, delta),)
+        return attributes["to"], (max(0, math.ceil((limit - start) / delta)),)
     return elements[0], shapes[0]  # elementwise, normalisations, running sums
 
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .any_size import compile_sized
 from .errors import UnsupportedOperator
+from .sizes import Size
 
 if TYPE_CHECKING:
     from .any_size import OpenSizes
     from .imported_graph import ImportedGraph
 
-    ImportedAt = Callable[[Mapping[str, int]], ImportedGraph]
+    # Returns the graph for numbers or names of sizes, and for numbers of the names.
+    ImportedAt = Callable[[Mapping[str, int | str], Mapping[str, int]], ImportedGraph]
 
 _LOCK = threading.Lock()
 _MODELS: weakref.WeakSet[Model] = weakref.WeakSet()
@@ -35,78 +36,73 @@ def models_made() -> int:
 class Model:
     """An executable with dynamic shapes, with the data to test if another graph is the same model.
 
-    sizes          OpenSizes of its graph
-    example        a number for each name
-    imported_at    returns the ImportedGraph for a dict of numbers by name
-    options        options of tunec.compile
-    follows_rules  True if a formula that fits a few sizes is valid for all (plain_sizes.py)
+    sizes        OpenSizes of its graph
+    graph        the ImportedGraph with names for these sizes
+    imported_at  returns other ImportedGraphs of the same module
+    options      options of tunec.compile
     """
 
-    def __init__(self, sizes: OpenSizes, example: Mapping[str, int], imported_at: ImportedAt,
-                 options: Mapping[str, Any], follows_rules: bool) -> None:
+    def __init__(self, sizes: OpenSizes, graph: ImportedGraph, imported_at: ImportedAt,
+                 options: Mapping[str, Any], executable: Any) -> None:
         global _made
-        graph = imported_at(example)
         positions = {port.source: position for position, port in enumerate(graph.inputs)}
-        self.sizes, self.options, self._imported_at = sizes, options, imported_at
-        self.follows_rules = follows_rules
+        self.sizes, self.options, self.executable = sizes, options, executable
+        self._imported_at = imported_at
         self._axes = [(positions[source], dimension, name) for source, dimension, name in sizes.axes
                       if source in positions]
         self._num_weights = len(graph.nameless[1])
-        self.executable = compile_sized(sizes, example, imported_at, options, follows_rules)
         with _LOCK:
             _MODELS.add(self)
             _made += 1
 
-    def computes(self, graph: ImportedGraph) -> bool:
-        """Tests if the model at some sizes equals this graph."""
+    def conditions_for(self, graph: ImportedGraph, example: Mapping[str, int]) -> list[str] | None:
+        """Returns None unless the model with some numbers and names for its sizes equals this graph.
+        Otherwise returns what must hold for the names (see Check). `example`: numbers by name."""
         sizes = self._sizes_in(graph)
         if sizes is None or len(graph.nameless[1]) != self._num_weights:
-            return False
-        own = _imported(self._imported_at, sizes)
+            return None
+        own = _imported(self._imported_at, sizes, example)
         if own is None:
-            return False
+            return None
         (text, keys), (own_text, own_keys) = graph.nameless, own.nameless
         borrowed = graph.borrowed | own.borrowed
-        return text == own_text and all(
+        is_same = text == own_text and all(
             are_equal(graph.weights[key], own.weights[own_key], borrowed)
             for key, own_key in zip(keys, own_keys, strict=True))
+        return own.conditions.texts() if is_same else None
 
-    def _sizes_in(self, graph: ImportedGraph) -> dict[str, int] | None:
-        """Returns the sizes of a graph's inputs by dimension name, or None if the inputs do not
-        match."""
-        sizes: dict[str, int] = {}
+    def _sizes_in(self, graph: ImportedGraph) -> dict[str, int | str] | None:
+        """Returns the sizes of a graph's inputs by dimension name, as numbers or names of the graph.
+        Returns None if the inputs do not match."""
+        sizes: dict[str, int | str] = {}
         for position, dimension, name in self._axes:
             if position >= len(graph.inputs) or dimension >= len(graph.inputs[position].shape):
                 return None
-            size = graph.inputs[position].shape[dimension]
+            found = graph.inputs[position].shape[dimension]
+            size = str(found.expression) if isinstance(found, Size) else found
             if sizes.setdefault(name, size) != size:
                 return None
         return sizes if len(sizes) == len(self.sizes.names) else None
 
 
-def find_model(fewest: int, example: Mapping[str, int], imported_at: ImportedAt,
-               options: Mapping[str, Any]) -> Model | None:
-    """Returns a Model that computes this graph at the example sizes and at other sizes, or None.
-    `fewest`: least number of dynamic dimensions that the Model must have. Requires: the graph
-    follows rules (plain_sizes.py), as the compared Models do."""
+def find_model(fewest: int, graph: ImportedGraph, example: Mapping[str, int],
+               options: Mapping[str, Any]) -> tuple[Model, list[str]] | None:
+    """Returns a Model that computes this graph, and what must hold for the graph's names, or None.
+    `fewest`: least number of dynamic dimensions that the Model must have."""
     with _LOCK:
-        models = [m for m in _MODELS if m.follows_rules and
-                  len(m.sizes.names) >= fewest and m.options == options]
-    if not models:
-        return None
-    larger = {name: size + 8 for name, size in example.items()}
-    others = [larger, *({**example, name: larger[name]} for name in example)]
-    graphs = [imported_at(example), *(_imported(imported_at, other) for other in others)]
-    known = [graph for graph in graphs if graph is not None]
-    if len(known) < len(graphs):
-        return None
-    return next((m for m in models if all(m.computes(graph) for graph in known)), None)
+        models = [m for m in _MODELS if len(m.sizes.names) >= fewest and m.options == options]
+    for model in models:
+        conditions = model.conditions_for(graph, example)
+        if conditions is not None:
+            return model, conditions
+    return None
 
 
-def _imported(imported_at: ImportedAt, sizes: Mapping[str, int]) -> ImportedGraph | None:
+def _imported(imported_at: ImportedAt, sizes: Mapping[str, int | str],
+              example: Mapping[str, int]) -> ImportedGraph | None:
     """Returns the graph at these sizes, or None if the model does not support them."""
     try:
-        return imported_at(sizes)
+        return imported_at(sizes, example)
     except UnsupportedOperator:
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,14 +12,16 @@ from torch.utils import _pytree as pytree
 
 from .. import processors
 from .._compile import compile as compile_model
-from .any_size import open_sizes, with_ties
+from .._errors import Unsupported
+from .any_size import open_sizes
 from .devices import addresses_of, device_of, device_options, on_host
 from .element_types import torch_dtype
+from .errors import UnsupportedOperator
 from .imported_graph import Fixed, ImportedGraph, Port
 from .importer import import_graph
-from .plain_sizes import follows_rules
 from .same_model import Model, find_model, models_made
 from .same_text import compile_once
+from .sizes import Check, numbers_of
 from .symbols import solve
 
 if TYPE_CHECKING:
@@ -63,9 +66,9 @@ class SizedGraph:
         self.placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
         self._positions = {name: i for i, name in enumerate(self.placeholders)}
         self._sizes = _symbolic_sizes(module)
-        self._open = open_sizes(module)
-        self._follows_rules = self._open is not None and follows_rules(module)
-        self._any_size: ImportedGraph | None = None  # ImportedGraph for dynamic shapes
+        self._open: Any = open_sizes(module)  # None: each size is compiled
+        self._any_size: Any = None  # ImportedGraph for dynamic shapes
+        self._check = Check([])  # conditions for the sizes of a run on the Model
         self._model: Model | None = None
         self._models_seen: int | None = None  # models_made() when the model was chosen
         self._executables: OrderedDict[tuple[int, ...], tuple[ImportedGraph, Any]] = OrderedDict()
@@ -73,10 +76,12 @@ class SizedGraph:
 
     def compiled(self, arguments: Sequence[Any]) -> tuple[ImportedGraph, Any]:
         """Returns the ImportedGraph and the Executable for the sizes of these arguments. For an
-        Executable with dynamic shapes, the ImportedGraph is the one of the first sizes."""
+        Executable with dynamic shapes, the ImportedGraph has named sizes."""
         named = self._named_sizes(arguments) if self._open is not None else None
         if named is not None and 0 not in named.values():  # padding cannot make sizes of 0
-            return self._compiled_for_any(named)
+            found = self._compiled_for_any(named)
+            if found is not None:
+                return found
         sizes = tuple(_size_of(arguments[i], dimension) for _, i, dimension in self._sizes)
         with self._lock:
             found = self._executables.get(sizes)
@@ -114,11 +119,11 @@ class SizedGraph:
         return graph.reads
 
     def _results(self, graph: ImportedGraph, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Returns ImportedGraph.results. For dynamic shapes, numbers made of sizes are computed
-        again for these arguments."""
+        """Returns ImportedGraph.results. For dynamic shapes, numbers made of sizes are computed for
+        these arguments."""
         if graph is not self._any_size or not any(isinstance(r, Fixed) for r in graph.results):
             return graph.results
-        known = self._open.all_symbols(self._named_sizes(arguments))
+        known: Any = self._open.all_symbols(self._named_sizes(arguments))
         nodes = pytree.tree_leaves(self.module.graph.output_node().args[0])
         return [Fixed(_evaluated(node, known, r.value)) if isinstance(r, Fixed) else r
                 for node, r in zip(nodes, graph.results, strict=True)]
@@ -126,34 +131,65 @@ class SizedGraph:
     def _named_sizes(self, arguments: Sequence[Any]) -> Any:
         return self._open.of(lambda name: arguments[self._positions[name]].shape)
 
-    def _compiled_for_any(self, named: Mapping[str, int]) -> tuple[ImportedGraph, Any]:
+    def _compiled_for_any(self, named: Mapping[str, int]) -> tuple[ImportedGraph, Any] | None:
+        """Returns the ImportedGraph and the Executable for dynamic shapes. Returns None if there is
+        none for these sizes."""
         with self._lock:
-            if self._any_size is None:
-                self._open = with_ties(self._open, named, self._import)
-                self._any_size = self._import_open(named)
-            if self._any_size.outputs and self._models_seen != models_made():
+            if self._open is not None and self._any_size is None:
+                self._import_any(named)
+            if self._open is None:
+                return None
+            named = {name: named[name] for name in self._open.names}
+            graph = self._any_size
+            if graph.outputs and self._models_seen != models_made():
                 self._choose_model(named)
-            return self._any_size, self._model and self._model.executable
+            if graph.outputs and (self._model is None or not self._check(named)):
+                return None
+            return graph, self._model and self._model.executable
+
+    def _import_any(self, named: Mapping[str, int]) -> None:
+        """Imports the graph with named sizes. Sets _open to None if a node needs a number instead.
+        Sizes that must be equal get one name."""
+        try:
+            graph = self._import_named(named)
+            ties = graph.conditions.ties()
+            if ties:
+                self._open = self._open.tied(ties)
+                graph = self._import_named(named)
+        except UnsupportedOperator:
+            self._open = None
+            return
+        graph.outputs = [replace(port, shape=numbers_of(port.shape)) for port in graph.outputs]
+        self._any_size = graph
+        self._check = Check(graph.conditions.texts())
+
+    def _import_named(self, example: Mapping[str, int]) -> ImportedGraph:
+        return self._import_open({name: name for name in self._open.names}, example)
 
     def _choose_model(self, example: Mapping[str, int]) -> None:
         """Sets the Model of this graph: one of an equal graph if it exists, else a new one. If
         called again, a model with more dynamic dimensions may replace it."""
-        found = None
-        # Without the rules, graphs that are equal at a few sizes may differ at other sizes.
-        if self._follows_rules:
-            fewest = len(self._open.names) + (0 if self._model is None else 1)
-            found = find_model(fewest, example, self._import_open, self.options)
-        if found is not None or self._model is None:
-            self._model = found or Model(self._open, example, self._import_open, self.options,
-                                         self._follows_rules)
+        fewest = len(self._open.names) + (0 if self._model is None else 1)
+        found = find_model(fewest, self._any_size, example, self.options)
+        if found is not None:
+            self._model, conditions = found
+            self._check = Check([*self._any_size.conditions.texts(), *conditions])
+        elif self._model is None:
+            try:
+                executable = compile_once(self._any_size, self.options, compile_model)
+            except Unsupported:  # an operator needs a number where the text has a name
+                self._open = None
+                return
+            self._model = Model(self._open, self._any_size, self._import_open, self.options, executable)
         self._models_seen = models_made()
 
-    def _import_open(self, named: Mapping[str, int]) -> ImportedGraph:
-        return self._import(self._open.all_symbols(named))
+    def _import_open(self, sizes: Mapping[str, int | str], example: Mapping[str, int]) -> ImportedGraph:
+        return self._import(self._open.all_symbols(sizes), example)
 
-    def _import(self, named: Mapping[str, int]) -> ImportedGraph:
-        graph = import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated,
-                             orders=self.orders, same_at_any_size=self._open is not None)
+    def _import(self, sizes: Mapping[str, int | str],
+                example: Mapping[str, int] | None = None) -> ImportedGraph:
+        graph = import_graph(self.module, weights=self.weights, sizes=sizes, mutated=self.mutated,
+                             orders=self.orders, example=example)
         graph.borrowed = self._borrowed
         return graph
 

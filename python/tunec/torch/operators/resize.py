@@ -101,10 +101,10 @@ def _copies_axes(call):
         return False
     if call.name == "upsample_nearest2d":
         is_last = result.is_contiguous(memory_format=torch.channels_last)
-        return (is_last and result.shape[1] > 3) or sum(result.shape[2:]) <= 128
+        return (is_last and call.shape()[1] > 3) or sum(call.shape()[2:]) <= 128
     if call.name == "upsample_nearest3d":
         return (result.is_contiguous(memory_format=torch.channels_last_3d) and
-                result.shape[1] > 3)
+                call.shape()[1] > 3)
     return False
 
 

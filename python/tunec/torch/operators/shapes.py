@@ -5,11 +5,23 @@ from ..graph_text import Input, Operation
 from ..handler_table import handles
 from .conversions import converted
 
+_NO_BOUND = 2 ** 62  # torch writes a greater number for a slice without an end
+
 
 def slice_bounds(size, start, end):
     """Returns both ends of a slice by Python's rule."""
-    begin, stop, _ = slice(start, end).indices(size)
+    begin = 0 if start is None else _clamped(start, size)
+    stop = size if end is None else _clamped(end, size)
     return begin, max(begin, stop)
+
+
+def _clamped(bound, size):
+    """Returns a bound of a slice counted from the front and clamped to the axis."""
+    if isinstance(bound, int) and bound >= _NO_BOUND:
+        return size
+    if bound < 0:
+        return max(0, bound + size)
+    return min(bound, size)
 
 
 @handles("slice.Tensor", "slice_copy.Tensor")
@@ -74,7 +86,7 @@ def split(call, x, size, dim=0):
 @handles("chunk.default")
 def chunk(call, x, chunks, dim=0):
     axis = dim % x.rank
-    return _pieces(x, axis, [shape.shape[axis] for shape in call.result])
+    return _pieces(x, axis, [call.shape(i)[axis] for i in range(len(call.result))])
 
 
 @handles("unbind.int", "unbind_copy.int")

@@ -1,0 +1,246 @@
+"""Integers that are made of symbolic sizes.
+
+A handler computes with a Size as with an int. The result has an expression, which is written into
+the text, and the number that it has at an example. A comparison gives the example's answer, and the
+Conditions of the import record it. So a text is valid at all sizes for which its conditions hold.
+"""
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import sympy
+from torch.utils._sympy import functions as torch_functions
+
+from .errors import Rejected
+
+
+class NeedsNumber(Exception):
+    """A handler needs the number of a size, so its graph is not valid at other sizes."""
+
+
+def symbol(name: str) -> sympy.Symbol:
+    """Returns the symbol of a named size. torch makes separate graphs for sizes of 0."""
+    return sympy.Symbol(name, integer=True, positive=True)
+
+
+class Conditions:
+    """Relations of sizes that hold at the example, and that an import assumes.
+
+    example  numbers by the names of sizes
+    """
+
+    def __init__(self, example: Mapping[str, int]) -> None:
+        self._example = {symbol(name): number for name, number in example.items()}
+        self._relations: dict[Any, None] = {}  # in their order
+
+    def size(self, expression: sympy.Expr) -> Any:
+        """Returns an expression as an int if it is a number, else as a Size."""
+        if expression.is_Integer:
+            return int(expression)
+        number = expression.subs(self._example)
+        if not number.is_Integer:
+            raise Rejected(f"a size that is not fixed: {expression}")
+        return Size(int(number), expression, self)
+
+    def holds(self, relation: Any) -> bool:
+        """Returns the truth of a relation at the example. Records what is not true for all sizes."""
+        if relation in (sympy.true, sympy.false):
+            return bool(relation)
+        truth = bool(relation.subs(self._example))
+        self._relations[relation if truth else sympy.Not(relation)] = None
+        return truth
+
+    def ties(self) -> dict[str, str]:
+        """Returns names that must equal another name, and the other names."""
+        ties: dict[str, str] = {}
+        for relation in self._relations:
+            if isinstance(relation, sympy.Eq) and all(side.is_symbol for side in relation.args):
+                kept, tied = sorted(map(str, relation.args))
+                ties.setdefault(tied, kept)
+        return {tied: kept for tied, kept in ties.items() if kept not in ties}
+
+    def texts(self) -> list[str]:
+        """Returns the conditions as text of Python (see Check)."""
+        return [_relation_text(relation) for relation in self._relations]
+
+
+class Check:
+    """A function that tests if conditions hold. `conditions`: Python's text of each one."""
+
+    def __init__(self, conditions: Iterable[str]) -> None:
+        self.conditions = list(dict.fromkeys(conditions))
+        self._code = [compile(text, "condition", "eval") for text in self.conditions]
+        self._known: dict[tuple[tuple[str, int], ...], bool] = {}
+
+    def __call__(self, numbers: Mapping[str, int]) -> bool:
+        key = tuple(sorted(numbers.items()))
+        if key not in self._known:
+            names = {_python_name(name): number for name, number in numbers.items()}
+            self._known[key] = all(eval(code, {"min": min, "max": max}, names) for code in self._code)
+        return self._known[key]
+
+
+def _arithmetic(function: Callable[[Any, Any], Any], swapped: bool = False) -> Any:
+    def method(self: Size, other: Any) -> Any:
+        if not isinstance(other, (int, Size)):
+            return NotImplemented
+        operands = (self.expression, expression_of(other))
+        return self.conditions.size(function(*(operands[::-1] if swapped else operands)))
+    return method
+
+
+def _comparison(function: Callable[[Any, Any], Any]) -> Any:
+    def method(self: Size, other: Any) -> Any:
+        if not isinstance(other, (int, Size)):
+            return NotImplemented
+        difference = sympy.expand(self.expression - expression_of(other))
+        return self.conditions.holds(function(difference, sympy.Integer(0)) if difference.is_Integer
+                                     else function(self.expression, expression_of(other)))
+    return method
+
+
+class Size:
+    """An integer with its expression of named sizes, and with its number at the example."""
+
+    __slots__ = ("conditions", "expression", "number")
+
+    def __init__(self, number: int, expression: sympy.Expr, conditions: Conditions) -> None:
+        self.number, self.expression, self.conditions = number, expression, conditions
+
+    __add__ = _arithmetic(operator.add)
+    __radd__ = _arithmetic(operator.add, swapped=True)
+    __sub__ = _arithmetic(operator.sub)
+    __rsub__ = _arithmetic(operator.sub, swapped=True)
+    __mul__ = _arithmetic(operator.mul)
+    __rmul__ = _arithmetic(operator.mul, swapped=True)
+    __floordiv__ = _arithmetic(torch_functions.FloorDiv)
+    __rfloordiv__ = _arithmetic(torch_functions.FloorDiv, swapped=True)
+    __mod__ = _arithmetic(torch_functions.PythonMod)
+    __rmod__ = _arithmetic(torch_functions.PythonMod, swapped=True)
+    __eq__ = _comparison(sympy.Eq)
+    __ne__ = _comparison(sympy.Ne)
+    __lt__ = _comparison(sympy.Lt)
+    __le__ = _comparison(sympy.Le)
+    __gt__ = _comparison(sympy.Gt)
+    __ge__ = _comparison(sympy.Ge)
+
+    def __neg__(self) -> Any:
+        return self * -1
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __bool__(self) -> bool:
+        return bool(self != 0)
+
+    def __hash__(self) -> int:
+        return hash(self.number)
+
+    def __index__(self) -> int:
+        raise NeedsNumber(f"the number of the size {self}")
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        raise NeedsNumber(f"the number of the size {self}")
+
+    def __truediv__(self, other: Any) -> Any:
+        raise NeedsNumber(f"a fraction of the size {self}")
+
+    __rtruediv__ = __pow__ = __rpow__ = __truediv__
+
+    def __str__(self) -> str:
+        return _text(self.expression, "/", "mod", str)
+
+    __repr__ = __str__
+
+
+class SizeNumber:
+    """A float or a bool that is made of sizes. Handlers only pass it to GraphBuilder.number."""
+
+    __slots__ = ("expression",)
+
+    def __init__(self, expression: sympy.Expr) -> None:
+        self.expression = expression
+
+    def __str__(self) -> str:
+        return f"a number that is made of sizes and is no whole one: {self.expression}"
+
+
+def expression_of(value: int | Size) -> sympy.Expr:
+    return value.expression if isinstance(value, Size) else sympy.Integer(value)
+
+
+def numbers_of(shape: Iterable[Any]) -> tuple[int, ...]:
+    """Returns a shape with the numbers of the example."""
+    return tuple(size.number if isinstance(size, Size) else size for size in shape)
+
+
+def are_same(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Tests if two shapes are equal at all sizes. Records no condition."""
+    return len(one) == len(other) and all(map(is_same, one, other))
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Tests if two sizes are equal at all sizes. Records no condition."""
+    if isinstance(one, int) and isinstance(other, int):
+        return one == other
+    return bool(sympy.expand(expression_of(one) - expression_of(other)) == 0)
+
+
+# torch's functions of two integers, by the operator that the text has for them.
+_QUOTIENTS = ("FloorDiv", "CleanDiv")
+_REMAINDERS = ("Mod", "PythonMod")
+
+
+def _text(expression: Any, quotient: str, remainder: str, name: Callable[[str], str]) -> str:
+    """Returns an expression as text. `quotient` and `remainder` are operators, and `name` writes a
+    named size. Raises Rejected for expressions other than sums, products, quotients rounded down,
+    remainders, minima and maxima."""
+    def part(operand: Any) -> str:
+        written = text(operand)
+        return written if operand.is_symbol or operand.is_Integer and operand >= 0 else f"({written})"
+
+    def text(e: Any) -> str:
+        kind = type(e).__name__
+        if e.is_Integer:
+            return str(int(e))
+        if e.is_symbol:
+            return name(str(e))
+        if e.is_Add:
+            # The grammar has no sign before the first product.
+            terms = sorted(e.args, key=lambda term: (term.could_extract_minus_sign(), term.is_Integer))
+            first, *rest = terms
+            return part(first) + "".join(
+                f" - {part(-term)}" if term.could_extract_minus_sign() else f" + {part(term)}"
+                for term in rest)
+        if e.is_Mul:
+            factors = sorted(e.args, key=lambda factor: not factor.is_Integer)
+            return " * ".join(part(factor) for factor in factors)
+        if e.is_Pow and e.exp.is_Integer and e.exp > 0:
+            return " * ".join([part(e.base)] * int(e.exp))
+        if kind in _QUOTIENTS:
+            return f"{part(e.args[0])} {quotient} {part(e.args[1])}"
+        if kind in _REMAINDERS:
+            return f"{part(e.args[0])} {remainder} {part(e.args[1])}"
+        if kind == "ModularIndexing":
+            return f"({part(e.args[0])} {quotient} {part(e.args[1])}) {remainder} {part(e.args[2])}"
+        if kind in ("Min", "Max"):
+            return f"{kind.lower()}({', '.join(map(text, e.args))})"
+        raise Rejected(f"a size that the text cannot express: {e}")
+
+    return text(expression)
+
+
+def _python_name(name: str) -> str:
+    return "size_" + "".join(c if c.isalnum() else f"_{ord(c)}_" for c in name)
+
+
+def _relation_text(relation: Any) -> str:
+    """Returns a relation as text of Python."""
+    if isinstance(relation, sympy.Not):
+        return f"not ({_relation_text(relation.args[0])})"
+    sides = [_text(side, "//", "%", _python_name) for side in relation.args]
+    return f" {relation.rel_op} ".join(sides)
