@@ -117,7 +117,12 @@ Status JsonReader::operator()(std::vector<std::string> Settings::*field) const {
 
 Status JsonReader::operator()(std::map<std::string, std::string> Settings::*field) const {
   if (!value_.is_object()) return Expected(JsonForm(setting_));
+  const bool may_be_numbers = field == static_cast<decltype(field)>(&Settings::constants);
   for (const auto& [name, part] : value_.items()) {
+    if (may_be_numbers && (part.is_number() || part.is_boolean() || part.is_array())) {
+      (settings_.*field)[name] = part.dump();
+      continue;
+    }
     TUNEC_ASSIGN((settings_.*field)[name], Text(part));
   }
   return {};

@@ -208,10 +208,10 @@ class ModelFile {
  public:
   explicit ModelFile(std::string path) : path_(std::move(path)) {}
 
-  Result<Graph> Load(const Settings& settings) {
-    TUNEC_ASSIGN(LoadedModel loaded, LoadModelOfFiles(path_, settings));
-    files_ = std::move(loaded.files);
-    return std::move(loaded.graph);
+  Result<AnyModel> Load(const Settings& settings) {
+    TUNEC_ASSIGN(AnyModel model, LoadAnyModel(path_, settings));
+    if (const auto* loaded = std::get_if<LoadedModel>(&model)) files_ = loaded->files;
+    return model;
   }
 
   Result<Graph> LoadAgain(const Settings& settings) const {
@@ -246,26 +246,26 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
 }
 
 /// Compiles a model from a file, bytes or a text. After a check of the options, `load` reads the
-/// model, or `load_sized` reads it with dynamic shapes. `model` is the caller's pointer to the
-/// path, bytes or text, and `what` the pointer's name in messages. `make_reload` is called before
-/// `load`, and returns a function that reads the model again for other layouts, or an empty one.
-template <class Load, class LoadSized, class MakeReload>
+/// model. `model` is the caller's pointer to the path, bytes or text, and `what` the pointer's name
+/// in messages. `make_reload` is called before `load`, and returns a function that reads a model
+/// with fixed sizes again for other layouts, or an empty one.
+template <class Load, class MakeReload>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
                  const tunec_callbacks* callbacks, tunec_executable** out, Load load,
-                 LoadSized load_sized, MakeReload make_reload) noexcept {
+                 MakeReload make_reload) noexcept {
   return Guarded([&]() -> Status {
     if (out != nullptr) *out = nullptr;
     if (model == nullptr || out == nullptr)
       return Fail(ErrorCode::kInvalidArgument, "{} is null", out == nullptr ? "out" : what);
     TUNEC_ASSIGN(const CompileCall call, ReadCall(options_json, callbacks));
-    if (HasSeveralSizes(call.settings)) {
-      TUNEC_ASSIGN(SizedSource source, load_sized(call.settings));
-      TUNEC_ASSIGN(auto executable, CompileAnySize(std::move(source), call));
+    TUNEC_ASSIGN(const Reload reload, make_reload());
+    TUNEC_ASSIGN(AnyModel loaded, load(call.settings));
+    if (auto* source = std::get_if<SizedSource>(&loaded)) {
+      TUNEC_ASSIGN(auto executable, CompileAnySize(std::move(*source), call));
       *out = executable.release();
       return {};
     }
-    TUNEC_ASSIGN(const Reload reload, make_reload());
-    TUNEC_ASSIGN(Graph graph, load(call.settings));
+    Graph& graph = std::get<LoadedModel>(loaded).graph;
     TUNEC_ASSIGN(auto executable, CompileGraph(std::move(graph), call, reload));
     *out = executable.release();
     return {};
@@ -287,7 +287,6 @@ int tunec_compile_with_callbacks(const char* model_path, const char* options_jso
   return tunec::CompileModel(
       model_path, "model_path", options_json, callbacks, out,
       [&](const tunec::Settings& settings) { return file->Load(settings); },
-      [&](const tunec::Settings& settings) { return tunec::LoadSizedModel(model_path, settings); },
       [&]() -> Result<tunec::Reload> {
         file = std::make_shared<tunec::ModelFile>(model_path);
         return [file](const tunec::Settings& settings) { return file->LoadAgain(settings); };
@@ -301,9 +300,8 @@ int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
   const std::string_view kind = format == nullptr ? "" : format;
   return tunec::CompileModel(
       bytes, "bytes", options_json, callbacks, out,
-      [&](const tunec::Settings& settings) { return tunec::LoadModelBytes(model, kind, settings); },
       [&](const tunec::Settings& settings) {
-        return tunec::LoadSizedModelBytes(model, kind, settings);
+        return tunec::LoadAnyModelBytes(model, kind, settings);
       },
       // The bytes are retained only if `format` is "graph", since a .graph text is small. The bytes
       // of an ONNX model usually include the weights.
@@ -321,14 +319,10 @@ int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
                         tunec_executable** out) {
   return tunec::CompileModel(
       text, "text", options_json, callbacks, out,
-      [&](const tunec::Settings& settings) -> Result<tunec::Graph> {
-        TUNEC_ASSIGN(const auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
-        return tunec::LoadGraphText({text, num_bytes}, weights, settings);
-      },
-      [&](const tunec::Settings& settings) -> Result<tunec::SizedSource> {
+      [&](const tunec::Settings& settings) -> Result<tunec::AnyModel> {
         TUNEC_ASSIGN(auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
         auto shared_weights = std::make_shared<const tunec::GivenWeights>(std::move(weights));
-        return tunec::LoadSizedText({text, num_bytes}, std::move(shared_weights), settings);
+        return tunec::LoadAnyText({text, num_bytes}, std::move(shared_weights), settings);
       },
       [&]() -> Result<tunec::Reload> {
         TUNEC_ASSIGN(const auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));

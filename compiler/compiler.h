@@ -26,6 +26,7 @@
 #include "graph/fuse/fusion_plan.h"
 #include "graph/graph.h"
 #include "graph/onnx/import.h"
+#include "graph/open_dimensions.h"
 #include "graph/passes/index_checks.h"
 #include "graph/passes/pipeline.h"
 #include "ir/target.h"
@@ -188,19 +189,29 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
 struct DimSizes {
   std::vector<int64_t> sizes;
   bool exact = true;  // false: the sizes of a range are rounded up to `sizes`
+  /// Name of another dimension of an ONNX model with the same size. Then `sizes` is empty.
+  std::string same_as = {};
 
   bool IsOpen() const { return sizes.size() > 1 || !exact; }
   bool operator==(const DimSizes&) const = default;
+};
+/// The treatment of a dimension without a given size by LoadModelOfFiles. A .graph text keeps its
+/// names, except with kDefault.
+enum class OpenSizes : uint8_t {
+  kRejected,  // an error for ONNX models
+  kNamed,     // a named size; default sizes for an ONNX model with a node that needs numbers
+  kDefault,   // the default size (graph/open_dimensions.h)
 };
 struct ModelOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Sizes of dynamic dimensions by name. LoadModel requires one size per dimension; for several
   /// sizes see compiler/sized/load_sized.h.
   std::map<std::string, DimSizes> dims;
+  OpenSizes open_sizes = OpenSizes::kRejected;
   /// Layouts of inputs and outputs by name (graph/edge_layouts.h); all others are row-major.
   std::map<std::string, std::string> layouts;
-  /// Files (.npy) with the values of ONNX inputs, by name. These inputs become constants and are
-  /// not inputs of the compiled model.
+  /// Values of ONNX inputs by name: numbers as JSON text such as 16000 or [1, 2], or .npy files.
+  /// These inputs become constants and are not inputs of the compiled model.
   std::map<std::string, std::string> constants;
   std::optional<uint64_t> random_weights;
   /// Folder of an ONNX model's external data; empty: the folder of the model's file. A model in
@@ -220,6 +231,7 @@ Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);
 struct LoadedModel {
   Graph graph;
   std::vector<FileStamp> files;
+  DefaultSizes default_sizes = {};  // sizes that were not given
 };
 Result<LoadedModel> LoadModelOfFiles(const std::string& path, const ModelOptions& options);
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "compiler/compiler.h"
 #include "compiler/sized/load_sized.h"
 #include "graph/edge_layouts.h"
+#include "graph/open_dimensions.h"
 #include "graph/specialize.h"
 #include "graph/text/graph_text.h"
 #include "numpy/npz.h"
@@ -21,6 +23,47 @@ enum class ModelFormat : uint8_t { kOnnx, kGraph };
 
 constexpr const char* kNameInMemory = "<memory>";
 
+/// Appends the numbers of nested lists, in row-major order. Returns false unless the value has this
+/// shape from its axis `axis` on.
+bool AppendNumbers(const nlohmann::json& value, const std::vector<int64_t>& shape, size_t axis,
+                   std::vector<nlohmann::json>& numbers) {
+  if (axis == shape.size()) {
+    numbers.push_back(value);
+    return value.is_number() || value.is_boolean();
+  }
+  if (!value.is_array() || static_cast<int64_t>(value.size()) != shape[axis]) return false;
+  return std::ranges::all_of(value, [&](const nlohmann::json& part) {
+    return AppendNumbers(part, shape, axis + 1, numbers);
+  });
+}
+
+/// Returns the array of a number, a boolean or nested lists of equal lengths as JSON text. The type
+/// is i64, or f64 if a number is no integer. Returns nullopt for other text.
+std::optional<Array> ParseNumbers(const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  std::vector<int64_t> shape;
+  for (const nlohmann::json* part = &json; part->is_array(); part = &part->front()) {
+    shape.push_back(static_cast<int64_t>(part->size()));
+    if (part->empty()) break;
+  }
+  std::vector<nlohmann::json> numbers;
+  if (!AppendNumbers(json, shape, 0, numbers)) return std::nullopt;
+  const bool is_float = std::ranges::any_of(
+      numbers, [](const nlohmann::json& number) { return number.is_number_float(); });
+  Array array(is_float ? DataType::kF64 : DataType::kI64, shape);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (numbers[i].is_boolean()) {
+      array.SetInt(at, numbers[i].get<bool>() ? 1 : 0);
+    } else if (is_float) {
+      array.SetDouble(at, numbers[i].get<double>());
+    } else {
+      array.SetInt(at, numbers[i].get<int64_t>());
+    }
+  }
+  return array;
+}
+
 Result<Array> ReadConstant(const std::string& path) {
   TUNEC_ASSIGN(const NamedArray file, ReadNpy(path));
   Array array(file.spec.type, file.spec.shape);
@@ -31,6 +74,7 @@ Result<Array> ReadConstant(const std::string& path) {
 Result<GraphSizes> OneOfEach(const std::map<std::string, DimSizes>& dims) {
   GraphSizes sizes;
   for (const auto& [name, dim] : dims) {
+    if (!dim.same_as.empty()) continue;
     if (dim.IsOpen())
       return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, expected one", name,
                   dim.sizes.size());
@@ -52,11 +96,23 @@ Result<ImportOptions> MakeImportOptions(const ModelOptions& options) {
   }
   TUNEC_ASSIGN(const GraphSizes dims, OneOfEach(options.dims));
   import.dims.insert(dims.begin(), dims.end());
-  for (const auto& [name, file] : options.constants) {
-    TUNEC_ASSIGN(Array array, ReadConstant(file));
+  for (const auto& [name, value] : options.constants) {
+    if (std::optional<Array> numbers = ParseNumbers(value)) {
+      import.constants.emplace(name, *std::move(numbers));
+      import.untyped_constants.insert(name);
+      continue;
+    }
+    TUNEC_ASSIGN(Array array, ReadConstant(value));
     import.constants.emplace(name, std::move(array));
   }
   return import;
+}
+
+std::vector<FileStamp> FilesOfConstants(const ModelOptions& options) {
+  std::vector<FileStamp> files;
+  for (const auto& [name, value] : options.constants)
+    if (!ParseNumbers(value)) files.push_back(StampOf(value));
+  return files;
 }
 
 std::optional<std::string> DataFolderOf(const ModelOptions& options) {
@@ -69,6 +125,13 @@ Status CheckOptions(ModelFormat format, const std::string& name, const ModelOpti
   if (format == ModelFormat::kOnnx) {
     if (!options.random_weights) return {};
     return Fail(ErrorCode::kInvalidArgument, "{}: an ONNX model has its own weights", name);
+  }
+  for (const auto& [dim, sizes] : options.dims) {
+    if (!sizes.same_as.empty())
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          "{}: dimension {} is {}, expected a size: a .graph file gives equal sizes one name", name,
+          dim, sizes.same_as);
   }
   if (!options.shapes.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
@@ -159,13 +222,73 @@ Status RequireAxes(const SizedSource& source) {
   return {};
 }
 
-Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& options) {
-  auto [source, fixed] = SplitDims(options);
-  TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(fixed));
+/// Returns a function that gives numbers to the named sizes of a graph. At sizes for which an
+/// assumption of the graph is false, it returns the result of `otherwise`.
+std::function<Result<Graph>(const Sizes&)> NamedGraphs(
+    Graph graph, std::vector<std::string> names,
+    std::function<Result<Graph>(const Sizes&)> otherwise) {
+  std::vector<SizeCondition> conditions = ConditionsOf(graph);
+  return [graph = std::move(graph), conditions = std::move(conditions), names = std::move(names),
+          otherwise = std::move(otherwise)](const Sizes& sizes) {
+    SizeValues values;
+    for (size_t d = 0; d < names.size(); ++d) values[names[d]] = sizes[d];
+    const bool hold = std::ranges::all_of(conditions, [&](const SizeCondition& condition) {
+      return Holds(condition, values).value_or(false);
+    });
+    Result<Graph> fixed = hold ? Specialize(graph, values) : otherwise(sizes);
+    return fixed ? fixed : otherwise(sizes);
+  };
+}
+
+/// Returns the file with its dimensions renamed as the options say.
+Result<OnnxFile> WithSameDims(const OnnxFile& file, const ModelOptions& options) {
+  std::map<std::string, std::string> names;
+  for (const auto& [name, dim] : options.dims)
+    if (!dim.same_as.empty()) names.emplace(name, dim.same_as);
+  return names.empty() ? file : file.WithRenamedDims(names);
+}
+
+Result<OnnxFile> OpenOnnx(const std::string& path, const ModelOptions& options) {
+  TUNEC_ASSIGN(const OnnxFile file, OnnxFile::Open(path, DataFolderOf(options)));
+  return WithSameDims(file, options);
+}
+
+/// Adds the dynamic dimensions of `sizes` that the source lacks.
+void AddDimensions(const DefaultSizes& sizes, SizedSource& source) {
+  for (const auto& [name, size] : sizes) {
+    if (source.IndexOf(name) < source.dimensions.size()) continue;
+    source.dimensions.push_back(name);
+    source.example.push_back(size);
+  }
+}
+
+/// Completes a source whose dimensions are known, from an ONNX model. Two dimensions that must be
+/// equal become one.
+Result<SizedSource> CompleteFromOnnx(const OnnxFile& file, const ModelOptions& options,
+                                     const ImportOptions& import, SizedSource source) {
+  ImportOptions named_import = import;
+  named_import.named_dims.insert(source.dimensions.begin(), source.dimensions.end());
+  Result<Graph> named = file.Import(named_import);
+  if (!named && named.error().code != ErrorCode::kUnsupported)
+    return std::unexpected(named.error());
+  if (named) {
+    const auto pairs = EqualNamesOf(*named);
+    if (!pairs.empty()) {
+      const auto& [kept, removed] = pairs.front();
+      TUNEC_ASSIGN(const OnnxFile renamed, file.WithRenamedDims({{removed, kept}}));
+      source.notes.push_back(
+          fmt::format("dimensions {} and {} must be equal, so they are one", kept, removed));
+      const auto at = static_cast<std::ptrdiff_t>(source.IndexOf(removed));
+      source.dimensions.erase(source.dimensions.begin() + at);
+      source.example.erase(source.example.begin() + at);
+      return CompleteFromOnnx(renamed, options, import, std::move(source));
+    }
+  }
   int number = -1;
   for (const OnnxFile::Input& input : file.Inputs()) {
     if (options.constants.contains(input.name)) continue;
     ++number;
+    if (import.shapes.contains(input.name)) continue;
     for (size_t a = 0; a < input.dims.size(); ++a) {
       const std::optional<std::string> name = input.dims[a].AsName();
       if (name && source.IndexOf(*name) < source.dimensions.size())
@@ -179,7 +302,27 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
     for (size_t d = 0; d < names.size(); ++d) at.dims[names[d]] = sizes[d];
     return file.Import(at);
   };
-  return std::move(source);
+  if (named) {
+    source.named = *named;
+    source.graph_at = NamedGraphs(*std::move(named), source.dimensions, std::move(source.graph_at));
+  }
+  return source;
+}
+
+/// Returns a fixed model, or a source if dimensions have several sizes. If `any` is true,
+/// dimensions without a given size are dynamic, too.
+Result<AnyModel> ModelOf(const OnnxFile& file, const ModelOptions& options, bool any) {
+  auto [source, fixed] = SplitDims(options);
+  TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(fixed));
+  if (any) {
+    TUNEC_ASSIGN(const DefaultSizes open, file.DefaultSizesOf(import));
+    AddDimensions(open, source);
+  }
+  if (!source.dimensions.empty()) return CompleteFromOnnx(file, options, import, std::move(source));
+  LoadedModel loaded{.graph = {}, .files = file.Files()};
+  TUNEC_ASSIGN(loaded.graph, file.Import(import));
+  TUNEC_ASSIGN(loaded.graph, ApplyEdgeLayouts(loaded.graph, options.layouts));
+  return loaded;
 }
 
 bool IsOfProducts(const SizeExpr& size) {
@@ -235,16 +378,34 @@ Status CompleteFromNumbers(std::string_view text, const std::string& name, Graph
   return {};
 }
 
-/// Returns the source of a text. `graph_at` parses the text with the sizes of some or all of its
-/// dimensions. A graph with named sizes is parsed once.
-Result<SizedSource> SizedTextOf(std::string_view text, const std::string& name,
-                                const ModelOptions& options,
-                                std::function<Result<Graph>(const GraphSizes&)> graph_at) {
+/// Returns a fixed model, or a source if dimensions have several sizes. If `any` is true,
+/// dimensions without a given size are dynamic, too. `graph_at` parses the text with the sizes of
+/// some or all of its dimensions. A graph with named sizes is parsed once.
+Result<AnyModel> ModelOfText(std::string_view text, const std::string& name,
+                             const ModelOptions& options, bool any,
+                             std::function<Result<Graph>(const GraphSizes&)> graph_at) {
   auto [source, fixed] = SplitDims(options);
   TUNEC_ASSIGN(const GraphSizes given, OneOfEach(fixed.dims));
-  if (const Result<Graph> named = graph_at(given)) {
+  const Result<Graph> named = graph_at(given);
+  if (named && any) {
+    const DefaultSizes sizes = DefaultSizesOf(*named);
+    // A run takes each size from an axis whose extent is the size.
+    const std::vector<OpenAxis> axes = NamedAxesOf(*named);
+    for (const auto& [size, example] : sizes)
+      if (std::ranges::find(axes, size, &OpenAxis::dimension) == axes.end())
+        return std::unexpected(RequireFixedSizes(*named).error());
+    AddDimensions(sizes, source);
+  }
+  if (source.dimensions.empty()) {
+    if (!named) return std::unexpected(named.error());
+    LoadedModel loaded;
+    TUNEC_ASSIGN(loaded.graph, ApplyEdgeLayouts(*named, options.layouts));
+    return loaded;
+  }
+  if (named) {
     source.follows_rules = StatesOnlyProducts(*named);
     source.open = NamedAxesOf(*named);
+    source.named = *named;
     graph_at = [graph = *named](const GraphSizes& sizes) { return Specialize(graph, sizes); };
   } else {
     TUNEC_RETURN_IF_ERROR(CompleteFromNumbers(text, name, given, source));
@@ -259,16 +420,28 @@ Result<SizedSource> SizedTextOf(std::string_view text, const std::string& name,
     for (size_t d = 0; d < names.size(); ++d) all[names[d]] = sizes[d];
     return at(all);
   };
-  return std::move(source);
+  return source;
 }
 
 Result<LoadedModel> LoadOnnxFile(const std::string& path, const ModelOptions& options) {
   LoadedModel loaded;
-  for (const auto& [name, file] : options.constants) loaded.files.push_back(StampOf(file));
-  TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
-  TUNEC_ASSIGN(const OnnxFile file, OnnxFile::Open(path, DataFolderOf(options)));
+  loaded.files = FilesOfConstants(options);
+  TUNEC_ASSIGN(ImportOptions import, MakeImportOptions(options));
+  TUNEC_ASSIGN(const OnnxFile file, OpenOnnx(path, options));
   const std::vector<FileStamp> read = file.Files();
   loaded.files.insert(loaded.files.end(), read.begin(), read.end());
+  if (options.open_sizes != OpenSizes::kRejected) {
+    TUNEC_ASSIGN(const DefaultSizes defaults, file.DefaultSizesOf(import));
+    if (options.open_sizes == OpenSizes::kNamed && !defaults.empty()) {
+      ImportOptions named = import;
+      for (const auto& [name, size] : defaults) named.named_dims.insert(name);
+      Result<Graph> graph = file.Import(named);
+      if (graph) loaded.graph = *std::move(graph);
+      if (graph) return loaded;
+    }
+    loaded.default_sizes = defaults;
+    import.dims.insert(defaults.begin(), defaults.end());
+  }
   TUNEC_ASSIGN(loaded.graph, file.Import(import));
   return loaded;
 }
@@ -278,10 +451,22 @@ Result<LoadedModel> LoadGraphFile(const std::string& path, const ModelOptions& o
   TUNEC_ASSIGN(const GraphFile file, GraphFile::Open(path, options.random_weights));
   LoadedModel loaded{.graph = {}, .files = file.Files()};
   TUNEC_ASSIGN(loaded.graph, file.At(sizes));
+  if (options.open_sizes != OpenSizes::kDefault) return loaded;
+  loaded.default_sizes = DefaultSizesOf(loaded.graph);
+  if (loaded.default_sizes.empty()) return loaded;
+  const DefaultSizes& defaults = loaded.default_sizes;
+  TUNEC_ASSIGN(loaded.graph, Specialize(loaded.graph, {defaults.begin(), defaults.end()}));
   return loaded;
 }
 
-Result<LoadedModel> LoadFile(const std::string& path, const ModelOptions& options) {
+Status RequireNoRandomWeights(const ModelOptions& options) {
+  if (!options.random_weights) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{}: weights are given, expected no random weights",
+              kNameInMemory);
+}
+
+/// Returns the format of an existing file, to which all options apply.
+Result<ModelFormat> FormatOfModel(const std::string& path, const ModelOptions& options) {
   const std::filesystem::path file(path);
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
@@ -292,6 +477,11 @@ Result<LoadedModel> LoadFile(const std::string& path, const ModelOptions& option
   }
   TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
   TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
+  return format;
+}
+
+Result<LoadedModel> LoadFile(const std::string& path, const ModelOptions& options) {
+  TUNEC_ASSIGN(const ModelFormat format, FormatOfModel(path, options));
   return format == ModelFormat::kGraph ? LoadGraphFile(path, options) : LoadOnnxFile(path, options);
 }
 
@@ -303,7 +493,10 @@ Result<Graph> LoadBytes(std::span<const std::byte> bytes, std::string_view forma
   TUNEC_RETURN_IF_ERROR(CheckOptions(known, kNameInMemory, options));
   if (known == ModelFormat::kOnnx) {
     TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
-    return ImportOnnxBytes(bytes, kNameInMemory, import, DataFolderOf(options));
+    TUNEC_ASSIGN(const OnnxFile read,
+                 OnnxFile::FromBytes(bytes, kNameInMemory, DataFolderOf(options)));
+    TUNEC_ASSIGN(const OnnxFile file, WithSameDims(read, options));
+    return file.Import(import);
   }
   TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
   return ParseText(text, options, sizes);
@@ -344,41 +537,65 @@ Result<std::vector<ListedSizes>> ListedSizesOf(const SizedSource& source,
   return all;
 }
 
-Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& options) {
-  const std::filesystem::path file(path);
-  TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
-  TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
+Result<AnyModel> LoadAnyModel(const std::string& path, const ModelOptions& options) {
+  TUNEC_ASSIGN(const ModelFormat format, FormatOfModel(path, options));
+  std::vector<FileStamp> files;
+  Result<AnyModel> model;
   if (format == ModelFormat::kGraph) {
     // The file is read now, since a run may need code for another size long after the file has
     // changed.
-    TUNEC_ASSIGN(const GraphFile model, GraphFile::Open(file, options.random_weights));
-    return SizedTextOf(model.text(), path, options,
-                       [model](const GraphSizes& sizes) { return model.At(sizes); });
+    TUNEC_ASSIGN(const GraphFile file, GraphFile::Open(path, options.random_weights));
+    files = file.Files();
+    model = ModelOfText(file.text(), path, options, true,
+                        [file](const GraphSizes& sizes) { return file.At(sizes); });
+  } else {
+    files = FilesOfConstants(options);
+    TUNEC_ASSIGN(const OnnxFile file, OpenOnnx(path, options));
+    std::ranges::copy(file.Files(), std::back_inserter(files));
+    model = ModelOf(file, options, true);
   }
-  TUNEC_ASSIGN(const OnnxFile model, OnnxFile::Open(path, DataFolderOf(options)));
-  return SizedModelOf(model, options);
+  if (!model) return model;
+  if (auto* loaded = std::get_if<LoadedModel>(&*model)) loaded->files = std::move(files);
+  return model;
 }
 
-Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::string_view format,
-                                        const ModelOptions& options) {
+Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& options) {
+  TUNEC_ASSIGN(const ModelFormat format, FormatOfModel(path, options));
+  if (format == ModelFormat::kGraph) {
+    TUNEC_ASSIGN(const GraphFile file, GraphFile::Open(path, options.random_weights));
+    TUNEC_ASSIGN(AnyModel model,
+                 ModelOfText(file.text(), path, options, false,
+                             [file](const GraphSizes& sizes) { return file.At(sizes); }));
+    return std::get<SizedSource>(std::move(model));
+  }
+  TUNEC_ASSIGN(const OnnxFile file, OpenOnnx(path, options));
+  TUNEC_ASSIGN(AnyModel model, ModelOf(file, options, false));
+  return std::get<SizedSource>(std::move(model));
+}
+
+Result<AnyModel> LoadAnyModelBytes(std::span<const std::byte> bytes, std::string_view format,
+                                   const ModelOptions& options) {
+  if (bytes.empty()) return Fail(ErrorCode::kParse, "the model has no bytes");
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   TUNEC_ASSIGN(const ModelFormat known, FormatOfBytes(text, format));
   TUNEC_RETURN_IF_ERROR(CheckOptions(known, kNameInMemory, options));
   if (known == ModelFormat::kGraph)
-    return SizedTextOf(text, kNameInMemory, options,
+    return ModelOfText(text, kNameInMemory, options, true,
                        [copy = std::string(text), options](const GraphSizes& sizes) {
                          return ParseText(copy, options, sizes);
                        });
-  TUNEC_ASSIGN(const OnnxFile model,
+  TUNEC_ASSIGN(const OnnxFile read,
                OnnxFile::FromBytes(bytes, kNameInMemory, DataFolderOf(options)));
-  return SizedModelOf(model, options);
+  TUNEC_ASSIGN(const OnnxFile file, WithSameDims(read, options));
+  return ModelOf(file, options, true);
 }
 
-Result<SizedSource> LoadSizedText(std::string_view text,
-                                  const std::shared_ptr<const WeightSource>& weights,
-                                  const ModelOptions& options) {
+Result<AnyModel> LoadAnyText(std::string_view text,
+                             const std::shared_ptr<const WeightSource>& weights,
+                             const ModelOptions& options) {
   TUNEC_RETURN_IF_ERROR(CheckOptions(ModelFormat::kGraph, kNameInMemory, options));
-  return SizedTextOf(text, kNameInMemory, options,
+  TUNEC_RETURN_IF_ERROR(RequireNoRandomWeights(options));
+  return ModelOfText(text, kNameInMemory, options, true,
                      [copy = std::string(text), weights](const GraphSizes& sizes) {
                        return ParseGraph(copy, kNameInMemory, *weights, sizes);
                      });
@@ -393,10 +610,7 @@ Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view 
 Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
                             const ModelOptions& options) {
   TUNEC_RETURN_IF_ERROR(CheckOptions(ModelFormat::kGraph, kNameInMemory, options));
-  if (options.random_weights) {
-    return Fail(ErrorCode::kInvalidArgument, "{}: weights are given, expected no random weights",
-                kNameInMemory);
-  }
+  TUNEC_RETURN_IF_ERROR(RequireNoRandomWeights(options));
   TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
   TUNEC_ASSIGN(const Graph graph, ParseGraph(text, kNameInMemory, weights, sizes));
   return ApplyEdgeLayouts(graph, options.layouts);

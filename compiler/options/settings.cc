@@ -52,8 +52,8 @@ constexpr std::array kTable = {
         .field = &Settings::layouts},
     Setting{.name = "constants",
             .flag = "--constant",
-            .value = "FILE.npy",
-            .help = "bind inputs to the values in files; needed for inputs that shapes depend on",
+            .value = "VALUE",
+            .help = "bind inputs that shapes depend on to numbers, such as 16000, or to .npy files",
             .field = &Settings::constants},
     Setting{.name = "random_weights",
             .flag = "--random-weights",
@@ -242,7 +242,7 @@ struct JsonFormVisitor {
     return "{\"INPUT\": [N, ...], ...}";
   }
   std::string operator()(std::map<std::string, DimSizes> Settings::*) const {
-    return "{\"NAME\": N or [N, ...] or \"N..M\", ...}";
+    return "{\"NAME\": N or [N, ...] or \"N..M\" or \"OTHER NAME\", ...}";
   }
 };
 
@@ -271,6 +271,10 @@ std::optional<DimSizes> ParseDimSizes(std::string_view text) {
     return DimSizes{RoundedSizes(*least, *most), /*exact=*/false};
   }
   DimSizes sizes;
+  if (!text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) != 0 || text[0] == '_')) {
+    sizes.same_as = text;
+    return sizes;
+  }
   for (bool more = true; more;) {
     const size_t comma = text.find(',');
     more = comma != std::string_view::npos;

@@ -13,6 +13,9 @@ Result<SizedSource> ApplySourceLayouts(SizedSource source, const EdgeLayouts& la
     TUNEC_ASSIGN(const AxisOrder order, OrderOf(layouts, input.name, input.type.dims.size()));
     if (!order.empty()) open.axis = static_cast<int>(Inverse(order)[open.axis]);
   }
+  if (source.named) {
+    TUNEC_ASSIGN(source.named, ApplyEdgeLayouts(*source.named, layouts));
+  }
   source.graph_at = [graph_at = std::move(source.graph_at),
                      layouts](const Sizes& sizes) -> Result<Graph> {
     TUNEC_ASSIGN(const Graph graph, graph_at(sizes));

@@ -42,6 +42,16 @@ Status OpenWhatDiffers(const SizedSource& source, std::vector<Sizes> others, con
   return {};
 }
 
+/// Marks an axis of an output as dynamic if its size contains a named size.
+void OpenWhatIsNamed(const Graph& named, std::vector<TensorSpec>& outputs) {
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const std::vector<Dim>& dims = named.value(named.outputs()[o]).type.dims;
+    for (size_t a = 0; a < dims.size(); ++a) {
+      if (!dims[a].IsConstant()) outputs[o].shape[a] = -1;
+    }
+  }
+}
+
 /// Marks an axis of an output as dynamic if its formula is not constant.
 void OpenWhatVaries(const OutputExtents& form, std::vector<TensorSpec>& outputs) {
   for (size_t o = 0; o < outputs.size(); ++o) {
@@ -58,6 +68,10 @@ Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt
   learnt.rejection = std::move(why);
   learnt.form.output_extents.reset();
   learnt.form.separable.assign(learnt.form.separable.size(), false);
+  if (source.named) {
+    OpenWhatIsNamed(*source.named, learnt.form.outputs);
+    return {};
+  }
   TUNEC_ASSIGN(const Graph example, source.graph_at(source.example));
   std::ranges::copy(SizesFarFrom(source.example, learnt.form.listed), std::back_inserter(seen));
   return OpenWhatDiffers(source, std::move(seen), example, learnt.form.outputs);
@@ -80,6 +94,7 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
   }
   if (const Status known = LearnShape(source, form); known) {
     OpenWhatVaries(*form.output_extents, form.outputs);
+    if (source.named) OpenWhatIsNamed(*source.named, form.outputs);
   } else if (IsCancelled(known.error())) {
     return std::unexpected(known.error());
   } else {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "compiler/compiler.h"
@@ -24,16 +25,23 @@ bool HasSeveralSizes(const ModelOptions& options);
 Result<std::vector<ListedSizes>> ListedSizesOf(const SizedSource& source,
                                                const ModelOptions& options);
 
-/// Load models like LoadModel and LoadModelBytes (compiler.h), for options that give several sizes
-/// to some dimension. These dimensions are dynamic. Layouts are ignored (see ApplySourceLayouts).
+/// Loads a model like LoadModel (compiler.h), for options that give several sizes to some
+/// dimension. These dimensions are dynamic. Layouts are ignored (see ApplySourceLayouts).
 Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& options);
-Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::string_view format,
-                                        const ModelOptions& options);
 
-/// Loads a text like LoadGraphText, but treats dimensions and layouts like LoadSizedModel. The
-/// source shares the ownership of `weights`, which later graphs need.
-Result<SizedSource> LoadSizedText(std::string_view text,
-                                  const std::shared_ptr<const WeightSource>& weights,
-                                  const ModelOptions& options);
+/// A model with fixed sizes, or a dynamic-shape model.
+using AnyModel = std::variant<LoadedModel, SizedSource>;
+
+/// Load models like LoadModelOfFiles and LoadModelBytes (compiler.h). Dimensions with several sizes
+/// or without a given size are dynamic. A dynamic-shape model has no layouts yet (see
+/// ApplySourceLayouts).
+Result<AnyModel> LoadAnyModel(const std::string& path, const ModelOptions& options);
+Result<AnyModel> LoadAnyModelBytes(std::span<const std::byte> bytes, std::string_view format,
+                                   const ModelOptions& options);
+/// Loads a text like LoadGraphText, with dynamic dimensions like LoadAnyModel. The model shares the
+/// ownership of `weights`, which later graphs need.
+Result<AnyModel> LoadAnyText(std::string_view text,
+                             const std::shared_ptr<const WeightSource>& weights,
+                             const ModelOptions& options);
 
 }  // namespace tunec

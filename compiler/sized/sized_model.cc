@@ -93,6 +93,8 @@ Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOp
 Status SizedModel::Learn() {
   TUNEC_ASSIGN(LearntForm learnt, LearnForm(source_, options_.listed));
   rejection_ = std::move(learnt.rejection);
+  for (const std::string& note : source_.notes)
+    if (options_.compile.on_log) options_.compile.on_log(note);
   if (!rejection_.empty() && options_.compile.on_log)
     options_.compile.on_log(fmt::format("each size is compiled for itself: {}", rejection_));
   looked_ = learnt.form.most;

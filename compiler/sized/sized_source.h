@@ -28,6 +28,9 @@ struct SizedSource {
   /// has a guessed divisor. If false, each size is compared (compiler/sized/check_sizes.h), unless
   /// the form has no formulas.
   bool follows_rules = false;
+  std::vector<std::string> notes;  // sentences for the user
+  /// The graph with named sizes for the dimensions; none if a node needs numbers instead.
+  std::optional<Graph> named = {};
 
   /// Returns the graph at these sizes, or none if graph_at fails. Fails with kCancelled if the
   /// source was cancelled; the caller must then end with this error.

@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -107,7 +108,8 @@ def compile(model: Any, inputs: object = None, *, weights: Mapping[str, object] 
     log      called with lines of text. An exception of either callback, or Ctrl-C, ends the call;
              measurements made until then are retained
     options  the options of tunec.h by name: target="cpu", trials=0, time_limit="10m", db=PATH
-             (None: no database), threads=0, accuracy="f32", dims={"batch": 8},
+             (None: no database), threads=0, accuracy="f32", dims={"batch": 8} (dimensions without
+             a size are dynamic), constants={"rate": 16000},
              layouts={"x": "channels_last"}, ...
              With background=True, tuning continues after the call and replaces the code at its end:
              see Executable.wait_tuning
@@ -124,16 +126,27 @@ def compile(model: Any, inputs: object = None, *, weights: Mapping[str, object] 
     if isinstance(model, (bytes, bytearray, memoryview)):
         if weights is not None:
             raise InvalidArgument("weights are for a .graph text")
-        return _native().compile_bytes(bytes(model), "", text, progress, log)
+        return _warned(_native().compile_bytes(bytes(model), "", text, progress, log))
     if _is_graph_text(model):
-        return _compile_text(model, weights, text, progress, log)
+        return _warned(_compile_text(model, weights, text, progress, log))
     if weights is not None:
         raise InvalidArgument("weights are for a .graph text; a file has its own")
     path = os.fspath(model)
     if path.endswith(".pt2"):
         from .torch import compile_program_file
         return compile_program_file(path, progress=progress, log=log, **options)
-    return _native().compile_file(path, text, progress, log)
+    return _warned(_native().compile_file(path, text, progress, log))
+
+
+def _warned(executable: Any) -> Any:
+    """Returns the executable. Warns if code for dynamic shapes cannot be padded, because the first
+    run of each size then compiles the model."""
+    if any(-1 in spec.shape for spec in executable.inputs):
+        reason = executable.report.get("refusal")
+        if reason:
+            warnings.warn(f"each new size compiles the model anew: {reason}. If only a few sizes "
+                          "occur, give each dimension one size (dims=)", stacklevel=3)
+    return executable
 
 
 def compile_any_size(text_at: TextAt, dimensions: Sequence[str], example: Sequence[int],

@@ -15,9 +15,18 @@ def _layout(value: Any) -> str:
     return value if isinstance(value, str) else ",".join(map(str, value))
 
 
+def _constant(value: Any) -> Any:
+    """Converts an array or a scalar of NumPy or torch to lists and numbers. Paths stay paths."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def _plain(name: str, value: Any) -> Any:
     if name == "layouts":
         return {key: _layout(item) for key, item in value.items()}
+    if name == "constants":
+        return {key: _constant(item) for key, item in value.items()}
     if name in _PATHS and value is not None:
         return os.fspath(value)
     if isinstance(value, (list, tuple)):

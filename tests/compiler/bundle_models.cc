@@ -1,4 +1,5 @@
 #include "tests/compiler/bundle_models.h"
+#include "tests/compiler/load_sized_bytes.h"
 
 #include <unistd.h>
 
@@ -42,7 +43,7 @@ SizedSource SourceOf(std::string_view text, const std::vector<std::string>& dime
   ModelOptions options;
   options.random_weights = 7;
   for (const std::string& name : dimensions) options.dims[name] = {{12, 20}};
-  auto source = LoadSizedModelBytes(std::as_bytes(std::span(text)), "graph", options);
+  auto source = testing::LoadSizedBytes(std::as_bytes(std::span(text)), "graph", options);
   TUNEC_CHECK(source.has_value(), "{}", source.error().Format());
   return *std::move(source);
 }

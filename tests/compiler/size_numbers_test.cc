@@ -15,6 +15,7 @@
 #include "compiler/sized/sized_model.h"
 #include "runtime/bundle/load_bundle.h"
 #include "tests/compiler/bundle_models.h"
+#include "tests/compiler/load_sized_bytes.h"
 #include "tests/compiler/models.h"
 #include "tests/compiler/size_numbers.h"
 #include "tests/graph/onnx/onnx_model.h"
@@ -39,7 +40,7 @@ Result<SizedSource> SourceOf(const Number& number, const Use& use, const DimSize
   ModelOptions options;
   options.dims["length"] = lengths;
   const std::string bytes = testing::BytesOf(number, use);
-  return LoadSizedModelBytes(std::as_bytes(std::span(bytes)), "onnx", options);
+  return testing::LoadSizedBytes(std::as_bytes(std::span(bytes)), "onnx", options);
 }
 
 DimSizes Range(int64_t least, int64_t most) { return {RoundedSizes(least, most), /*exact=*/false}; }
@@ -192,7 +193,7 @@ TEST(SizeNumbersOfTwo, AreThoseOfBoth) {
   const std::string bytes = model.Bytes();
   ModelOptions load;
   load.dims = {{"batch", {{1, 8}}}, {"length", Range(16, 64)}};
-  auto source = LoadSizedModelBytes(std::as_bytes(std::span(bytes)), "onnx", load);
+  auto source = testing::LoadSizedBytes(std::as_bytes(std::span(bytes)), "onnx", load);
   ASSERT_TRUE(source) << source.error().Format();
   SizedOptions options;
   options.listed = {{.sizes = {1, 8}}, {RoundedSizes(16, 64), false}};

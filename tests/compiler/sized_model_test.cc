@@ -14,6 +14,7 @@
 #include "graph/text/graph_text.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/emulate/emulate.h"
+#include "tests/compiler/load_sized_bytes.h"
 #include "tests/compiler/models.h"
 
 namespace tunec {
@@ -63,7 +64,7 @@ Result<std::unique_ptr<SizedModel>> Make(const std::string& text,
                                          std::vector<ListedSizes> listed = {},
                                          CompileOptions compile = testing::Options()) {
   const std::span bytes = std::as_bytes(std::span(text));
-  TUNEC_ASSIGN(SizedSource source, LoadSizedModelBytes(bytes, "graph", OptionsWith(open)));
+  TUNEC_ASSIGN(SizedSource source, testing::LoadSizedBytes(bytes, "graph", OptionsWith(open)));
   SizedOptions options;
   options.listed = std::move(listed);
   options.compile = std::move(compile);
@@ -422,7 +423,7 @@ TEST(SizedModel, CountsIndicesOfWhatIsNotKept) {
   output y
 })";
   const std::span bytes = std::as_bytes(std::span(text));
-  auto source = LoadSizedModelBytes(bytes, "graph", OptionsWith({{"length", {{9, 16}}}}));
+  auto source = testing::LoadSizedBytes(bytes, "graph", OptionsWith({{"length", {{9, 16}}}}));
   ASSERT_TRUE(source) << source.error().message;
   const auto model = SizedModel::Make(*std::move(source),
                                       {.most_variants = 2, .compile = testing::Options()}, nullptr);
@@ -481,7 +482,7 @@ TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
   for (const char* text : {kLookup, kOverBatch}) {
     const std::string name = text == kOverBatch ? "batch" : "length";
     const std::span bytes = std::as_bytes(std::span(std::string_view(text)));
-    auto whole = LoadSizedModelBytes(bytes, "graph", OptionsWith({{name, {{9, 16}}}}));
+    auto whole = testing::LoadSizedBytes(bytes, "graph", OptionsWith({{name, {{9, 16}}}}));
     ASSERT_TRUE(whole) << whole.error().message;
     bool is_made = false;
     for (int last = 0; !is_made && last < 100; ++last) {

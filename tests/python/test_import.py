@@ -52,12 +52,21 @@ class Import(unittest.TestCase):
         tunec.compile(TEXT, db=None, dims={"rows": 2})
 
     def test_an_open_dimension_names_itself_and_the_option(self):
-        with self.assertRaisesRegex(tunec.Error, r'the size of rows is open: the option dims .*dims={"rows": 8}'):
-            tunec.compile(TEXT, db=None)
         with self.assertRaisesRegex(tunec.Error, r"the size of rows is open: the option dims .*--dim rows=8"):
             tunec.compile(TEXT.replace("rows", "rows * 2"), db=None)
         model = tunec.compile(TEXT, db=None, dims={"rows": 3})
         self.assertEqual(model(np.ones((3, 4), np.float32)).shape, (3, 4))
+
+    def test_a_dimension_without_a_size_is_dynamic(self):
+        model = tunec.compile(TEXT, db=None)
+        for rows in (1, 3, 20):
+            self.assertEqual(model(np.ones((rows, 4), np.float32)).shape, (rows, 4))
+
+    def test_compiling_for_each_size_is_a_warning(self):
+        text = ("graph g {\n  input x: f32[n]\n  y = tile(x) {repeats=[n]}\n  output y\n}\n")
+        with self.assertWarnsRegex(UserWarning, "each new size compiles the model anew: .*dims="):
+            model = tunec.compile(text, db=None)
+        self.assertEqual(model(np.ones(3, np.float32)).shape, (9,))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ Result<BundleVariant> BuildVariant(const BuildArguments& arguments, const Settin
     return CompileSizedVariant(session.source, session.listed, session.database.get(),
                                session.options, settings.cpu);
   }
-  TUNEC_ASSIGN(const Session session, OpenRunnable(compile));
+  TUNEC_ASSIGN(const Session session, OpenRunnable(compile, {}, OpenSizes::kRejected));
   return CompileVariant(session.graph, session.database.get(), session.options, settings.cpu);
 }
 

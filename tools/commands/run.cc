@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "compiler/sized/sized_model.h"
 #include "numpy/npz.h"
 #include "tools/commands/commands.h"
 #include "tools/options/model_options.h"
@@ -102,7 +103,7 @@ void PrintRun(const std::vector<TensorSpec>& specs, const RunResult& result) {
 /// A model that can run, and its inputs.
 struct ReadyModel {
   std::shared_ptr<const Executable> executable;
-  std::shared_ptr<const SizedBundle> sized;  // set instead of `executable`
+  std::shared_ptr<const SizedExecutable> sized;  // set instead of `executable`
   std::vector<Array> inputs;
 };
 
@@ -145,6 +146,14 @@ Result<ReadyModel> MakeReady(const RunArguments& arguments) {
       return ready;
     }
     TUNEC_ASSIGN(ready.inputs, BundleInputs(*ready.executable, given, arguments.input_seed));
+    return ready;
+  }
+  if (HasSeveralSizes(arguments.compile.settings)) {
+    TUNEC_ASSIGN(SizedSession session, OpenSizedSession(arguments.compile));
+    SizedOptions options{.listed = session.listed, .compile = session.options};
+    TUNEC_ASSIGN(ready.sized, SizedModel::Make(std::move(session.source), std::move(options),
+                                               std::move(session.database)));
+    TUNEC_ASSIGN(ready.inputs, SizedInputs(*ready.sized, given, arguments.input_seed, {}));
     return ready;
   }
   TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile, given.arrays));

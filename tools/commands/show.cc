@@ -354,11 +354,16 @@ Status CheckGpuCode(const ShowArguments& arguments, const Target& target) {
 }
 
 Result<int> Show(const ShowArguments& arguments) {
-  TUNEC_ASSIGN(Session session, OpenSession(arguments.compile));
-  TUNEC_RETURN_IF_ERROR(CheckGpuCode(arguments, session.options.target));
-  if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(WriteOnnx(arguments, session));
   const bool needs_groups = NeedsGroups(arguments);
   const bool by_default = !needs_groups && arguments.onnx.empty();
+  CompileArguments compile = arguments.compile;
+  if (arguments.onnx.empty()) {
+    const bool needs_numbers = needs_groups || arguments.optimised;
+    compile.settings.open_sizes = needs_numbers ? OpenSizes::kDefault : OpenSizes::kNamed;
+  }
+  TUNEC_ASSIGN(Session session, OpenSession(compile));
+  TUNEC_RETURN_IF_ERROR(CheckGpuCode(arguments, session.options.target));
+  if (!arguments.onnx.empty()) TUNEC_RETURN_IF_ERROR(WriteOnnx(arguments, session));
   TableReport report(arguments.json ? OutputForm::kJson : OutputForm::kText);
   if (!arguments.optimised && (RequestsGraph(arguments) || by_default))
     AddGraphTables(arguments, session.graph, report);

@@ -35,6 +35,14 @@ Result<CompileOptions> OptionsOf(const CompileArguments& arguments) {
   return options;
 }
 
+/// Prints a line about sizes that were not given.
+void PrintDefaultSizes(const DefaultSizes& sizes) {
+  if (sizes.empty()) return;
+  std::string flags;
+  for (const auto& [name, size] : sizes) flags += fmt::format(" --dim {}={}", name, size);
+  PrintNote(fmt::format("sizes that are not given have defaults, as with{}", flags));
+}
+
 }  // namespace
 
 Result<SizedSession> OpenSizedSession(const CompileArguments& arguments) {
@@ -51,13 +59,15 @@ Result<Session> OpenSession(const CompileArguments& arguments) {
   TUNEC_ASSIGN(CompileOptions options, OptionsOf(arguments));
   TUNEC_ASSIGN(std::unique_ptr<Database> database,
                OpenDatabase(arguments.settings, options.on_log));
-  TUNEC_ASSIGN(Graph graph, LoadModel(arguments.model, arguments.settings));
-  return Session{std::move(graph), std::move(options), std::move(database)};
+  TUNEC_ASSIGN(LoadedModel model, LoadModelOfFiles(arguments.model, arguments.settings));
+  PrintDefaultSizes(model.default_sizes);
+  return Session{std::move(model.graph), std::move(options), std::move(database)};
 }
 
-Result<Session> OpenRunnable(const CompileArguments& arguments,
-                             std::span<const NamedArray> arrays) {
+Result<Session> OpenRunnable(const CompileArguments& arguments, std::span<const NamedArray> arrays,
+                             OpenSizes open_sizes) {
   CompileArguments shaped = arguments;
+  shaped.settings.open_sizes = open_sizes;
   for (const NamedArray& array : arrays)
     shaped.settings.shapes_of_arrays.emplace(array.spec.name, array.spec.shape);
   TUNEC_ASSIGN(Session session, OpenSession(shaped));

@@ -47,9 +47,12 @@ struct SizedSession {
   std::unique_ptr<Database> database;  // may be null
 };
 Result<SizedSession> OpenSizedSession(const CompileArguments& arguments);
-/// Opens a session for a graph whose dimensions must all be fixed. If an ONNX model and the
-/// settings leave the shape of an input open, the array of that name in `arrays` gives the shape.
+/// Opens a session for a graph whose dimensions are all fixed. If an ONNX model and the settings
+/// leave the shape of an input open, the array of that name in `arrays` gives the shape. Other
+/// sizes that are not given have defaults, and a line states them; with kRejected they are an
+/// error.
 Result<Session> OpenRunnable(const CompileArguments& arguments,
-                             std::span<const NamedArray> arrays = {});
+                             std::span<const NamedArray> arrays = {},
+                             OpenSizes open_sizes = OpenSizes::kDefault);
 
 }  // namespace tunec

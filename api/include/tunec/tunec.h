@@ -130,12 +130,13 @@ typedef struct tunec_callbacks {
  *
  *   "shapes": {"INPUT": [N, ...], ...}
  *       shapes of inputs that have dynamic dimensions in the model
- *   "dims": {"NAME": N or [N, ...] or "N..M", ...}
+ *   "dims": {"NAME": N or [N, ...] or "N..M" or "OTHER NAME", ...}
  *       sizes of dynamic dimensions by name; if several, or a range (16..512), others round up
  *   "layouts": {"INPUT": "LAYOUT", ...}
  *       layouts of inputs and outputs: channels_last, row_major, or axes, outermost first
- *   "constants": {"INPUT": "FILE.npy", ...}
- *       bind inputs to the values in files; needed for inputs that shapes depend on
+ *   "constants": {"INPUT": NUMBERS or "FILE.npy", ...}
+ *       bind inputs to numbers, such as 16000 or [1, 2], or to .npy files; needed for inputs that
+ *       shapes depend on
  *   "random_weights": N
  *       fill the weights of a .graph from this seed
  *   "external_data": "FOLDER"
