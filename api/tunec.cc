@@ -13,7 +13,6 @@
 
 #include "api/background_tuning.h"
 #include "api/given_weights.h"
-#include "api/graph_texts.h"
 #include "api/options.h"
 #include "api/run/executable.h"
 #include "api/run/guarded.h"
@@ -342,26 +341,6 @@ int tunec_compile_layouts(const tunec_executable* of, const char* layouts_json,
       return Fail(ErrorCode::kUnsupported,
                   "the model cannot be compiled again: its source is not retained");
     TUNEC_ASSIGN(auto executable, of->compile_layouts(layouts_json, callbacks));
-    *out = executable.release();
-    return {};
-  });
-}
-
-int tunec_compile_any_size(const tunec_graph_source* source, const char* options_json,
-                           const tunec_callbacks* callbacks, tunec_executable** out) {
-  return tunec::Guarded([&]() -> Status {
-    if (out != nullptr) *out = nullptr;
-    if (source == nullptr) return Fail(ErrorCode::kInvalidArgument, "source is null");
-    TUNEC_ASSIGN(const auto known,
-                 tunec::CopyKnownMembers(*source, "graph_source", "source", "members"));
-    if (out == nullptr) {
-      if (known.release != nullptr) known.release(known.user);
-      return Fail(ErrorCode::kInvalidArgument, "out is null");
-    }
-    TUNEC_ASSIGN(tunec::SizedSource given, tunec::SourceOfTexts(known));
-    TUNEC_ASSIGN(const tunec::CompileCall call, tunec::ReadCall(options_json, callbacks));
-    TUNEC_RETURN_IF_ERROR(tunec::CheckDims(given, call.settings));
-    TUNEC_ASSIGN(auto executable, tunec::CompileAnySize(std::move(given), call));
     *out = executable.release();
     return {};
   });

@@ -215,9 +215,13 @@ OpenDims SplitDims(const ModelOptions& options) {
 }
 
 Status RequireAxes(const SizedSource& source) {
+  std::set<std::string> known;
+  for (const OpenAxis& axis : source.open) known.insert(axis.dimension);
   for (const std::string& name : source.dimensions) {
     if (std::ranges::find(source.open, name, &OpenAxis::dimension) == source.open.end())
-      return Fail(ErrorCode::kInvalidArgument, "no input has an open dimension {}", name);
+      return Fail(ErrorCode::kInvalidArgument,
+                  "no input has the dimension {}; the dynamic dimensions of the inputs are {}",
+                  name, fmt::join(known, ", "));
   }
   return {};
 }
@@ -262,8 +266,7 @@ void AddDimensions(const DefaultSizes& sizes, SizedSource& source) {
   }
 }
 
-/// Completes a source whose dimensions are known, from an ONNX model. Two dimensions that must be
-/// equal become one.
+/// Completes a source whose dimensions are known, from an ONNX model.
 Result<SizedSource> CompleteFromOnnx(const OnnxFile& file, const ModelOptions& options,
                                      const ImportOptions& import, SizedSource source) {
   ImportOptions named_import = import;
@@ -271,19 +274,6 @@ Result<SizedSource> CompleteFromOnnx(const OnnxFile& file, const ModelOptions& o
   Result<Graph> named = file.Import(named_import);
   if (!named && named.error().code != ErrorCode::kUnsupported)
     return std::unexpected(named.error());
-  if (named) {
-    const auto pairs = EqualNamesOf(*named);
-    if (!pairs.empty()) {
-      const auto& [kept, removed] = pairs.front();
-      TUNEC_ASSIGN(const OnnxFile renamed, file.WithRenamedDims({{removed, kept}}));
-      source.notes.push_back(
-          fmt::format("dimensions {} and {} must be equal, so they are one", kept, removed));
-      const auto at = static_cast<std::ptrdiff_t>(source.IndexOf(removed));
-      source.dimensions.erase(source.dimensions.begin() + at);
-      source.example.erase(source.example.begin() + at);
-      return CompleteFromOnnx(renamed, options, import, std::move(source));
-    }
-  }
   int number = -1;
   for (const OnnxFile::Input& input : file.Inputs()) {
     if (options.constants.contains(input.name)) continue;

@@ -69,16 +69,6 @@ void CollectDivisors(const SizeExpr& size, std::vector<SizeCondition>& condition
   }
 }
 
-/// Infers the types of a node again, and collects the conditions.
-void CollectOfNode(const Graph& graph, const Node& node, std::vector<SizeCondition>& conditions) {
-  std::vector<const ValueType*> operands;
-  for (const ValueId input : node.inputs)
-    operands.push_back(input.valid() ? &graph.value(input).type : nullptr);
-  Attributes attributes = node.attributes;
-  const auto types = Infer(node.op, operands, attributes, node.bodies, &conditions);
-  TUNEC_CHECK(types.has_value(), "node {} of a valid graph has no types", node.name);
-}
-
 void Collect(const Graph& graph, std::vector<SizeCondition>& conditions) {
   for (const ValueId input : graph.inputs()) {
     for (const Dim& dim : graph.value(input).type.dims) {
@@ -93,26 +83,16 @@ void Collect(const Graph& graph, std::vector<SizeCondition>& conditions) {
   for (const Node& node : graph.nodes()) {
     if (IsLeaf(node.op)) continue;
     for (const std::shared_ptr<const Graph>& body : node.bodies) Collect(*body, conditions);
-    CollectOfNode(graph, node, conditions);
+    std::vector<const ValueType*> operands;
+    for (const ValueId input : node.inputs)
+      operands.push_back(input.valid() ? &graph.value(input).type : nullptr);
+    Attributes attributes = node.attributes;
+    const auto types = Infer(node.op, operands, attributes, node.bodies, &conditions);
+    TUNEC_CHECK(types.has_value(), "node {} of a valid graph has no types", node.name);
   }
 }
 
 }  // namespace
-
-std::vector<std::pair<std::string, std::string>> EqualNamesOf(const Graph& graph) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const Node& node : graph.nodes()) {
-    if (node.op != Op::kConcat) continue;
-    std::vector<SizeCondition> conditions;
-    CollectOfNode(graph, node, conditions);
-    for (const SizeCondition& condition : conditions) {
-      const auto left = condition.left.AsName(), right = condition.right.AsName();
-      if (condition.kind == SizeCondition::Kind::kEqual && left && right && left != right)
-        pairs.emplace_back(*left, *right);
-    }
-  }
-  return pairs;
-}
 
 std::vector<SizeCondition> ConditionsOf(const Graph& graph) {
   std::vector<SizeCondition> conditions;
@@ -128,6 +108,10 @@ Result<Graph> Specialize(const Graph& graph, const SizeValues& sizes) {
   Replacements replacements;
   for (const auto& [name, size] : sizes) replacements.emplace(name, size);
   return SpecializeWith(graph, replacements);
+}
+
+Result<Graph> RenameSize(const Graph& graph, const std::string& from, const std::string& to) {
+  return SpecializeWith(graph, {{from, SizeExpr::Named(to)}});
 }
 
 }  // namespace tunec

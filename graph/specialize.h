@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -21,8 +20,7 @@ Result<Graph> Specialize(const Graph& graph, const SizeValues& sizes);
 /// 2^48 elements.
 std::vector<SizeCondition> ConditionsOf(const Graph& graph);
 
-/// Returns pairs of different names whose sizes a concatenation needs to be equal. A broadcast also
-/// accepts a size of 1, so it gives no pairs.
-std::vector<std::pair<std::string, std::string>> EqualNamesOf(const Graph& graph);
+/// Returns the graph with one named size replaced by another. Errors: those of inference.
+Result<Graph> RenameSize(const Graph& graph, const std::string& from, const std::string& to);
 
 }  // namespace tunec

@@ -183,7 +183,7 @@ Result<std::vector<SizedKey>> KeysFor(const SizedSource& source, const LearntFor
 
 }  // namespace
 
-Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
+Result<BundleVariant> CompileSizedVariant(const SizedSource& given,
                                           const std::vector<ListedSizes>& listed,
                                           Database* database, CompileOptions options,
                                           const std::string& cpu) {
@@ -191,7 +191,9 @@ Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
     return Fail(ErrorCode::kUnsupported, "a bundle of several sizes is for processors, not for {}",
                 options.target.device->name);
   options.packed_weights = std::make_shared<SharedPackedWeights>();
+  SizedSource source = given;
   TUNEC_ASSIGN(LearntForm learnt, LearnForm(source, listed));
+  if (options.on_log) std::ranges::for_each(learnt.notes, options.on_log);
   if (NeedsChecks(source, learnt.form)) TUNEC_RETURN_IF_ERROR(DropFailingForms(source, learnt));
   if (!learnt.rejection.empty() && options.on_log)
     options.on_log(

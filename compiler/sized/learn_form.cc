@@ -8,6 +8,7 @@
 #include "compiler/sized/choose_samples.h"
 #include "compiler/sized/sized_graph.h"
 #include "graph/graph.h"
+#include "graph/specialize.h"
 
 namespace tunec {
 namespace {
@@ -61,6 +62,26 @@ void OpenWhatVaries(const OutputExtents& form, std::vector<TensorSpec>& outputs)
   }
 }
 
+/// Two dimensions of a source with equal sizes.
+struct EqualNames {
+  std::string kept;
+  std::string removed;
+};
+
+/// Returns two dimensions that a condition of the named graph needs to be equal, or nullopt.
+std::optional<EqualNames> EqualDimensions(const SizedSource& source) {
+  const auto is_dimension = [&](const std::optional<std::string>& name) {
+    return name && source.IndexOf(*name) < source.dimensions.size();
+  };
+  for (const SizeCondition& condition : ConditionsOf(*source.named)) {
+    const auto left = condition.left.AsName(), right = condition.right.AsName();
+    if (condition.kind == SizeCondition::Kind::kEqual && is_dimension(left) &&
+        is_dimension(right) && left != right)
+      return EqualNames{*left, *right};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt,
@@ -77,8 +98,10 @@ Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt
   return OpenWhatDiffers(source, std::move(seen), example, learnt.form.outputs);
 }
 
-Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed) {
-  listed.resize(source.dimensions.size());
+namespace {
+
+/// Infers the form of the source as it is.
+Result<LearntForm> LearnFormOf(const SizedSource& source, std::vector<ListedSizes> listed) {
   TUNEC_ASSIGN(const Graph example, source.graph_at(source.example));
   LearntForm learnt;
   SizedForm& form = learnt.form;
@@ -101,6 +124,29 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
     TUNEC_RETURN_IF_ERROR(RejectForm(source, known.error().message, learnt));
   }
   return learnt;
+}
+
+}  // namespace
+
+Result<LearntForm> LearnForm(SizedSource& source, std::vector<ListedSizes> listed) {
+  listed.resize(source.dimensions.size());
+  TUNEC_ASSIGN(LearntForm apart, LearnFormOf(source, listed));
+  SizedSource merged = source;
+  std::vector<std::string> notes;
+  while (!apart.rejection.empty() && merged.named) {
+    const std::optional<EqualNames> equal = EqualDimensions(merged);
+    if (!equal) break;
+    notes.push_back(fmt::format("dimensions {} and {} are equal, so they are one", equal->kept,
+                                equal->removed));
+    listed.erase(listed.begin() + static_cast<std::ptrdiff_t>(merged.IndexOf(equal->removed)));
+    merged = MergeDimensions(std::move(merged), equal->kept, equal->removed);
+    TUNEC_ASSIGN(LearntForm learnt, LearnFormOf(merged, listed));
+    if (!learnt.rejection.empty()) continue;
+    source = std::move(merged);
+    learnt.notes = std::move(notes);
+    return learnt;
+  }
+  return apart;
 }
 
 }  // namespace tunec

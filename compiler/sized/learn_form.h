@@ -13,12 +13,15 @@ namespace tunec {
 /// A form inferred from samples.
 struct LearntForm {
   SizedForm form;
-  std::string rejection;  // reason why the model cannot be padded; empty: it can
+  std::string rejection;                // reason why the model cannot be padded; empty: it can
+  std::vector<std::string> notes = {};  // sentences for the user
 };
 
 /// Infers the form, or uses RejectForm if LearnShape fails. `listed` has the sizes of each
-/// dimension for which code is requested. Errors: those of the example's graph; kCancelled.
-Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed);
+/// dimension for which code is requested. If the model can only be padded where two of its
+/// dimensions are equal, these become one in `source`. Errors: those of the example's graph;
+/// kCancelled.
+Result<LearntForm> LearnForm(SizedSource& source, std::vector<ListedSizes> listed);
 /// Replaces the form by one without padding and splitting, with the reason `why`. An output's
 /// axis becomes dynamic if its size at other sizes differs from the example's. The other sizes are
 /// `seen`, SizesFarFrom, and the example with one dimension larger by 1.

@@ -92,9 +92,9 @@ Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOp
 
 Status SizedModel::Learn() {
   TUNEC_ASSIGN(LearntForm learnt, LearnForm(source_, options_.listed));
-  rejection_ = std::move(learnt.rejection);
-  for (const std::string& note : source_.notes)
+  for (const std::string& note : learnt.notes)
     if (options_.compile.on_log) options_.compile.on_log(note);
+  rejection_ = std::move(learnt.rejection);
   if (!rejection_.empty() && options_.compile.on_log)
     options_.compile.on_log(fmt::format("each size is compiled for itself: {}", rejection_));
   looked_ = learnt.form.most;

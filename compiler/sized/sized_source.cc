@@ -1,6 +1,9 @@
 #include "compiler/sized/sized_source.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "graph/specialize.h"
 
 namespace tunec {
 
@@ -13,6 +16,26 @@ Result<std::optional<Graph>> SizedSource::GraphIfAny(const Sizes& sizes) const {
 
 size_t SizedSource::IndexOf(const std::string& dimension) const {
   return static_cast<size_t>(std::ranges::find(dimensions, dimension) - dimensions.begin());
+}
+
+SizedSource MergeDimensions(SizedSource source, const std::string& kept,
+                            const std::string& removed) {
+  const size_t from = source.IndexOf(kept), to = source.IndexOf(removed);
+  source.graph_at = [graph_at = std::move(source.graph_at), from, to](const Sizes& sizes) {
+    Sizes all = sizes;
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(to), 0);
+    all[to] = all[from];
+    return graph_at(all);
+  };
+  if (source.named) {
+    Result<Graph> renamed = RenameSize(*source.named, removed, kept);
+    renamed ? source.named = *std::move(renamed) : source.named = std::nullopt;
+  }
+  for (OpenAxis& axis : source.open)
+    if (axis.dimension == removed) axis.dimension = kept;
+  source.dimensions.erase(source.dimensions.begin() + static_cast<std::ptrdiff_t>(to));
+  source.example.erase(source.example.begin() + static_cast<std::ptrdiff_t>(to));
+  return source;
 }
 
 }  // namespace tunec

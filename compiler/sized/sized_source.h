@@ -28,7 +28,6 @@ struct SizedSource {
   /// has a guessed divisor. If false, each size is compared (compiler/sized/check_sizes.h), unless
   /// the form has no formulas.
   bool follows_rules = false;
-  std::vector<std::string> notes;  // sentences for the user
   /// The graph with named sizes for the dimensions; none if a node needs numbers instead.
   std::optional<Graph> named = {};
 
@@ -38,5 +37,10 @@ struct SizedSource {
 
   size_t IndexOf(const std::string& dimension) const;
 };
+
+/// Returns the source with the dimension `removed` equal to the dimension `kept`. Requires: the
+/// source has both.
+SizedSource MergeDimensions(SizedSource source, const std::string& kept,
+                            const std::string& removed);
 
 }  // namespace tunec

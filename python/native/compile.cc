@@ -117,27 +117,6 @@ Executable CompileGraph(const std::string& text, const nb::dict& weights,
   });
 }
 
-Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string& options,
-                          const Listeners& listeners) {
-  Callbacks callbacks(listeners);
-  tunec_executable* executable = nullptr;
-  int status = TUNEC_OK;
-  {
-    const tunec_graph_source description = GraphSource::Describe(source);
-    const nb::gil_scoped_release unlocked;
-    status =
-        tunec_compile_any_size(&description, options.c_str(), callbacks.functions(), &executable);
-  }
-  if (status != TUNEC_OK) callbacks.Rethrow();
-  if (status != TUNEC_OK) source->Rethrow(status);
-  Check(status);
-  Executable made(executable);
-  source->Rethrow(status);
-  made.SetSource(std::move(source));
-  callbacks.Rethrow();
-  return made;
-}
-
 tunec_executable* CompileLayouts(const tunec_executable* of, const nb::dict& layouts,
                                  std::string& rejection) {
   const auto text = nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(layouts));

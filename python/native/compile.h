@@ -9,7 +9,6 @@
 #include <string>
 
 #include "python/native/executable.h"
-#include "python/native/graph_source.h"
 
 namespace tunec::python {
 
@@ -28,10 +27,6 @@ Executable CompileBytes(const nanobind::bytes& model, const std::string& format,
 /// Compiles a .graph text. `weights` maps names to tensors; the executable retains the tensors.
 Executable CompileGraph(const std::string& text, const nanobind::dict& weights,
                         const std::string& options, const Listeners& listeners);
-
-/// Compiles a model with dynamic shapes, whose graphs `source` makes.
-Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string& options,
-                          const Listeners& listeners);
 
 /// Compiles the model of `of` again for other axis orders. `layouts` maps names of inputs and
 /// outputs to the text of a layout. Returns null and sets `rejection` if the compilation

@@ -68,11 +68,6 @@ Executable::Executable(tunec_executable* owned, HeldTensors held)
   warned_.resize(input_names_.size());
 }
 
-void Executable::CheckRun(int status) const {
-  if (source_) source_->Rethrow(status);
-  Check(status);
-}
-
 nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   Tensors tensors = Gather(inputs, named);
   const tunec_run_options options = OptionsOf(tensors);
@@ -82,7 +77,7 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
     status =
         tunec_run_with_options(tensors.runner, tensors.from.data(), tensors.to.data(), &options);
   }
-  CheckRun(status);
+  Check(status);
   return tensors.results;
 }
 
@@ -143,17 +138,6 @@ void Executable::StopTuning() {
     status = tunec_stop_tuning(executable_.get());
   }
   Check(status);
-}
-
-int Executable::Visit(visitproc visit, void* arg) const {
-  if (const int stopped = held_.Visit(visit, arg)) return stopped;
-  return source_ ? source_->Visit(visit, arg) : 0;
-}
-
-// Clears only the source. `held_` remains, because the code reads the tensors' memory. A reference
-// cycle from a held tensor to the executable goes through a dict, which the collector empties.
-void Executable::Clear() {
-  if (source_) source_->Clear();
 }
 
 nb::object Executable::Inputs() const {
@@ -328,7 +312,7 @@ void Executable::ResolveShapes(Tensors& tensors) const {
     const nb::gil_scoped_release unlocked;
     status = tunec_output_shapes(executable_.get(), tensors.from.data(), shapes.data());
   }
-  CheckRun(status);
+  Check(status);
 }
 
 nb::object Executable::MakeOutput(size_t index, const Tensors& tensors) {

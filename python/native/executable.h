@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "python/native/borrow.h"
-#include "python/native/graph_source.h"
 #include "python/native/held_tensors.h"
 #include "python/native/results.h"
 #include "python/native/strides.h"
@@ -38,12 +37,10 @@ class Executable {
   /// Runs once and also returns the seconds of each step: (results, [(step, seconds), ...]).
   nanobind::object Profile(const nanobind::args& inputs, const nanobind::kwargs& named);
 
-  /// Sets the source whose exceptions are raised by calls that compile.
-  void SetSource(std::shared_ptr<GraphSource> source) { source_ = std::move(source); }
-
-  /// Visit the held Python objects, and release the source's function, for the garbage collector.
-  int Visit(visitproc visit, void* arg) const;
-  void Clear();
+  /// Visits the held Python objects, for the garbage collector. They are never cleared, because the
+  /// code reads the tensors' memory. A reference cycle from a held tensor to the executable goes
+  /// through a dict, which the collector empties.
+  int Visit(visitproc visit, void* arg) const { return held_.Visit(visit, arg); }
 
   /// Return (name, name of the dtype, shape) of each input or output.
   nanobind::object Inputs() const;
@@ -94,7 +91,6 @@ class Executable {
   void MakeOutputs(nanobind::handle out, Tensors& tensors);
   void ResolveShapes(Tensors& tensors) const;
   nanobind::object MakeOutput(size_t index, const Tensors& tensors);
-  void CheckRun(int status) const;
   void WarnOfCopy(size_t index, const DLTensor& tensor, const std::string& why);
 
   HeldTensors held_;  // destroyed after executable_, which reads its memory
@@ -107,7 +103,6 @@ class Executable {
   std::map<Orders, Other> others_;  // guarded by the interpreter's lock
   std::unique_ptr<std::mutex> compiling_ = std::make_unique<std::mutex>();
   bool any_size_ = false;  // shapes of outputs depend on those of inputs
-  std::shared_ptr<GraphSource> source_;
 };
 
 }  // namespace tunec::python

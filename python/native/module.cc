@@ -13,7 +13,6 @@
 
 namespace nb = nanobind;
 using tunec::python::Executable;
-using tunec::python::GraphSource;
 using tunec::python::Listeners;
 
 namespace {
@@ -41,12 +40,7 @@ int TraverseExecutable(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   return nb::inst_ready(self) ? nb::inst_ptr<Executable>(self)->Visit(visit, arg) : 0;
 }
-int ClearExecutable(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<Executable>(self)->Clear();
-  return 0;
-}
 PyType_Slot executable_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(TraverseExecutable)},
-                                  {Py_tp_clear, reinterpret_cast<void*>(ClearExecutable)},
                                   {0, nullptr}};
 
 void DefineExecutable(nb::module_& module) {
@@ -103,19 +97,6 @@ void DefineCompile(nb::module_& module) {
                                            Listeners{std::move(progress), std::move(log)});
       },
       nb::arg("text"), nb::arg("weights"), nb::arg("options"), nb::arg("progress").none(),
-      nb::arg("log").none());
-  module.def(
-      "compile_any_size",
-      [](nb::object text_at, const nb::list& dimensions, const nb::list& example,
-         const nb::list& open, bool follows_rules, const std::string& options, nb::object progress,
-         nb::object log) {
-        return tunec::python::CompileAnySize(
-            std::make_shared<GraphSource>(std::move(text_at), dimensions, example, open,
-                                          follows_rules),
-            options, Listeners{std::move(progress), std::move(log)});
-      },
-      nb::arg("text_at"), nb::arg("dimensions"), nb::arg("example"), nb::arg("open"),
-      nb::arg("follows_rules"), nb::arg("options"), nb::arg("progress").none(),
       nb::arg("log").none());
 }
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _options
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Path = str | os.PathLike[str]
     Bytes = bytes | bytearray | memoryview
-    TextAt = Callable[[tuple[int, ...]], tuple[str, Mapping[str, object]]]
     OnProgress = Callable[[Progress], object] | None
     OnLine = Callable[[str], object] | None
 
@@ -147,29 +146,6 @@ def _warned(executable: Any) -> Any:
             warnings.warn(f"each new size compiles the model anew: {reason}. If only a few sizes "
                           "occur, give each dimension one size (dims=)", stacklevel=3)
     return executable
-
-
-def compile_any_size(text_at: TextAt, dimensions: Sequence[str], example: Sequence[int],
-                     open_axes: Sequence[tuple[int, int, int]], *, follows_rules: bool = False,
-                     progress: OnProgress = None, log: OnLine = None, **options: Any) -> Executable:
-    """Compiles a model with dynamic shapes; see tunec_compile_any_size in tunec.h.
-
-    text_at        called with a tuple of sizes, one per dimension; returns (.graph text, weights by
-                   name)
-    dimensions     names of the dimensions
-    example        a size for each dimension, for which a text exists
-    open_axes      (input, axis, dimension) as indices, for all dynamic axes of inputs
-    follows_rules  True if all numbers of the texts are sums and products of sizes, or follow from
-                   such numbers by rules of operators. Otherwise the text of each new size is
-                   compared with the formulas before a run
-    """
-    def held_text_at(sizes: tuple[int, ...]) -> tuple[str, dict[str, object]]:
-        made, weights = text_at(sizes)
-        return made, held(weights)
-
-    text = _options.options_json(options)
-    return _native().compile_any_size(held_text_at, list(dimensions), list(example), list(open_axes),
-                                      follows_rules, text, progress, log)
 
 
 def load(path: Path, *, threads: int = 0, share_threads: bool = False,

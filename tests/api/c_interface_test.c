@@ -107,58 +107,31 @@ static void reject(const char* path, const char* options, int status, const char
   }
 }
 
-static int text_status;
-static int no_text(void* user, const int64_t* sizes, tunec_graph_text* text) {
-  (void)user, (void)sizes, (void)text;
-  return text_status;
-}
-static void count_release(void* user) { ++*(int*)user; }
-
-static int text_of_rows(void* user, const int64_t* sizes, tunec_graph_text* text) {
-  static char written[100];
-  (void)user;
-  snprintf(written, sizeof written,
-           "graph g {\n  input x: f32[%d]\n  y = neg(x)\n  output y = y\n}\n", (int)sizes[0]);
-  text->text = written;
-  text->num_bytes = strlen(written);
-  return TUNEC_OK;
-}
+static const char rows_text[] =
+    "graph g {\n  input x: f32[rows]\n  y = neg(x)\n  output y = y\n}\n";
 
 static void reject_unknown_dimensions(void) {
-  static const char* const names[1] = {"rows"};
-  static const int64_t example[1] = {4};
-  static const tunec_open_axis axes[1] = {{0, 0, 0}};
-  int released = 0;
-  const tunec_graph_source source = {sizeof source, &released,    1, names, example, 1, axes,
-                                     text_of_rows,  count_release};
   tunec_executable* model = NULL;
-  CHECK(tunec_compile_any_size(&source, "{\"db\": null, \"dims\": {\"row\": [4]}}", NULL, &model) ==
-        TUNEC_INVALID_ARGUMENT);
-  CHECK(message_has("'row', which the model does not have; it has rows") &&
-        message_has("did you mean"));
-  CHECK(model == NULL && released == 1);
-  CHECK(tunec_compile_any_size(&source, "{\"db\": null, \"dims\": {\"rows\": [4]}}", NULL,
-                               &model) == TUNEC_OK);
-  tunec_release(model);
-  CHECK(released == 2);
+  CHECK(tunec_compile_bytes(rows_text, sizeof rows_text - 1, "graph",
+                            "{\"db\": null, \"dims\": {\"row\": [4, 8]}}", NULL,
+                            &model) == TUNEC_INVALID_ARGUMENT);
+  CHECK(message_has("row") && model == NULL);
 }
 
-static void reject_any_size(void) {
-  static const char* const names[1] = {"n"};
-  static const int64_t example[1] = {4};
-  static const tunec_open_axis axes[1] = {{0, 0, 0}};
-  int released = 0;
-  const tunec_graph_source source = {sizeof source, &released,    1, names, example, 1, axes,
-                                     no_text,       count_release};
-  tunec_executable* model = (tunec_executable*)&released;
-  text_status = 1;
-  CHECK(tunec_compile_any_size(&source, no_database, NULL, &model) == TUNEC_UNSUPPORTED);
-  CHECK(model == NULL && released == 1);
-  text_status = TUNEC_CANCELLED;
-  CHECK(tunec_compile_any_size(&source, no_database, NULL, &model) == TUNEC_CANCELLED);
-  CHECK(released == 2);
-  CHECK(tunec_compile_any_size(&source, no_database, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
-  CHECK(released == 3);
+/* A dimension without a size is dynamic. */
+static void test_dynamic_without_options(void) {
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile_bytes(rows_text, sizeof rows_text - 1, "graph", no_database, NULL, &model) ==
+        TUNEC_OK);
+  float x[3] = {1, 2, 3}, y[3];
+  int64_t shape[1];
+  DLTensor from = tensor(x, kDLFloat, 32, 1, shape), to = tensor(y, kDLFloat, 32, 1, shape);
+  DLTensor *inputs[1] = {&from}, *outputs[1] = {&to};
+  for (shape[0] = 1; shape[0] <= 3; ++shape[0]) {
+    CHECK(tunec_run(model, inputs, outputs) == TUNEC_OK);
+    CHECK(y[shape[0] - 1] == -x[shape[0] - 1]);
+  }
+  tunec_release(model);
 }
 
 static void test_errors(void) {
@@ -175,7 +148,7 @@ static void test_errors(void) {
   reject(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");
   reject(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
   reject(tiny, "{\"dims\": {\"n\": -1}}", TUNEC_INVALID_ARGUMENT,
-         "expected {\"NAME\": N or [N, ...] or \"N..M\", ...}");
+         "expected {\"NAME\": N or [N, ...] or \"N..M\" or \"OTHER NAME\", ...}");
   reject(tiny, "{", TUNEC_PARSE_ERROR, "not valid JSON at byte 2");
   reject(tiny, "{\"trials\": 3, \"seed\" 4}", TUNEC_PARSE_ERROR, "not valid JSON at byte 22");
   reject(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");
@@ -188,7 +161,6 @@ static void test_errors(void) {
          TUNEC_NOT_FOUND, "/nowhere/tunec-worker");
   reject(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
   CHECK(tunec_compile(tiny, NULL, NULL) == TUNEC_INVALID_ARGUMENT && message_has("out is null"));
-  reject_any_size();
   reject_unknown_dimensions();
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
   /* Many options together are accepted. */
@@ -349,6 +321,7 @@ static void test_outside(void) {
   }
   tunec_release(model);
   count_outside_of_any_size();
+  test_dynamic_without_options();
 }
 
 static void test_profile(void) {

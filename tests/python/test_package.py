@@ -14,7 +14,6 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import tunec
-from tunec._compile import compile_any_size
 
 from models import PRODUCT, SCALED, identity
 
@@ -243,68 +242,35 @@ class Bundles(unittest.TestCase):
                 tunec.load(bundle)
 
 
-class TextsThatAFunctionMakes(unittest.TestCase):
+class DynamicTexts(unittest.TestCase):
+    TEXT = SCALED.replace("4, 3", "rows, 3")
 
     def setUp(self):
-        self.calls, self.interrupted = 0, None  # number of the call that is interrupted
         self.x = np.random.default_rng(5).standard_normal((11, 3)).astype(np.float32)
 
-    def text_at(self, sizes):
-        self.calls += 1
-        if self.calls == self.interrupted:
-            raise KeyboardInterrupt
-        weights = {"w": np.array([1, 2, 3], np.float32)}
-        return SCALED.replace("4, 3", f"{sizes[0]}, 3"), weights
-
-    def compile(self):
-        return compile_any_size(self.text_at, ["rows"], [4], [(0, 0, 0)], db=None)
-
-    def test_no_interrupt_is_lost(self):
-        for self.interrupted in range(1, 1000):
-            self.calls = 0
-            try:
-                self.compile()(self.x)
-            except KeyboardInterrupt:
-                continue
-            break
-        self.assertLess(self.calls, self.interrupted)
-        self.assertGreater(self.calls, 3)
-
     def test_memory_of_weights_stays_where_it_is(self):
-        weights = []
-
-        def text_at(sizes):
-            weights.append(array.array("f", [1, 2, 3]))
-            return SCALED.replace("4, 3", f"{sizes[0]}, 3"), {"w": weights[-1]}
-        model = compile_any_size(text_at, ["rows"], [4], [(0, 0, 0)], db=None)
+        w = array.array("f", [1, 2, 3])
+        model = tunec.compile(self.TEXT, weights={"w": w}, db=None)
         np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
-        for w in weights:
-            with self.assertRaises(BufferError):
-                w.extend(range(100_000))
-        np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
+        with self.assertRaises(BufferError):
+            w.extend(range(100_000))
+        np.testing.assert_array_equal(model(self.x[:2]), self.x[:2] * np.array([1, 2, 3], np.float32))
 
     def test_sizes_of_a_dimension_that_it_has_not(self):
-        with self.assertRaisesRegex(tunec.InvalidArgument, "'row', which the model does not have; it has rows"):
-            compile_any_size(self.text_at, ["rows"], [4], [(0, 0, 0)], db=None, dims={"row": [4]})
-        model = compile_any_size(self.text_at, ["rows"], [4], [(0, 0, 0)], db=None, dims={"rows": [4, 8]})
-        np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
+        weights = {"w": np.array([1, 2, 3], np.float32)}
+        with self.assertRaisesRegex(tunec.InvalidArgument, "dimension row"):
+            tunec.compile(self.TEXT, weights=weights, db=None, dims={"row": [4, 8]})
+        model = tunec.compile(self.TEXT, weights=weights, db=None, dims={"rows": [4, 8]})
+        np.testing.assert_array_equal(model(self.x), self.x * weights["w"])
 
     def test_weights_that_lead_to_the_executable_go_with_it(self):
         w = leading_weight()
-        w.model = compile_any_size(lambda sizes: (SCALED.replace("4, 3", f"{sizes[0]}, 3"), {"w": w}),  # noqa: F821
-                                   ["rows"], [4], [(0, 0, 0)], db=None)
+        w.model = tunec.compile(self.TEXT, weights={"w": w}, db=None)
         np.testing.assert_array_equal(w.model(self.x), self.x * np.array([1, 2, 3], np.float32))
         weak_reference = weakref.ref(w)
         del w
         gc.collect()
         self.assertIsNone(weak_reference())
-
-    def test_what_was_interrupted_runs_again(self):
-        model = self.compile()
-        self.interrupted = self.calls + 1
-        with self.assertRaises(KeyboardInterrupt):
-            model(self.x)
-        np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
 
 
 class Rejects(unittest.TestCase):

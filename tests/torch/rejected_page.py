@@ -29,6 +29,7 @@ TAKES = {
     "a negative epsilon": "nothing: no model has one",
     "a number that is made of sizes and is no whole one: ...":
         "an argument of the part for each such number, computed by torch",
+    "a size that the text cannot express: ...": "more functions in the grammar of sizes",
     "a range that is that of the values": "two reductions before the bins are counted",
     "a reduction ...": "nothing: torch has no others",
     "a running product of ... elements, expected at most ...": "a scan by products in the compiler",

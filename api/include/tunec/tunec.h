@@ -243,62 +243,22 @@ TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
 
-/* A .graph text for one set of sizes, with its weights, from a program that generates graphs. The
- * texts of one source for different sizes differ only in numbers: in shapes, attributes and
- * constants. */
-typedef struct tunec_graph_text {
-  const char* text; /* all pointers stay valid until the next call of text_at; the elements of
-                       weights stay valid until the model is released (see tunec_compile_graph) */
-  size_t num_bytes; /* bytes of the text */
-  size_t num_weights;
-  const char* const* names;
-  const DLTensor* const* tensors;
-} tunec_graph_text;
-/* An axis of an input. The axis's size is one of the source's dimensions. */
-typedef struct tunec_open_axis {
-  size_t input;     /* index of the input */
-  size_t axis;      /* index of the axis in the input's shape */
-  size_t dimension; /* index of the dimension in tunec_graph_source */
-} tunec_open_axis;
-/* A source of graphs for a model with dynamic shapes. */
-typedef struct tunec_graph_source {
-  size_t size; /* set it to sizeof(tunec_graph_source); the library reads all these bytes */
-  void* user;  /* the first argument of both functions */
-  size_t num_dimensions;
-  const char* const* dimensions; /* names of the dimensions */
-  const int64_t* example;        /* one size per dimension; a text exists for these sizes */
-  size_t num_axes;
-  const tunec_open_axis* axes; /* all dynamic axes of the inputs */
-  /* Writes the text for `sizes`, one size per dimension, to `text`. Returns nonzero if no such text
-   * exists. After TUNEC_CANCELLED, the call that needed the text ends with this status and stores
-   * nothing about these sizes. The library calls text_at in any thread that compiles, runs or asks
-   * for output shapes, in one thread at a time, also after tunec_compile_any_size has returned. */
-  int (*text_at)(void* user, const int64_t* sizes, tunec_graph_text* text);
-  void (*release)(void* user); /* may be null; called once, after the last call of text_at, also if
-                                  compilation fails */
-  /* Nonzero: every number in the texts is a sum of products of sizes, or follows from the rules
-   * of operators. Zero: before a run of new sizes, the text for these sizes is requested and
-   * compared. */
-  int follows_rules;
-} tunec_graph_source;
-/* Compiles a model with dynamic shapes: one executable runs on inputs of different sizes.
+/* Dynamic shapes: a dimension of the model for which "dims" gives no size, several sizes or a range
+ * is dynamic. One executable then runs on inputs of different sizes.
  *
- * Sizes: "dims" in the options lists sizes. If every dimension has listed sizes and no range, this
- * call compiles every combination; too many combinations are TUNEC_RESOURCE_LIMIT. A name in "dims"
- * that is not a dimension of the source is TUNEC_INVALID_ARGUMENT. All other sizes may be rounded
- * up; the code for a rounded size is compiled when a call first needs it.
+ * Sizes: if "dims" lists sizes for every dynamic dimension, and no range, the call compiles every
+ * combination; too many combinations are TUNEC_RESOURCE_LIMIT. All other sizes may be rounded up;
+ * the code for a rounded size is compiled when a call first needs it.
  *
  * Results: a run of a rounded size computes padding positions too. Operators that mix positions
  * (sums, softmax, attention) ignore the padding, so the results are those of the exact size. A run
  * of several independent elements (a batch) may be split into runs of fewer elements. A graph that
- * cannot be padded is compiled for each exact size. At most 24 compiled executables are retained
- * (96 on a GPU); they share their weights.
+ * cannot be padded is compiled for each exact size, and the report states the reason.
+ * At most 24 compiled executables are retained (96 on a GPU); they share their weights.
  *
  * A dynamic dimension is -1 in the shapes of inputs and outputs; tunec_output_shapes returns the
  * output shapes of a run. Per-step profiles are not available: tunec_num_steps returns 0 and
- * tunec_profile returns TUNEC_UNSUPPORTED. `callbacks` are called only during this call. */
-TUNEC_API int tunec_compile_any_size(const tunec_graph_source* source, const char* options_json,
-                                     const tunec_callbacks* callbacks, tunec_executable** out);
+ * tunec_profile returns TUNEC_UNSUPPORTED. `callbacks` are called only during the call. */
 
 /* Compiles the model of `of` again for tensors with other layouts. `layouts_json` is an object like
  * the option "layouts" and replaces this option; null means row-major. All other options are those

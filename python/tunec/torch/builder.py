@@ -234,7 +234,7 @@ class GraphBuilder:
             for other in rest:
                 first = first + other if expression.is_Add else first * other
             return first
-        raise Rejected(str(SizeNumber(expression)))
+        raise Rejected(f"a number that is made of sizes and is no whole one: {expression}")
 
     def full(self, shape: Sequence[int], value: Any, element: str) -> Value:
         return self.number(value, element).expand(shape)

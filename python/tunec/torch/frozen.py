@@ -33,16 +33,16 @@ class FrozenWeights:
         self._lock = threading.Lock()
 
     def follow(self, values: Sequence[Any]) -> None:
-        if self._marks == _mark([values[i] for i in self.indices]):
+        if self._marks == mark([values[i] for i in self.indices]):
             return
         with self._lock:
-            marks = _mark([values[i] for i in self.indices])
+            marks = mark([values[i] for i in self.indices])
             if self._marks == marks:  # another thread was first
                 return
             if self._marks is not None:
                 self._changes += 1
                 if self._changes > MOST_CHANGES:
-                    self.indices, marks = [], _mark([])
+                    self.indices, marks = [], mark([])
             # Holds the memory of compiled-in weights, so that no new weight gets the address of an
             # old one.
             self._held = [values[i].detach() for i in self.indices]
@@ -53,7 +53,7 @@ class FrozenWeights:
 _version = operator.attrgetter("_version")
 
 
-def _mark(weights: Sequence[torch.Tensor]) -> tuple[list[int], list[int]]:
+def mark(weights: Sequence[torch.Tensor]) -> tuple[list[int], list[int]]:
     """Returns the address and the version of each weight. One of them differs after a visible
     change of the weight. A model has hundreds of weights, so this function must be fast."""
     addresses = list(map(torch.Tensor.data_ptr, weights))

@@ -57,7 +57,7 @@ class Importer:
         unchanged. Raises Rejected if a symbol has no number, and for floats and booleans made of
         sizes, since they change with the sizes."""
         if isinstance(value, (torch.SymFloat, torch.SymBool)):
-            raise Rejected(str(SizeNumber(value.node.expr)))
+            raise Rejected(f"a number that is made of sizes and is no whole one: {value.node.expr}")
         if not isinstance(value, torch.SymInt):
             return value
         expression = value.node.expr

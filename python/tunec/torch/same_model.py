@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from .errors import UnsupportedOperator
+from .frozen import mark
 from .sizes import Size
 
 if TYPE_CHECKING:
@@ -39,11 +40,12 @@ class Model:
     sizes        OpenSizes of its graph
     graph        the ImportedGraph with names for these sizes
     imported_at  returns other ImportedGraphs of the same module
+    weights      tensors that are compiled in
     options      options of tunec.compile
     """
 
     def __init__(self, sizes: OpenSizes, graph: ImportedGraph, imported_at: ImportedAt,
-                 options: Mapping[str, Any], executable: Any) -> None:
+                 weights: Sequence[torch.Tensor], options: Mapping[str, Any], executable: Any) -> None:
         global _made
         positions = {port.source: position for position, port in enumerate(graph.inputs)}
         self.sizes, self.options, self.executable = sizes, options, executable
@@ -51,6 +53,7 @@ class Model:
         self._axes = [(positions[source], dimension, name) for source, dimension, name in sizes.axes
                       if source in positions]
         self._num_weights = len(graph.nameless[1])
+        self._weights, self._mark = weights, mark(weights)
         with _LOCK:
             _MODELS.add(self)
             _made += 1
@@ -60,6 +63,8 @@ class Model:
         Otherwise returns what must hold for the names (see Check). `example`: numbers by name."""
         sizes = self._sizes_in(graph)
         if sizes is None or len(graph.nameless[1]) != self._num_weights:
+            return None
+        if mark(self._weights) != self._mark:  # weights have changed since they were compiled in
             return None
         own = _imported(self._imported_at, sizes, example)
         if own is None:

@@ -180,7 +180,9 @@ class SizedGraph:
             except Unsupported:  # an operator needs a number where the text has a name
                 self._open = None
                 return
-            self._model = Model(self._open, self._any_size, self._import_open, self.options, executable)
+            weights = [w[1] if isinstance(w, tuple) else w for w in self.weights.values()]
+            self._model = Model(self._open, self._any_size, self._import_open, weights, self.options,
+                                executable)
         self._models_seen = models_made()
 
     def _import_open(self, sizes: Mapping[str, int | str], example: Mapping[str, int]) -> ImportedGraph:

@@ -166,7 +166,7 @@ class SizeNumber:
         self.expression = expression
 
     def __str__(self) -> str:
-        return f"a number that is made of sizes and is no whole one: {self.expression}"
+        return str(self.expression)
 
 
 def expression_of(value: int | Size) -> sympy.Expr:

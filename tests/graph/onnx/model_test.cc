@@ -174,6 +174,21 @@ TEST(OnnxModel, OpenDimensionsAreRecommendedByTheirNames) {
               testing::EndsWith(R"(with "dims": {"n": 1, "b.1": 16})"));
 }
 
+// Numbers without a type get the input's type. Each number must keep its value.
+TEST(OnnxModel, UntypedConstants) {
+  Model model;
+  model.Input("x", {1, 2}).Input("shape", {2}, DataType::kI64);
+  model.Node("Expand", {"x", "shape"}, {"y"}).Output("y");
+  ImportOptions options;
+  options.untyped_constants = {"shape"};
+  options.constants.emplace("shape", Typed(DataType::kI64, {2}, {3, 2}));
+  const auto graph = model.Import(options);
+  ASSERT_TRUE(graph) << graph.error().Format();
+  EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(3, 2));
+  options.constants.at("shape") = Typed(DataType::kF64, {2}, {2.5, 2});
+  EXPECT_THAT(MessageOf(model, options), HasSubstr("has 2.5, expected i64"));
+}
+
 TEST(OnnxModel, ArraysGiveOpenShapes) {
   const Model model = WithNamedDims(-1);
   ImportOptions options;

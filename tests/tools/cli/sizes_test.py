@@ -58,6 +58,21 @@ class Sizes(CliTest):
             self.assertIn("y f32[1x3]", self.good("run", path))
             self.assertNotIn("defaults", self.good("run", path, "--dim", "n=5"))
 
+    def test_equal_dimensions(self):
+        path = self.file("two.onnx", model([node("Add", ["x", "y"], ["z"])], {"x": ["a", 2], "y": ["b", 2]},
+                                           {"z": ["a", 2]}))
+        self.assertIn("z f32[5x2]", self.good("run", path, "--dim", "a=b", "--dim", "b=5"))
+        self.assertIn("z f32[8x2]", self.good("run", path, "--dim", "a=b", "--dim", "b=4,8"))
+        self.bad(2, "no input has a dimension 'c'", "run", path, "--dim", "a=c")
+        graph = self.file("g.graph", "graph g {\n  input x: f32[a]\n  y = neg(x)\n  output y\n}\n")
+        self.bad(2, "a .graph file gives equal sizes one name", "run", graph, "--dim", "a=b")
+
+    def test_constants_are_numbers_or_files(self):
+        path = self.file("clip.onnx", model([node("Clip", ["x", "low"], ["y"])], {"x": [3], "low": []}, {"y": [3]}))
+        self.assertIn("y f32[3]: 7 7 7", self.good("run", path, "--constant", "low=7"))
+        self.bad(2, "no file", "run", path, "--constant", "low=seven.npy")
+        self.bad(2, "constant", "run", path, "--constant", "low=[1, 2]")
+
     def test_dimensions_without_a_name(self):
         path = self.file("nameless.onnx", model([node("Relu", ["x"], ["y"])], {"x": ["", "?", 2]}, {"y": ["", "?", 2]}))
         self.assertIn("f32[x.0xx.1x2]", self.good("show", path).replace("'", "").replace('"', ""))
