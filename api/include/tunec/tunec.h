@@ -134,9 +134,8 @@ typedef struct tunec_callbacks {
  *       sizes of dynamic dimensions by name; if several, or a range (16..512), others round up
  *   "layouts": {"INPUT": "LAYOUT", ...}
  *       layouts of inputs and outputs: channels_last, row_major, or axes, outermost first
- *   "constants": {"INPUT": NUMBERS or "FILE.npy", ...}
- *       bind inputs to numbers, such as 16000 or [1, 2], or to .npy files; needed for inputs that
- *       shapes depend on
+ *   "constants": {"INPUT": "VALUE", ...}
+ *       bind inputs that shapes depend on to numbers, such as 16000, or to .npy files
  *   "random_weights": N
  *       fill the weights of a .graph from this seed
  *   "external_data": "FOLDER"

@@ -126,8 +126,8 @@ ONNX, its reference and the runtimes differ in these cases, or a definition leav
   arithmetic on wider types.
 - **Recurrent layers** are unrolled. Their time steps share kernels, because the position of a step
   is no part of a kernel's computation.
-- **Inputs that decide a shape or an axis** need a value while compiling. `--constant NAME=FILE` and
-  the option `constants` bind an input to an array.
+- **Inputs that decide a shape or an axis** need a value while compiling. `--constant NAME=VALUE`
+  and the option `constants` bind an input to numbers or an array.
 - **Scatter** writes in the order of the updates and leaves all other elements. If data and result
   share storage, nothing is copied ([0038](../decisions/0038_scatter.md)).
 - **Attributes of 0 or 1** are true for every other number, too.
