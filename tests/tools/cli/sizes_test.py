@@ -71,7 +71,7 @@ class Sizes(CliTest):
         path = self.file("clip.onnx", model([node("Clip", ["x", "low"], ["y"])], {"x": [3], "low": []}, {"y": [3]}))
         self.assertIn("y f32[3]: 7 7 7", self.good("run", path, "--constant", "low=7"))
         self.bad(2, "seven.npy: No such file", "run", path, "--constant", "low=seven.npy")
-        self.bad(2, "constant", "run", path, "--constant", "low=[1, 2]")
+        self.bad(2, "has another rank", "run", path, "--constant", "low=[1, 2]")
 
     def test_dimensions_without_a_name(self):
         path = self.file("nameless.onnx", model([node("Relu", ["x"], ["y"])], {"x": ["", "?", 2]}, {"y": ["", "?", 2]}))
