@@ -29,7 +29,9 @@ bool AppendNumbers(const nlohmann::json& value, const std::vector<int64_t>& shap
                    std::vector<nlohmann::json>& numbers) {
   if (axis == shape.size()) {
     numbers.push_back(value);
-    return value.is_number() || value.is_boolean();
+    const bool is_too_large =
+        value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX};
+    return (value.is_number() || value.is_boolean()) && !is_too_large;
   }
   if (!value.is_array() || static_cast<int64_t>(value.size()) != shape[axis]) return false;
   return std::ranges::all_of(value, [&](const nlohmann::json& part) {
@@ -41,10 +43,12 @@ bool AppendNumbers(const nlohmann::json& value, const std::vector<int64_t>& shap
 /// is i64, or f64 if a number is no integer. Returns nullopt for other text.
 std::optional<Array> ParseNumbers(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  constexpr size_t kMostAxes = 16;
   std::vector<int64_t> shape;
   for (const nlohmann::json* part = &json; part->is_array(); part = &part->front()) {
     shape.push_back(static_cast<int64_t>(part->size()));
     if (part->empty()) break;
+    if (shape.size() > kMostAxes) return std::nullopt;
   }
   std::vector<nlohmann::json> numbers;
   if (!AppendNumbers(json, shape, 0, numbers)) return std::nullopt;
@@ -220,8 +224,8 @@ Status RequireAxes(const SizedSource& source) {
   for (const std::string& name : source.dimensions) {
     if (std::ranges::find(source.open, name, &OpenAxis::dimension) == source.open.end())
       return Fail(ErrorCode::kInvalidArgument,
-                  "no input has the dimension {}; the dynamic dimensions of the inputs are {}",
-                  name, fmt::join(known, ", "));
+                  "no input has the dimension {}; dynamic dimensions of inputs: {}", name,
+                  known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
   }
   return {};
 }
@@ -236,10 +240,12 @@ std::function<Result<Graph>(const Sizes&)> NamedGraphs(
           otherwise = std::move(otherwise)](const Sizes& sizes) {
     SizeValues values;
     for (size_t d = 0; d < names.size(); ++d) values[names[d]] = sizes[d];
+    const bool are_positive = std::ranges::all_of(sizes, [](int64_t size) { return size >= 1; });
     const bool hold = std::ranges::all_of(conditions, [&](const SizeCondition& condition) {
       return Holds(condition, values).value_or(false);
     });
-    Result<Graph> fixed = hold ? Specialize(graph, values) : otherwise(sizes);
+    if (!are_positive || !hold) return otherwise(sizes);
+    Result<Graph> fixed = Specialize(graph, values);
     return fixed ? fixed : otherwise(sizes);
   };
 }
@@ -247,8 +253,15 @@ std::function<Result<Graph>(const Sizes&)> NamedGraphs(
 /// Returns the file with its dimensions renamed as the options say.
 Result<OnnxFile> WithSameDims(const OnnxFile& file, const ModelOptions& options) {
   std::map<std::string, std::string> names;
-  for (const auto& [name, dim] : options.dims)
-    if (!dim.same_as.empty()) names.emplace(name, dim.same_as);
+  for (const auto& [name, dim] : options.dims) {
+    if (dim.same_as.empty()) continue;
+    const auto other = options.dims.find(dim.same_as);
+    if (dim.same_as == name || (other != options.dims.end() && !other->second.same_as.empty()))
+      return Fail(ErrorCode::kInvalidArgument,
+                  "dimension {} is {}, expected a dimension that is given a size or nothing", name,
+                  dim.same_as);
+    names.emplace(name, dim.same_as);
+  }
   return names.empty() ? file : file.WithRenamedDims(names);
 }
 
@@ -266,14 +279,25 @@ void AddDimensions(const DefaultSizes& sizes, SizedSource& source) {
   }
 }
 
+/// Gives equal examples to dimensions that must be equal.
+void MakeExampleConsistent(const Graph& named, SizedSource& source) {
+  for (const SizeCondition& condition : ConditionsOf(named)) {
+    const auto left = condition.left.AsName(), right = condition.right.AsName();
+    if (condition.kind != SizeCondition::Kind::kEqual || !left || !right) continue;
+    const size_t a = source.IndexOf(*left), b = source.IndexOf(*right);
+    if (a == source.dimensions.size() || b == source.dimensions.size()) continue;
+    source.example[a] = source.example[b] = std::max(source.example[a], source.example[b]);
+  }
+}
+
 /// Completes a source whose dimensions are known, from an ONNX model.
 Result<SizedSource> CompleteFromOnnx(const OnnxFile& file, const ModelOptions& options,
                                      const ImportOptions& import, SizedSource source) {
   ImportOptions named_import = import;
   named_import.named_dims.insert(source.dimensions.begin(), source.dimensions.end());
+  // Without a graph with named sizes, the model is imported at each size.
   Result<Graph> named = file.Import(named_import);
-  if (!named && named.error().code != ErrorCode::kUnsupported)
-    return std::unexpected(named.error());
+  if (named) MakeExampleConsistent(*named, source);
   int number = -1;
   for (const OnnxFile::Input& input : file.Inputs()) {
     if (options.constants.contains(input.name)) continue;
@@ -516,7 +540,7 @@ Result<std::vector<ListedSizes>> ListedSizesOf(const SizedSource& source,
   for (const std::string& name : source.dimensions) {
     ListedSizes& listed = all.emplace_back();
     const auto found = options.dims.find(name);
-    if (found == options.dims.end()) continue;
+    if (found == options.dims.end() || found->second.sizes.empty()) continue;
     listed = {found->second.sizes, found->second.exact};
     std::ranges::sort(listed.sizes);
     listed.sizes.erase(std::ranges::unique(listed.sizes).begin(), listed.sizes.end());

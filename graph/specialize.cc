@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,8 +99,9 @@ std::vector<SizeCondition> ConditionsOf(const Graph& graph) {
   std::vector<SizeCondition> conditions;
   Collect(graph, conditions);
   std::vector<SizeCondition> unique;
+  std::set<SizeCondition> seen;
   for (const SizeCondition& condition : conditions)
-    if (std::ranges::find(unique, condition) == unique.end()) unique.push_back(condition);
+    if (seen.insert(condition).second) unique.push_back(condition);
   return unique;
 }
 

@@ -68,16 +68,25 @@ struct EqualNames {
   std::string removed;
 };
 
-/// Returns two dimensions that a condition of the named graph needs to be equal, or nullopt.
+/// Returns two dimensions that a concatenation in the named graph needs to be equal, or nullopt. A
+/// broadcast also accepts a size of 1, so it does not make dimensions equal.
 std::optional<EqualNames> EqualDimensions(const SizedSource& source) {
   const auto is_dimension = [&](const std::optional<std::string>& name) {
     return name && source.IndexOf(*name) < source.dimensions.size();
   };
-  for (const SizeCondition& condition : ConditionsOf(*source.named)) {
-    const auto left = condition.left.AsName(), right = condition.right.AsName();
-    if (condition.kind == SizeCondition::Kind::kEqual && is_dimension(left) &&
-        is_dimension(right) && left != right)
-      return EqualNames{*left, *right};
+  for (const Node& node : source.named->nodes()) {
+    if (node.op != Op::kConcat) continue;
+    const auto dims_of = [&](ValueId value) -> const std::vector<Dim>& {
+      return source.named->value(value).type.dims;
+    };
+    for (const ValueId input : node.inputs) {
+      for (size_t a = 0; a < dims_of(input).size(); ++a) {
+        if (static_cast<int64_t>(a) == node.Int("axis")) continue;
+        const auto left = dims_of(node.inputs[0])[a].AsName(), right = dims_of(input)[a].AsName();
+        if (is_dimension(left) && is_dimension(right) && left != right)
+          return EqualNames{*left, *right};
+      }
+    }
   }
   return std::nullopt;
 }
@@ -99,6 +108,16 @@ Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt
 }
 
 namespace {
+
+/// Removes the listed sizes of one dimension, and adds them to those of another dimension.
+void Join(std::vector<ListedSizes>& listed, size_t kept, size_t removed) {
+  std::vector<int64_t>& sizes = listed[kept].sizes;
+  listed[kept].exact = listed[kept].exact && listed[removed].exact;
+  sizes.insert(sizes.end(), listed[removed].sizes.begin(), listed[removed].sizes.end());
+  std::ranges::sort(sizes);
+  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  listed.erase(listed.begin() + static_cast<std::ptrdiff_t>(removed));
+}
 
 /// Infers the form of the source as it is.
 Result<LearntForm> LearnFormOf(const SizedSource& source, std::vector<ListedSizes> listed) {
@@ -138,12 +157,13 @@ Result<LearntForm> LearnForm(SizedSource& source, std::vector<ListedSizes> liste
     if (!equal) break;
     notes.push_back(fmt::format("dimensions {} and {} are equal, so they are one", equal->kept,
                                 equal->removed));
-    listed.erase(listed.begin() + static_cast<std::ptrdiff_t>(merged.IndexOf(equal->removed)));
+    Join(listed, merged.IndexOf(equal->kept), merged.IndexOf(equal->removed));
     merged = MergeDimensions(std::move(merged), equal->kept, equal->removed);
-    TUNEC_ASSIGN(LearntForm learnt, LearnFormOf(merged, listed));
-    if (!learnt.rejection.empty()) continue;
+    Result<LearntForm> learnt = LearnFormOf(merged, listed);
+    if (!learnt && IsCancelled(learnt.error())) return learnt;
+    if (!learnt || !learnt->rejection.empty()) continue;
     source = std::move(merged);
-    learnt.notes = std::move(notes);
+    learnt->notes = std::move(notes);
     return learnt;
   }
   return apart;

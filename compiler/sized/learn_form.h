@@ -18,13 +18,14 @@ struct LearntForm {
 };
 
 /// Infers the form, or uses RejectForm if LearnShape fails. `listed` has the sizes of each
-/// dimension for which code is requested. If the model can only be padded where two of its
-/// dimensions are equal, these become one in `source`. Errors: those of the example's graph;
-/// kCancelled.
+/// dimension for which code is requested. If a concatenation needs two dimensions to be equal, and
+/// the model can only be padded then, they become one in `source`. Errors: those of the example's
+/// graph; kCancelled.
 Result<LearntForm> LearnForm(SizedSource& source, std::vector<ListedSizes> listed);
 /// Replaces the form by one without padding and splitting, with the reason `why`. An output's
-/// axis becomes dynamic if its size at other sizes differs from the example's. The other sizes are
-/// `seen`, SizesFarFrom, and the example with one dimension larger by 1.
+/// axis becomes dynamic if its size is a formula in the named graph of `source`. Without a named
+/// graph, it becomes dynamic if its size at other sizes differs from the example's. The other sizes
+/// are `seen`, SizesFarFrom, and the example with one dimension larger by 1.
 Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt,
                   std::vector<Sizes> seen = {});
 

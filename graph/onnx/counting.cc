@@ -7,14 +7,21 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Returns the operand's function in the result's axes: axes are aligned at the last one, and a
-/// repeated axis has the step 0. Returns nullopt for an operand without a known function.
-std::optional<Counting> Broadcast(const CountingOperand& operand, size_t rank) {
+/// Returns the operand's function in the axes of the result, which are aligned at the last one. An
+/// axis of extent 1 is repeated and has the step 0. Returns nullopt for an operand without a known
+/// function, and if an axis may be repeated or not.
+std::optional<Counting> Broadcast(const CountingOperand& operand, const OperandShape& result) {
+  const size_t rank = result.size();
   if (operand.value) return Counting{*operand.value, std::vector<Dim>(rank, 0)};
-  if (operand.counting == nullptr || operand.counting->steps.size() > rank) return std::nullopt;
-  Counting result = *operand.counting;
-  result.steps.insert(result.steps.begin(), rank - result.steps.size(), 0);
-  return result;
+  if (operand.counting == nullptr || operand.shape->size() > rank) return std::nullopt;
+  const size_t added = rank - operand.shape->size();
+  for (size_t i = 0; i < operand.shape->size(); ++i) {
+    const Dim& own = operand.shape->list()[i];
+    if (own != Dim(1) && own != result.list()[added + i]) return std::nullopt;
+  }
+  Counting aligned = *operand.counting;
+  aligned.steps.insert(aligned.steps.begin(), added, 0);
+  return aligned;
 }
 
 std::optional<Counting> Combined(Op op, const Counting& a, const Counting& b) {
@@ -56,8 +63,8 @@ std::optional<Counting> Reshaped(const CountingOperand& operand, const OperandSh
   return result;
 }
 
-/// Returns the function of a range of integers with one axis.
-std::optional<Counting> Range(const Attributes& attributes) {
+/// Returns the function of a range of integers, whose axis has the extent `count`.
+std::optional<Counting> Range(const Attributes& attributes, const Dim& count) {
   const auto number = [&](std::string_view name) -> std::optional<Dim> {
     const Attribute& value = attributes.find(name)->second;
     if (const auto* size = std::get_if<SizeExpr>(&value)) return *size;
@@ -71,7 +78,7 @@ std::optional<Counting> Range(const Attributes& attributes) {
   };
   const std::optional<Dim> start = number("start"), delta = number("delta");
   if (!start || !delta) return std::nullopt;
-  return Counting{*start, {*delta}};
+  return Counting{*start, {count == Dim(1) ? Dim(0) : *delta}};
 }
 
 }  // namespace
@@ -80,16 +87,16 @@ std::optional<Counting> CountingOf(Op op, const std::vector<CountingOperand>& op
                                    const Attributes& attributes, const OperandShape& shape) {
   switch (op) {
     case Op::kRange:
-      return Range(attributes);
+      return Range(attributes, shape.list().front());
     case Op::kAdd:
     case Op::kSub:
     case Op::kMul: {
-      const auto a = Broadcast(operands[0], shape.size()), b = Broadcast(operands[1], shape.size());
+      const auto a = Broadcast(operands[0], shape), b = Broadcast(operands[1], shape);
       if (!a || !b) return std::nullopt;
       return Combined(op, *a, *b);
     }
     case Op::kExpand:
-      return Broadcast(operands[0], shape.size());
+      return Broadcast(operands[0], shape);
     case Op::kReshape:
       return Reshaped(operands[0], shape);
     default:

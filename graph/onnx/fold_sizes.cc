@@ -27,9 +27,13 @@ std::optional<std::vector<Dim>> ElementsOf(const Operand& operand) {
   if (operand->sizes) return operand->sizes;
   if (!operand->constant || !HasIntegers(operand) || operand->constant->size() > kMostElements)
     return std::nullopt;
+  constexpr int64_t kMost = int64_t{1} << 60;  // beyond it, a size is unknown
   std::vector<Dim> elements;
-  for (int64_t i = 0; i < operand->constant->size(); ++i)
-    elements.push_back(FixedDim(operand->constant->GetInt(i)));
+  for (int64_t i = 0; i < operand->constant->size(); ++i) {
+    const int64_t number = operand->constant->GetInt(i);
+    if (number <= -kMost || number >= kMost) return std::nullopt;
+    elements.emplace_back(number);
+  }
   return elements;
 }
 
@@ -233,31 +237,9 @@ std::optional<FoldedSizes> Convert(const Operand& input, const Attributes& attri
   return FoldedSizes{*elements, *type, input->shape.Fixed()};
 }
 
-}  // namespace
-
-Result<std::optional<Array>> EvaluateNode(Op op, const std::vector<const Array*>& inputs,
-                                          const Attributes& attributes, int64_t most_elements) {
-  Node node;
-  node.op = op;
-  node.attributes = attributes;
-  std::vector<ValueType> types;
-  std::vector<Array> arrays;
-  for (const Array* input : inputs) {
-    arrays.push_back(input == nullptr ? Array(DataType::kU8, {}) : *input);
-    const std::vector<int64_t>& shape = arrays.back().shape();
-    types.push_back({arrays.back().type(), {shape.begin(), shape.end()}});
-  }
-  std::vector<const ValueType*> operands;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    operands.push_back(inputs[i] == nullptr ? nullptr : &types[i]);
-  TUNEC_ASSIGN(const auto result_types, Infer(op, operands, node.attributes));
-  if (ElementCount(result_types.front().Shape()) > most_elements) return std::nullopt;
-  TUNEC_ASSIGN(auto results, RunNode(node, arrays, result_types, Precision::kNative));
-  return std::move(results.front());
-}
-
-Result<std::optional<FoldedSizes>> FoldSizes(Op op, const std::vector<Operand>& inputs,
-                                             const Attributes& attributes) {
+/// Returns the result like FoldSizes, before the checks of its numbers.
+Result<std::optional<FoldedSizes>> Evaluate(Op op, const std::vector<Operand>& inputs,
+                                            const Attributes& attributes) {
   if (const int moved = MovedOperands(op, inputs.size()); moved > 0)
     return Move(op, inputs, static_cast<size_t>(moved), attributes);
   if (const Rule rule = RuleOf(op, attributes)) return Compute(op, inputs, rule);
@@ -282,4 +264,52 @@ Result<std::optional<FoldedSizes>> FoldSizes(Op op, const std::vector<Operand>& 
   }
 }
 
+}  // namespace
+
+Result<std::optional<Array>> EvaluateNode(Op op, const std::vector<const Array*>& inputs,
+                                          const Attributes& attributes, int64_t most_elements) {
+  Node node;
+  node.op = op;
+  node.attributes = attributes;
+  std::vector<ValueType> types;
+  std::vector<Array> arrays;
+  for (const Array* input : inputs) {
+    arrays.push_back(input == nullptr ? Array(DataType::kU8, {}) : *input);
+    const std::vector<int64_t>& shape = arrays.back().shape();
+    types.push_back({arrays.back().type(), {shape.begin(), shape.end()}});
+  }
+  std::vector<const ValueType*> operands;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    operands.push_back(inputs[i] == nullptr ? nullptr : &types[i]);
+  TUNEC_ASSIGN(const auto result_types, Infer(op, operands, node.attributes));
+  if (ElementCount(result_types.front().Shape()) > most_elements) return std::nullopt;
+  TUNEC_ASSIGN(auto results, RunNode(node, arrays, result_types, Precision::kNative));
+  return std::move(results.front());
+}
+
+bool IsModest(const Dim& size, int64_t most) {
+  if (!size.IsKnown() || std::abs(size.constant()) > most) return false;
+  return std::ranges::all_of(
+      size.terms(), [most](const SizeTerm& term) { return std::abs(term.coefficient) <= most; });
+}
+
+bool IsPositive(const Dim& size) {
+  if (!size.IsKnown()) return false;
+  SizeRanges ranges;
+  for (const std::string& name : size.Names()) ranges[name] = {1, kUnbounded};
+  return ProveAtMost(1, size, ranges);
+}
+
+Result<std::optional<FoldedSizes>> FoldSizes(Op op, const std::vector<Operand>& inputs,
+                                             const Attributes& attributes) {
+  TUNEC_ASSIGN(auto folded, Evaluate(op, inputs, attributes));
+  if (!folded) return folded;
+  // Arithmetic of the model wraps, and arithmetic of sizes does not.
+  const int64_t most = SizeOf(folded->type) < 8 ? int64_t{1} << 20 : int64_t{1} << 40;
+  const auto is_exact = [most](const Dim& element) {
+    return element.IsConstant() || IsModest(element, most);
+  };
+  if (!std::ranges::all_of(folded->elements, is_exact)) return std::nullopt;
+  return folded;
+}
 }  // namespace tunec::onnx_import

@@ -22,6 +22,11 @@ struct FoldedSizes {
   std::vector<int64_t> shape;
 };
 
+/// Returns whether the constant and all factors of a size are at most `most`.
+bool IsModest(const Dim& size, int64_t most);
+/// Returns true if a size is proved to be at least 1 for named sizes of at least 1.
+bool IsPositive(const Dim& size);
+
 /// Returns the result of a node whose operands are small constants and sizes. Returns nullopt if an
 /// operand is not, if no rule exists for the operator, or if the result is not decided for all
 /// sizes. For example, `n == 1` is open. Errors: those of inference. Requires: no attribute

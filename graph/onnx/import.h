@@ -55,12 +55,12 @@ struct ImportOptions {
 /// Parses `name=1x3x224x224`, the value of the option --shape. `name=` is a scalar.
 Result<std::pair<std::string, std::vector<int64_t>>> ParseShapeOption(std::string_view text);
 
-/// Imports a model with opsets 1 to 28 of the default domain. Ensures: every dimension is fixed,
-/// shape arithmetic is resolved into attributes, and model-local functions are inlined. Unsupported
-/// nodes make one error (kUnsupported). Dimensions without a size make one error
-/// (kInvalidArgument) that lists all their inputs. Weights in the model's file are copied once.
-/// Aligned weights in external files are not copied, and these files stay mapped while the graph
-/// exists.
+/// Imports a model with opsets 1 to 28 of the default domain. Ensures: every dimension is fixed or
+/// an expression of `named_dims`, shape arithmetic is resolved into attributes, and model-local
+/// functions are inlined. Unsupported nodes make one error (kUnsupported). Dimensions without a
+/// size make one error (kInvalidArgument) that lists all their inputs. Weights in the model's file
+/// are copied once. Aligned weights in external files are not copied, and these files stay mapped
+/// while the graph exists.
 Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options);
 
 /// Imports a model from memory, which may be freed afterwards. `name` replaces the file in

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "graph/onnx/handlers/handlers.h"
@@ -62,19 +63,26 @@ OnnxNode WithArguments(OnnxNode node, const OnnxAttributes* arguments) {
   return node;
 }
 
-/// Returns the numbers in the input's type. Fails if the type cannot represent a number.
+/// Returns the numbers in the input's type. Fractions may be rounded. Fails for an integer that the
+/// type cannot represent, for a fraction as an integer, and for a number beyond the type's range.
 Result<Array> Converted(const Array& numbers, const OnnxValue& input) {
   const DataType type = *input.type;
   Array array(type, numbers.shape());
   for (int64_t i = 0; i < numbers.size(); ++i) {
-    if (IsFloat(type)) {
-      array.SetDouble(i, numbers.GetDouble(i));
-    } else if (!IsFloat(numbers.type())) {
+    bool fits = false;
+    if (IsFloat(numbers.type())) {
+      if (IsFloat(type)) array.SetDouble(i, numbers.GetDouble(i));
+      fits = IsFloat(type) && std::isfinite(array.GetDouble(i));
+    } else if (IsFloat(type)) {
+      constexpr int64_t kMostExact = int64_t{1} << 53;
+      const int64_t number = numbers.GetInt(i);
+      array.SetDouble(i, static_cast<double>(number));
+      fits = std::abs(number) <= kMostExact && array.GetDouble(i) == static_cast<double>(number);
+    } else {
       array.SetInt(i, numbers.GetInt(i));
+      fits = array.GetInt(i) == numbers.GetInt(i);
     }
-    const bool is_same =
-        IsFloat(type) ? true : !IsFloat(numbers.type()) && array.GetInt(i) == numbers.GetInt(i);
-    if (!is_same)
+    if (!fits)
       return Fail(ErrorCode::kInvalidArgument, "the constant for input '{}' has {}, expected {}",
                   input.name, numbers.GetDouble(i), Name(type));
   }

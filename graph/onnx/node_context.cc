@@ -28,8 +28,16 @@ Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::str
 
 /// Returns the error of a handler that accepts no named sizes.
 std::unexpected<Error> NeedsNumbers(std::string_view what, const std::vector<Dim>& dims) {
-  return Fail(ErrorCode::kUnsupported, "{} has the sizes {}, expected numbers", what,
-              PrintList(dims));
+  return Fail(ErrorCode::kUnsupported, "{}, expected numbers instead of {}", what, PrintList(dims));
+}
+
+/// Returns the truth of a condition. Fails with kUnsupported if the truth depends on named sizes,
+/// or if a size is unknown.
+Result<bool> Decided(const SizeCondition& condition) {
+  const Decision decision = Decide(condition, {});
+  const bool is_known = condition.left.IsKnown() && condition.right.IsKnown();
+  if (is_known && decision != Decision::kOpen) return decision == Decision::kTrue;
+  return Fail(ErrorCode::kUnsupported, "the node depends on whether {}", Print(condition));
 }
 
 }  // namespace
@@ -133,15 +141,25 @@ Result<std::vector<int64_t>> NodeContext::Shape(const Operand& operand) const {
 
 Result<std::vector<int64_t>> NodeContext::Numbers(const std::vector<Dim>& sizes) {
   const OperandShape shape(sizes);
-  if (!shape.IsFixed()) return NeedsNumbers("the node", sizes);
+  if (!shape.IsFixed()) return NeedsNumbers("the node has named sizes", sizes);
   return shape.Fixed();
 }
 
-Result<bool> NodeContext::AreEqual(const Dim& a, const Dim& b) const {
-  const SizeCondition condition{SizeCondition::Kind::kEqual, a, b};
-  const Decision decision = Decide(condition, {});
-  if (decision != Decision::kOpen) return decision == Decision::kTrue;
-  return Fail(ErrorCode::kUnsupported, "the node depends on whether {}", Print(condition));
+Result<bool> NodeContext::AreEqual(const Dim& a, const Dim& b) {
+  return Decided({SizeCondition::Kind::kEqual, a, b});
+}
+
+Result<bool> NodeContext::IsAtMost(const Dim& a, const Dim& b) {
+  return Decided({SizeCondition::Kind::kAtMost, a, b});
+}
+
+Result<bool> NodeContext::HaveEqualShapes(const Operand& a, const Operand& b) {
+  if (a->rank() != b->rank()) return false;
+  for (size_t i = 0; i < a->shape.size(); ++i) {
+    TUNEC_ASSIGN(const bool are_equal, AreEqual(a->shape.list()[i], b->shape.list()[i]));
+    if (!are_equal) return false;
+  }
+  return true;
 }
 
 Status NodeContext::RequireRank(const Operand& operand, int64_t least, int64_t most) const {

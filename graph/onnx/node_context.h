@@ -74,7 +74,10 @@ class NodeContext {
   /// Returns the sizes as integers. Fails with kUnsupported for a named size.
   static Result<std::vector<int64_t>> Numbers(const std::vector<Dim>& sizes);
   /// Returns whether the sizes are equal. Fails with kUnsupported if this depends on named sizes.
-  Result<bool> AreEqual(const Dim& a, const Dim& b) const;
+  static Result<bool> AreEqual(const Dim& a, const Dim& b);
+  static Result<bool> HaveEqualShapes(const Operand& a, const Operand& b);
+  /// Returns whether a <= b. Fails with kUnsupported if this depends on named sizes.
+  static Result<bool> IsAtMost(const Dim& a, const Dim& b);
   Status RequireRank(const Operand& operand, int64_t least, int64_t most) const;
   /// Returns text for messages, such as "input 3 ('B') is 8x4".
   std::string Describe(const Operand& operand) const;

@@ -6,6 +6,7 @@
 
 #include "graph/onnx/fold_sizes.h"
 #include "graph/passes/index_checks.h"
+#include "ir/size/prove_sizes.h"
 #include "ir/size/size_text.h"
 #include "ir/sizes.h"
 
@@ -16,6 +17,11 @@ namespace {
 /// importing, unless it is a reshape. Shape arithmetic is smaller; graph passes fold weights.
 constexpr int64_t kMostFoldedElements = 65536;
 constexpr int64_t kMostEmittedNodes = 1'000'000;
+/// Largest number of operands of a concatenation whose operands are remembered.
+constexpr size_t kMostJoined = 16;
+/// Greatest factor and constant of a size that is data. A range has doubles, which are exact up to
+/// 2^53.
+constexpr int64_t kMostFactor = 1 << 20;
 /// Largest number of elements of a constant that is written in the graph's text. Bytes of larger
 /// constants are in the weights file.
 constexpr int64_t kMostElementsInText = 16;
@@ -43,6 +49,19 @@ Status CheckDivision(Op op, const std::vector<Operand>& inputs) {
   return {};
 }
 
+/// Checks constant indices of an axis with a named extent. Inference assumes one element, and no
+/// condition says that there are more.
+Status CheckIndicesOfNamed(const Array& indices, const Dim& extent) {
+  for (int64_t i = 0; i < indices.size(); ++i) {
+    const int64_t index = indices.GetInt(i);
+    const Dim least = index < 0 ? Dim(0) - FixedDim(index) : FixedDim(index) + 1;
+    if (index == 0 || index == -1 || ProveAtMost(least, extent, {})) continue;
+    return Fail(ErrorCode::kUnsupported, "index {} of an axis of {} elements", index,
+                Print(extent));
+  }
+  return {};
+}
+
 /// Checks the constant indices of a gather. Type inference reports all other errors.
 Status CheckIndexOperand(Op op, const std::vector<Operand>& inputs, const Attributes& attributes) {
   if ((op != Op::kGather && op != Op::kGatherElements) || inputs.size() != 2) return {};
@@ -50,7 +69,8 @@ Status CheckIndexOperand(Op op, const std::vector<Operand>& inputs, const Attrib
   const int64_t axis = std::get<int64_t>(attributes.at("axis"));
   if (!indices || axis < 0 || axis >= inputs[0]->rank()) return {};
   const Dim& extent = inputs[0]->shape.list()[static_cast<size_t>(axis)];
-  if (!extent.IsConstant() || extent == Dim(0)) return {};
+  if (extent == Dim(0)) return {};
+  if (!extent.IsConstant()) return CheckIndicesOfNamed(*indices, extent);
   return CheckIndices(*indices, extent.Value());
 }
 
@@ -140,7 +160,11 @@ Result<ValueId> Emitter::Materialize(const Operand& operand) {
 Result<ValueId> Emitter::AddSizeNodes(const OperandState& operand) {
   const std::string type(Name(operand.type));
   std::vector<ValueId> parts;
+  emitted_nodes_ += static_cast<int64_t>(operand.sizes->size());
   for (const Dim& size : *operand.sizes) {
+    if (!IsModest(size, kMostFactor))
+      return Fail(ErrorCode::kUnsupported, "the size {} is data, expected smaller numbers",
+                  Print(size));
     // A range with one element is the size as data.
     TUNEC_ASSIGN(parts.emplace_back(), builder_.Add(Op::kRange, {},
                                                     {{"start", NumberAttribute(size)},
@@ -260,7 +284,9 @@ Result<Operand> Emitter::Emit(Op op, const std::vector<Operand>& inputs, Attribu
   operand->type = type.type;
   operand->shape = type.dims;
   if (IsInteger(operand->type)) operand->counting = CountingOf(op, counted, given, operand->shape);
-  if (IsInteger(operand->type) && op == Op::kConcat) {
+  const auto is_joined = [](const Operand& input) { return !input->joined.empty(); };
+  if (IsInteger(operand->type) && op == Op::kConcat && inputs.size() <= kMostJoined &&
+      std::ranges::none_of(inputs, is_joined)) {
     operand->joined = inputs;
     operand->joined_axis = std::get<int64_t>(given.at("axis"));
   }

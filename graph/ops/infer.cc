@@ -137,7 +137,9 @@ bool InferenceInput::Allows(SizeCondition::Kind kind, const SizeExpr& left,
                             const SizeExpr& right) const {
   const SizeCondition condition{kind, left, right};
   const Decision decision = Decide(condition, {});
-  if (decision == Decision::kOpen && conditions != nullptr && !IsImplied(condition, *conditions))
+  constexpr size_t kMostCompared = 256;  // beyond it, implied conditions are also listed
+  if (decision == Decision::kOpen && conditions != nullptr &&
+      (conditions->size() > kMostCompared || !IsImplied(condition, *conditions)))
     conditions->push_back(condition);
   return decision != Decision::kFalse;
 }

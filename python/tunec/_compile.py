@@ -148,6 +148,12 @@ def _warned(executable: Any) -> Any:
     return executable
 
 
+def compile_quietly(model: str, *, weights: Mapping[str, object] | None = None,
+                    progress: OnProgress = None, log: OnLine = None, **options: Any) -> Executable:
+    """Compiles a .graph text like `compile`, without its warning."""
+    return _compile_text(model, weights, _options.options_json(options), progress, log)
+
+
 def load(path: Path, *, threads: int = 0, share_threads: bool = False,
          device: str | None = None) -> Executable:
     """Loads a bundle that `tunec build` wrote. Returns an Executable; nothing is compiled.

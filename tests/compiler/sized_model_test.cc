@@ -627,17 +627,17 @@ TEST(SizedModel, WrongShapesAreErrors) {
 constexpr const char* kTwoNames = R"(graph two_names {
   input x: f32[rows, 4]
   input y: f32[lines, 4]
-  sum = add(x, y)
-  output sum
+  both = concat(x, y) {axis=1}
+  output both
 })";
 
-TEST(SizedModel, DimensionsThatAreEqualBecomeOne) {
+TEST(SizedModel, DimensionsThatAConcatenationNeedsEqualBecomeOne) {
   std::vector<std::string> notes;
   CompileOptions compile = testing::Options();
   compile.on_log = [&](const std::string& line) { notes.push_back(line); };
   const auto model = Make(kTwoNames, {}, {}, std::move(compile));
   ASSERT_TRUE(model) << model.error().message;
-  EXPECT_EQ((*model)->form().dimensions, std::vector<std::string>{"lines"});
+  EXPECT_EQ((*model)->form().dimensions, std::vector<std::string>{"rows"});
   ASSERT_EQ(notes.size(), 1);
   EXPECT_NE(notes[0].find("are equal, so they are one"), std::string::npos) << notes[0];
   for (const int64_t rows : {1, 5, 64}) {

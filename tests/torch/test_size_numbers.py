@@ -139,7 +139,8 @@ class NamedSizes(unittest.TestCase):
                                    (lambda x: x.reshape(x.shape[0] * x.shape[1]), "[batch * length]"),
                                    (lambda x: x + x.shape[1] % 7, "length mod 7"),
                                    (lambda x: x[:, :min(x.shape[1], 99)] * 2, "min(99, length)"),
-                                   (lambda x: torch.nn.functional.pad(x, (0, 3)), "length + 3")):
+                                   (lambda x: torch.nn.functional.pad(x, (0, x.shape[1] + 3)),
+                                    "length + 3")):
             self.assertIn(expected, self.imported(function).text)
 
     def test_numbers_are_not_left_in_the_text(self):

@@ -209,6 +209,7 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
 std::vector<Settings> EachSize(const Settings& settings) {
   std::vector<Settings> all = {settings};
   for (const auto& [name, dim] : settings.dims) {
+    if (!dim.same_as.empty()) continue;
     std::vector<Settings> finer;
     for (const Settings& one : all) {
       for (const int64_t size : dim.sizes) {
@@ -233,7 +234,8 @@ Result<int> RunEachSize(const ModelCommand& command, double started) {
   for (Settings& settings : EachSize(command.compile.settings)) {
     std::string sizes;
     for (const auto& [name, dim] : settings.dims)
-      sizes += fmt::format("{}{}={}", sizes.empty() ? "" : " ", name, dim.sizes[0]);
+      if (dim.same_as.empty())
+        sizes += fmt::format("{}{}={}", sizes.empty() ? "" : " ", name, dim.sizes[0]);
     fmt::print("{}:\n", sizes);
     ModelCommand one = command;
     one.compile.settings = std::move(settings);

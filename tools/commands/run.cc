@@ -150,6 +150,7 @@ Result<ReadyModel> MakeReady(const RunArguments& arguments) {
   }
   if (HasSeveralSizes(arguments.compile.settings)) {
     TUNEC_ASSIGN(SizedSession session, OpenSizedSession(arguments.compile));
+    if (arguments.unfused) session.options.fusion = FusionMode::kUnfused;
     SizedOptions options{.listed = session.listed, .compile = session.options};
     TUNEC_ASSIGN(ready.sized, SizedModel::Make(std::move(session.source), std::move(options),
                                                std::move(session.database)));

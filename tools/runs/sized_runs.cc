@@ -13,7 +13,7 @@ Status CheckNames(const SizedForm& form, const std::map<std::string, DimSizes>& 
     if (std::ranges::find(form.dimensions, name) == form.dimensions.end())
       return Fail(ErrorCode::kInvalidArgument, "the bundle has no open dimension {}, expected {}",
                   name, fmt::join(form.dimensions, " or "));
-    if (sizes.IsOpen())
+    if (sizes.sizes.size() != 1)
       return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, expected one", name,
                   sizes.sizes.size());
   }

@@ -100,7 +100,9 @@ Result<Dim> Decoder::Dimension(Bytes bytes) const {
 
 /// Gives names such as `x.0` to dynamic dimensions of an input that have none in the file.
 void NameDimensions(OnnxValue& input) {
-  if (!input.dims) return;
+  // The limits bound the work for hostile files.
+  constexpr size_t kMostAxes = 64, kMostLength = 1024;
+  if (!input.dims || input.dims->size() > kMostAxes || input.name.size() > kMostLength) return;
   for (size_t axis = 0; axis < input.dims->size(); ++axis) {
     Dim& dim = (*input.dims)[axis];
     if (!dim.IsKnown()) dim = Dim::Named(fmt::format("{}.{}", input.name, axis));

@@ -108,12 +108,12 @@ Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
   TUNEC_ASSIGN(const Operand distance, node.Emit(Op::kSub, {position, key}));
   if (parts.limits.left >= 0) {
     TUNEC_ASSIGN(const Operand near,
-                 node.Emit(Op::kLe, {distance, Number(node, parts.limits.left)}));
+                 node.Emit(Op::kLe, {distance, Number(node, FixedDim(parts.limits.left))}));
     TUNEC_ASSIGN(allowed, And(node, allowed, near));
   }
   if (parts.limits.right >= 0) {
     TUNEC_ASSIGN(const Operand near,
-                 node.Emit(Op::kGe, {distance, Number(node, -parts.limits.right)}));
+                 node.Emit(Op::kGe, {distance, Number(node, FixedDim(-parts.limits.right))}));
     TUNEC_ASSIGN(allowed, And(node, allowed, near));
   }
   return allowed;
@@ -125,7 +125,8 @@ Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, const D
   if (mask->rank() == 0) return mask;
   TUNEC_ASSIGN(const Dim masked, node.DimOf(mask, -1));
   if (masked == keys) return mask;
-  if (Decide({SizeCondition::Kind::kAtMost, masked, keys}, {}) == Decision::kFalse)
+  TUNEC_ASSIGN(const bool fits, NodeContext::IsAtMost(masked, keys));
+  if (!fits)
     return Fail(ErrorCode::kInvalidArgument, "the mask has {} keys, expected at most {}",
                 Print(masked), Print(keys));
   std::vector<Dim> pads(2 * mask->shape.size(), 0);

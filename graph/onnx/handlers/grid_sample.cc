@@ -112,7 +112,8 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Dim batch, node.DimOf(input, 0));
   TUNEC_ASSIGN(const Dim grid_batch, node.DimOf(grid, 0));
   TUNEC_ASSIGN(const int64_t coordinates, node.Extent(grid, -1));
-  if (coordinates != axes || !MayBeEqual({grid_batch}, {batch})) {
+  TUNEC_ASSIGN(const bool fits, NodeContext::AreEqual(grid_batch, batch));
+  if (coordinates != axes || !fits) {
     return Fail(ErrorCode::kInvalidArgument, "{}, expected {} positions of {} coordinates each",
                 node.Describe(grid), DimText(batch), axes);
   }

@@ -4,6 +4,8 @@
 
 #include "graph/onnx/handlers/handlers.h"
 #include "graph/onnx/handlers/positions.h"
+#include "ir/size/prove_sizes.h"
+#include "ir/size/size_text.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -25,8 +27,13 @@ Result<Operands> GatherNd(const NodeContext& node, Op) {
   TUNEC_RETURN_IF_ERROR(node.RequireRank(given, 1, kMostAxes));
   TUNEC_ASSIGN(const int64_t depth, node.Extent(given, -1));
   const auto before = static_cast<size_t>(std::clamp<int64_t>(batch, 0, kMostAxes));
-  if (batch < 0 || batch >= given->rank() || depth < 1 || depth > x->rank() - batch ||
-      x->shape.Part(0, before) != given->shape.Part(0, before)) {
+  bool fits = batch >= 0 && batch < given->rank() && batch < x->rank();
+  for (int64_t axis = 0; fits && axis < batch; ++axis) {
+    TUNEC_ASSIGN(const Dim own, node.DimOf(x, axis));
+    TUNEC_ASSIGN(const Dim other, node.DimOf(given, axis));
+    TUNEC_ASSIGN(fits, NodeContext::AreEqual(own, other));
+  }
+  if (!fits || depth < 1 || depth > x->rank() - batch) {
     return Fail(ErrorCode::kInvalidArgument,
                 "indices have {} positions each and batch_dims is {}, expected positions in the "
                 "input of rank {}",
@@ -143,6 +150,8 @@ Result<Operands> OneHot(const NodeContext& node, Op op) {
   Dim depth;
   if (given->sizes) {
     depth = given->sizes->front();
+    if (given->sizes->size() != 1 || !ProveAtMost(1, depth, {}))
+      return Fail(ErrorCode::kUnsupported, "the depth is {}, expected a number", Print(depth));
   } else {
     TUNEC_ASSIGN(const double number, node.ConstantFloat(1));
     depth = number >= 1 && number <= kMostDepth ? Dim(static_cast<int64_t>(number)) : Dim(0);

@@ -62,7 +62,8 @@ Result<Operands> Gemm(const NodeContext& node, Op) {
   if (!node.HasInput(2) || beta == 0) return Operands{left};
   TUNEC_ASSIGN(const Operand right, Scaled(node, node.OptionalInput(2), beta));
   TUNEC_ASSIGN(const Operand sum, node.Emit(Op::kAdd, {left, right}));
-  if (!MayBeEqual(sum->shape, product->shape)) {
+  TUNEC_ASSIGN(const bool fits, NodeContext::HaveEqualShapes(sum, product));
+  if (!fits) {
     return Fail(ErrorCode::kInvalidArgument, "input 2 does not broadcast to the product");
   }
   return Operands{sum};
@@ -100,7 +101,8 @@ Result<Operand> Centered(const NodeContext& node, size_t input, size_t zero_poin
     TUNEC_ASSIGN(zero, node.Reshape(zero, {count[0], 1}));
   }
   TUNEC_ASSIGN(Operand centered, node.Emit(Op::kSub, {wide, zero}));
-  if (MayBeEqual(centered->shape, x->shape)) return centered;
+  TUNEC_ASSIGN(const bool fits, NodeContext::HaveEqualShapes(centered, x));
+  if (fits) return centered;
   return Fail(ErrorCode::kInvalidArgument, "{}, which does not broadcast to the operand",
               node.Describe(node.OptionalInput(zero_point)));
 }

@@ -78,7 +78,8 @@ Result<Operands> ScatterElements(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand updates, node.Input(2));
   TUNEC_ASSIGN(const std::string reduction, ReadReduction(node));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 0, data->rank()));
-  if (!MayBeEqual(indices->shape, updates->shape) || indices->rank() != data->rank()) {
+  TUNEC_ASSIGN(const bool fit, NodeContext::HaveEqualShapes(indices, updates));
+  if (!fit || indices->rank() != data->rank()) {
     return Fail(ErrorCode::kInvalidArgument, "indices and updates do not fit the data");
   }
   for (int64_t d = 0; d < data->rank(); ++d) {
@@ -114,8 +115,9 @@ Result<Operands> TensorScatter(const NodeContext& node, Op) {
     shape[static_cast<size_t>(d)] = size;
     return shape;
   };
-  if (length == Dim(0) ||
-      Decide({SizeCondition::Kind::kAtMost, length, extent}, {}) == Decision::kFalse) {
+  TUNEC_ASSIGN(const bool fits, NodeContext::IsAtMost(length, extent));
+  TUNEC_ASSIGN(const bool has_elements, NodeContext::IsAtMost(1, length));
+  if (!fits || !has_elements) {
     return Fail(ErrorCode::kInvalidArgument, "an update of {} for a cache of {}", Print(length),
                 Print(extent));
   }
@@ -139,7 +141,8 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const std::vector<int64_t> x_shape, node.Shape(x));
   const std::vector<int64_t> sizes(x_shape.begin() + std::min<int64_t>(2, x->rank()),
                                    x_shape.end());
-  if (sizes.size() != rank || indices->shape != x->shape) {
+  TUNEC_ASSIGN(const bool fit, NodeContext::HaveEqualShapes(indices, x));
+  if (sizes.size() != rank || !fit) {
     return Fail(ErrorCode::kInvalidArgument, "input, indices and kernel_shape do not fit");
   }
   std::vector<int64_t> shape(x_shape.begin(), x_shape.begin() + std::min<int64_t>(2, x->rank()));

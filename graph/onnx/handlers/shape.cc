@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/onnx/fold_sizes.h"
 #include "graph/onnx/handlers/handlers.h"
 #include "ir/size/prove_sizes.h"
 #include "ir/size/size_condition.h"
@@ -30,8 +31,10 @@ Result<std::vector<Dim>> ResolveShape(std::vector<Dim> shape, const Operand& x, 
       rest = i;
     } else if (shape[i].AsConstant().value_or(0) < 0) {
       return fail("a dimension is negative");
-    } else if (!shape[i].IsConstant() && !ProveAtMost(0, shape[i], {})) {
-      return Fail(ErrorCode::kUnsupported, "the sign of the size {} is not known", Print(shape[i]));
+    } else if (!shape[i].IsConstant() && !IsPositive(shape[i])) {
+      const bool is_copied = i < x->shape.size() && x->shape.list()[i] == shape[i];
+      if (is_copied || (allow_zero && ProveAtMost(0, shape[i], {}))) continue;
+      return Fail(ErrorCode::kUnsupported, "the size {} may be 0 or negative", Print(shape[i]));
     }
   }
   const Dim elements = x->shape.Elements();
@@ -81,12 +84,16 @@ Result<Operands> Squeeze(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const std::vector<int64_t> given, Axes(node));
   TUNEC_ASSIGN(const std::vector<int64_t> axes, NormalizeAxes(given, x->rank()));
   const bool all = axes.empty() && !node.HasInput(1) && !node.HasAttribute("axes");
+  // A reshape to the other sizes assumes that a named size is 1, if no other size can be 0.
+  const bool has_elements = std::ranges::all_of(x->shape.list(), IsPositive);
   std::vector<Dim> shape;
   for (int64_t axis = 0; axis < x->rank(); ++axis) {
     TUNEC_ASSIGN(const Dim size, node.DimOf(x, axis));
     if (std::ranges::binary_search(axes, axis)) {
-      // The reshape assumes that a named size is 1.
-      if (Decide({SizeCondition::Kind::kEqual, size, 1}, {}) != Decision::kFalse) continue;
+      if (has_elements && Decide({SizeCondition::Kind::kEqual, size, 1}, {}) != Decision::kFalse)
+        continue;
+      TUNEC_ASSIGN(const bool is_one, NodeContext::AreEqual(size, 1));
+      if (is_one) continue;
       return Fail(ErrorCode::kInvalidArgument, "axis {} has size {}, expected 1", axis,
                   Print(size));
     }
@@ -129,9 +136,10 @@ Result<Operands> Expand(const NodeContext& node, Op) {
   const size_t lead = shape.size() - x->shape.size();
   for (size_t i = lead; i < shape.size(); ++i) {
     const Dim& own = x->shape.list()[i - lead];
-    // A named size is assumed to be the operand's size, or the operand's size is assumed to be 1.
     if (shape[i] == Dim(1)) shape[i] = own;
-    if (!shape[i].IsConstant() && own.IsConstant() && own != Dim(1)) shape[i] = own;
+    if (!own.IsConstant() || own == Dim(1)) continue;  // inference records what is assumed
+    TUNEC_ASSIGN(const bool are_equal, NodeContext::AreEqual(own, shape[i]));
+    if (are_equal) shape[i] = own;
   }
   if (x->constant && x->constant->size() == 1) return One(node.Full(shape, *x->constant));
   return One(node.Expand(x, std::move(shape)));
@@ -231,7 +239,11 @@ Result<Operands> Shape(const NodeContext& node, Op) {
 
 Result<Operands> Size(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
-  return One(node.Reshape(node.Sizes64({x->shape.Elements()}), {}));
+  const Dim elements = x->shape.Elements();
+  if (!elements.IsKnown())
+    return Fail(ErrorCode::kUnsupported, "{}, expected a shorter expression of its size",
+                node.Describe(x));
+  return One(node.Reshape(node.Sizes64({elements}), {}));
 }
 
 constexpr auto kHandlers = std::to_array<Handler>({

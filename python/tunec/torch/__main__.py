@@ -6,6 +6,7 @@ each. --open batch=x:0 leaves the first size of the input x open, under the name
 `--dim batch=1,8` of `tunec` then sets the sizes to compile for.
 """
 import argparse
+import itertools
 import pathlib
 import re
 import sys
@@ -19,8 +20,6 @@ from .errors import UnsupportedOperator
 from .importer import import_graph
 from .program import import_program, importable, mutations_of, weights_of
 from .safetensors import write_safetensors
-
-_EXAMPLE = 12  # the number of a dynamic size for which the program is imported
 
 
 class _Mistake(Exception):
@@ -82,14 +81,19 @@ def _import_open(program, sizes, opened, name):
     """Returns the ImportedGraph with names for dynamic sizes."""
     bounds = {str(symbol): bound for symbol, bound in program.range_constraints.items()}
     example = {}
-    for axis, symbol in opened.items():
-        least, most = (bounds[symbol].lower, bounds[symbol].upper) if symbol in bounds else (2, _EXAMPLE)
-        example[axis] = int(max(least, min(most, _EXAMPLE)))
+    # Different examples show that sizes differ.
+    for (axis, symbol), number in zip(opened.items(), itertools.count(37, 4)):
+        least, most = (bounds[symbol].lower, bounds[symbol].upper) if symbol in bounds else (2, number)
+        example[axis] = int(max(least, min(most, number)))
     numbers = {symbol: example[axis] for axis, symbol in opened.items()}
     program = importable(program, {**sizes, **numbers})
-    return import_graph(program.graph_module, weights=weights_of(program), mutated=mutations_of(program),
-                        sizes={**sizes, **{symbol: axis for axis, symbol in opened.items()}},
-                        example=example, name=name)
+    graph = import_graph(program.graph_module, weights=weights_of(program), mutated=mutations_of(program),
+                         sizes={**sizes, **{symbol: axis for axis, symbol in opened.items()}},
+                         example=example, name=name)
+    if graph.conditions.fixes_sizes():
+        raise ValueError("the program's graph is only valid where "
+                         f"{' and '.join(graph.conditions.described())}")
+    return graph
 
 
 def _is_torchscript(path):
@@ -149,7 +153,7 @@ def _convert(options):
           f"{len(graph.weights)} weights")
     for name, target in graph.mutations.items():
         print(f"  the output {name} replaces {target}")
-    for condition in graph.conditions.texts():
+    for condition in graph.conditions.described():
         print(f"  the sizes must satisfy {condition}")
 
 

@@ -11,8 +11,10 @@ from .element_types import element_type, is_float, torch_dtype
 from .errors import Rejected
 from .graph_text import Constant, Input, Line, Operation, Weight, nameless, write_graph
 from .infer import BOOLEAN, broadcast, infer
-from .sizes import Conditions, Size, SizeNumber, are_same, is_same, numbers_of
+from .sizes import Conditions, NeedsNumber, Size, SizeNumber, are_same, is_same, numbers_of
 
+# Attributes that may contain named sizes.
+_SIZES = frozenset(("shape", "starts", "ends", "repeats", "depth", "start", "limit"))
 _MOST_INLINE = 64  # largest element count of a constant in the text
 
 
@@ -193,6 +195,11 @@ class GraphBuilder:
         Rejected if the operator does not accept booleans."""
         if op not in BOOLEAN and operands and operands[0].element == "bool":
             raise Rejected(f"{op} of booleans")
+        for name, value in attributes.items():
+            values = value if isinstance(value, (list, tuple)) else [value]
+            takes_sizes = name in _SIZES or (op, name) == ("pad", "pads")
+            if not takes_sizes and any(isinstance(number, Size) for number in values):
+                raise NeedsNumber(f"a size as {name} of {op}")
         shapes = [None if x is None else x.shape for x in operands]
         elements = [None if x is None else x.element for x in operands]
         element, shape = infer(op, elements, shapes, attributes)
@@ -225,7 +232,9 @@ class GraphBuilder:
             return dividend / divisor
         if kind == "ToFloat":
             return self._real(expression.args[0])
-        if kind in ("Pow", "FloatPow") and expression.args[1] == 0.5:
+        if kind in ("Pow", "FloatPow") and float(expression.args[1]) == 0.5:
+            return self._real(expression.args[0]).unary("sqrt")
+        if kind == "OpaqueUnaryFn_sqrt":
             return self._real(expression.args[0]).unary("sqrt")
         if expression.is_integer:
             return self.number(self.conditions.size(expression), "i64").cast("f64")

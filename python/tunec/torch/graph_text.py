@@ -108,7 +108,10 @@ class Operation(Line):
         operands = ", ".join("_" if line is None else names[line] for line in self.inputs)
         items = [f"{key}={attribute_text(value)}" for key, value in self.attributes.items()]
         attributes = " {" + ", ".join(items) + "}" if items else ""
-        return f"{name} = {self.op}({operands}){attributes}: {self.type_text()}"
+        # The compiler infers the type. Its expression of a size may have another form.
+        has_names = any(isinstance(size, Size) for size in self.shape)
+        type_text = "" if has_names else f": {self.type_text()}"
+        return f"{name} = {self.op}({operands}){attributes}{type_text}"
 
 
 class _Names:

@@ -71,8 +71,8 @@ class Importer:
     def _named(self, expression: Any) -> Any:
         """Returns an expression of torch with the numbers and names of its symbols."""
         known = {s: self._sizes[str(s)] for s in expression.free_symbols if str(s) in self._sizes}
-        return expression.subs(
-            {s: symbol(size) if isinstance(size, str) else size for s, size in known.items()})
+        return expression.subs({s: symbol(size) if isinstance(size, str) else size
+                                for s, size in known.items()}, simultaneous=True)
 
     def _shapes(self, meta: Any) -> Any:
         """Returns the shape of a fake tensor with numbers and Sizes, or a list of shapes."""
@@ -204,7 +204,7 @@ class Importer:
         meta = node.meta["val"]
         call = Call(self.graph, target, self._fixed(meta), self._shapes(meta), _used_results(node),
                     self._beside_torch)
-        if _is_empty(call.result):
+        if _is_empty(call):
             return _nothing(call)
         bound = bind(target, args, kwargs)
         keyword_only = {k: v for k, v in kwargs.items() if _keyword_only(handler, k)}
@@ -248,10 +248,13 @@ def _reject_unknown_types(node: fx.Node) -> None:
                 raise Rejected(f"a tensor of {meta.dtype}")
 
 
-def _is_empty(result: Any) -> bool:
+def _is_empty(call: Call) -> bool:
     """Tests if an operator makes only tensors without elements."""
-    results = result if isinstance(result, (tuple, list)) else [result]
-    return bool(results) and all(isinstance(r, torch.Tensor) and r.numel() == 0 for r in results)
+    several = isinstance(call.result, (tuple, list))
+    results = list(call.result) if several else [call.result]
+    return bool(results) and all(
+        isinstance(result, torch.Tensor) and any(size == 0 for size in call.shape(i))
+        for i, result in enumerate(results))
 
 
 def _nothing(call: Call) -> Any:
@@ -386,9 +389,14 @@ def _import_for_real(module: fx.GraphModule, weights: Mapping[str, Any], importe
     # Puts `results` into the order of the FX graph's outputs.
     order = [*_positions(mutated, False), *_positions(mutated, True)]
     graph.results = [graph.results[order.index(i)] for i in range(len(order))]
-    graph.text = importer.graph.text(name, named)
-    graph.nameless = importer.graph.nameless(named)
     graph.conditions = importer.conditions
+    try:
+        graph.text = importer.graph.text(name, named)
+        graph.nameless = importer.graph.nameless(named)
+        graph.conditions.texts()
+    except Rejected as rejected:  # a size that the text cannot express
+        return None, [UnsupportedNode(output_node.name, "output", str(rejected),
+                                      source_line_of(output_node))]
     return graph, []
 
 

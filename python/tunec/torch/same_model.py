@@ -14,7 +14,7 @@ import torch
 
 from .errors import UnsupportedOperator
 from .frozen import mark
-from .sizes import Size
+from .sizes import Check, Size
 
 if TYPE_CHECKING:
     from .any_size import OpenSizes
@@ -53,6 +53,7 @@ class Model:
         self._axes = [(positions[source], dimension, name) for source, dimension, name in sizes.axes
                       if source in positions]
         self._num_weights = len(graph.nameless[1])
+        self._conditions = graph.conditions
         self._weights, self._mark = weights, mark(weights)
         with _LOCK:
             _MODELS.add(self)
@@ -66,6 +67,10 @@ class Model:
             return None
         if mark(self._weights) != self._mark:  # weights have changed since they were compiled in
             return None
+        # The executable was made from the graph with names. It must be valid for these sizes, too.
+        required = self._conditions.renamed(sizes)
+        if required is None or not Check(required)(example):
+            return None
         own = _imported(self._imported_at, sizes, example)
         if own is None:
             return None
@@ -74,7 +79,7 @@ class Model:
         is_same = text == own_text and all(
             are_equal(graph.weights[key], own.weights[own_key], borrowed)
             for key, own_key in zip(keys, own_keys, strict=True))
-        return own.conditions.texts() if is_same else None
+        return [*required, *own.conditions.texts()] if is_same else None
 
     def _sizes_in(self, graph: ImportedGraph) -> dict[str, int | str] | None:
         """Returns the sizes of a graph's inputs by dimension name, as numbers or names of the graph.

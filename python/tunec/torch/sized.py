@@ -11,8 +11,8 @@ import torch
 from torch.utils import _pytree as pytree
 
 from .. import processors
-from .._compile import compile as compile_model
-from .._errors import Unsupported
+from .._compile import compile_quietly as compile_model
+from .._errors import InvalidArgument, ParseError, Unsupported
 from .any_size import open_sizes
 from .devices import addresses_of, device_of, device_options, on_host
 from .element_types import torch_dtype
@@ -21,7 +21,7 @@ from .imported_graph import Fixed, ImportedGraph, Port
 from .importer import import_graph
 from .same_model import Model, find_model, models_made
 from .same_text import compile_once
-from .sizes import Check, numbers_of
+from .sizes import Check, Size, numbers_of, symbol
 from .symbols import solve
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class SizedGraph:
     def compiled(self, arguments: Sequence[Any]) -> tuple[ImportedGraph, Any]:
         """Returns the ImportedGraph and the Executable for the sizes of these arguments. For an
         Executable with dynamic shapes, the ImportedGraph has named sizes."""
-        named = self._named_sizes(arguments) if self._open is not None else None
+        opened = self._open  # another thread may set it to None
+        named = opened and self._named_sizes(opened, arguments)
         if named is not None and 0 not in named.values():  # padding cannot make sizes of 0
             found = self._compiled_for_any(named)
             if found is not None:
@@ -123,13 +124,13 @@ class SizedGraph:
         these arguments."""
         if graph is not self._any_size or not any(isinstance(r, Fixed) for r in graph.results):
             return graph.results
-        known: Any = self._open.all_symbols(self._named_sizes(arguments))
+        known: Any = self._open.all_symbols(self._named_sizes(self._open, arguments))
         nodes = pytree.tree_leaves(self.module.graph.output_node().args[0])
         return [Fixed(_evaluated(node, known, r.value)) if isinstance(r, Fixed) else r
                 for node, r in zip(nodes, graph.results, strict=True)]
 
-    def _named_sizes(self, arguments: Sequence[Any]) -> Any:
-        return self._open.of(lambda name: arguments[self._positions[name]].shape)
+    def _named_sizes(self, opened: Any, arguments: Sequence[Any]) -> Any:
+        return opened.of(lambda name: arguments[self._positions[name]].shape)
 
     def _compiled_for_any(self, named: Mapping[str, int]) -> tuple[ImportedGraph, Any] | None:
         """Returns the ImportedGraph and the Executable for dynamic shapes. Returns None if there is
@@ -138,6 +139,8 @@ class SizedGraph:
             if self._open is not None and self._any_size is None:
                 self._import_any(named)
             if self._open is None:
+                return None
+            if any(named[name] != named.get(tied, named[name]) for tied, name in self._open.ties.items()):
                 return None
             named = {name: named[name] for name in self._open.names}
             graph = self._any_size
@@ -177,7 +180,8 @@ class SizedGraph:
         elif self._model is None:
             try:
                 executable = compile_once(self._any_size, self.options, compile_model)
-            except Unsupported:  # an operator needs a number where the text has a name
+            except (InvalidArgument, ParseError, Unsupported):
+                # An operator needs a number, or a size is beyond the limits of the compiler.
                 self._open = None
                 return
             weights = [w[1] if isinstance(w, tuple) else w for w in self.weights.values()]
@@ -219,6 +223,8 @@ def _evaluated(node: object, known: Mapping[str, int], otherwise: Any) -> Any:
     `otherwise`."""
     meta: Any = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
     kinds = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+    if type(meta) not in kinds and isinstance(otherwise, Size):
+        return int(otherwise.expression.subs({symbol(name): number for name, number in known.items()}))
     if type(meta) not in kinds:
         return otherwise
     expression = meta.node.expr

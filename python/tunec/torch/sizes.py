@@ -7,6 +7,7 @@ Conditions of the import record it. So a text is valid at all sizes for which it
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -65,6 +66,24 @@ class Conditions:
         """Returns the conditions as text of Python (see Check)."""
         return [_relation_text(relation) for relation in self._relations]
 
+    def described(self) -> list[str]:
+        """Returns the conditions in the form of the .graph text."""
+        return [_relation_text(relation, "/", "mod", _name_text) for relation in self._relations]
+
+    def fixes_sizes(self) -> bool:
+        """Tests if a size is only allowed to have certain numbers."""
+        return any(isinstance(relation, sympy.Eq) for relation in self._relations)
+
+    def renamed(self, sizes: Mapping[str, int | str]) -> list[str] | None:
+        """Returns the conditions as text, with numbers or other names for sizes. Returns None if one
+        is false."""
+        new = {symbol(name): symbol(size) if isinstance(size, str) else sympy.Integer(size)
+               for name, size in sizes.items()}
+        relations = [relation.subs(new, simultaneous=True) for relation in self._relations]
+        if any(relation == sympy.false for relation in relations):
+            return None
+        return [_relation_text(relation) for relation in relations if relation != sympy.true]
+
 
 class Check:
     """A function that tests if conditions hold. `conditions`: Python's text of each one."""
@@ -78,7 +97,10 @@ class Check:
         key = tuple(sorted(numbers.items()))
         if key not in self._known:
             names = {_python_name(name): number for name, number in numbers.items()}
-            self._known[key] = all(eval(code, {"min": min, "max": max}, names) for code in self._code)
+            try:
+                self._known[key] = all(eval(code, {"min": min, "max": max}, names) for code in self._code)
+            except ZeroDivisionError:
+                self._known[key] = False
         return self._known[key]
 
 
@@ -91,8 +113,22 @@ def _arithmetic(function: Callable[[Any, Any], Any], swapped: bool = False) -> A
     return method
 
 
+def _quotient(function: Callable[[Any, Any], Any]) -> Any:
+    """Returns the method of a quotient or a remainder. torch's functions simplify quotients by
+    negative numbers wrongly."""
+    divide = _arithmetic(function)
+
+    def method(self: Size, other: Any) -> Any:
+        if isinstance(other, int) and other <= 0:
+            raise NeedsNumber(f"the number of the size {self}")
+        return divide(self, other)
+    return method
+
+
 def _comparison(function: Callable[[Any, Any], Any]) -> Any:
     def method(self: Size, other: Any) -> Any:
+        if isinstance(other, float):
+            raise NeedsNumber(f"the number of the size {self}")
         if not isinstance(other, (int, Size)):
             return NotImplemented
         difference = sympy.expand(self.expression - expression_of(other))
@@ -115,9 +151,9 @@ class Size:
     __rsub__ = _arithmetic(operator.sub, swapped=True)
     __mul__ = _arithmetic(operator.mul)
     __rmul__ = _arithmetic(operator.mul, swapped=True)
-    __floordiv__ = _arithmetic(torch_functions.FloorDiv)
+    __floordiv__ = _quotient(torch_functions.FloorDiv)
     __rfloordiv__ = _arithmetic(torch_functions.FloorDiv, swapped=True)
-    __mod__ = _arithmetic(torch_functions.PythonMod)
+    __mod__ = _quotient(torch_functions.PythonMod)
     __rmod__ = _arithmetic(torch_functions.PythonMod, swapped=True)
     __eq__ = _comparison(sympy.Eq)
     __ne__ = _comparison(sympy.Ne)
@@ -135,13 +171,12 @@ class Size:
     def __bool__(self) -> bool:
         return bool(self != 0)
 
-    def __hash__(self) -> int:
-        return hash(self.number)
+    __hash__ = None  # type: ignore[assignment]  # a set would compare sizes without a condition
 
     def __index__(self) -> int:
         raise NeedsNumber(f"the number of the size {self}")
 
-    __int__ = __index__
+    __int__ = __abs__ = bit_length = __index__
 
     def __float__(self) -> float:
         raise NeedsNumber(f"the number of the size {self}")
@@ -152,7 +187,7 @@ class Size:
     __rtruediv__ = __pow__ = __rpow__ = __truediv__
 
     def __str__(self) -> str:
-        return _text(self.expression, "/", "mod", str)
+        return _text(self.expression, "/", "mod", _name_text)
 
     __repr__ = __str__
 
@@ -234,13 +269,23 @@ def _text(expression: Any, quotient: str, remainder: str, name: Callable[[str], 
     return text(expression)
 
 
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
+
+
+def _name_text(name: str) -> str:
+    """Returns the name of a size in the .graph text."""
+    is_plain = _IDENTIFIER.match(name) and name not in ("min", "max", "mod")
+    return name if is_plain else f'"{name}"'
+
+
 def _python_name(name: str) -> str:
     return "size_" + "".join(c if c.isalnum() else f"_{ord(c)}_" for c in name)
 
 
-def _relation_text(relation: Any) -> str:
-    """Returns a relation as text of Python."""
+def _relation_text(relation: Any, quotient: str = "//", remainder: str = "%",
+                   name: Callable[[str], str] = _python_name) -> str:
+    """Returns a relation as text, by default of Python."""
     if isinstance(relation, sympy.Not):
-        return f"not ({_relation_text(relation.args[0])})"
-    sides = [_text(side, "//", "%", _python_name) for side in relation.args]
+        return f"not ({_relation_text(relation.args[0], quotient, remainder, name)})"
+    sides = [_text(side, quotient, remainder, name) for side in relation.args]
     return f" {relation.rel_op} ".join(sides)

@@ -2,7 +2,6 @@
 from collections.abc import Sequence
 
 import sympy
-from torch.utils._sympy.functions import FloorDiv
 
 
 def solve(sizes: Sequence[tuple[sympy.Expr, int]]) -> dict[str, int]:
@@ -20,23 +19,3 @@ def solve(sizes: Sequence[tuple[sympy.Expr, int]]) -> dict[str, int]:
             if len(solutions) == 1:
                 known[symbol] = int(solutions[0])
     return {str(symbol): number for symbol, number in known.items()}
-
-
-def is_plain(expression: sympy.Expr) -> bool:
-    """Tests for a sum of products of whole numbers and sizes. If such a formula fits enough samples,
-    it is valid at all sizes."""
-    if expression.is_Integer or expression.is_symbol:
-        return True
-    terms = sympy.Add.make_args(sympy.expand(expression))
-    return all(factor.is_Integer or factor.is_symbol
-               for term in terms for factor in sympy.Mul.make_args(term))
-
-
-def is_rounded(expression: sympy.Expr) -> bool:
-    """Tests for an expression of sums, products, and quotients of sizes by a whole number, rounded
-    down."""
-    if expression.is_Integer or expression.is_symbol:
-        return True
-    if isinstance(expression, FloorDiv):
-        return is_rounded(expression.args[0]) and expression.args[1].is_Integer
-    return (expression.is_Add or expression.is_Mul) and all(map(is_rounded, expression.args))

@@ -114,11 +114,9 @@ bool AllHold(const std::vector<SizeCondition>& conditions, const SizeValues& siz
   });
 }
 
-/// Runs a graph with an input [n, m] of zeros.
+/// Runs a graph with an input [n, m] of 0, 1, 2 and so on.
 Result<std::vector<Array>> RunAt(const Graph& graph, int64_t n, int64_t m) {
-  Array x(DataType::kF32, {n, m});
-  for (int64_t i = 0; i < x.size(); ++i) x.SetDouble(i, 0);
-  return RunReference(graph, std::vector<Array>{x});
+  return RunReference(graph, std::vector<Array>{Counting({n, m})});
 }
 
 // A formula is the size of an output and the value of another output. Both are compared with C++.
@@ -178,6 +176,108 @@ std::vector<std::string> ConditionTexts(const Graph& graph) {
   std::vector<std::string> texts;
   for (const SizeCondition& condition : ConditionsOf(graph)) texts.push_back(Print(condition));
   return texts;
+}
+
+/// A random model of integers whose shapes and values depend on the sizes of its input x [n, m].
+class MovementModel {
+ public:
+  explicit MovementModel(uint32_t seed) : model_(WithInput({"n", "m"})), random_(seed) {
+    model_.Constant("zero", Ints({}, {0})).Constant("one", Ints({}, {1}));
+    model_.Constant("first", Ints({1}, {0})).Constant("flat", Ints({1}, {-1}));
+    model_.Node("Shape", {"x"}, {"n"}, {{"end", 1}}).Node("Shape", {"x"}, {"m"}, {{"start", 1}});
+    model_.Node("Squeeze", {"n", "first"}, {"rows"});
+    model_.Node("Squeeze", {"m", "first"}, {"columns"});
+    Add("Cast", {"x"}, {{"to", onnx::TensorProto::INT64}});
+    Add("Range", {"zero", "rows", "one"});
+    Add("Range", {"zero", "columns", "one"});
+    values_.push_back("n");
+    for (int step = Number(2, 7); step > 0; --step) Step();
+    model_.Output(values_.back());
+  }
+  Model& model() { return model_; }
+
+ private:
+  int Number(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
+  const std::string& Any() { return values_[Number(0, static_cast<int>(values_.size()) - 1)]; }
+  std::string Constant(const std::vector<int64_t>& values) {
+    const std::string name = fmt::format("c{}", ++names_);
+    model_.Constant(name, Ints({static_cast<int64_t>(values.size())}, values));
+    return name;
+  }
+  std::string Add(const std::string& op, std::vector<std::string> inputs,
+                  const std::vector<Attr>& attributes = {}) {
+    values_.push_back(fmt::format("v{}", ++names_));
+    model_.Node(op, std::move(inputs), {values_.back()}, attributes);
+    return values_.back();
+  }
+  void Step() {
+    const std::string a = Any(), b = Any();
+    switch (Number(0, 11)) {
+      case 0:
+        return void(Add("Add", {a, b}));
+      case 1:
+        return void(Add("Mul", {a, Number(0, 1) == 0 ? b : Constant({Number(-2, 3)})}));
+      case 2:
+        return void(Add("Unsqueeze", {a, Constant({Number(-1, 1)})}));
+      case 3:
+        return void(Add("Reshape", {a, Number(0, 1) == 0 ? "flat" : Add("Shape", {b})}));
+      case 4:
+        return void(Add("Expand", {a, Add("Shape", {b})}));
+      case 5:
+        return void(Add("Concat", {a, b}, {{"axis", Number(-1, 0)}}));
+      case 6:
+        return void(Add("Slice", {a, Constant({Number(-4, 4)}), Constant({Number(-4, 6)}),
+                                  Constant({Number(-1, 0)}), Constant({Number(0, 1) * 3 - 1})}));
+      case 7: {
+        const std::string size = Add("Shape", {b}, {{"end", 1}});
+        // A division by a size of 0 is an error only if it is evaluated during import.
+        return void(Add("Gather", {b, Add("Mod", {a, Add("Max", {size, "one"})})}));
+      }
+      case 8:
+        return void(Add("Gather", {a, Constant({Number(-2, 2), Number(-2, 2)})}));
+      case 9:
+        return void(Add("Transpose", {a}));
+      case 10:
+        return void(Add("Squeeze", {a, "first"}));
+      default:
+        return void(Add("ReduceSum", {a, Constant({Number(-1, 0)})}, {{"keepdims", Number(0, 1)}}));
+    }
+  }
+
+  Model model_;
+  std::mt19937 random_;
+  std::vector<std::string> values_;
+  int names_ = 0;
+};
+
+// Where the conditions hold, a model with named sizes is the model of the fixed sizes.
+TEST(OnnxNamedSizes, RandomMovementIsThatOfFixedSizes) {
+  int compared = 0;
+  for (uint32_t seed = 0; seed < 1500; ++seed) {
+    MovementModel made(seed);
+    const Result<Graph> named = made.model().Import(Named({"n", "m"}));
+    if (!named) continue;  // unsupported, or invalid at all sizes
+    const std::vector<SizeCondition> conditions = ConditionsOf(*named);
+    for (const auto& [n, m] : {std::pair(1, 1), {1, 3}, {2, 1}, {2, 2}, {3, 2}, {4, 7}, {6, 6}}) {
+      const SizeValues sizes = {{"n", n}, {"m", m}};
+      if (!AllHold(conditions, sizes)) continue;
+      const Result<Graph> special = Specialize(*named, sizes);
+      if (!special) continue;  // then the model is imported at the sizes
+      ImportOptions options;
+      options.dims = {{"n", n}, {"m", m}};
+      const Result<Graph> fixed = made.model().Import(options);
+      ASSERT_TRUE(fixed.has_value())
+          << seed << " at " << n << ", " << m << ": " << fixed.error().Format();
+      const Result<std::vector<Array>> expected = RunAt(*fixed, n, m);
+      const Result<std::vector<Array>> found = RunAt(*special, n, m);
+      ASSERT_EQ(expected.has_value(), found.has_value()) << seed << " at " << n << ", " << m;
+      if (!expected) continue;
+      ASSERT_EQ((*expected)[0].shape(), (*found)[0].shape()) << seed << " at " << n << ", " << m;
+      ASSERT_EQ(Values((*expected)[0]), Values((*found)[0])) << seed << " at " << n << ", " << m;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 1000);
 }
 
 TEST(OnnxNamedSizes, ReshapeKeepsNames) {

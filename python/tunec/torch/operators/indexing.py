@@ -2,6 +2,7 @@
 from ..builder import numel
 from ..errors import Rejected
 from ..handler_table import handles
+from ..sizes import are_same
 
 
 def from_start(indices, size):
@@ -100,7 +101,8 @@ def counts_up(index):
         adds_nothing = op == "add" and getattr(line.inputs[1], "elements", None) == [0]
         if op not in ("reshape", "expand", "identity", "slice") and not adds_nothing:
             return False
-        if op == "slice" and line.shape != line.inputs[0].shape:
+        if op == "slice" and (not are_same(line.shape, line.inputs[0].shape) or
+                              any(step != 1 for step in line.attributes["steps"])):
             return False
         line = line.inputs[0]
     if line.attributes["start"] != 0 or line.attributes["delta"] != 1:

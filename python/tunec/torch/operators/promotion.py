@@ -3,6 +3,7 @@ import torch
 
 from ..builder import Value
 from ..element_types import element_type, is_narrow_float
+from ..sizes import Size, SizeNumber
 
 _BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 
@@ -20,7 +21,9 @@ def promoted(call, *operands):
 
 
 def result_element(*operands):
-    seen = [x.meta if isinstance(x, Value) else x for x in operands]
+    # Only the kind of a number matters.
+    kinds = {Size: 0, SizeNumber: 0.0}
+    seen = [x.meta if isinstance(x, Value) else kinds.get(type(x), x) for x in operands]
     dtype = torch.result_type(*seen[:2]) if len(seen) > 1 else seen[0].dtype
     for other in seen[2:]:
         dtype = torch.promote_types(dtype, torch.result_type(seen[0], other))

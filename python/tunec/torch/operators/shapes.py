@@ -34,7 +34,7 @@ def slice_axis(call, x, dim=0, start=None, end=None, step=1):
 @handles("narrow.default")
 def narrow(call, x, dim, start, length):
     axis = dim % x.rank
-    begin = start % x.shape[axis] if start < 0 else start
+    begin = start + x.shape[axis] if start < 0 else start
     return x.slice(axis, begin, begin + length)
 
 
@@ -43,7 +43,7 @@ def select(call, x, dim, index):
     axis = dim % x.rank
     if isinstance(index, Value):
         return x.gather(index.reshape(()), axis)
-    at = index % x.shape[axis]
+    at = index + x.shape[axis] if index < 0 else index
     return x.slice(axis, at, at + 1).reshape((*x.shape[:axis], *x.shape[axis + 1:]))
 
 
