@@ -449,9 +449,10 @@ Result<LoadedModel> LoadOnnxFile(const std::string& path, const ModelOptions& op
     if (options.open_sizes == OpenSizes::kNamed && !defaults.empty()) {
       ImportOptions named = import;
       for (const auto& [name, size] : defaults) named.named_dims.insert(name);
-      Result<Graph> graph = file.Import(named);
-      if (graph) loaded.graph = *std::move(graph);
-      if (graph) return loaded;
+      if (Result<Graph> graph = file.Import(named)) {
+        loaded.graph = *std::move(graph);
+        return loaded;
+      }
     }
     loaded.default_sizes = defaults;
     import.dims.insert(defaults.begin(), defaults.end());

@@ -230,7 +230,7 @@ Result<Operand> NodeContext::Full(const OperandShape& shape, const Array& value)
   return emitter_.Full(shape, value);
 }
 
-Result<Operand> NodeContext::Reshape(const Operand& x, OperandShape shape) const {
+Result<Operand> NodeContext::Reshape(const Operand& x, const OperandShape& shape) const {
   if (x->shape == shape) return x;
   return Emit(Op::kReshape, {x}, {{"shape", SizesAttribute(shape)}});
 }
@@ -240,7 +240,7 @@ Result<Operand> NodeContext::Transpose(const Operand& x, std::vector<int64_t> pe
   return Emit(Op::kTranspose, {x}, {{"perm", std::move(perm)}});
 }
 
-Result<Operand> NodeContext::Expand(const Operand& x, OperandShape shape) const {
+Result<Operand> NodeContext::Expand(const Operand& x, const OperandShape& shape) const {
   if (x->shape == shape) return x;
   return Emit(Op::kExpand, {x}, {{"shape", SizesAttribute(shape)}});
 }

@@ -109,9 +109,9 @@ class NodeContext {
   Operand Sizes64(std::vector<Dim> values) const;
   Result<Operand> Full(const OperandShape& shape, const Array& value) const;
 
-  Result<Operand> Reshape(const Operand& x, OperandShape shape) const;
+  Result<Operand> Reshape(const Operand& x, const OperandShape& shape) const;
   Result<Operand> Transpose(const Operand& x, std::vector<int64_t> perm) const;
-  Result<Operand> Expand(const Operand& x, OperandShape shape) const;
+  Result<Operand> Expand(const Operand& x, const OperandShape& shape) const;
   Result<Operand> Cast(const Operand& x, DataType type) const;  // emits nothing if x has the type
 
  private:

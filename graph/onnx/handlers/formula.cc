@@ -29,8 +29,8 @@ Formula Formula::Cast(DataType type) const {
   return ok() ? Formula(*node_, node_->Cast(*value_, type)) : *this;
 }
 
-Formula Formula::Reshape(OperandShape shape) const {
-  return ok() ? Formula(*node_, node_->Reshape(*value_, std::move(shape))) : *this;
+Formula Formula::Reshape(const OperandShape& shape) const {
+  return ok() ? Formula(*node_, node_->Reshape(*value_, shape)) : *this;
 }
 
 Result<int64_t> Formula::Extent(int64_t axis) const {
@@ -72,8 +72,8 @@ Formula Formula::Transpose(std::vector<int64_t> perm) const {
   return ok() ? Formula(*node_, node_->Transpose(*value_, std::move(perm))) : *this;
 }
 
-Formula Formula::Expand(OperandShape shape) const {
-  return ok() ? Formula(*node_, node_->Expand(*value_, std::move(shape))) : *this;
+Formula Formula::Expand(const OperandShape& shape) const {
+  return ok() ? Formula(*node_, node_->Expand(*value_, shape)) : *this;
 }
 
 Formula Formula::Slice(int64_t axis, const Dim& begin, const Dim& end, int64_t step) const {

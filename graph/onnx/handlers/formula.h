@@ -45,13 +45,13 @@ class Formula {
   /// Returns a size as a scalar of the type `type()`.
   Formula Size(const Dim& size) const;
   Formula Cast(DataType type) const;
-  Formula Reshape(OperandShape shape) const;
+  Formula Reshape(const OperandShape& shape) const;
   /// Returns this operand with an added axis of extent 1, which is `axis` of the result.
   Formula Unsqueeze(int64_t axis) const;
   /// Returns the slice at position `index` of `axis`, without this axis.
   Formula At(int64_t axis, const Dim& index) const;
   Formula Transpose(std::vector<int64_t> perm) const;
-  Formula Expand(OperandShape shape) const;
+  Formula Expand(const OperandShape& shape) const;
   /// Returns the elements begin, begin + step, ... before end along one axis.
   Formula Slice(int64_t axis, const Dim& begin, const Dim& end, int64_t step = 1) const;
 
