@@ -48,7 +48,10 @@ DimSizes Range(int64_t least, int64_t most) { return {RoundedSizes(least, most),
 void ExpectRight(const AnyShape& model, const Number& number, const Use& use, int64_t n) {
   SCOPED_TRACE(fmt::format("{} {} at {}", number.name, use.name, n));
   Array x(DataType::kF32, {n, kWidth});
-  for (int64_t i = 0; i < x.size(); ++i) x.SetDouble(i, static_cast<double>(i / kWidth));
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const int64_t row = i / kWidth;
+    x.SetDouble(i, static_cast<double>(row));
+  }
   const std::vector<Shape> shapes = {x.shape()};
   const auto results = model.OutputShapes(shapes);
   ASSERT_TRUE(results) << results.error().Format();
