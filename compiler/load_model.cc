@@ -270,6 +270,12 @@ Result<OnnxFile> OpenOnnx(const std::string& path, const ModelOptions& options) 
   return WithSameDims(file, options);
 }
 
+Result<OnnxFile> OpenOnnxBytes(std::span<const std::byte> bytes, const ModelOptions& options) {
+  TUNEC_ASSIGN(const OnnxFile file,
+               OnnxFile::FromBytes(bytes, kNameInMemory, DataFolderOf(options)));
+  return WithSameDims(file, options);
+}
+
 /// Adds the dynamic dimensions of `sizes` that the source lacks.
 void AddDimensions(const DefaultSizes& sizes, SizedSource& source) {
   for (const auto& [name, size] : sizes) {
@@ -500,6 +506,30 @@ Result<LoadedModel> LoadFile(const std::string& path, const ModelOptions& option
   return format == ModelFormat::kGraph ? LoadGraphFile(path, options) : LoadOnnxFile(path, options);
 }
 
+/// Returns a fixed model, or a source if dimensions have several sizes. If `any` is true,
+/// dimensions without a given size are dynamic, too.
+Result<AnyModel> LoadFileAs(const std::string& path, const ModelOptions& options, bool any) {
+  TUNEC_ASSIGN(const ModelFormat format, FormatOfModel(path, options));
+  std::vector<FileStamp> files;
+  Result<AnyModel> model;
+  if (format == ModelFormat::kGraph) {
+    // The file is read now, since a run may need code for another size long after the file has
+    // changed.
+    TUNEC_ASSIGN(const GraphFile file, GraphFile::Open(path, options.random_weights));
+    files = file.Files();
+    model = ModelOfText(file.text(), path, options, any,
+                        [file](const GraphSizes& sizes) { return file.At(sizes); });
+  } else {
+    files = FilesOfConstants(options);
+    TUNEC_ASSIGN(const OnnxFile file, OpenOnnx(path, options));
+    std::ranges::copy(file.Files(), std::back_inserter(files));
+    model = ModelOf(file, options, any);
+  }
+  if (!model) return model;
+  if (auto* loaded = std::get_if<LoadedModel>(&*model)) loaded->files = std::move(files);
+  return model;
+}
+
 Result<Graph> LoadBytes(std::span<const std::byte> bytes, std::string_view format,
                         const ModelOptions& options) {
   if (bytes.empty()) return Fail(ErrorCode::kParse, "the model has no bytes");
@@ -508,9 +538,7 @@ Result<Graph> LoadBytes(std::span<const std::byte> bytes, std::string_view forma
   TUNEC_RETURN_IF_ERROR(CheckOptions(known, kNameInMemory, options));
   if (known == ModelFormat::kOnnx) {
     TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
-    TUNEC_ASSIGN(const OnnxFile read,
-                 OnnxFile::FromBytes(bytes, kNameInMemory, DataFolderOf(options)));
-    TUNEC_ASSIGN(const OnnxFile file, WithSameDims(read, options));
+    TUNEC_ASSIGN(const OnnxFile file, OpenOnnxBytes(bytes, options));
     return file.Import(import);
   }
   TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
@@ -553,38 +581,11 @@ Result<std::vector<ListedSizes>> ListedSizesOf(const SizedSource& source,
 }
 
 Result<AnyModel> LoadAnyModel(const std::string& path, const ModelOptions& options) {
-  TUNEC_ASSIGN(const ModelFormat format, FormatOfModel(path, options));
-  std::vector<FileStamp> files;
-  Result<AnyModel> model;
-  if (format == ModelFormat::kGraph) {
-    // The file is read now, since a run may need code for another size long after the file has
-    // changed.
-    TUNEC_ASSIGN(const GraphFile file, GraphFile::Open(path, options.random_weights));
-    files = file.Files();
-    model = ModelOfText(file.text(), path, options, true,
-                        [file](const GraphSizes& sizes) { return file.At(sizes); });
-  } else {
-    files = FilesOfConstants(options);
-    TUNEC_ASSIGN(const OnnxFile file, OpenOnnx(path, options));
-    std::ranges::copy(file.Files(), std::back_inserter(files));
-    model = ModelOf(file, options, true);
-  }
-  if (!model) return model;
-  if (auto* loaded = std::get_if<LoadedModel>(&*model)) loaded->files = std::move(files);
-  return model;
+  return LoadFileAs(path, options, true);
 }
 
 Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& options) {
-  TUNEC_ASSIGN(const ModelFormat format, FormatOfModel(path, options));
-  if (format == ModelFormat::kGraph) {
-    TUNEC_ASSIGN(const GraphFile file, GraphFile::Open(path, options.random_weights));
-    TUNEC_ASSIGN(AnyModel model,
-                 ModelOfText(file.text(), path, options, false,
-                             [file](const GraphSizes& sizes) { return file.At(sizes); }));
-    return std::get<SizedSource>(std::move(model));
-  }
-  TUNEC_ASSIGN(const OnnxFile file, OpenOnnx(path, options));
-  TUNEC_ASSIGN(AnyModel model, ModelOf(file, options, false));
+  TUNEC_ASSIGN(AnyModel model, LoadFileAs(path, options, false));
   return std::get<SizedSource>(std::move(model));
 }
 
@@ -599,9 +600,7 @@ Result<AnyModel> LoadAnyModelBytes(std::span<const std::byte> bytes, std::string
                        [copy = std::string(text), options](const GraphSizes& sizes) {
                          return ParseText(copy, options, sizes);
                        });
-  TUNEC_ASSIGN(const OnnxFile read,
-               OnnxFile::FromBytes(bytes, kNameInMemory, DataFolderOf(options)));
-  TUNEC_ASSIGN(const OnnxFile file, WithSameDims(read, options));
+  TUNEC_ASSIGN(const OnnxFile file, OpenOnnxBytes(bytes, options));
   return ModelOf(file, options, true);
 }
 

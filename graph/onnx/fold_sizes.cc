@@ -99,7 +99,6 @@ Result<std::optional<FoldedSizes>> Move(Op op, const std::vector<Operand>& input
 
 using Rule = std::function<std::optional<Dim>(const Dim&, const Dim&)>;
 
-bool IsPositive(const Dim& size) { return ProveAtMost(1, size, {}); }
 bool IsNatural(const Dim& size) { return ProveAtMost(0, size, {}); }
 
 std::optional<Dim> Decided(const SizeCondition& condition, bool otherwise = false) {
@@ -125,14 +124,14 @@ Rule RuleOf(Op op, const Attributes& attributes) {
     case Op::kDiv:
       // The quotient of integers is rounded towards zero, so it must not be negative.
       return [](const Dim& a, const Dim& b) -> std::optional<Dim> {
-        if (!IsNatural(a) || !IsPositive(b)) return std::nullopt;
+        if (!IsNatural(a) || !ProveAtMost(1, b, {})) return std::nullopt;
         return Dim::FloorDiv(a, b);
       };
     case Op::kMod: {
       const auto fmod = attributes.find("fmod");
       const bool truncates = fmod != attributes.end() && std::get<int64_t>(fmod->second) != 0;
       return [truncates](const Dim& a, const Dim& b) -> std::optional<Dim> {
-        if (!IsPositive(b) || (truncates && !IsNatural(a))) return std::nullopt;
+        if (!ProveAtMost(1, b, {}) || (truncates && !IsNatural(a))) return std::nullopt;
         return Dim::Mod(a, b);
       };
     }

@@ -275,15 +275,17 @@ Result<Operand> Emitter::Emit(Op op, const std::vector<Operand>& inputs, Attribu
     TUNEC_ASSIGN(values.emplace_back(), Materialize(input));
   }
   auto operand = std::make_shared<OperandState>();
-  std::vector<CountingOperand> counted;
-  for (const Operand& input : inputs) counted.push_back(CountingOfOperand(input));
   const Attributes given = attributes;
   TUNEC_ASSIGN(operand->value,
                builder_.Add(op, std::move(values), std::move(attributes), node_name_));
   const ValueType& type = builder_.TypeOf(operand->value);
   operand->type = type.type;
   operand->shape = type.dims;
-  if (IsInteger(operand->type)) operand->counting = CountingOf(op, counted, given, operand->shape);
+  if (IsInteger(operand->type)) {
+    std::vector<CountingOperand> counted;
+    for (const Operand& input : inputs) counted.push_back(CountingOfOperand(input));
+    operand->counting = CountingOf(op, counted, given, operand->shape);
+  }
   const auto is_joined = [](const Operand& input) { return !input->joined.empty(); };
   if (IsInteger(operand->type) && op == Op::kConcat && inputs.size() <= kMostJoined &&
       std::ranges::none_of(inputs, is_joined)) {

@@ -17,8 +17,8 @@
 
 namespace tunec::onnx_import {
 
-/// A value of the graph being built, a constant, or integers that contain named sizes. Constants
-/// and such integers get their node when a node or a graph output first uses them, so shape
+/// A value of the graph being built, a constant, or integers that contain named sizes. A node for a
+/// constant or such integers is added at their first use by a node or a graph output. So shape
 /// arithmetic adds no nodes to the graph.
 struct OperandState {
   std::string name;

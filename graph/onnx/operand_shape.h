@@ -15,8 +15,8 @@ namespace tunec::onnx_import {
 
 /// The extents of a value, which may contain named sizes. There is no operator[], because the file
 /// decides the number of extents, and an index could be out of range. NodeContext and Formula
-/// return single extents after a check (Extents, Extent, Dims, Dim). All extents are available as a
-/// list.
+/// return single extents after a check (Extents, Extent, Dims, DimOf). All extents are available as
+/// a list.
 class OperandShape {
  public:
   OperandShape() = default;

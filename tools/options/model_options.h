@@ -49,8 +49,8 @@ struct SizedSession {
 Result<SizedSession> OpenSizedSession(const CompileArguments& arguments);
 /// Opens a session for a graph whose dimensions are all fixed. If an ONNX model and the settings
 /// leave the shape of an input open, the array of that name in `arrays` gives the shape. Other
-/// sizes that are not given have defaults, and a line states them; with kRejected they are an
-/// error.
+/// sizes that are not given have defaults, which a line states. With kRejected, a missing size is
+/// an error.
 Result<Session> OpenRunnable(const CompileArguments& arguments,
                              std::span<const NamedArray> arrays = {},
                              OpenSizes open_sizes = OpenSizes::kDefault);

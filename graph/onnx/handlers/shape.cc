@@ -6,7 +6,6 @@
 #include "graph/onnx/fold_sizes.h"
 #include "graph/onnx/handlers/handlers.h"
 #include "ir/size/prove_sizes.h"
-#include "ir/size/size_condition.h"
 #include "ir/size/size_text.h"
 
 namespace tunec::onnx_import {
@@ -46,7 +45,7 @@ Result<std::vector<Dim>> ResolveShape(std::vector<Dim> shape, const Operand& x, 
     const Dim left = Dim::Mod(elements, others);
     if (others == Dim(0) || left.AsConstant().value_or(0) != 0) return fail("no size for -1 fits");
     shape[rest] = Dim::FloorDiv(elements, others);
-  } else if (Decide({SizeCondition::Kind::kEqual, elements, others}, {}) == Decision::kFalse) {
+  } else if (!MayBeEqual({elements}, {others})) {
     return fail("element counts differ");
   }
   return shape;
@@ -90,8 +89,7 @@ Result<Operands> Squeeze(const NodeContext& node, Op) {
   for (int64_t axis = 0; axis < x->rank(); ++axis) {
     TUNEC_ASSIGN(const Dim size, node.DimOf(x, axis));
     if (std::ranges::binary_search(axes, axis)) {
-      if (has_elements && Decide({SizeCondition::Kind::kEqual, size, 1}, {}) != Decision::kFalse)
-        continue;
+      if (has_elements && MayBeEqual({size}, {1})) continue;
       TUNEC_ASSIGN(const bool is_one, NodeContext::AreEqual(size, 1));
       if (is_one) continue;
       return Fail(ErrorCode::kInvalidArgument, "axis {} has size {}, expected 1", axis,
@@ -206,9 +204,7 @@ Result<Operands> DepthToSpace(const NodeContext& node, Op) {
 Result<Operands> SpaceToDepth(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Blocks b, ReadBlocks(node));
   TUNEC_ASSIGN(const bool depth_last, DepthIsLast(node));
-  const auto divides = [&](const Dim& size) {
-    return Decide({SizeCondition::Kind::kEqual, Dim::Mod(size, b.size), 0}, {}) != Decision::kFalse;
-  };
+  const auto divides = [&](const Dim& size) { return MayBeEqual({Dim::Mod(size, b.size)}, {0}); };
   if (!divides(b.h) || !divides(b.w)) {
     return Fail(ErrorCode::kInvalidArgument, "image is {}x{}, expected multiples of {}",
                 DimText(b.h), DimText(b.w), b.size);

@@ -162,7 +162,7 @@ Result<std::vector<Dim>> PartSizes(const NodeContext& node, const Dim& size) {
     return Fail(ErrorCode::kParse, "num_outputs is {}, the node has {}", count, outputs);
   }
   const Dim part = Dim::CeilDiv(size, count);
-  const bool are_equal = Decide({Kind::kEqual, part * count, size}, {}) != Decision::kFalse;
+  const bool are_equal = MayBeEqual({part * count}, {size});
   if (node.version() < 18 && !are_equal) {
     return Fail(ErrorCode::kInvalidArgument, "axis of size {} does not split into {}", Print(size),
                 count);

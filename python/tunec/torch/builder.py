@@ -232,9 +232,8 @@ class GraphBuilder:
             return dividend / divisor
         if kind == "ToFloat":
             return self._real(expression.args[0])
-        if kind in ("Pow", "FloatPow") and float(expression.args[1]) == 0.5:
-            return self._real(expression.args[0]).unary("sqrt")
-        if kind == "OpaqueUnaryFn_sqrt":
+        is_root = kind in ("Pow", "FloatPow") and float(expression.args[1]) == 0.5
+        if is_root or kind == "OpaqueUnaryFn_sqrt":
             return self._real(expression.args[0]).unary("sqrt")
         if expression.is_integer:
             return self.number(self.conditions.size(expression), "i64").cast("f64")

@@ -37,11 +37,11 @@ def models_made() -> int:
 class Model:
     """An executable with dynamic shapes, with the data to test if another graph is the same model.
 
-    sizes        OpenSizes of its graph
-    graph        the ImportedGraph with names for these sizes
-    imported_at  returns other ImportedGraphs of the same module
-    weights      tensors that are compiled in
-    options      options of tunec.compile
+    sizes: OpenSizes of the graph.
+    graph: the ImportedGraph with names for these sizes.
+    imported_at: a function that returns other ImportedGraphs of the same module.
+    weights: tensors that are compiled in.
+    options: options of tunec.compile.
     """
 
     def __init__(self, sizes: OpenSizes, graph: ImportedGraph, imported_at: ImportedAt,
